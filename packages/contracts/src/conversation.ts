@@ -1,0 +1,37 @@
+export {
+  type CallStartEntry,
+  type CompactionEntry,
+  type Entry,
+  latestPrompt,
+  type MessageEntry,
+  type ModelEntry,
+  type NewEntry,
+  type NoteEntry,
+  type PromptEntry,
+  project,
+} from './conversation/entry.js'
+export {
+  type AssistantMessage,
+  type AssistantPart,
+  type AudioPart,
+  type EndpointStamp,
+  type FilePart,
+  type FinishReason,
+  type ImagePart,
+  type Message,
+  messageText,
+  type Origin,
+  type ReasoningPart,
+  type SystemMessage,
+  type TextPart,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
+  toolCalls,
+  type UserMessage,
+  type UserPart,
+  userText,
+} from './conversation/message.js'
+export { estimateTokens } from './conversation/tokens.js'
+export { addUsage, noUsage, type Usage } from './conversation/usage.js'
+export { checkConversation, type RepairRules, repairConversation, type Violation } from './conversation/validity.js'

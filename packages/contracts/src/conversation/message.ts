@@ -1,0 +1,118 @@
+import type { JsonObject, JsonValue } from '../json.js'
+
+/**
+ * Who put a part into the conversation. Absent means `user`.
+ * Everything but `user` is hidden from display; `external` marks text from outside and is the taint that policy reads.
+ */
+export type Origin = 'user' | 'memory' | 'steer' | 'reminder' | 'external'
+
+/** Which endpoint made an opaque blob; it may be replayed only to the same three. */
+export interface EndpointStamp {
+  readonly provider: string
+  readonly endpoint: string
+  readonly model: string
+}
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+  readonly origin?: Origin
+}
+
+/** Binary content, base64 without a data-URL prefix. */
+interface BinaryPart {
+  /** IANA media type, for example `image/png`. */
+  readonly mediaType: string
+  /** Base64. */
+  readonly data: string
+  readonly name?: string
+  readonly origin?: Origin
+}
+
+export interface ImagePart extends BinaryPart {
+  readonly type: 'image'
+}
+
+export interface AudioPart extends BinaryPart {
+  readonly type: 'audio'
+}
+
+export interface FilePart extends BinaryPart {
+  readonly type: 'file'
+}
+
+/** What a model thought before it answered. `replay` is kept byte for byte and goes back only to the endpoint in its stamp. */
+export interface ReasoningPart {
+  readonly type: 'reasoning'
+  readonly text: string
+  readonly replay?: { readonly stamp: EndpointStamp; readonly data: JsonValue }
+}
+
+/** One call a model asked for. */
+export interface ToolCallPart {
+  readonly type: 'tool-call'
+  readonly id: string
+  readonly name: string
+  /** Parsed arguments; `null` when the raw text could not be parsed. Such a call is replayed as `{}`. */
+  readonly args: JsonObject | null
+  /** The argument text exactly as the model sent it. */
+  readonly rawArgs: string
+}
+
+export type UserPart = TextPart | ImagePart | AudioPart | FilePart
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
+export type ToolResultPart = TextPart | ImagePart
+
+/** Why a model stopped. */
+export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'unknown'
+
+export interface SystemMessage {
+  readonly role: 'system'
+  readonly content: readonly TextPart[]
+}
+
+export interface UserMessage {
+  readonly role: 'user'
+  readonly content: readonly UserPart[]
+  /** Who wrote it, where several people share a chat. */
+  readonly author?: string
+  /** The chat platform's id of the message, for replies and edits. */
+  readonly platformMessageId?: string
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant'
+  readonly content: readonly AssistantPart[]
+  readonly finishReason?: FinishReason
+}
+
+/** The answer to exactly one call. */
+export interface ToolMessage {
+  readonly role: 'tool'
+  readonly callId: string
+  readonly toolName: string
+  readonly content: readonly ToolResultPart[]
+  readonly isError?: boolean
+  /** The result as data, for scripts and for state that is folded from results; the model sees `content`. */
+  readonly data?: JsonValue
+}
+
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+/** The visible text of a message: its user-origin text parts joined; reasoning and calls are left out. */
+export function messageText(message: Message): string {
+  let text = ''
+  for (const part of message.content) if (part.type === 'text' && (part.origin ?? 'user') === 'user') text += part.text
+  return text
+}
+
+/** The calls of an assistant message, in the order the model gave them. */
+export function toolCalls(message: Message): readonly ToolCallPart[] {
+  if (message.role !== 'assistant') return []
+  return message.content.filter((part): part is ToolCallPart => part.type === 'tool-call')
+}
+
+/** A user message of one text part. */
+export function userText(text: string, origin?: Origin): UserMessage {
+  return { role: 'user', content: [origin === undefined ? { type: 'text', text } : { type: 'text', text, origin }] }
+}

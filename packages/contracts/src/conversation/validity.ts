@@ -1,0 +1,181 @@
+import type { AssistantMessage, Message, ToolCallPart, ToolMessage, UserMessage } from './message.js'
+import { toolCalls } from './message.js'
+
+/** One reason a provider would refuse or misread a conversation. `index` points into the checked list. */
+export interface Violation {
+  readonly rule:
+    | 'system-first'
+    | 'unanswered-call'
+    | 'orphan-result'
+    | 'duplicate-result'
+    | 'result-order'
+    | 'duplicate-call-id'
+    | 'empty-message'
+    | 'unparsed-arguments'
+    | 'lone-surrogate'
+    | 'adjacent-users'
+    | 'adjacent-assistants'
+  readonly index: number
+  readonly message: string
+}
+
+/** What a provider wants beyond the rules that hold for all of them. */
+export interface RepairRules {
+  /** Merge neighbouring user messages into one. Default true: several providers refuse two in a row. */
+  readonly mergeAdjacentUsers?: boolean
+}
+
+const INTERRUPTED = 'No result was recorded for this call: it was interrupted and may or may not have run.'
+const EMPTY = '(empty)'
+const CONTINUE = '(continue)'
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+
+/** Every violation in `messages`; empty means that any supported provider accepts the shape. Pure. */
+export function checkConversation(messages: readonly Message[]): Violation[] {
+  const found: Violation[] = []
+  let open: ToolCallPart[] = []
+  let answered = new Set<string>()
+  const closeCalls = (index: number) => {
+    for (const call of open) {
+      if (!answered.has(call.id)) found.push({ rule: 'unanswered-call', index, message: `Call ${call.id} has no result.` })
+    }
+    open = []
+    answered = new Set()
+  }
+  let position = 0
+  messages.forEach((message, index) => {
+    if (JSON.stringify(message).includes('\\ud') && hasLoneSurrogate(message)) {
+      found.push({ rule: 'lone-surrogate', index, message: 'Half of a surrogate pair.' })
+    }
+    if (message.role !== 'tool') closeCalls(index - 1)
+    const previous = messages[index - 1]
+    switch (message.role) {
+      case 'system':
+        if (index !== 0) found.push({ rule: 'system-first', index, message: 'A system message after the start.' })
+        break
+      case 'user':
+        if (!hasContent(message)) found.push({ rule: 'empty-message', index, message: 'A user message without content.' })
+        if (previous?.role === 'user') found.push({ rule: 'adjacent-users', index, message: 'Two user messages in a row.' })
+        break
+      case 'assistant': {
+        if (!hasContent(message)) found.push({ rule: 'empty-message', index, message: 'An assistant message without content.' })
+        if (previous?.role === 'assistant') {
+          found.push({ rule: 'adjacent-assistants', index, message: 'Two assistant messages in a row.' })
+        }
+        open = [...toolCalls(message)]
+        position = 0
+        if (new Set(open.map((call) => call.id)).size !== open.length) {
+          found.push({ rule: 'duplicate-call-id', index, message: 'Two calls share an id.' })
+        }
+        for (const call of open) {
+          if (call.args === null) found.push({ rule: 'unparsed-arguments', index, message: `Call ${call.id} has no parsed arguments.` })
+        }
+        break
+      }
+      case 'tool': {
+        const at = open.findIndex((call) => call.id === message.callId)
+        if (at < 0) found.push({ rule: 'orphan-result', index, message: `Result for unknown call ${message.callId}.` })
+        else if (answered.has(message.callId)) {
+          found.push({ rule: 'duplicate-result', index, message: `Second result for call ${message.callId}.` })
+        } else {
+          if (at !== position) found.push({ rule: 'result-order', index, message: 'Results are not in the order of the calls.' })
+          position = at + 1
+          answered.add(message.callId)
+        }
+        break
+      }
+      default:
+        message satisfies never
+    }
+  })
+  closeCalls(messages.length - 1)
+  return found
+}
+
+/**
+ * The same conversation in a shape that providers accept: each call answered once and in order, orphans dropped, nothing empty,
+ * unparsed arguments as `{}`, halves of surrogate pairs replaced. Pure and idempotent; `checkConversation` finds nothing after it.
+ * Monotone: repairing a longer log gives the shorter one's result plus more, except that its last message may gain parts.
+ */
+export function repairConversation(messages: readonly Message[], rules: RepairRules = {}): Message[] {
+  const merge = rules.mergeAdjacentUsers ?? true
+  const repaired: Message[] = []
+  for (let index = 0; index < messages.length; index++) {
+    const message = wellFormed(messages[index]!)
+    switch (message.role) {
+      case 'system':
+        if (repaired.length === 0) repaired.push(message)
+        break
+      case 'user':
+        pushUser(repaired, message, merge)
+        break
+      case 'assistant': {
+        const assistant = repairAssistant(message)
+        if (repaired.at(-1)?.role === 'assistant') repaired.push({ role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] })
+        repaired.push(assistant)
+        const results: ToolMessage[] = []
+        while (messages[index + 1]?.role === 'tool') results.push(wellFormed(messages[++index] as ToolMessage))
+        for (const call of toolCalls(assistant)) repaired.push(resultFor(call, results))
+        break
+      }
+      case 'tool':
+        break
+      default:
+        message satisfies never
+    }
+  }
+  return repaired
+}
+
+function pushUser(repaired: Message[], message: UserMessage, merge: boolean): void {
+  const full: UserMessage = hasContent(message) ? message : { ...message, content: [{ type: 'text', text: EMPTY }] }
+  const last = repaired.at(-1)
+  if (merge && last?.role === 'user') repaired[repaired.length - 1] = { ...last, content: [...last.content, ...full.content] }
+  else repaired.push(full)
+}
+
+function repairAssistant(message: AssistantMessage): AssistantMessage {
+  const seen = new Set<string>()
+  const content: AssistantMessage['content'][number][] = []
+  for (const part of message.content) {
+    if (part.type === 'tool-call') {
+      if (seen.has(part.id)) continue
+      seen.add(part.id)
+      content.push(part.args === null ? { ...part, args: {}, rawArgs: '{}' } : part)
+    } else content.push(part)
+  }
+  if (!hasContent({ ...message, content })) content.push({ type: 'text', text: EMPTY })
+  return { ...message, content }
+}
+
+function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
+  const found = results.find((result) => result.callId === call.id)
+  if (found) return found.content.length > 0 ? found : { ...found, content: [{ type: 'text', text: EMPTY }] }
+  return { role: 'tool', callId: call.id, toolName: call.name, isError: true, content: [{ type: 'text', text: INTERRUPTED }] }
+}
+
+function hasContent(message: Message): boolean {
+  return message.content.some((part) => {
+    if (part.type === 'text') return part.text.trim() !== ''
+    return part.type !== 'reasoning'
+  })
+}
+
+function hasLoneSurrogate(value: unknown): boolean {
+  if (typeof value === 'string') return LONE_SURROGATE.test(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(hasLoneSurrogate)
+}
+
+function wellFormed<T>(value: T): T {
+  if (!hasLoneSurrogate(value)) return value
+  const walk = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return inner.toWellFormed()
+    if (Array.isArray(inner)) return inner.map(walk)
+    if (typeof inner === 'object' && inner !== null) {
+      return Object.fromEntries(Object.entries(inner).map(([key, item]) => [key, walk(item)]))
+    }
+    return inner
+  }
+  return walk(value) as T
+}

@@ -1,0 +1,123 @@
+import type { Permit } from './policy.js'
+
+/** What kind of thing a path is. */
+export interface FileStat {
+  readonly type: 'file' | 'directory' | 'other'
+  readonly sizeBytes: number
+  readonly modifiedMs: number
+  /** Permission bits, for example 0o644. */
+  readonly mode: number
+  /** Changes whenever the content may have changed; compare for equality only. */
+  readonly version: string
+}
+
+export interface DirectoryEntry {
+  readonly name: string
+  readonly type: 'file' | 'directory' | 'link' | 'other'
+}
+
+/** How a finished command ended: a value, never an exception. */
+export interface ExecResult {
+  /** `null` when a signal ended it. 124 after a timeout, 130 after an interrupt. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly timedOut: boolean
+  readonly canceled: boolean
+  readonly durationMs: number
+  /** Standard output and error in the order they came; head and tail when it was longer than `maxOutputBytes`. */
+  readonly output: string
+  readonly outputBytes: number
+  /** Where the full text is when `output` was cut. */
+  readonly fullOutputPath: string | null
+  /** The shell's directory afterwards. */
+  readonly cwd: string
+}
+
+export interface ExecOptions {
+  /** Runs here instead of the persistent directory, and leaves that unchanged. Absolute. */
+  readonly cwd?: string
+  /** Added to the persistent environment for this command only. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Text for standard input; without it the command reads end of file. */
+  readonly stdin?: string
+  /** Default 180,000. At the limit the whole process tree is killed. */
+  readonly timeoutMs?: number
+  /** Default 50,000: 40 % of it head, 60 % tail. */
+  readonly maxOutputBytes?: number
+  /** Aborting kills the whole process tree and resolves with `canceled`. */
+  readonly signal?: AbortSignal
+  /** Output as it comes. Must not throw. */
+  readonly onOutput?: (text: string) => void
+}
+
+/** A background process as its table shows it. */
+export interface ProcessInfo {
+  readonly id: string
+  readonly command: string
+  readonly cwd: string
+  readonly pid: number
+  readonly status: 'running' | 'exited'
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+}
+
+/** A process that outlives the call that started it. */
+export interface BackgroundProcess {
+  info(): ProcessInfo
+  /** The output so far, oldest first; only the newest 200,000 characters are kept. */
+  output(): string
+  /** Resolves when the process ended, or after `timeoutMs` with `null`. Abort stops waiting, not the process. */
+  wait(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ProcessInfo | null>
+  /** Writes to standard input; `false` when it is closed. */
+  write(text: string): boolean
+  closeInput(): void
+  /** Ends the whole tree: SIGTERM, then SIGKILL after two seconds. */
+  kill(): Promise<void>
+}
+
+/** What an environment says about itself, for the system prompt. */
+export interface EnvironmentProbe {
+  readonly backend: string
+  readonly os: string
+  readonly user: string
+  readonly home: string
+  readonly cwd: string
+  readonly shell: string
+}
+
+/**
+ * Where commands run and files live: this machine, a container, a host behind ssh. One per agent: the shell's directory and
+ * exported variables persist from one `exec` to the next. Missing files are `null`, not exceptions; other failures throw
+ * `HermesError` `environment.*` with a line the model can act on.
+ */
+export interface Environment {
+  readonly backend: string
+  readonly capabilities: { readonly background: boolean; readonly pty: boolean; readonly isolated: boolean }
+  /** Where relative paths start: the persistent shell's directory. */
+  cwd(): string
+  /** Absolute form of `path`: `~` and relative paths resolved, links not followed. */
+  resolve(path: string): string
+  /** Bytes from `offset`, at most `length`; `null` when there is no such file. */
+  read(path: string, options?: { readonly offset?: number; readonly length?: number }): Promise<Uint8Array | null>
+  stat(path: string): Promise<FileStat | null>
+  list(path: string): Promise<readonly DirectoryEntry[] | null>
+  /** The path with links followed as far as it exists; the rest appended. */
+  realpath(path: string): Promise<string>
+  /**
+   * Writes the whole file: to a temporary file beside it, then renamed; parents are made. An existing mode is kept.
+   * @throws HermesError `environment.changed` when `ifVersion` is given and the file is another one by now.
+   */
+  write(permit: Permit, path: string, bytes: Uint8Array, options?: { readonly mode?: number; readonly ifVersion?: string }): Promise<FileStat>
+  mkdir(permit: Permit, path: string): Promise<void>
+  rename(permit: Permit, from: string, to: string): Promise<void>
+  remove(permit: Permit, path: string): Promise<void>
+  exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
+  spawn(permit: Permit, command: string, options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> }): Promise<BackgroundProcess>
+  /** Background processes by id, the running ones and those that ended in the last half hour. */
+  processes(): readonly BackgroundProcess[]
+  probe(): Promise<EnvironmentProbe>
+  /** Ends background processes (unless `keepProcesses`) and frees what the environment holds. */
+  close(options?: { readonly keepProcesses?: boolean }): Promise<void>
+}

@@ -1,0 +1,116 @@
+import type { AssistantMessage, EndpointStamp, Message } from './conversation/message.js'
+import type { Usage } from './conversation/usage.js'
+import type { HermesError } from './error.js'
+import type { ToolDefinition } from './tool.js'
+
+/** The wire protocols Hermes speaks. */
+export type WireApi = 'chat-completions' | 'anthropic-messages' | 'bedrock-converse' | 'responses'
+
+/** What to ask a model, independent of any wire. */
+export interface ModelRequest {
+  /** The model id as the provider names it. */
+  readonly model: string
+  /** A valid conversation; a system message comes first. */
+  readonly messages: readonly Message[]
+  /** Definitions in stable order; empty sends no tools. */
+  readonly tools: readonly ToolDefinition[]
+  /** Default `auto`. `none` keeps the definitions in place and forbids calls. */
+  readonly toolChoice?: 'auto' | 'none' | 'required'
+  /** Default: the provider's own limit. */
+  readonly maxOutputTokens?: number
+  /** 0 to 2; absent leaves it to the provider. */
+  readonly temperature?: number
+  readonly reasoningEffort?: 'minimal' | 'low' | 'medium' | 'high'
+}
+
+/**
+ * What a model call yields. Deltas are provisional until `finish`, which comes exactly once and last.
+ * `retry-wait` comes from a ModelClient only; with `discard` everything streamed so far is void.
+ */
+export type ModelEvent =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  | { readonly type: 'tool-call-delta'; readonly index: number; readonly id?: string; readonly name?: string; readonly argsText?: string }
+  | {
+      readonly type: 'retry-wait'
+      readonly attempt: number
+      readonly delayMs: number
+      readonly reason: ErrorReason
+      readonly message: string
+      readonly discard: boolean
+    }
+  | ModelFinish
+
+/** The complete answer. */
+export interface ModelFinish {
+  readonly type: 'finish'
+  readonly message: AssistantMessage
+  readonly usage: Usage
+  /** Who answered, as stamped into reasoning that may be replayed. */
+  readonly stamp: EndpointStamp
+}
+
+/** Why a model call failed. */
+export type ErrorReason =
+  | 'auth'
+  | 'auth-permanent'
+  | 'billing'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'server-error'
+  | 'timeout'
+  | 'connection'
+  | 'context-overflow'
+  | 'payload-too-large'
+  | 'image-too-large'
+  | 'model-not-found'
+  | 'policy-blocked'
+  | 'format-error'
+  | 'malformed-response'
+  | 'unknown'
+
+/** What to do about a failed model call; decided once, followed by flags. */
+export interface ErrorClass {
+  readonly reason: ErrorReason
+  readonly retryable: boolean
+  readonly shouldCompress: boolean
+  readonly shouldRotateCredential: boolean
+  readonly shouldFallback: boolean
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number
+  readonly repair?: 'shrink-images' | 'drop-reasoning' | 'simplify-schemas' | 'strip-unsupported' | 'refresh-credential' | 'rebuild-client'
+}
+
+/** Options of one call. */
+export interface StreamOptions {
+  /** Aborting ends the HTTP request and rejects with an `AbortError`; nothing is retried. */
+  readonly signal?: AbortSignal
+}
+
+/** One wire to one endpoint. Never retries by itself. */
+export interface Transport {
+  readonly api: WireApi
+  readonly stamp: (model: string) => EndpointStamp
+  /**
+   * Sends one request. Iteration rejects with a {@link HermesError} (`transport.*`) that `classifyError` understands.
+   * A server that cannot stream gives one `finish` and no deltas.
+   */
+  stream(request: ModelRequest, options: StreamOptions & { readonly credential: string | null }): AsyncIterable<ModelEvent>
+}
+
+/** What everybody who needs a model takes: it owns key, wire, retries and usage. */
+export interface ModelClient {
+  readonly provider: string
+  /** The model used when a request names none. */
+  readonly model: string
+  /**
+   * Asks the model. Iteration rejects with a {@link HermesError} whose message is one clear line once retries are used up.
+   * `purpose` is a label for the usage ledger: `turn`, `summary`, `title`, `judge` …
+   */
+  stream(
+    request: Omit<ModelRequest, 'model'> & { readonly model?: string },
+    options: StreamOptions & { readonly purpose: string },
+  ): AsyncIterable<ModelEvent>
+}
+
+export type { HermesError }

@@ -1,0 +1,68 @@
+import type { Entry, NewEntry } from './conversation/entry.js'
+import type { Usage } from './conversation/usage.js'
+
+/** One conversation as lists show it. Times are Unix milliseconds. */
+export interface SessionInfo {
+  readonly id: string
+  /** Where it began: `cli`, `acp`, `gateway`, `embedded` … */
+  readonly source: string
+  readonly title: string | null
+  readonly model: string | null
+  readonly provider: string | null
+  /** The session this one was forked or imported from, or whose child it is. */
+  readonly parentSessionId: string | null
+  readonly cwd: string | null
+  readonly startedAtMs: number
+  readonly lastActiveAtMs: number
+  readonly endedAtMs: number | null
+  readonly endReason: string | null
+  readonly messageCount: number
+  readonly toolCallCount: number
+  readonly usage: Usage
+  readonly apiCallCount: number
+  /** The start of the first user message. */
+  readonly preview: string
+}
+
+export interface NewSession {
+  readonly id: string
+  readonly source: string
+  readonly title?: string
+  readonly model?: string
+  readonly provider?: string
+  readonly parentSessionId?: string
+  readonly cwd?: string
+  readonly userId?: string
+}
+
+/**
+ * The right to write one session. `token` grows with each new holder, so a writer that lost its lease is refused.
+ */
+export interface Lease {
+  readonly sessionId: string
+  readonly owner: string
+  readonly token: number
+  /** Rejects with `store.lease_lost` when somebody else holds it by now. */
+  renew(): Promise<void>
+  release(): Promise<void>
+}
+
+/** What the agent needs of a store; `@hermes/storage` gives this and more. Rejections are `HermesError` `store.*`. */
+export interface SessionStore {
+  /** Makes the session; the same id twice is `store.session_exists`. */
+  createSession(session: NewSession): Promise<SessionInfo>
+  getSession(id: string): Promise<SessionInfo | null>
+  /** In order of `seq`. An unknown session has none. */
+  entries(sessionId: string, options?: { readonly afterSeq?: number }): Promise<readonly Entry[]>
+  /**
+   * Appends all or none and resolves once they are durable; returns their `seq` in order.
+   * Rejects with `store.lease_lost` when `lease` is not the newest one.
+   */
+  append(sessionId: string, entries: readonly NewEntry[], options: { readonly lease: Lease; readonly atMs?: number }): Promise<readonly number[]>
+  /**
+   * Takes the write lease. Rejects with `store.session_busy` while another live owner holds it; `details.owner` names it.
+   * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free.
+   */
+  acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>
+  updateSession(id: string, change: { readonly title?: string | null; readonly endedAtMs?: number | null; readonly endReason?: string | null; readonly model?: string; readonly provider?: string }): Promise<void>
+}

@@ -1,0 +1,131 @@
+import type { ImagePart, TextPart } from './conversation/message.js'
+import type { Environment } from './environment.js'
+import type { JsonObject, JsonValue } from './json.js'
+import type { Action, Permit } from './policy.js'
+
+/** JSON Schema of an object, as models get it. */
+export type JsonSchema = JsonObject
+
+/** What a model is told about a tool. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+}
+
+/** The part of Standard Schema v1 that Hermes uses. @see https://standardschema.dev */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> }
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+
+/** What a tool gives back. A string is shown to the model as it is; `data` alone is shown as JSON. */
+export type ToolResult =
+  | string
+  | {
+      /** Plain JSON: what a script gets. */
+      readonly data?: JsonValue
+      /** Its rendering, where JSON reads badly. */
+      readonly text?: string
+      /** Images and further text after the rendering. */
+      readonly parts?: readonly (TextPart | ImagePart)[]
+      /** The call failed and the text says what to try instead. */
+      readonly isError?: boolean
+      /** The text came from outside and may carry instructions that are not the user's. */
+      readonly external?: boolean
+    }
+
+/**
+ * How calls of one message may overlap. `parallel`: with anything parallel. `path`: unless the paths of two calls overlap and one
+ * writes. `exclusive`: alone. `interactive`: alone, and the whole message runs in order. Default `exclusive`.
+ */
+export type Concurrency = 'parallel' | 'path' | 'exclusive' | 'interactive'
+
+/** A question to the person behind the session. */
+export interface Question {
+  readonly question: string
+  /** Up to six. */
+  readonly choices: readonly string[]
+  /** Whether an answer outside `choices` is taken. */
+  readonly allowFreeText: boolean
+}
+
+/** The answer, or why there is none. */
+export type Answer = { readonly type: 'answered'; readonly text: string } | { readonly type: 'unanswered'; readonly reason: string }
+
+/** What earlier calls of the session left behind. */
+export interface ToolState {
+  /** Data of the newest successful result of `toolName`, and how many calls of any tool came after it. */
+  latest(toolName: string): { readonly data: JsonValue; readonly callsSince: number } | null
+  /** Scratch space of the session, made on first use, gone when the process ends. */
+  scratch<T>(key: string, create: () => T): T
+}
+
+/** What a running call may use. */
+export interface ToolContext {
+  /** Fires on interrupt; a tool stops soon after and may return what it has. */
+  readonly signal: AbortSignal
+  readonly sessionId: string
+  readonly callId: string
+  readonly agentPath: readonly string[]
+  /** @throws HermesError `tool.no_environment` on access when the agent has none. */
+  readonly environment: Environment
+  /**
+   * Leave for one action; asks a person where the policy says so.
+   * @throws HermesError `policy.denied`; let it pass: the model gets the reason as a tool error.
+   */
+  permit(action: Action): Promise<Permit>
+  /** Shows what the call is doing. Never reaches the model. */
+  progress(text: string): void
+  ask(question: Question): Promise<Answer>
+  readonly state: ToolState
+}
+
+/** The parts of {@link ToolContext} known before a call is permitted. */
+export type ToolPlanContext = Pick<ToolContext, 'environment' | 'sessionId' | 'state'>
+
+/** A tool: what the model is told, what it may do, and how it is done. */
+export interface Tool<Args = unknown> {
+  /** `[a-zA-Z0-9_-]`, at most 64 characters. */
+  readonly name: string
+  readonly toolset: string
+  readonly description: string
+  /** A Standard Schema that can describe itself as JSON Schema (zod 4 can), or JSON Schema. */
+  readonly parameters: StandardSchema<Args> | JsonSchema
+  execute(args: Args, context: ToolContext): Promise<ToolResult> | ToolResult
+  /** Other names the model may use. */
+  readonly aliases?: readonly string[]
+  /** `read` changes nothing anywhere. Default `write`: such a call is logged before it runs and never repeated after a crash. */
+  readonly effect?: 'read' | 'write'
+  readonly concurrency?: Concurrency
+  /** The absolute paths a call touches; needed for `concurrency: 'path'`. */
+  paths?(args: Args, context: ToolPlanContext): readonly string[]
+  /** What the call will do, for a decision before it runs. */
+  actions?(args: Args, context: ToolPlanContext): readonly Action[]
+  /** Whether the tool can work here; asked at most every 30 seconds. A throw counts as no. */
+  available?(): boolean | Promise<boolean>
+  /** Shown beside the call in a terminal. */
+  readonly icon?: string
+  /** Environment variables the tool needs, for `hermes doctor`. */
+  readonly requires?: readonly string[]
+  /** Longer results are cut head and tail. Default 100,000. */
+  readonly maxResultChars?: number
+  /** Description with live limits, in place of `description`; read once per session. */
+  describe?(): string
+  /** One line for a person: what this call does. Default: name and first argument. */
+  summarize?(args: Args): string
+}
+
+/** Types a tool's `execute` from its schema. */
+export function defineTool<Args>(tool: Tool<Args>): Tool<Args> {
+  return tool
+}

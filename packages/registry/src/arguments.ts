@@ -1,0 +1,103 @@
+import type { JsonObject, JsonValue } from '@hermes/contracts'
+import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
+
+/** What a check of arguments came to. */
+export type CheckedArguments = { readonly type: 'valid'; readonly args: unknown } | { readonly type: 'invalid'; readonly message: string }
+
+/** Whether a tool's `parameters` is a Standard Schema rather than plain JSON Schema. */
+export function isStandardSchema(parameters: Tool['parameters']): parameters is StandardSchema {
+  return '~standard' in parameters
+}
+
+const DRAFT = 'draft-2020-12'
+
+/** The JSON Schema of a tool's parameters, without what costs tokens and tells a model nothing. */
+export function parameterSchema(parameters: Tool['parameters']): JsonSchema {
+  if (!isStandardSchema(parameters)) return parameters
+  const convert = parameters['~standard'].jsonSchema
+  if (!convert) throw new TypeError('The schema of this tool cannot describe itself as JSON Schema; pass JSON Schema instead.')
+  return tidy(convert.input({ target: DRAFT })) as JsonSchema
+}
+
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy)
+  if (typeof value !== 'object' || value === null) return value
+  const result: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '$schema') continue
+    if (key === 'maximum' && item === Number.MAX_SAFE_INTEGER) continue
+    if (key === 'minimum' && item === Number.MIN_SAFE_INTEGER) continue
+    result[key] = tidy(item)
+  }
+  return result
+}
+
+/**
+ * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
+ * object or array, a number for a string, `null` for a missing optional field.
+ */
+export async function checkArguments(parameters: Tool['parameters'], schema: JsonSchema, args: JsonObject): Promise<CheckedArguments> {
+  const coerced = coerce(args, schema) as JsonObject
+  if (isStandardSchema(parameters)) {
+    const result = await parameters['~standard'].validate(coerced)
+    if (!result.issues) return { type: 'valid', args: result.value }
+    return { type: 'invalid', message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; ') }
+  }
+  const { Validator } = await import('@cfworker/json-schema')
+  const result = new Validator(schema as object, '2020-12', false).validate(coerced)
+  if (result.valid) return { type: 'valid', args: coerced }
+  const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
+  return { type: 'invalid', message: leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; ') }
+}
+
+function pathOf(path: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined): string {
+  if (!path || path.length === 0) return ''
+  return `${path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.')}: `
+}
+
+const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+function coerce(value: JsonValue, schema: JsonSchema): JsonValue {
+  const types = typesOf(schema)
+  if (typeof value === 'string') return coerceText(value, types, schema)
+  if (typeof value === 'number' && types.includes('string') && !types.includes('number') && !types.includes('integer')) return String(value)
+  if (Array.isArray(value) && isObject(schema['items'])) return value.map((item) => coerce(item, schema['items'] as JsonSchema))
+  if (!isObject(value) || !isObject(schema['properties'])) return value
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const result: Record<string, JsonValue> = {}
+  for (const [key, item] of Object.entries(value)) {
+    const property = (schema['properties'] as JsonObject)[key]
+    if (!isObject(property)) result[key] = item
+    else if (item === null && !required.includes(key) && !typesOf(property).includes('null')) continue
+    else result[key] = coerce(item, property)
+  }
+  return result
+}
+
+function coerceText(value: string, types: readonly string[], schema: JsonSchema): JsonValue {
+  if (types.length === 0 || types.includes('string')) return value
+  const text = value.trim()
+  if ((types.includes('number') || types.includes('integer')) && NUMBER.test(text)) return Number(text)
+  if (types.includes('boolean') && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'
+  const opening = types.includes('array') ? '[' : types.includes('object') ? '{' : null
+  if (opening && text.startsWith(opening)) {
+    try {
+      return coerce(JSON.parse(text) as JsonValue, schema)
+    } catch {
+      return value
+    }
+  }
+  return value
+}
+
+function typesOf(schema: JsonSchema): readonly string[] {
+  const type = schema['type']
+  if (typeof type === 'string') return [type]
+  if (Array.isArray(type)) return type as string[]
+  const branches = (schema['anyOf'] ?? schema['oneOf']) as readonly JsonSchema[] | undefined
+  return Array.isArray(branches) ? branches.flatMap((branch) => typesOf(branch)) : []
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

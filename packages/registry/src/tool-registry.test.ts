@@ -1,0 +1,106 @@
+import { defineTool, type ToolContext } from '@hermes/contracts/tool'
+import { describe, expect, it } from 'vitest'
+import { createToolRegistry } from './index.js'
+
+const context = { signal: new AbortController().signal } as ToolContext
+
+const echo = defineTool<{ count: number; tags?: string[]; force?: boolean }>({
+  name: 'echo',
+  toolset: 'demo',
+  description: 'Echo.',
+  aliases: ['say'],
+  parameters: {
+    type: 'object',
+    properties: { count: { type: 'integer', minimum: 1 }, tags: { type: 'array', items: { type: 'string' } }, force: { type: 'boolean' } },
+    required: ['count'],
+  },
+  execute: (args) => ({ data: args }),
+})
+
+describe('createToolRegistry', () => {
+  it('coerces what is harmless and refuses the rest with the field named', async () => {
+    const registry = createToolRegistry({ tools: [echo] })
+    const coerced = await registry.dispatch('echo', { count: '5', tags: '["a"]', force: 'true' }, context)
+    expect(coerced).toEqual({
+      content: [{ type: 'text', text: '{"count":5,"tags":["a"],"force":true}' }],
+      data: { count: 5, tags: ['a'], force: true },
+      isError: false,
+    })
+    const refused = await registry.dispatch('echo', { count: 'five' }, context)
+    expect(refused.isError).toBe(true)
+    expect(refused.content[0]).toMatchObject({ text: expect.stringContaining('count') })
+  })
+
+  it('accepts null for an optional field as absent', async () => {
+    const registry = createToolRegistry({ tools: [echo] })
+    expect((await registry.dispatch('echo', { count: 1, force: null }, context)).data).toEqual({ count: 1 })
+  })
+
+  it('answers an unknown name with the nearest one and follows aliases', async () => {
+    const registry = createToolRegistry({ tools: [echo] })
+    const unknown = await registry.dispatch('ecco', {}, context)
+    expect(unknown.content[0]).toMatchObject({ text: expect.stringContaining('Did you mean "echo"?') })
+    expect((await registry.dispatch('say', { count: 1 }, context)).isError).toBe(false)
+  })
+
+  it('gives sorted definitions with stable bytes', async () => {
+    const registry = createToolRegistry({ tools: [{ ...echo, name: 'zeta', aliases: [] }, echo] })
+    const first = JSON.stringify(await registry.definitions())
+    expect(JSON.parse(first).map((definition: { name: string }) => definition.name)).toEqual(['echo', 'zeta'])
+    expect(JSON.stringify(await registry.definitions())).toBe(first)
+  })
+
+  it('asks for availability at most every 30 seconds and takes a throw for no', async () => {
+    let nowMs = 0
+    let asked = 0
+    const registry = createToolRegistry({ now: () => nowMs })
+    registry.register({
+      ...echo,
+      available: () => {
+        asked++
+        throw new Error('no daemon')
+      },
+    })
+    expect(await registry.definitions()).toEqual([])
+    nowMs = 29_999
+    await registry.definitions()
+    expect(asked).toBe(1)
+    nowMs = 30_000
+    await registry.definitions()
+    expect(asked).toBe(2)
+  })
+
+  it('refuses to shadow a tool of another toolset unless told to, but lets MCP replace MCP', () => {
+    const registry = createToolRegistry({ tools: [echo] })
+    expect(() => registry.register({ ...echo, toolset: 'plugin' })).toThrow('would replace')
+    expect(() => registry.register({ ...echo, name: 'say', aliases: [], toolset: 'plugin' })).toThrow('would replace')
+    registry.register({ ...echo, toolset: 'plugin' }, { override: true })
+    expect(registry.get('echo')?.toolset).toBe('plugin')
+    registry.register({ ...echo, name: 'm', aliases: [], toolset: 'mcp-a' })
+    registry.register({ ...echo, name: 'm', aliases: [], toolset: 'mcp-b' })
+    expect(registry.get('m')?.toolset).toBe('mcp-b')
+  })
+
+  it('turns what a tool throws into an error result', async () => {
+    const registry = createToolRegistry({
+      tools: [
+        {
+          ...echo,
+          execute: () => {
+            throw new Error('disk on fire')
+          },
+        },
+      ],
+    })
+    expect(await registry.dispatch('echo', { count: 1 }, context)).toEqual({
+      content: [{ type: 'text', text: 'echo failed: disk on fire' }],
+      isError: true,
+    })
+  })
+
+  it('cuts an overlong result head and tail', async () => {
+    const registry = createToolRegistry({ tools: [{ ...echo, maxResultChars: 100, execute: () => 'a'.repeat(300) + 'z'.repeat(300) }] })
+    const text = (await registry.dispatch('echo', { count: 1 }, context)).content[0] as { text: string }
+    expect(text.text).toMatch(/^a{40}\n\n\[… 500 characters left out here …\]\n\nz{60}$/)
+  })
+})

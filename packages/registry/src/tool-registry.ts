@@ -1,0 +1,187 @@
+import type { Clock, JsonObject } from '@hermes/contracts'
+import type { JsonSchema, Tool, ToolContext, ToolDefinition } from '@hermes/contracts/tool'
+import { closest } from 'fastest-levenshtein'
+import { checkArguments, parameterSchema } from './arguments.js'
+import { isHermesError, RegistryError } from './registry-error.js'
+import { errorOutcome, type ToolOutcome, toOutcome } from './result.js'
+import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const AVAILABILITY_TTL_MS = 30_000
+
+/** A call after its tool was found and its arguments were checked; or its result already, when that failed. */
+export type PreparedCall =
+  | { readonly type: 'prepared'; readonly tool: Tool; readonly args: unknown }
+  | { readonly type: 'immediate'; readonly outcome: ToolOutcome }
+
+/** Which tools exist, which of them a session may see, and how one is called. */
+export interface ToolRegistry {
+  /** Grows with every change; what was derived from an older value is stale. */
+  readonly generation: number
+  /**
+   * Adds a tool. The same name again from the same toolset replaces it, and MCP may replace MCP.
+   * @throws RegistryError `registry.bad_name`, `registry.bad_schema`, `registry.shadowed` when another toolset has the name or alias
+   * and `override` is not set.
+   */
+  register(tool: Tool, options?: { readonly override?: boolean }): void
+  /** Removes a tool; `false` when there was none. */
+  deregister(name: string): boolean
+  /** The tool of that name or alias. */
+  get(name: string): Tool | null
+  /** Names, sorted. */
+  names(): readonly string[]
+  /** All toolsets, built in and registered. */
+  toolsets(): Readonly<Record<string, Toolset>>
+  /**
+   * What a model gets: the available tools of a selection, sorted by name, the same bytes every time while nothing changed.
+   * @throws RegistryError `registry.unknown_toolset`, `registry.toolset_cycle`.
+   */
+  definitions(selection?: ToolsetSelection): Promise<readonly ToolDefinition[]>
+  /**
+   * Finds the tool and checks the arguments; never throws. `visible` limits it to the names a session was shown.
+   */
+  prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: readonly string[]): Promise<PreparedCall>
+  /** Runs a prepared call; what a tool throws becomes an error outcome, except an abort. */
+  execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome>
+  /** `prepare` and `execute` in one. */
+  dispatch(name: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome>
+}
+
+interface Registered {
+  readonly tool: Tool
+  readonly schema: JsonSchema
+}
+
+/** Options of {@link createToolRegistry}. */
+export interface ToolRegistryOptions {
+  readonly tools?: readonly Tool[]
+  /** Default: `Date.now`. */
+  readonly now?: Clock['now']
+}
+
+/** An empty registry, or one with `tools`. */
+export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegistry {
+  const registry = new Registry(options.now ?? Date.now)
+  for (const tool of options.tools ?? []) registry.register(tool)
+  return registry
+}
+
+class Registry implements ToolRegistry {
+  readonly #tools = new Map<string, Registered>()
+  readonly #aliases = new Map<string, string>()
+  readonly #availability = new Map<string, { readonly available: boolean; readonly atMs: number }>()
+  readonly #now: () => number
+  #generation = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  register(tool: Tool, options: { readonly override?: boolean } = {}): void {
+    for (const name of [tool.name, ...(tool.aliases ?? [])]) {
+      if (!NAME.test(name)) {
+        throw new RegistryError('registry.bad_name', `Tool name "${name}" must be 1 to 64 letters, digits, "_" or "-".`)
+      }
+      this.#refuseShadowing(tool, name, options.override ?? false)
+    }
+    const schema = parameterSchema(tool.parameters)
+    if (schema['type'] !== 'object') {
+      throw new RegistryError('registry.bad_schema', `The parameters of tool "${tool.name}" must be an object schema.`)
+    }
+    this.deregister(tool.name)
+    this.#tools.set(tool.name, { tool, schema })
+    for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool.name)
+    this.#generation++
+  }
+
+  #refuseShadowing(tool: Tool, name: string, override: boolean): void {
+    const existing = this.get(name)
+    if (!existing || override || existing.toolset === tool.toolset) return
+    if (existing.toolset.startsWith('mcp-') && tool.toolset.startsWith('mcp-')) return
+    throw new RegistryError(
+      'registry.shadowed',
+      `Tool "${name}" of toolset "${tool.toolset}" would replace the one of "${existing.toolset}"; rename it or set override.`,
+    )
+  }
+
+  deregister(name: string): boolean {
+    const registered = this.#tools.get(name)
+    if (!registered) return false
+    for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias)
+    this.#tools.delete(name)
+    this.#availability.delete(name)
+    this.#generation++
+    return true
+  }
+
+  get(name: string): Tool | null {
+    return (this.#tools.get(name) ?? this.#tools.get(this.#aliases.get(name) ?? ''))?.tool ?? null
+  }
+
+  names(): readonly string[] {
+    return [...this.#tools.keys()].sort()
+  }
+
+  toolsets(): Readonly<Record<string, Toolset>> {
+    return mergeToolsets([...this.#tools.values()].map(({ tool }) => tool))
+  }
+
+  async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {
+    const selected = resolveToolsets(this.toolsets(), selection).flatMap((name) => this.#tools.get(name) ?? [])
+    const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
+    return selected
+      .filter((_, index) => available[index])
+      .map(({ tool, schema }) => ({ name: tool.name, description: tool.describe?.() ?? tool.description, parameters: schema }))
+  }
+
+  async #isAvailable(tool: Tool): Promise<boolean> {
+    if (!tool.available) return true
+    const cached = this.#availability.get(tool.name)
+    if (cached && this.#now() - cached.atMs < AVAILABILITY_TTL_MS) return cached.available
+    let available = false
+    try {
+      available = await tool.available()
+    } catch {
+      available = false
+    }
+    this.#availability.set(tool.name, { available, atMs: this.#now() })
+    return available
+  }
+
+  async prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: readonly string[]): Promise<PreparedCall> {
+    const tool = this.get(call.name)
+    const names = visible ?? this.names()
+    if (!tool || !names.includes(tool.name)) return { type: 'immediate', outcome: errorOutcome(unknownTool(call.name, names)) }
+    if (!(await this.#isAvailable(tool))) {
+      return { type: 'immediate', outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`) }
+    }
+    const checked = await checkArguments(tool.parameters, this.#tools.get(tool.name)!.schema, call.args)
+    if (checked.type === 'valid') return { type: 'prepared', tool, args: checked.args }
+    return { type: 'immediate', outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${checked.message}. Correct them and call again.`) }
+  }
+
+  async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
+    try {
+      return toOutcome(await prepared.tool.execute(prepared.args, context), prepared.tool.maxResultChars)
+    } catch (error) {
+      if (context.signal.aborted) throw error
+      const line = error instanceof Error ? error.message : String(error)
+      return errorOutcome(isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`)
+    }
+  }
+
+  async dispatch(name: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+    const prepared = await this.prepare({ name, args })
+    return prepared.type === 'immediate' ? prepared.outcome : this.execute(prepared, context)
+  }
+}
+
+function unknownTool(name: string, names: readonly string[]): string {
+  if (names.length === 0) return `There is no tool "${name}", nor any other tool. Answer in text.`
+  const nearest = closest(name, [...names])
+  return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${[...names].sort().join(', ')}.`
+}

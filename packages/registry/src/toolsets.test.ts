@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { mergeToolsets, resolveToolsets, TOOLSETS } from './index.js'
+
+describe('resolveToolsets', () => {
+  it('follows includes, applies disabled last and sorts', () => {
+    expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['clarify', 'todo'] })).toEqual([
+      'patch',
+      'process',
+      'read_file',
+      'search_files',
+      'terminal',
+      'write_file',
+    ])
+  })
+
+  it('names the valid toolsets when one is unknown', () => {
+    expect(() => resolveToolsets(TOOLSETS, { enabled: ['fiel'] })).toThrow(/Unknown toolset "fiel"\. Valid toolsets: all, clarify, /)
+    expect(() => resolveToolsets(TOOLSETS, { enabled: ['constructor'] })).toThrow('Unknown toolset')
+  })
+
+  it('accepts names of older versions and bare MCP server names', () => {
+    expect(resolveToolsets(TOOLSETS, { enabled: ['terminal_tools'] })).toEqual(['process', 'terminal'])
+    const merged = mergeToolsets([{ name: 'mcp__files__list', toolset: 'mcp-files' }])
+    expect(resolveToolsets(merged, { enabled: ['files'] })).toEqual(['mcp__files__list'])
+  })
+
+  it('refuses a cycle', () => {
+    const loop = { a: { description: '', tools: [], includes: ['b'] }, b: { description: '', tools: [], includes: ['a'] } }
+    expect(() => resolveToolsets(loop, { enabled: ['a'] })).toThrow('include each other')
+  })
+
+  it('leaves the built-in sets alone when a plugin extends one', () => {
+    const merged = mergeToolsets([{ name: 'read_pdf', toolset: 'file' }])
+    expect(merged['file']?.tools).toContain('read_pdf')
+    expect(TOOLSETS['file']?.tools).not.toContain('read_pdf')
+  })
+})

@@ -1,0 +1,82 @@
+import { RegistryError } from './registry-error.js'
+
+/** A named bundle of tools. */
+export interface Toolset {
+  readonly description: string
+  readonly tools: readonly string[]
+  readonly includes: readonly string[]
+}
+
+const set = (description: string, tools: readonly string[], includes: readonly string[] = []): Toolset =>
+  Object.freeze({ description, tools: Object.freeze([...tools]), includes: Object.freeze([...includes]) })
+
+const CORE = ['file', 'terminal', 'todo', 'clarify']
+
+/** The built-in toolsets. Frozen: sets of plugins and MCP servers are merged on read, from the tools that name them. */
+export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
+  file: set('Read, write, patch and search files', ['read_file', 'write_file', 'patch', 'search_files']),
+  terminal: set('Run commands and manage background processes', ['terminal', 'process']),
+  todo: set('Keep a task list', ['todo_write', 'todo_read']),
+  clarify: set('Ask the user', ['clarify']),
+  coding: set('Files, shell and planning', [], CORE),
+  debugging: set('Shell and files', [], ['terminal', 'file']),
+  'hermes-cli': set('Everything for the terminal', [], CORE),
+})
+
+const LEGACY: Readonly<Record<string, string>> = Object.freeze({
+  file_tools: 'file',
+  terminal_tools: 'terminal',
+  todo_tools: 'todo',
+})
+
+/** All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added. */
+export function mergeToolsets(registered: Iterable<{ readonly name: string; readonly toolset: string }>): Record<string, Toolset> {
+  const merged: Record<string, { description: string; tools: string[]; includes: readonly string[] }> = {}
+  for (const [name, toolset] of Object.entries(TOOLSETS)) merged[name] = { ...toolset, tools: [...toolset.tools] }
+  for (const tool of registered) {
+    merged[tool.toolset] ??= { description: `Tools of ${tool.toolset}`, tools: [], includes: [] }
+    const members = merged[tool.toolset]!.tools
+    if (!members.includes(tool.name)) members.push(tool.name)
+  }
+  return merged
+}
+
+/** Which toolsets are on and off. */
+export interface ToolsetSelection {
+  /** Toolset names; `all` or `*` stands for every one. Default: all. */
+  readonly enabled?: readonly string[]
+  /** Taken away last, whatever `enabled` says. */
+  readonly disabled?: readonly string[]
+}
+
+/**
+ * The tool names a selection comes to, sorted.
+ * @throws RegistryError `registry.unknown_toolset` naming the valid ones, `registry.toolset_cycle`.
+ */
+export function resolveToolsets(toolsets: Readonly<Record<string, Toolset>>, selection: ToolsetSelection): string[] {
+  const names = new Set<string>()
+  for (const name of selection.enabled ?? ['all']) for (const tool of expand(toolsets, name, [])) names.add(tool)
+  for (const name of selection.disabled ?? []) for (const tool of expand(toolsets, name, [])) names.delete(tool)
+  return [...names].sort()
+}
+
+function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trail: readonly string[]): string[] {
+  if (asked === 'all' || asked === '*') return Object.values(toolsets).flatMap((toolset) => toolset.tools)
+  const name = canonicalName(toolsets, asked)
+  if (trail.includes(name)) {
+    throw new RegistryError('registry.toolset_cycle', `Toolsets include each other: ${[...trail, name].join(' > ')}.`)
+  }
+  const toolset = Object.hasOwn(toolsets, name) ? toolsets[name] : undefined
+  if (!toolset) {
+    const valid = Object.keys(toolsets).sort().join(', ')
+    throw new RegistryError('registry.unknown_toolset', `Unknown toolset "${asked}". Valid toolsets: all, ${valid}.`, { toolset: asked })
+  }
+  return [...toolset.tools, ...toolset.includes.flatMap((inner) => expand(toolsets, inner, [...trail, name]))]
+}
+
+function canonicalName(toolsets: Readonly<Record<string, Toolset>>, asked: string): string {
+  if (Object.hasOwn(toolsets, asked)) return asked
+  const legacy = LEGACY[asked]
+  if (legacy !== undefined) return legacy
+  return Object.hasOwn(toolsets, `mcp-${asked}`) ? `mcp-${asked}` : asked
+}
