@@ -109,12 +109,21 @@ export interface Environment {
    * Writes the whole file: to a temporary file beside it, then renamed; parents are made. An existing mode is kept.
    * @throws HermesError `environment.changed` when `ifVersion` is given and the file is another one by now.
    */
-  write(permit: Permit, path: string, bytes: Uint8Array, options?: { readonly mode?: number; readonly ifVersion?: string }): Promise<FileStat>
+  write(
+    permit: Permit,
+    path: string,
+    bytes: Uint8Array,
+    options?: { readonly mode?: number; readonly ifVersion?: string },
+  ): Promise<FileStat>
   mkdir(permit: Permit, path: string): Promise<void>
   rename(permit: Permit, from: string, to: string): Promise<void>
   remove(permit: Permit, path: string): Promise<void>
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
-  spawn(permit: Permit, command: string, options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> }): Promise<BackgroundProcess>
+  spawn(
+    permit: Permit,
+    command: string,
+    options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
+  ): Promise<BackgroundProcess>
   /** Background processes by id, the running ones and those that ended in the last half hour. */
   processes(): readonly BackgroundProcess[]
   probe(): Promise<EnvironmentProbe>

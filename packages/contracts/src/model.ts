@@ -30,7 +30,13 @@ export interface ModelRequest {
 export type ModelEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  | { readonly type: 'tool-call-delta'; readonly index: number; readonly id?: string; readonly name?: string; readonly argsText?: string }
+  | {
+      readonly type: 'tool-call-delta'
+      readonly index: number
+      readonly id?: string
+      readonly name?: string
+      readonly argsText?: string
+    }
   | {
       readonly type: 'retry-wait'
       readonly attempt: number
@@ -78,7 +84,13 @@ export interface ErrorClass {
   readonly shouldFallback: boolean
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number
-  readonly repair?: 'shrink-images' | 'drop-reasoning' | 'simplify-schemas' | 'strip-unsupported' | 'refresh-credential' | 'rebuild-client'
+  readonly repair?:
+    | 'shrink-images'
+    | 'drop-reasoning'
+    | 'simplify-schemas'
+    | 'strip-unsupported'
+    | 'refresh-credential'
+    | 'rebuild-client'
 }
 
 /** Options of one call. */
@@ -95,7 +107,10 @@ export interface Transport {
    * Sends one request. Iteration rejects with a {@link HermesError} (`transport.*`) that `classifyError` understands.
    * A server that cannot stream gives one `finish` and no deltas.
    */
-  stream(request: ModelRequest, options: StreamOptions & { readonly credential: string | null }): AsyncIterable<ModelEvent>
+  stream(
+    request: ModelRequest,
+    options: StreamOptions & { readonly credential: string | null },
+  ): AsyncIterable<ModelEvent>
 }
 
 /** What everybody who needs a model takes: it owns key, wire, retries and usage. */

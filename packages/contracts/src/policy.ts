@@ -10,7 +10,12 @@ export type Action =
       readonly backend: string
     }
   | { readonly type: 'read'; readonly path: string; readonly backend: string }
-  | { readonly type: 'write'; readonly path: string; readonly operation: 'write' | 'mkdir' | 'rename' | 'remove'; readonly backend: string }
+  | {
+      readonly type: 'write'
+      readonly path: string
+      readonly operation: 'write' | 'mkdir' | 'rename' | 'remove'
+      readonly backend: string
+    }
   | { readonly type: 'fetch'; readonly url: string; readonly method: string }
   | { readonly type: 'send'; readonly target: string }
 

@@ -58,11 +58,24 @@ export interface SessionStore {
    * Appends all or none and resolves once they are durable; returns their `seq` in order.
    * Rejects with `store.lease_lost` when `lease` is not the newest one.
    */
-  append(sessionId: string, entries: readonly NewEntry[], options: { readonly lease: Lease; readonly atMs?: number }): Promise<readonly number[]>
+  append(
+    sessionId: string,
+    entries: readonly NewEntry[],
+    options: { readonly lease: Lease; readonly atMs?: number },
+  ): Promise<readonly number[]>
   /**
    * Takes the write lease. Rejects with `store.session_busy` while another live owner holds it; `details.owner` names it.
    * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free.
    */
   acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>
-  updateSession(id: string, change: { readonly title?: string | null; readonly endedAtMs?: number | null; readonly endReason?: string | null; readonly model?: string; readonly provider?: string }): Promise<void>
+  updateSession(
+    id: string,
+    change: {
+      readonly title?: string | null
+      readonly endedAtMs?: number | null
+      readonly endReason?: string | null
+      readonly model?: string
+      readonly provider?: string
+    },
+  ): Promise<void>
 }

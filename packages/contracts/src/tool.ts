@@ -26,7 +26,12 @@ export interface StandardSchema<Output = unknown> {
 
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+      }[]
+    }
 
 /** What a tool gives back. A string is shown to the model as it is; `data` alone is shown as JSON. */
 export type ToolResult =
@@ -60,7 +65,9 @@ export interface Question {
 }
 
 /** The answer, or why there is none. */
-export type Answer = { readonly type: 'answered'; readonly text: string } | { readonly type: 'unanswered'; readonly reason: string }
+export type Answer =
+  | { readonly type: 'answered'; readonly text: string }
+  | { readonly type: 'unanswered'; readonly reason: string }
 
 /** What earlier calls of the session left behind. */
 export interface ToolState {

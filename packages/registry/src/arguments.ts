@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
 
 /** What a check of arguments came to. */
-export type CheckedArguments = { readonly type: 'valid'; readonly args: unknown } | { readonly type: 'invalid'; readonly message: string }
+export type CheckedArguments =
+  | { readonly type: 'valid'; readonly args: unknown }
+  | { readonly type: 'invalid'; readonly message: string }
 
 /** Whether a tool's `parameters` is a Standard Schema rather than plain JSON Schema. */
 export function isStandardSchema(parameters: Tool['parameters']): parameters is StandardSchema {
@@ -15,7 +17,8 @@ const DRAFT = 'draft-2020-12'
 export function parameterSchema(parameters: Tool['parameters']): JsonSchema {
   if (!isStandardSchema(parameters)) return parameters
   const convert = parameters['~standard'].jsonSchema
-  if (!convert) throw new TypeError('The schema of this tool cannot describe itself as JSON Schema; pass JSON Schema instead.')
+  if (!convert)
+    throw new TypeError('The schema of this tool cannot describe itself as JSON Schema; pass JSON Schema instead.')
   return tidy(convert.input({ target: DRAFT })) as JsonSchema
 }
 
@@ -36,18 +39,28 @@ function tidy(value: unknown): unknown {
  * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
  * object or array, a number for a string, `null` for a missing optional field.
  */
-export async function checkArguments(parameters: Tool['parameters'], schema: JsonSchema, args: JsonObject): Promise<CheckedArguments> {
+export async function checkArguments(
+  parameters: Tool['parameters'],
+  schema: JsonSchema,
+  args: JsonObject,
+): Promise<CheckedArguments> {
   const coerced = coerce(args, schema) as JsonObject
   if (isStandardSchema(parameters)) {
     const result = await parameters['~standard'].validate(coerced)
     if (!result.issues) return { type: 'valid', args: result.value }
-    return { type: 'invalid', message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; ') }
+    return {
+      type: 'invalid',
+      message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; '),
+    }
   }
   const { Validator } = await import('@cfworker/json-schema')
   const result = new Validator(schema as object, '2020-12', false).validate(coerced)
   if (result.valid) return { type: 'valid', args: coerced }
   const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
-  return { type: 'invalid', message: leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; ') }
+  return {
+    type: 'invalid',
+    message: leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; '),
+  }
 }
 
 function pathOf(path: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined): string {
@@ -60,8 +73,10 @@ const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 function coerce(value: JsonValue, schema: JsonSchema): JsonValue {
   const types = typesOf(schema)
   if (typeof value === 'string') return coerceText(value, types, schema)
-  if (typeof value === 'number' && types.includes('string') && !types.includes('number') && !types.includes('integer')) return String(value)
-  if (Array.isArray(value) && isObject(schema['items'])) return value.map((item) => coerce(item, schema['items'] as JsonSchema))
+  if (typeof value === 'number' && types.includes('string') && !types.includes('number') && !types.includes('integer'))
+    return String(value)
+  if (Array.isArray(value) && isObject(schema['items']))
+    return value.map((item) => coerce(item, schema['items'] as JsonSchema))
   if (!isObject(value) || !isObject(schema['properties'])) return value
   const required = Array.isArray(schema['required']) ? schema['required'] : []
   const result: Record<string, JsonValue> = {}

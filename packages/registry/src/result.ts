@@ -19,11 +19,13 @@ export function errorOutcome(message: string): ToolOutcome {
 
 /** Brings a tool's return value into one shape and cuts overlong text head and tail. */
 export function toOutcome(result: ToolResult, maxResultChars = DEFAULT_MAX_CHARS): ToolOutcome {
-  if (typeof result === 'string') return { content: [{ type: 'text', text: cut(result, maxResultChars) }], isError: false }
+  if (typeof result === 'string')
+    return { content: [{ type: 'text', text: cut(result, maxResultChars) }], isError: false }
   const origin = result.external ? ({ origin: 'external' } as const) : {}
   const text = result.text ?? (result.data === undefined ? '' : JSON.stringify(result.data))
   const content: ToolResultPart[] = text === '' ? [] : [{ type: 'text', text: cut(text, maxResultChars), ...origin }]
-  for (const part of result.parts ?? []) content.push(part.type === 'text' ? { ...part, text: cut(part.text, maxResultChars) } : part)
+  for (const part of result.parts ?? [])
+    content.push(part.type === 'text' ? { ...part, text: cut(part.text, maxResultChars) } : part)
   if (content.length === 0) content.push({ type: 'text', text: '(no output)' })
   return { content, isError: result.isError ?? false, ...(result.data === undefined ? {} : { data: result.data }) }
 }

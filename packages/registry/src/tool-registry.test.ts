@@ -11,7 +11,11 @@ const echo = defineTool<{ count: number; tags?: string[]; force?: boolean }>({
   aliases: ['say'],
   parameters: {
     type: 'object',
-    properties: { count: { type: 'integer', minimum: 1 }, tags: { type: 'array', items: { type: 'string' } }, force: { type: 'boolean' } },
+    properties: {
+      count: { type: 'integer', minimum: 1 },
+      tags: { type: 'array', items: { type: 'string' } },
+      force: { type: 'boolean' },
+    },
     required: ['count'],
   },
   execute: (args) => ({ data: args }),
@@ -99,7 +103,9 @@ describe('createToolRegistry', () => {
   })
 
   it('cuts an overlong result head and tail', async () => {
-    const registry = createToolRegistry({ tools: [{ ...echo, maxResultChars: 100, execute: () => 'a'.repeat(300) + 'z'.repeat(300) }] })
+    const registry = createToolRegistry({
+      tools: [{ ...echo, maxResultChars: 100, execute: () => 'a'.repeat(300) + 'z'.repeat(300) }],
+    })
     const text = (await registry.dispatch('echo', { count: 1 }, context)).content[0] as { text: string }
     expect(text.text).toMatch(/^a{40}\n\n\[… 500 characters left out here …\]\n\nz{60}$/)
   })

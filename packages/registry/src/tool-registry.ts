@@ -40,7 +40,10 @@ export interface ToolRegistry {
   /**
    * Finds the tool and checks the arguments; never throws. `visible` limits it to the names a session was shown.
    */
-  prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: readonly string[]): Promise<PreparedCall>
+  prepare(
+    call: { readonly name: string; readonly args: JsonObject },
+    visible?: readonly string[],
+  ): Promise<PreparedCall>
   /** Runs a prepared call; what a tool throws becomes an error outcome, except an abort. */
   execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome>
   /** `prepare` and `execute` in one. */
@@ -135,7 +138,11 @@ class Registry implements ToolRegistry {
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
     return selected
       .filter((_, index) => available[index])
-      .map(({ tool, schema }) => ({ name: tool.name, description: tool.describe?.() ?? tool.description, parameters: schema }))
+      .map(({ tool, schema }) => ({
+        name: tool.name,
+        description: tool.describe?.() ?? tool.description,
+        parameters: schema,
+      }))
   }
 
   async #isAvailable(tool: Tool): Promise<boolean> {
@@ -152,16 +159,26 @@ class Registry implements ToolRegistry {
     return available
   }
 
-  async prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: readonly string[]): Promise<PreparedCall> {
+  async prepare(
+    call: { readonly name: string; readonly args: JsonObject },
+    visible?: readonly string[],
+  ): Promise<PreparedCall> {
     const tool = this.get(call.name)
     const names = visible ?? this.names()
-    if (!tool || !names.includes(tool.name)) return { type: 'immediate', outcome: errorOutcome(unknownTool(call.name, names)) }
+    if (!tool || !names.includes(tool.name))
+      return { type: 'immediate', outcome: errorOutcome(unknownTool(call.name, names)) }
     if (!(await this.#isAvailable(tool))) {
-      return { type: 'immediate', outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`) }
+      return {
+        type: 'immediate',
+        outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`),
+      }
     }
     const checked = await checkArguments(tool.parameters, this.#tools.get(tool.name)!.schema, call.args)
     if (checked.type === 'valid') return { type: 'prepared', tool, args: checked.args }
-    return { type: 'immediate', outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${checked.message}. Correct them and call again.`) }
+    return {
+      type: 'immediate',
+      outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${checked.message}. Correct them and call again.`),
+    }
   }
 
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {

@@ -14,7 +14,9 @@ describe('resolveToolsets', () => {
   })
 
   it('names the valid toolsets when one is unknown', () => {
-    expect(() => resolveToolsets(TOOLSETS, { enabled: ['fiel'] })).toThrow(/Unknown toolset "fiel"\. Valid toolsets: all, clarify, /)
+    expect(() => resolveToolsets(TOOLSETS, { enabled: ['fiel'] })).toThrow(
+      /Unknown toolset "fiel"\. Valid toolsets: all, clarify, /,
+    )
     expect(() => resolveToolsets(TOOLSETS, { enabled: ['constructor'] })).toThrow('Unknown toolset')
   })
 
@@ -25,7 +27,10 @@ describe('resolveToolsets', () => {
   })
 
   it('refuses a cycle', () => {
-    const loop = { a: { description: '', tools: [], includes: ['b'] }, b: { description: '', tools: [], includes: ['a'] } }
+    const loop = {
+      a: { description: '', tools: [], includes: ['b'] },
+      b: { description: '', tools: [], includes: ['a'] },
+    }
     expect(() => resolveToolsets(loop, { enabled: ['a'] })).toThrow('include each other')
   })
 

@@ -30,7 +30,9 @@ const LEGACY: Readonly<Record<string, string>> = Object.freeze({
 })
 
 /** All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added. */
-export function mergeToolsets(registered: Iterable<{ readonly name: string; readonly toolset: string }>): Record<string, Toolset> {
+export function mergeToolsets(
+  registered: Iterable<{ readonly name: string; readonly toolset: string }>,
+): Record<string, Toolset> {
   const merged: Record<string, { description: string; tools: string[]; includes: readonly string[] }> = {}
   for (const [name, toolset] of Object.entries(TOOLSETS)) merged[name] = { ...toolset, tools: [...toolset.tools] }
   for (const tool of registered) {
@@ -69,7 +71,9 @@ function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trai
   const toolset = Object.hasOwn(toolsets, name) ? toolsets[name] : undefined
   if (!toolset) {
     const valid = Object.keys(toolsets).sort().join(', ')
-    throw new RegistryError('registry.unknown_toolset', `Unknown toolset "${asked}". Valid toolsets: all, ${valid}.`, { toolset: asked })
+    throw new RegistryError('registry.unknown_toolset', `Unknown toolset "${asked}". Valid toolsets: all, ${valid}.`, {
+      toolset: asked,
+    })
   }
   return [...toolset.tools, ...toolset.includes.flatMap((inner) => expand(toolsets, inner, [...trail, name]))]
 }

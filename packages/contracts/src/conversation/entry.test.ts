@@ -12,7 +12,10 @@ describe('project', () => {
       { ...at(4), type: 'call-start', callId: 'c', toolName: 't' },
       { ...at(5), type: 'note', kind: 'run.end', data: {} },
     ]
-    expect(project(entries)).toEqual([{ role: 'system', content: [{ type: 'text', text: 'You are.' }] }, userText('one')])
+    expect(project(entries)).toEqual([
+      { role: 'system', content: [{ type: 'text', text: 'You are.' }] },
+      userText('one'),
+    ])
   })
 
   it('replaces what was compacted by its summary and keeps the entries themselves', () => {
@@ -23,7 +26,10 @@ describe('project', () => {
     ]
     const projected = project(entries)
     expect(projected).toHaveLength(2)
-    expect(projected[0]).toMatchObject({ role: 'user', content: [{ text: expect.stringContaining('They said old.'), origin: 'reminder' }] })
+    expect(projected[0]).toMatchObject({
+      role: 'user',
+      content: [{ text: expect.stringContaining('They said old.'), origin: 'reminder' }],
+    })
     expect(projected[1]).toEqual(userText('new'))
   })
 })

@@ -71,7 +71,8 @@ const SUMMARY_NOTE =
 export function project(entries: readonly Entry[]): Message[] {
   const messages: Message[] = []
   const prompt = latestPrompt(entries)
-  if (prompt && prompt.system !== '') messages.push({ role: 'system', content: [{ type: 'text', text: prompt.system }] })
+  if (prompt && prompt.system !== '')
+    messages.push({ role: 'system', content: [{ type: 'text', text: prompt.system }] })
   let compaction: CompactionEntry | null = null
   for (const entry of entries) if (entry.type === 'compaction') compaction = entry
   if (compaction) messages.push(summaryMessage(compaction))

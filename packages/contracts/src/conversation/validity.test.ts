@@ -27,9 +27,11 @@ const conversation = fc.array(message, { maxLength: 12 })
 
 describe('repairConversation', () => {
   it('leaves nothing for checkConversation to find', () => {
-    fc.assert(fc.property(conversation, (messages) => {
-      expect(checkConversation(repairConversation(messages))).toEqual([])
-    }))
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        expect(checkConversation(repairConversation(messages))).toEqual([])
+      }),
+    )
   })
 
   it('is idempotent and does not touch its input', () => {
@@ -59,7 +61,10 @@ describe('repairConversation', () => {
   })
 
   it('answers a call that was interrupted and drops a late result', () => {
-    const assistant = { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 't', args: {}, rawArgs: '{}' }] } as const
+    const assistant = {
+      role: 'assistant',
+      content: [{ type: 'tool-call', id: 'a', name: 't', args: {}, rawArgs: '{}' }],
+    } as const
     const user = { role: 'user', content: [{ type: 'text', text: 'go on' }] } as const
     const late = { role: 'tool', callId: 'a', toolName: 't', content: [{ type: 'text', text: 'late' }] } as const
     const repaired = repairConversation([assistant, user, late])

@@ -37,7 +37,8 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
   let answered = new Set<string>()
   const closeCalls = (index: number) => {
     for (const call of open) {
-      if (!answered.has(call.id)) found.push({ rule: 'unanswered-call', index, message: `Call ${call.id} has no result.` })
+      if (!answered.has(call.id))
+        found.push({ rule: 'unanswered-call', index, message: `Call ${call.id} has no result.` })
     }
     open = []
     answered = new Set()
@@ -54,11 +55,14 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
         if (index !== 0) found.push({ rule: 'system-first', index, message: 'A system message after the start.' })
         break
       case 'user':
-        if (!hasContent(message)) found.push({ rule: 'empty-message', index, message: 'A user message without content.' })
-        if (previous?.role === 'user') found.push({ rule: 'adjacent-users', index, message: 'Two user messages in a row.' })
+        if (!hasContent(message))
+          found.push({ rule: 'empty-message', index, message: 'A user message without content.' })
+        if (previous?.role === 'user')
+          found.push({ rule: 'adjacent-users', index, message: 'Two user messages in a row.' })
         break
       case 'assistant': {
-        if (!hasContent(message)) found.push({ rule: 'empty-message', index, message: 'An assistant message without content.' })
+        if (!hasContent(message))
+          found.push({ rule: 'empty-message', index, message: 'An assistant message without content.' })
         if (previous?.role === 'assistant') {
           found.push({ rule: 'adjacent-assistants', index, message: 'Two assistant messages in a row.' })
         }
@@ -68,7 +72,8 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
           found.push({ rule: 'duplicate-call-id', index, message: 'Two calls share an id.' })
         }
         for (const call of open) {
-          if (call.args === null) found.push({ rule: 'unparsed-arguments', index, message: `Call ${call.id} has no parsed arguments.` })
+          if (call.args === null)
+            found.push({ rule: 'unparsed-arguments', index, message: `Call ${call.id} has no parsed arguments.` })
         }
         break
       }
@@ -78,7 +83,8 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
         else if (answered.has(message.callId)) {
           found.push({ rule: 'duplicate-result', index, message: `Second result for call ${message.callId}.` })
         } else {
-          if (at !== position) found.push({ rule: 'result-order', index, message: 'Results are not in the order of the calls.' })
+          if (at !== position)
+            found.push({ rule: 'result-order', index, message: 'Results are not in the order of the calls.' })
           position = at + 1
           answered.add(message.callId)
         }
@@ -111,7 +117,8 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
         break
       case 'assistant': {
         const assistant = repairAssistant(message)
-        if (repaired.at(-1)?.role === 'assistant') repaired.push({ role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] })
+        if (repaired.at(-1)?.role === 'assistant')
+          repaired.push({ role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] })
         repaired.push(assistant)
         const results: ToolMessage[] = []
         while (messages[index + 1]?.role === 'tool') results.push(wellFormed(messages[++index] as ToolMessage))
@@ -130,7 +137,8 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
 function pushUser(repaired: Message[], message: UserMessage, merge: boolean): void {
   const full: UserMessage = hasContent(message) ? message : { ...message, content: [{ type: 'text', text: EMPTY }] }
   const last = repaired.at(-1)
-  if (merge && last?.role === 'user') repaired[repaired.length - 1] = { ...last, content: [...last.content, ...full.content] }
+  if (merge && last?.role === 'user')
+    repaired[repaired.length - 1] = { ...last, content: [...last.content, ...full.content] }
   else repaired.push(full)
 }
 
@@ -151,7 +159,13 @@ function repairAssistant(message: AssistantMessage): AssistantMessage {
 function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
   const found = results.find((result) => result.callId === call.id)
   if (found) return found.content.length > 0 ? found : { ...found, content: [{ type: 'text', text: EMPTY }] }
-  return { role: 'tool', callId: call.id, toolName: call.name, isError: true, content: [{ type: 'text', text: INTERRUPTED }] }
+  return {
+    role: 'tool',
+    callId: call.id,
+    toolName: call.name,
+    isError: true,
+    content: [{ type: 'text', text: INTERRUPTED }],
+  }
 }
 
 function hasContent(message: Message): boolean {
