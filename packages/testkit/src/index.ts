@@ -1,0 +1,12 @@
+export { createFakeClock, type FakeClock } from './fake-clock.js'
+export {
+  type CapturedRequest,
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+  type TurnHandler,
+} from './model-server/model-server.js'
+export type { AnswerTurn, FaultTurn, ModelTurn, TurnToolCall, TurnUsage } from './model-server/turn.js'
+export { checkWirePairs, type WireBody, type WireMessage } from './model-server/wire-body.js'
+export { checkPrefix, prefixLines } from './prefix.js'
+export { type TemporaryHome, temporaryHome } from './temporary-home.js'

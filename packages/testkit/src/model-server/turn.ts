@@ -1,0 +1,58 @@
+/** Token counts a scripted turn reports; what is absent is counted from the bytes, four to a token. */
+export interface TurnUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cacheReadTokens?: number
+  readonly reasoningTokens?: number
+  /** Reported as `usage.cost`, as OpenRouter does. */
+  readonly costUsd?: number
+}
+
+/** One call of a scripted turn. `rawArgs` goes out as it is, so that broken JSON can be sent. */
+export interface TurnToolCall {
+  /** Default: `call_REQUEST_POSITION`, unique within a server. */
+  readonly id?: string
+  readonly name: string
+  readonly args?: unknown
+  readonly rawArgs?: string
+}
+
+/** What a model says in one turn. */
+export interface AnswerTurn {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly toolCalls?: readonly TurnToolCall[]
+  /** Default `tool_calls` with calls, else `stop`; `null` leaves it out. */
+  readonly finishReason?: string | null
+  readonly usage?: TurnUsage
+  /** Characters per delta. Default 64. */
+  readonly chunkSize?: number
+  /** Waited before the answer and between its chunks. Default 0. */
+  readonly latencyMs?: number
+}
+
+/** What goes wrong in place of an answer. The other fields say what is sent before it does. */
+export type FaultTurn =
+  | {
+      readonly fault: 'status'
+      readonly status: number
+      readonly retryAfterSeconds?: number
+      /** Default: an OpenAI error object naming the status. */
+      readonly body?: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  /** The socket dies after `afterChunks` (default 2); with `how: 'end'` the body ends politely instead, without `[DONE]`. */
+  | (AnswerTurn & { readonly fault: 'cut'; readonly afterChunks?: number; readonly how?: 'destroy' | 'end' })
+  /** Sends `afterChunks` (default 1) and then nothing until the client leaves. */
+  | (AnswerTurn & { readonly fault: 'stall'; readonly afterChunks?: number })
+  /** Sends `afterChunks` (default 1) and then a line that is not JSON. */
+  | (AnswerTurn & { readonly fault: 'malformed'; readonly afterChunks?: number })
+  /** Destroys the socket before any answer. */
+  | { readonly fault: 'refuse' }
+  /** Answers a streaming request with one JSON body. */
+  | (AnswerTurn & { readonly fault: 'no-stream' })
+  /** Answers with a web page, as a proxy or a wrong address does. Default status 200. */
+  | { readonly fault: 'html'; readonly status?: number }
+
+/** One scripted answer of the model server. */
+export type ModelTurn = AnswerTurn | FaultTurn
