@@ -1,0 +1,82 @@
+// The architecture as data: who may import whom, and who may touch the outside world.
+
+/** Row of each package, by folder name. A package imports lower rows only. */
+const ROWS = {
+  contracts: 0,
+  registry: 0,
+  safety: 1,
+  transports: 2,
+  'credential-pool': 2,
+  compression: 2,
+  memory: 2,
+  storage: 2,
+  sandbox: 2,
+  checkpoints: 2,
+  skills: 2,
+  mcp: 2,
+  plugins: 2,
+  scheduler: 2,
+  browser: 2,
+  config: 2,
+  models: 3,
+  tools: 3,
+  'agent-core': 4,
+  runtime: 5,
+  commands: 5,
+  cli: 6,
+  gateway: 6,
+  acp: 6,
+}
+
+/** Imports allowed although the rows say no. `typesOnly` and `dynamicOnly` narrow them. */
+const EXCEPTIONS = [
+  { from: 'registry', to: 'contracts', typesOnly: true },
+  { from: 'cli', to: 'gateway', dynamicOnly: true },
+  { from: 'cli', to: 'acp', dynamicOnly: true },
+]
+
+/** Packages that may import less than their row allows. */
+const ONLY = { 'agent-core': ['contracts', 'registry', 'safety', 'models'] }
+
+/** Test-only packages: any test may import them, no other file may. */
+const TEST_ONLY = ['testkit']
+
+/** Native, optional or slow to load: a root entry reaches them by `await import()` only. */
+const HEAVY = [
+  'better-sqlite3',
+  'kysely',
+  'node-pty',
+  'openai',
+  'pg',
+  'playwright',
+  'playwright-core',
+  '@anthropic-ai/*',
+  '@aws-sdk/*',
+  '@electric-sql/*',
+  '@modelcontextprotocol/*',
+]
+
+/** What starts processes or opens connections. */
+const SINK_MODULES = [
+  'node:child_process',
+  'node:cluster',
+  'node:dgram',
+  'node:http',
+  'node:http2',
+  'node:https',
+  'node:net',
+  'node:tls',
+]
+
+/** Where a sink or a global may be used, why, and who answers for it. An entry nobody uses is reported. */
+const ALLOWED = []
+
+export const RULES = {
+  rows: ROWS,
+  exceptions: EXCEPTIONS,
+  only: ONLY,
+  testOnly: TEST_ONLY,
+  heavy: HEAVY,
+  sinkModules: SINK_MODULES,
+  allowed: ALLOWED,
+}
