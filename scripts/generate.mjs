@@ -1,0 +1,86 @@
+// node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime.
+// A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
+// other package, which then exports it at `./tools`.
+// Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found or two of one name.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true })
+const root = resolve(positionals[0] ?? `${import.meta.dirname}/..`)
+const target = join(root, 'packages/runtime/src/generated/tools.ts')
+
+const tools = findTools()
+const twins = tools.filter((tool, index) => tool.factory === tools[index + 1]?.factory)
+if (tools.length === 0) fail(2, `no tool factory under ${root}/packages`)
+if (twins.length > 0) fail(2, `two tools are named ${twins[0].factory}`)
+
+const text = render(tools)
+if (!values.check) {
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, text)
+  console.log(`generate: ${tools.length} tools`)
+} else if (readIfPresent(target) !== text) {
+  fail(1, 'packages/runtime/src/generated/tools.ts is stale; run: pnpm gen')
+}
+
+/** @returns {{ factory: string, module: string }[]} sorted by factory */
+function findTools() {
+  const packages = list(join(root, 'packages')).filter((entry) => entry.isDirectory())
+  return packages
+    .flatMap(({ name }) => [
+      ...(name === 'tools' ? factoriesIn(join(root, 'packages', name, 'src'), `@hermes/${name}`) : []),
+      ...factoriesIn(join(root, 'packages', name, 'src/tools'), `@hermes/${name}/tools`),
+    ])
+    .sort((a, b) => compare(a.factory, b.factory))
+}
+
+function factoriesIn(directory, module) {
+  return list(directory)
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+    .flatMap(({ name }) => [
+      ...readFileSync(join(directory, name), 'utf8').matchAll(/^export (?:const|function) (create\w+Tool)\b/gm),
+    ])
+    .map((match) => ({ factory: match[1], module }))
+}
+
+function render(found) {
+  const modules = Map.groupBy(found, (tool) => tool.module)
+  const imports = [...modules.keys()].sort(compare).map((module) => {
+    const names = modules.get(module).map((tool) => `  ${tool.factory},\n`)
+    return `import {\n${names.join('')}} from '${module}'\n`
+  })
+  const entries = found.map((tool) => `  ${tool.factory},\n`)
+  return `// Written by \`pnpm gen\`. Every tool that ships with Hermes, by the name of its factory.
+${imports.join('')}
+export const toolFactories = [
+${entries.join('')}] as const
+`
+}
+
+function list(directory) {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    if (error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function readIfPresent(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function compare(a, b) {
+  return a < b ? -1 : Number(a > b)
+}
+
+function fail(code, message) {
+  console.error(`generate: ${message}`)
+  process.exit(code)
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const script = join(import.meta.dirname, '../../scripts/generate.mjs')
+const generated = 'packages/runtime/src/generated/tools.ts'
+let root: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'generate-'))
+})
+afterEach(() => rm(root, { recursive: true }))
+
+async function write(path: string, text: string) {
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), text)
+}
+
+function run(...args: string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [script, ...args, root], { encoding: 'utf8' })
+  return { status, stderr }
+}
+
+it('lists the factories of all packages, sorted, and finds its own output fresh', async () => {
+  await write('packages/tools/src/write-file.ts', 'export const createWriteFileTool = () => {}\n')
+  await write('packages/tools/src/a.test.ts', 'export const createTestTool = () => {}\n')
+  await write('packages/tools/src/index.ts', "export { createWriteFileTool } from './write-file.js'\n")
+  await write('packages/memory/src/tools/memory.ts', 'export function createMemoryTool() {}\n')
+  await write('packages/memory/src/other.ts', 'export function createOtherTool() {}\n')
+  expect(run('--check').status).toBe(1)
+  expect(run().status).toBe(0)
+  expect(
+    await readFile(join(root, generated), 'utf8'),
+  ).toBe(`// Written by \`pnpm gen\`. Every tool that ships with Hermes, by the name of its factory.
+import {
+  createMemoryTool,
+} from '@hermes/memory/tools'
+import {
+  createWriteFileTool,
+} from '@hermes/tools'
+
+export const toolFactories = [
+  createMemoryTool,
+  createWriteFileTool,
+] as const
+`)
+  expect(run('--check')).toEqual({ status: 0, stderr: '' })
+})
+
+it('says which command refreshes a stale index, and writes nothing', async () => {
+  await write('packages/tools/src/a.ts', 'export const createATool = () => {}\n')
+  await write(generated, 'old')
+  expect(run('--check')).toEqual({ status: 1, stderr: `generate: ${generated} is stale; run: pnpm gen\n` })
+  expect(await readFile(join(root, generated), 'utf8')).toBe('old')
+})
+
+it('refuses two factories of one name, and no factory at all', async () => {
+  expect(run().status).toBe(2)
+  await write('packages/tools/src/a.ts', 'export const createATool = () => {}\n')
+  await write('packages/memory/src/tools/a.ts', 'export const createATool = () => {}\n')
+  expect(run()).toEqual({ status: 2, stderr: 'generate: two tools are named createATool\n' })
+})
