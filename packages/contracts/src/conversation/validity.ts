@@ -28,7 +28,6 @@ export interface RepairRules {
 const INTERRUPTED = 'No result was recorded for this call: it was interrupted and may or may not have run.'
 const EMPTY = '(empty)'
 const CONTINUE = '(continue)'
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
 /** Every violation in `messages`; empty means that any supported provider accepts the shape. Pure. */
 export function checkConversation(messages: readonly Message[]): Violation[] {
@@ -45,7 +44,7 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
   }
   let position = 0
   messages.forEach((message, index) => {
-    if (JSON.stringify(message).includes('\\ud') && hasLoneSurrogate(message)) {
+    if (hasLoneSurrogate(message)) {
       found.push({ rule: 'lone-surrogate', index, message: 'Half of a surrogate pair.' })
     }
     if (message.role !== 'tool') closeCalls(index - 1)
@@ -176,7 +175,7 @@ function hasContent(message: Message): boolean {
 }
 
 function hasLoneSurrogate(value: unknown): boolean {
-  if (typeof value === 'string') return LONE_SURROGATE.test(value)
+  if (typeof value === 'string') return !value.isWellFormed()
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some(hasLoneSurrogate)
 }

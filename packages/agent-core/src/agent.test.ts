@@ -1,0 +1,435 @@
+import { HermesError } from '@hermes/contracts'
+import { checkConversation, type Message, messageText, repairConversation } from '@hermes/contracts/conversation'
+import { defineTool, type Tool } from '@hermes/contracts/tool'
+import { createPolicy } from '@hermes/safety'
+import { describe, expect, it } from 'vitest'
+import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
+import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
+
+const record = (name: string, over: Partial<Tool> = {}) =>
+  defineTool<{ n?: number }>({
+    name,
+    toolset: 'test',
+    description: name,
+    effect: 'read',
+    concurrency: 'parallel',
+    parameters: { type: 'object', properties: { n: { type: 'integer' } } },
+    execute: ({ n }) => ({ data: { tool: name, n: n ?? 0 } }),
+    ...(over as object),
+  })
+
+function setUp(turns: readonly ScriptedTurn[], options: Partial<AgentOptions> = {}) {
+  const model = scriptedModel(turns)
+  const agent = createAgent({
+    model,
+    tools: [record('look'), record('touch', { effect: 'write', concurrency: 'exclusive' })],
+    ...options,
+  })
+  return { model, agent }
+}
+
+async function collect(run: Run): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+
+const roles = (messages: readonly Message[]) => messages.map((message) => message.role)
+const lastText = (messages: readonly Message[]) =>
+  messages
+    .at(-1)!
+    .content.map((part) => ('text' in part ? part.text : ''))
+    .join('|')
+
+describe('createAgent', () => {
+  it('runs tools until the model answers, with every request starting with the one before', async () => {
+    const { agent, model } = setUp([
+      { text: 'Looking.', calls: [['a', 'look', { n: '5' }]] },
+      {
+        calls: [
+          ['b', 'touch', {}],
+          ['c', 'look', {}],
+        ],
+      },
+      { text: 'Done.' },
+    ])
+    const run = agent.run('go')
+    const events = await collect(run)
+    expect(await run.result).toMatchObject({
+      status: 'completed',
+      text: 'Done.',
+      usage: { inputTokens: 30, outputTokens: 15 },
+    })
+    expect(roles(model.requests[2]!.messages)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+      'tool',
+    ])
+    for (let index = 1; index < model.requests.length; index++) {
+      const [before, after] = [model.requests[index - 1]!, model.requests[index]!]
+      expect(JSON.stringify(after.tools)).toBe(JSON.stringify(before.tools))
+      expect(JSON.stringify(after.messages.slice(0, before.messages.length))).toBe(JSON.stringify(before.messages))
+    }
+    expect(checkConversation(model.requests[2]!.messages)).toEqual([])
+    expect(events.map((event) => event.type)).toEqual([
+      'run-start',
+      'message-start',
+      'message-delta',
+      'message-end',
+      'usage-update',
+      'tool-start',
+      'tool-end',
+      'message-start',
+      'message-end',
+      'usage-update',
+      'tool-start',
+      'tool-end',
+      'tool-start',
+      'tool-end',
+      'message-start',
+      'message-delta',
+      'message-end',
+      'usage-update',
+      'run-end',
+    ])
+    const shown = events.filter((event) => event.type === 'message-end' || event.type === 'tool-end')
+    const stored = new Set(agent.entries().map((entry) => entry.seq))
+    expect(shown.every((event) => event.seq !== undefined && stored.has(event.seq))).toBe(true)
+  })
+
+  it('writes a call-start before a call that may change something, and only then', async () => {
+    const { agent } = setUp([
+      {
+        calls: [
+          ['a', 'look', {}],
+          ['b', 'touch', {}],
+        ],
+      },
+      { text: 'ok' },
+    ])
+    await agent.run('go').result
+    expect(agent.entries().map((entry) => (entry.type === 'message' ? entry.message.role : entry.type))).toEqual([
+      'model',
+      'prompt',
+      'user',
+      'assistant',
+      'tool',
+      'call-start',
+      'tool',
+      'assistant',
+    ])
+  })
+
+  it('keeps result order when parallel calls finish out of order', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = record('slow', {
+      execute: async (args) => {
+        const { n } = args as { n: number }
+        if (n === 0) await gates[0]!.promise
+        else gates[0]!.resolve()
+        return `result ${n}`
+      },
+    })
+    const { agent, model } = setUp(
+      [
+        {
+          calls: [
+            ['a', 'slow', { n: 0 }],
+            ['b', 'slow', { n: 1 }],
+          ],
+        },
+        { text: 'ok' },
+      ],
+      { tools: [slow] },
+    )
+    await agent.run('go').result
+    expect(model.requests[1]!.messages.slice(-2).map((message) => messageText(message))).toEqual([
+      'result 0',
+      'result 1',
+    ])
+  })
+
+  it('answers unknown tools, bad arguments and cut-off arguments with errors the model can act on', async () => {
+    const { agent, model } = setUp([
+      {
+        calls: [
+          ['a', 'loook', {}],
+          ['b', 'look', { n: 'many' }],
+          ['c', 'touch', null],
+        ],
+      },
+      { text: 'ok' },
+    ])
+    await agent.run('go').result
+    const [unknown, invalid, cut] = model.requests[1]!.messages.slice(-3)
+    expect(unknown).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Did you mean "look"?') }],
+    })
+    expect(invalid).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('n') }] })
+    expect(cut).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not complete JSON') }] })
+    expect(agent.entries().some((entry) => entry.type === 'call-start')).toBe(false)
+  })
+
+  it('makes one grace call without tools when the budget is used up and sums up itself if the model does not', async () => {
+    const again: ScriptedTurn = { calls: [['x', 'look', {}]] }
+    const { agent, model } = setUp([again, again, { text: 'Half done.' }], { maxTurns: 2 })
+    expect(await agent.run('go').result).toMatchObject({
+      status: 'stopped',
+      text: 'Half done.',
+      error: { code: 'agent.turn_limit' },
+    })
+    expect(model.requests[2]!.toolChoice).toBe('none')
+    expect(model.requests[2]!.tools).toEqual(model.requests[0]!.tools)
+    const stubborn = setUp([{ text: 'On it.', calls: [['x', 'look', {}]] }, { calls: [['y', 'touch', {}]] }], {
+      maxTurns: 1,
+    })
+    const result = await stubborn.agent.run('go').result
+    expect(result.text).toMatch(/limit of 1 steps is reached\. 1 tool calls were made.*\nLast words: On it\./)
+    expect(checkConversation(repairConversation(messagesOf(stubborn.agent.entries())))).toEqual([])
+  })
+
+  it('continues a reply that was cut off and joins the pieces', async () => {
+    const { agent, model } = setUp([{ text: 'One, two', finish: 'length' }, { text: ', three.' }])
+    expect((await agent.run('count').result).text).toBe('One, two, three.')
+    expect(lastText(model.requests[1]!.messages)).toContain('cut off')
+  })
+
+  it('asks again after an empty reply and fails clearly after three', async () => {
+    const recovered = setUp([{}, { text: 'Here.' }])
+    expect((await recovered.agent.run('go').result).text).toBe('Here.')
+    const dead = setUp([{}, {}, {}])
+    expect(await dead.agent.run('go').result).toMatchObject({ status: 'failed', error: { code: 'agent.empty_reply' } })
+  })
+
+  it('refuses a second active run', async () => {
+    const { agent } = setUp([{ text: 'ok' }, { text: 'ok' }])
+    const first = agent.run('one')
+    expect(() => agent.run('two')).toThrow(expect.objectContaining({ code: 'agent.busy' }))
+    await first.result
+    expect((await agent.run('two').result).status).toBe('completed')
+  })
+
+  it('delivers a steering note with the next tool result and queues what none could carry', async () => {
+    let steered: Promise<string> | undefined
+    const nudge = record('nudge', {
+      execute: () => {
+        steered = agent.steer('use spaces')
+        return 'done'
+      },
+    })
+    const { agent, model } = setUp([{ calls: [['a', 'nudge', {}]] }, { text: 'ok' }, { text: 'again' }], {
+      tools: [nudge],
+    })
+    await agent.run('go').result
+    expect(await steered).toBe('delivered')
+    expect(lastText(model.requests[1]!.messages)).toContain('use spaces')
+    expect(await agent.steer('and tabs')).toBe('queued')
+    await agent.run('next').result
+    expect(lastText(model.requests[2]!.messages)).toBe('and tabs|next')
+    await expect(agent.run({ resume: true }).result).resolves.toMatchObject({ status: 'failed' })
+    expect(messagesOf(agent.entries()).filter((message) => lastText([message]).includes('and tabs'))).toHaveLength(1)
+  })
+
+  it('stores what had been streamed when interrupted and leaves a valid conversation', async () => {
+    async function* half(_: unknown, signal: AbortSignal | undefined) {
+      yield { type: 'text-delta' as const, text: 'I was say' }
+      await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+      yield finish('never')
+    }
+    const { agent, model } = setUp([half, { text: 'Sorry.' }])
+    const run = agent.run('go')
+    for await (const event of run) if (event.type === 'message-delta') agent.interrupt('user')
+    expect((await run.result).status).toBe('interrupted')
+    await agent.run('go on').result
+    expect(messageText(model.requests[1]!.messages[2]!)).toBe('I was say')
+    expect(checkConversation(model.requests[1]!.messages)).toEqual([])
+  })
+
+  it('answers every open call when interrupted during tools', async () => {
+    const stuck = record('stuck', {
+      effect: 'write',
+      concurrency: 'exclusive',
+      execute: (_, { signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const { agent, model } = setUp(
+      [
+        {
+          calls: [
+            ['a', 'stuck', {}],
+            ['b', 'stuck', {}],
+          ],
+        },
+        { text: 'ok' },
+      ],
+      { tools: [stuck] },
+    )
+    const run = agent.run('go')
+    for await (const event of run) if (event.type === 'tool-start') agent.interrupt()
+    expect((await run.result).status).toBe('interrupted')
+    await agent.run('and now?').result
+    const results = model.requests[1]!.messages.filter((message) => message.role === 'tool')
+    expect(results.map((message) => messageText(message))).toEqual([
+      expect.stringContaining('may have run in part'),
+      expect.stringContaining('was not run'),
+    ])
+  })
+
+  it('never repeats a call that had started before a crash, and runs one that had not', async () => {
+    const store = createMemoryStore()
+    const seeded = createAgent({
+      model: scriptedModel([{ text: 'hi' }]),
+      tools: [record('touch')],
+      store,
+      sessionId: 's',
+    })
+    await seeded.run('hello').result
+    const lease = await store.acquireLease('s', { owner: 'crashed' })
+    const call = (id: string) => ({ type: 'tool-call', id, name: 'touch', args: {}, rawArgs: '{}' }) as const
+    await store.append(
+      's',
+      [
+        { type: 'message', message: { role: 'user', content: [{ type: 'text', text: 'do both' }] } },
+        { type: 'message', message: { role: 'assistant', content: [call('a'), call('b')] } },
+        { type: 'call-start', callId: 'a', toolName: 'touch' },
+      ],
+      { lease },
+    )
+    await lease.release()
+    let ran = 0
+    const touch = record('touch', { execute: () => `ran ${++ran}` })
+    const model = scriptedModel([{ text: 'done' }])
+    const agent = createAgent({ model, tools: [touch], store, sessionId: 's' })
+    expect((await agent.run({ resume: true }).result).status).toBe('completed')
+    const results = model.requests[0]!.messages.slice(-2).map((message) => messageText(message))
+    expect(results).toEqual([expect.stringContaining('may have run'), 'ran 1'])
+    expect(ran).toBe(1)
+  })
+
+  it('freezes the prompt: a resumed session keeps its system text and tools whatever is registered now', async () => {
+    const store = createMemoryStore()
+    const first = scriptedModel([{ text: 'one' }])
+    await createAgent({ model: first, tools: [record('look')], system: 'Old.', store, sessionId: 's' }).run('a').result
+    const second = scriptedModel([
+      {
+        calls: [
+          ['x', 'look', {}],
+          ['y', 'fresh', {}],
+        ],
+      },
+      { text: 'two' },
+    ])
+    await createAgent({ model: second, tools: [record('fresh')], system: 'New.', store, sessionId: 's' }).run('b')
+      .result
+    expect(JSON.stringify(second.requests[0]!.tools)).toBe(JSON.stringify(first.requests[0]!.tools))
+    expect(second.requests[0]!.messages[0]).toEqual(first.requests[0]!.messages[0])
+    expect(second.requests[1]!.messages.slice(-2).every((message) => message.role === 'tool' && message.isError)).toBe(
+      true,
+    )
+  })
+
+  it('denies an action nobody may approve and lets an approved one run', async () => {
+    const action = { type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' } as const
+    const guarded = record('guarded', {
+      effect: 'write',
+      actions: () => [action],
+      execute: async (_, context) => {
+        ;(await context.permit(action)).consume(action)
+        return 'removed'
+      },
+    })
+    const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+    const alone = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
+    await alone.agent.run('go').result
+    expect(alone.model.requests[1]!.messages.at(-1)).toMatchObject({ isError: true })
+    const attended = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
+    policy.listen(attended.agent.sessionId, (id) => queueMicrotask(() => policy.answer(id, 'once')))
+    const events = await collect(attended.agent.run('go'))
+    expect(messageText(attended.model.requests[1]!.messages.at(-1)!)).toBe('removed')
+    expect(events.filter((event) => event.type.startsWith('approval')).map((event) => event.type)).toEqual([
+      'approval-request',
+      'approval-resolve',
+    ])
+  })
+
+  it('blocks a call when a gate throws and goes on when an observer throws', async () => {
+    const { agent, model } = setUp([{ calls: [['a', 'look', {}]] }, { text: 'ok' }], {
+      hooks: {
+        beforeToolCall: () => {
+          throw new Error('gate broke')
+        },
+        afterModelCall: () => {
+          throw new Error('observer broke')
+        },
+      },
+    })
+    expect((await agent.run('go').result).status).toBe('completed')
+    expect(model.requests[1]!.messages.at(-1)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('check before') }],
+    })
+  })
+
+  it('reports a failing model as one line and lets the session go on', async () => {
+    const { agent } = setUp([
+      // biome-ignore lint/correctness/useYield: it fails before the first event
+      async function* () {
+        throw new HermesError('nothing is listening at http://127.0.0.1:1', { code: 'transport.connection' })
+      },
+      { text: 'back' },
+    ])
+    expect(await agent.run('go').result).toMatchObject({ status: 'failed', error: { code: 'transport.connection' } })
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'back' })
+  })
+
+  it('merges deltas for a slow reader and interrupts when the reader leaves', async () => {
+    async function* chatty() {
+      for (let index = 0; index < 1000; index++) yield { type: 'text-delta' as const, text: 'x' }
+      yield finish('x'.repeat(1000))
+    }
+    const { agent } = setUp([chatty, { calls: [['a', 'look', {}]] }, { text: 'unreached' }])
+    const run = agent.run('go')
+    await run.result
+    expect((await collect(run)).filter((event) => event.type === 'message-delta')).toHaveLength(1)
+    const left = agent.run('more')
+    for await (const event of left) if (event.type === 'run-start') break
+    expect((await left.result).status).toBe('interrupted')
+  })
+
+  it('takes registered secrets out of tool results before they are stored', async () => {
+    const leak = record('leak', { execute: () => ({ data: { key: 'hunter2-hunter2' } }) })
+    const { agent, model } = setUp([{ calls: [['a', 'leak', {}]] }, { text: 'ok' }], {
+      tools: [leak],
+      redact: (text) => text.replaceAll('hunter2-hunter2', '[REDACTED]'),
+    })
+    await agent.run('go').result
+    expect(JSON.stringify([agent.entries(), model.requests])).not.toContain('hunter2')
+  })
+
+  it('reminds of an open task list after ten calls', async () => {
+    const todo = record('todo_write', {
+      execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
+    })
+    const calls = Array.from({ length: 11 }, (_, index) => ['c' + index, 'look', {}] as const)
+    const { agent, model } = setUp([{ calls: [['t', 'todo_write', {}]] }, { calls }, { text: 'ok' }], {
+      tools: [todo, record('look')],
+    })
+    await agent.run('go').result
+    const reminded = model.requests[2]!.messages.filter((message) =>
+      lastText([message]).includes('since the task list'),
+    )
+    expect(reminded).toHaveLength(1)
+    expect(reminded[0]).toMatchObject({ callId: 'c9' })
+  })
+})
+
+function messagesOf(entries: readonly { readonly type: string }[]): Message[] {
+  return entries.flatMap((entry) =>
+    entry.type === 'message' ? [(entry as unknown as { message: Message }).message] : [],
+  )
+}

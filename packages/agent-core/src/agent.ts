@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
+import { noUsage } from '@hermes/contracts/conversation'
+import type { Environment } from '@hermes/contracts/environment'
+import type { ModelClient } from '@hermes/contracts/model'
+import type { Policy, Subject } from '@hermes/contracts/policy'
+import type { NewSession, SessionStore } from '@hermes/contracts/store'
+import type { Answer, Question, Tool } from '@hermes/contracts/tool'
+import { createModelClient, type ModelClientOptions } from '@hermes/models'
+import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
+import { createAllowAllPolicy } from '@hermes/safety'
+import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
+import { EventQueue } from './event-queue.js'
+import type { AgentHooks } from './hooks.js'
+import { createMemoryStore } from './memory-store.js'
+import { type RunInput, run } from './run.js'
+import {
+  type Activity,
+  ActivityTracker,
+  type AgentParts,
+  type RunContext,
+  type Sampling,
+  SteerQueue,
+} from './run-context.js'
+import { SessionLog } from './session.js'
+import { createSessionId } from './session-id.js'
+
+const DEFAULT_MAX_TURNS = 90
+const DEFAULT_SYSTEM =
+  'You are a capable assistant. Use your tools to do what is asked, check the outcome, and answer plainly and briefly.'
+
+/** What an agent is made of. Only `model` is needed. */
+export interface AgentOptions extends Sampling {
+  /** A client, or what one is made of: provider, model and key. */
+  readonly model: ModelClient | ModelClientOptions
+  /** Tools, or a registry that others fill too. Default none. */
+  readonly tools?: readonly Tool[] | ToolRegistry
+  /** Which toolsets of the registry the session sees. Default all. */
+  readonly toolsets?: ToolsetSelection
+  /** System text, read once per session. Default: two plain sentences. */
+  readonly system?: string | (() => string | Promise<string>)
+  /** Default: a store in memory. */
+  readonly store?: SessionStore
+  /** Continues this session; made when it does not exist. Default: a new one, made by the first run. */
+  readonly sessionId?: string
+  /** What the store notes about a new session. Default source `embedded`. */
+  readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
+  /** Where tools run commands and open files. Default none: such tools answer with an error. */
+  readonly environment?: Environment
+  /** Default: everything the program's own tools do is allowed. */
+  readonly policy?: Policy
+  /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
+  readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath'>>
+  readonly hooks?: AgentHooks
+  /** Answers questions of tools such as `clarify`. Default: nobody does. */
+  readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
+  /** Model calls per run before the one grace call. Default 90, at least 1. */
+  readonly maxTurns?: number
+  /** Takes registered secret values out of what is stored. Default: nothing is registered. */
+  readonly redact?: (text: string) => string
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** One run: iterate it for events, or await `result`, or both. Leaving the iteration early interrupts the run. */
+export interface Run extends AsyncIterable<AgentEvent> {
+  readonly id: string
+  /** Never rejects. */
+  readonly result: Promise<RunResult>
+}
+
+/** An agent on one session. */
+export interface Agent {
+  readonly sessionId: string
+  /**
+   * Starts at once. `resume` goes on after a crash, a park or an interrupt without new input.
+   * Abort of `signal` is an interrupt. @throws HermesError `agent.busy` while another run is active.
+   */
+  run(input: RunInput, options?: { readonly signal?: AbortSignal }): Run
+  /** A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. */
+  steer(text: string): Promise<'delivered' | 'queued'>
+  /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
+  interrupt(reason?: string): void
+  /** What it is doing, since when, and how many calls it made. */
+  activity(): Activity
+  /** The log so far, as this process knows it. */
+  entries(): readonly Entry[]
+}
+
+/**
+ * An agent with nothing but a model and tools; everything else has an in-memory or empty default.
+ * @throws HermesError `agent.bad_options` naming the option.
+ */
+export function createAgent(options: AgentOptions): Agent {
+  const maxTurns = options.maxTurns ?? DEFAULT_MAX_TURNS
+  if (!Number.isInteger(maxTurns) || maxTurns < 1) {
+    throw new HermesError(`maxTurns must be a whole number of at least 1, got ${maxTurns}.`, {
+      code: 'agent.bad_options',
+    })
+  }
+  return new CoreAgent(assemble(options, maxTurns))
+}
+
+function assemble(options: AgentOptions, maxTurns: number): AgentParts {
+  const clock = options.clock ?? systemClock
+  const logger = options.logger ?? silentLogger
+  const { source = 'embedded', ...session } = options.session ?? {}
+  const id = options.sessionId ?? createSessionId(clock.now())
+  return {
+    model: isModelClient(options.model) ? options.model : createModelClient(options.model),
+    registry: isRegistry(options.tools) ? options.tools : createToolRegistry({ tools: options.tools ?? [] }),
+    toolsets: options.toolsets ?? {},
+    system: options.system ?? DEFAULT_SYSTEM,
+    environment: options.environment ?? null,
+    policy: options.policy ?? createAllowAllPolicy(),
+    subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
+    hooks: options.hooks ?? {},
+    ask: options.ask ?? null,
+    maxTurns,
+    sampling: definedOnly({
+      maxOutputTokens: options.maxOutputTokens,
+      temperature: options.temperature,
+      reasoningEffort: options.reasoningEffort,
+    }),
+    clock,
+    logger,
+    session: new SessionLog({
+      store: options.store ?? createMemoryStore({ clock }),
+      session: { ...session, id, source },
+      owner: `${process.pid}@${hostname()}`,
+      clock,
+      logger,
+      redact: options.redact ?? ((text) => text),
+    }),
+    activity: new ActivityTracker(() => clock.now()),
+    steering: new SteerQueue(),
+  }
+}
+
+function definedOnly<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+}
+
+function isModelClient(model: AgentOptions['model']): model is ModelClient {
+  return typeof (model as Partial<ModelClient>).stream === 'function'
+}
+
+function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
+  return tools !== undefined && !Array.isArray(tools)
+}
+
+class CoreAgent implements Agent {
+  readonly #parts: AgentParts
+  #active: AbortController | null = null
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts
+  }
+
+  get sessionId(): string {
+    return this.#parts.session.id
+  }
+
+  run(input: RunInput, options: { readonly signal?: AbortSignal } = {}): Run {
+    if (this.#active) {
+      throw new HermesError('This agent is busy with another run; wait for it, steer it or interrupt it.', {
+        code: 'agent.busy',
+      })
+    }
+    const controller = new AbortController()
+    this.#active = controller
+    const abort = () => controller.abort(options.signal?.reason)
+    if (options.signal?.aborted) abort()
+    options.signal?.addEventListener('abort', abort, { once: true })
+    const id = randomUUID()
+    const events = new EventQueue(() => this.interrupt('nobody reads the events any more'))
+    const context = this.#context(id, controller, events)
+    const result = this.#drive(context, controller, input).finally(() => {
+      options.signal?.removeEventListener('abort', abort)
+      events.end()
+    })
+    return { id, result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
+  }
+
+  #context(runId: string, controller: AbortController, events: EventQueue): RunContext {
+    const { session, subject, clock } = this.#parts
+    const base = { runId, sessionId: session.id, agentPath: subject.agentPath }
+    const emit = (event: AgentEventBody, seq?: number) => {
+      events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
+    }
+    return { ...this.#parts, runId, signal: controller.signal, emit }
+  }
+
+  async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {
+    context.emit({ type: 'run-start' })
+    context.activity.start()
+    let result: RunResult
+    try {
+      await context.session.open((error) => controller.abort(error))
+      result = await run(context, input)
+    } catch (error) {
+      const code = HermesError.isInstance(error) ? error.code : 'agent.failed'
+      const details = HermesError.isInstance(error) ? error.details : {}
+      result = { status: 'failed', text: '', usage: noUsage, error: { code, message: errorLine(error), details } }
+    }
+    await this.#queueSteering(context)
+    await context.session.release()
+    context.activity.set('idle', 'idle')
+    this.#active = null
+    context.emit({ type: 'run-end', result })
+    return result
+  }
+
+  /** What no tool result could carry is written down for the next user message. */
+  async #queueSteering(context: RunContext): Promise<void> {
+    for (const note of context.steering.take()) {
+      try {
+        await context.session.append({ type: 'note', kind: 'steer.queued', data: { text: note.text } })
+      } catch (error) {
+        context.logger.warn('A steering note could not be stored.', { error: errorLine(error) })
+      }
+      note.settle('queued')
+    }
+  }
+
+  async steer(text: string): Promise<'delivered' | 'queued'> {
+    const waiting = this.#parts.steering.add(text)
+    if (!this.#active) {
+      const { session, logger } = this.#parts
+      await session.open(() => undefined)
+      try {
+        await this.#queueSteering({ session, logger, steering: this.#parts.steering } as RunContext)
+      } finally {
+        await session.release()
+      }
+    }
+    return waiting
+  }
+
+  interrupt(reason = 'interrupted'): void {
+    this.#active?.abort(new DOMException(reason, 'AbortError'))
+  }
+
+  activity(): Activity {
+    return this.#parts.activity.current
+  }
+
+  entries(): readonly Entry[] {
+    return this.#parts.session.entries
+  }
+}

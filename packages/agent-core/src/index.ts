@@ -1,0 +1,8 @@
+export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
+export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
+export type { AgentHooks, HookedCall } from './hooks.js'
+export { createMemoryStore } from './memory-store.js'
+export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt.js'
+export type { RunInput } from './run.js'
+export type { Activity } from './run-context.js'
+export { createSessionId } from './session-id.js'

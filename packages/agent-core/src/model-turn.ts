@@ -1,0 +1,131 @@
+import { isAbort } from '@hermes/contracts'
+import { type AssistantMessage, addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
+import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import { observe } from './hooks.js'
+import type { ModelTurn, RunContext } from './run-context.js'
+
+const INTERRUPTED_NOTE = '[The user interrupted this reply here.]'
+
+/**
+ * Asks the model once and makes its answer durable. On abort, what had been streamed is stored as an interrupted reply, then the
+ * abort goes on. An empty answer is not stored.
+ */
+export async function modelTurn(
+  context: RunContext,
+  options: { readonly toolChoice?: 'none' } = {},
+): Promise<ModelTurn> {
+  const request = buildRequest(context, options.toolChoice)
+  context.activity.set('model', `asking ${context.model.model}`)
+  await observe(context.logger, 'beforeModelCall', () => context.hooks.beforeModelCall?.(request))
+  const stream = new StreamedMessage(context)
+  let finish: ModelFinish
+  try {
+    finish = await stream.read(request)
+  } catch (error) {
+    if ((isAbort(error) || context.signal.aborted) && stream.text.trim() !== '') await storeInterrupted(context, stream)
+    throw error
+  }
+  await observe(context.logger, 'afterModelCall', () => context.hooks.afterModelCall?.(finish))
+  return storeAnswer(context, stream, finish)
+}
+
+function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
+  return {
+    ...context.sampling,
+    messages: context.session.messages(),
+    tools: context.session.prompt()?.tools ?? [],
+    ...(toolChoice ? { toolChoice } : {}),
+  }
+}
+
+class StreamedMessage {
+  readonly #context: RunContext
+  #messageId: string
+  #attempt = 0
+  #open = false
+  text = ''
+
+  constructor(context: RunContext) {
+    this.#context = context
+    this.#messageId = this.#nextId()
+  }
+
+  get messageId(): string {
+    return this.#messageId
+  }
+
+  #nextId(): string {
+    return `${this.#context.runId}.${this.#context.activity.current.modelCalls}.${++this.#attempt}`
+  }
+
+  begin(): void {
+    if (this.#open) return
+    this.#open = true
+    this.#context.emit({ type: 'message-start', messageId: this.#messageId })
+  }
+
+  async read(request: Omit<ModelRequest, 'model'>): Promise<ModelFinish> {
+    const { model, signal, emit } = this.#context
+    for await (const event of model.stream(request, { signal, purpose: 'turn' })) {
+      switch (event.type) {
+        case 'text-delta':
+          this.begin()
+          this.text += event.text
+          emit({ type: 'message-delta', messageId: this.#messageId, text: event.text })
+          break
+        case 'reasoning-delta':
+          this.begin()
+          emit({ type: 'reasoning-delta', messageId: this.#messageId, text: event.text })
+          break
+        case 'tool-call-delta':
+          break
+        case 'retry-wait': {
+          const { attempt, delayMs, reason, message } = event
+          const discarded = event.discard && this.#open ? { discardedMessageId: this.#messageId } : {}
+          emit({ type: 'retry-wait', attempt, delayMs, reason, message, ...discarded })
+          if (event.discard) this.#restart()
+          break
+        }
+        case 'finish':
+          return event
+        default:
+          event satisfies never
+      }
+    }
+    throw new Error('The model client ended without a final message.')
+  }
+
+  #restart(): void {
+    this.#messageId = this.#nextId()
+    this.#open = false
+    this.text = ''
+  }
+}
+
+async function storeAnswer(context: RunContext, stream: StreamedMessage, finish: ModelFinish): Promise<ModelTurn> {
+  const { message, usage } = finish
+  const calls = toolCalls(message)
+  const text = messageText(message)
+  const isEmpty = calls.length === 0 && text.trim() === ''
+  const seq = isEmpty ? undefined : await context.session.append({ type: 'message', message, usage })
+  if (seq !== undefined) {
+    stream.begin()
+    context.emit({ type: 'message-end', messageId: stream.messageId, message }, seq)
+  }
+  const total = isEmpty ? addUsage(context.session.usage(), usage) : context.session.usage()
+  context.emit({ type: 'usage-update', usage, total })
+  return { text, finishReason: message.finishReason ?? 'unknown', hasCalls: calls.length > 0, isEmpty, usage }
+}
+
+async function storeInterrupted(context: RunContext, stream: StreamedMessage): Promise<void> {
+  const message: AssistantMessage = {
+    role: 'assistant',
+    content: [
+      { type: 'text', text: stream.text },
+      { type: 'text', text: INTERRUPTED_NOTE, origin: 'reminder' },
+    ],
+    finishReason: 'unknown',
+  }
+  const seq = await context.session.append({ type: 'message', message })
+  context.emit({ type: 'message-end', messageId: stream.messageId, message }, seq)
+}

@@ -1,0 +1,107 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import type { FinishReason, Usage } from '@hermes/contracts/conversation'
+import type { Environment } from '@hermes/contracts/environment'
+import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
+import type { Policy, Subject } from '@hermes/contracts/policy'
+import type { Answer, Question, ToolDefinition } from '@hermes/contracts/tool'
+import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { AgentEventBody } from './event.js'
+import type { AgentHooks } from './hooks.js'
+import type { SessionLog } from './session.js'
+
+/** How sampling is set for every call of an agent. */
+export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
+
+/** What an agent keeps from one run to the next. */
+export interface AgentParts {
+  readonly model: ModelClient
+  readonly registry: ToolRegistry
+  readonly toolsets: ToolsetSelection
+  readonly system: string | (() => string | Promise<string>)
+  readonly environment: Environment | null
+  readonly policy: Policy
+  readonly subject: Omit<Subject, 'tainted'>
+  readonly hooks: AgentHooks
+  readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
+  readonly maxTurns: number
+  readonly sampling: Sampling
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly session: SessionLog
+  readonly activity: ActivityTracker
+  readonly steering: SteerQueue
+}
+
+/** One run's view of the agent. */
+export interface RunContext extends AgentParts {
+  readonly runId: string
+  readonly signal: AbortSignal
+  emit(event: AgentEventBody, seq?: number): void
+}
+
+/** What the agent is doing right now. */
+export interface Activity {
+  readonly state: 'idle' | 'model' | 'tool' | 'waiting'
+  /** For a person, for example `terminal: npm test`. */
+  readonly description: string
+  /** Unix time in milliseconds since when. */
+  readonly sinceMs: number
+  /** Model calls and tool calls of the current or last run. */
+  readonly modelCalls: number
+  readonly toolCalls: number
+}
+
+/** Keeps {@link Activity} up to date. */
+export class ActivityTracker {
+  readonly #now: () => number
+  #current: Activity
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#current = { state: 'idle', description: 'idle', sinceMs: now(), modelCalls: 0, toolCalls: 0 }
+  }
+
+  get current(): Activity {
+    return this.#current
+  }
+
+  start(): void {
+    this.#current = { state: 'waiting', description: 'starting', sinceMs: this.#now(), modelCalls: 0, toolCalls: 0 }
+  }
+
+  set(state: Activity['state'], description: string): void {
+    const counted = { modelCalls: Number(state === 'model'), toolCalls: Number(state === 'tool') }
+    this.#current = {
+      state,
+      description,
+      sinceMs: this.#now(),
+      modelCalls: this.#current.modelCalls + counted.modelCalls,
+      toolCalls: this.#current.toolCalls + counted.toolCalls,
+    }
+  }
+}
+
+/** Notes from the user for a run that is under way. */
+export class SteerQueue {
+  readonly #waiting: { readonly text: string; readonly settle: (how: 'delivered' | 'queued') => void }[] = []
+
+  add(text: string): Promise<'delivered' | 'queued'> {
+    return new Promise((settle) => this.#waiting.push({ text, settle }))
+  }
+
+  /** Takes all notes; call `settle` for each once it is durable. */
+  take(): readonly { readonly text: string; readonly settle: (how: 'delivered' | 'queued') => void }[] {
+    return this.#waiting.splice(0)
+  }
+}
+
+/** What one model call came to. */
+export interface ModelTurn {
+  readonly text: string
+  readonly finishReason: FinishReason
+  readonly hasCalls: boolean
+  readonly isEmpty: boolean
+  readonly usage: Usage
+}
+
+export type { ToolDefinition }

@@ -1,0 +1,244 @@
+// One run, top to bottom:
+//
+//   open the session ─▶ settle calls left open ─▶ append the user message and, the first time, the prompt
+//   repeat: budget ─▶ model turn ─▶ tool calls, or the answer is complete
+//   out of budget: one grace call without tools, else a summary made here
+//   end: status, queued steering, lease released
+import { errorLine, HermesError, isAbort } from '@hermes/contracts'
+import {
+  addUsage,
+  messageText,
+  type NewEntry,
+  noUsage,
+  type UserMessage,
+  type UserPart,
+  userText,
+} from '@hermes/contracts/conversation'
+import { TurnBudget } from './budget.js'
+import type { RunResult } from './event.js'
+import { modelTurn } from './model-turn.js'
+import type { ModelTurn, RunContext } from './run-context.js'
+import { answerInterrupted, runToolCalls } from './tool-calls.js'
+
+/** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
+export type RunInput =
+  | string
+  | Pick<UserMessage, 'content' | 'author' | 'platformMessageId'>
+  | { readonly resume: true }
+
+const MAX_EMPTY_REPLIES = 3
+const MAX_CONTINUATIONS = 3
+const MAY_HAVE_RUN =
+  'This call was interrupted: it may have run, in part or in full. Check its effects before you repeat it.'
+const NEVER_RAN = 'This call was not run: the session was interrupted before it started.'
+const EMPTY_NUDGE = 'Your last reply was empty. Go on with the task, or give your final answer.'
+const CONTINUE_NUDGE = 'Your reply was cut off at the output limit. Go on exactly where it stopped; repeat nothing.'
+
+/** Runs the loop to its end; never rejects. */
+export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
+  const progress: Progress = { text: '', usage: noUsage }
+  try {
+    await begin(context, input)
+    const parked = await resumeOpenCalls(context, input)
+    return parked ?? (await loop(context, progress))
+  } catch (error) {
+    return failure(context, progress, error)
+  }
+}
+
+interface Progress {
+  text: string
+  usage: RunResult['usage']
+}
+
+async function begin(context: RunContext, input: RunInput): Promise<void> {
+  const { session, model } = context
+  const entries: NewEntry[] = []
+  const current = session.model()
+  if (current?.provider !== model.provider || current.model !== model.model) {
+    entries.push({ type: 'model', provider: model.provider, model: model.model })
+  }
+  if (!session.prompt()) {
+    const system = typeof context.system === 'function' ? await context.system() : context.system
+    entries.push({ type: 'prompt', system, tools: await context.registry.definitions(context.toolsets) })
+  }
+  if (!isResume(input)) await answerLeftOpen(context)
+  const queued = context.session.notesSince('steer.queued', 'steer.taken').map((note) => String(note.data['text']))
+  if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
+  const message = userMessage(queued, input)
+  if (message) entries.push({ type: 'message', message })
+  if (entries.length > 0) await session.append(...entries)
+}
+
+function isResume(input: RunInput): input is { readonly resume: true } {
+  return typeof input === 'object' && 'resume' in input
+}
+
+/** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */
+function userMessage(queued: readonly string[], input: RunInput): UserMessage | null {
+  const parts: UserPart[] = queued.map((text) => ({ type: 'text', text }))
+  if (isResume(input)) return parts.length > 0 ? { role: 'user', content: parts } : null
+  if (typeof input === 'string') return { role: 'user', content: [...parts, { type: 'text', text: input }] }
+  return { ...input, role: 'user', content: [...parts, ...input.content] }
+}
+
+async function answerLeftOpen(context: RunContext): Promise<void> {
+  for (const { call, started } of context.session.openCalls())
+    await answer(context, call, started ? MAY_HAVE_RUN : NEVER_RAN)
+}
+
+async function answer(
+  context: RunContext,
+  call: { readonly id: string; readonly name: string },
+  text: string,
+): Promise<void> {
+  const content = [{ type: 'text', text }] as const
+  const message = { role: 'tool', callId: call.id, toolName: call.name, isError: true, content } as const
+  const seq = await context.session.append({ type: 'message', message })
+  context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
+}
+
+/** After a crash or a park: what had started is never repeated, what had not started runs now. */
+async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<RunResult | null> {
+  if (!isResume(input)) return null
+  const open = context.session.openCalls()
+  for (const { call, started } of open) if (started) await answer(context, call, MAY_HAVE_RUN)
+  return runCalls(
+    context,
+    open.filter(({ started }) => !started).map(({ call }) => call),
+    { text: '', usage: noUsage },
+  )
+}
+
+async function runCalls(
+  context: RunContext,
+  calls: Parameters<typeof runToolCalls>[1],
+  progress: Progress,
+): Promise<RunResult | null> {
+  const end = await runToolCalls(context, calls)
+  return end.type === 'parked' ? { status: 'parked', ...progress, pending: end.approvalIds } : null
+}
+
+async function loop(context: RunContext, progress: Progress): Promise<RunResult> {
+  const budget = new TurnBudget(context.maxTurns)
+  let emptyReplies = 0
+  let continuations = 0
+  while (budget.consume()) {
+    context.signal.throwIfAborted()
+    const turn = await modelTurn(context)
+    progress.usage = addUsage(progress.usage, turn.usage)
+    if (turn.hasCalls) {
+      emptyReplies = 0
+      progress.text = turn.text
+      const parked = await runCalls(
+        context,
+        context.session.openCalls().map(({ call }) => call),
+        progress,
+      )
+      if (parked) return parked
+    } else if (turn.isEmpty) {
+      if (++emptyReplies >= MAX_EMPTY_REPLIES) throw emptyReply(context)
+      budget.refund()
+      if (emptyReplies > 1) await nudge(context, EMPTY_NUDGE)
+    } else if (turn.finishReason === 'length' && continuations < MAX_CONTINUATIONS) {
+      progress.text = continuations++ === 0 ? turn.text : progress.text + turn.text
+      await nudge(context, CONTINUE_NUDGE)
+    } else {
+      progress.text = continuations > 0 ? progress.text + turn.text : turn.text
+      return finished(progress, turn)
+    }
+  }
+  return grace(context, progress)
+}
+
+function finished(progress: Progress, turn: ModelTurn): RunResult {
+  if (turn.finishReason !== 'content-filter') return { status: 'completed', ...progress }
+  const message = "The provider's content filter ended the reply. Rephrase the request or use another model."
+  return { status: 'stopped', ...progress, error: { code: 'agent.content_filter', message, details: {} } }
+}
+
+function emptyReply(context: RunContext): HermesError {
+  return new HermesError(
+    `${context.model.model} gave ${MAX_EMPTY_REPLIES} empty replies in a row. Try again or use another model.`,
+    {
+      code: 'agent.empty_reply',
+      retryable: true,
+    },
+  )
+}
+
+async function nudge(context: RunContext, text: string): Promise<void> {
+  await context.session.append({ type: 'message', message: userText(text, 'reminder') })
+}
+
+/** Out of budget: the same tools stay defined, calls are forbidden, and the model sums up. If it does not, we do. */
+async function grace(context: RunContext, progress: Progress): Promise<RunResult> {
+  const message = `The limit of ${context.maxTurns} steps is reached.`
+  context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for a summary.` })
+  await nudge(context, `${message} Call no more tools: sum up what was done, what was found and what is left to do.`)
+  const turn = await modelTurn(context, { toolChoice: 'none' })
+  progress.usage = addUsage(progress.usage, turn.usage)
+  if (turn.hasCalls)
+    for (const { call } of context.session.openCalls())
+      await answer(context, call, 'This call was not run: the step limit is reached.')
+  progress.text = turn.text.trim() === '' ? await ownSummary(context, message) : turn.text
+  return {
+    status: 'stopped',
+    ...progress,
+    error: {
+      code: 'agent.turn_limit',
+      message: `${message} Continue the session to go on.`,
+      details: { limit: context.maxTurns },
+    },
+  }
+}
+
+async function ownSummary(context: RunContext, reason: string): Promise<string> {
+  const calls = context.activity.current.toolCalls
+  const last = context.session.entries.findLast(
+    (entry) =>
+      entry.type === 'message' && entry.message.role === 'assistant' && messageText(entry.message).trim() !== '',
+  )
+  const said = last?.type === 'message' ? `\nLast words: ${messageText(last.message).trim()}` : ''
+  const text = `${reason} ${calls} tool calls were made; the model gave no summary.${said}`
+  const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
+  const seq = await context.session.append({ type: 'message', message })
+  const messageId = `${context.runId}.summary`
+  context.emit({ type: 'message-start', messageId })
+  context.emit({ type: 'message-end', messageId, message }, seq)
+  return text
+}
+
+async function failure(context: RunContext, progress: Progress, error: unknown): Promise<RunResult> {
+  if (context.signal.aborted && !HermesError.isInstance(context.signal.reason)) {
+    await answerInterruptedQuietly(context)
+    return { status: 'interrupted', ...progress }
+  }
+  const cause = context.signal.aborted && isAbort(error) ? context.signal.reason : error
+  const known = HermesError.isInstance(cause)
+  if (!known)
+    context.logger.error('A run failed unexpectedly.', {
+      error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+    })
+  return {
+    status: 'failed',
+    ...progress,
+    error: {
+      code: known ? cause.code : 'agent.failed',
+      message: errorLine(cause),
+      details: known ? cause.details : {},
+    },
+  }
+}
+
+/** Between the model's message and its first call an interrupt leaves calls open; they get their answer here. */
+async function answerInterruptedQuietly(context: RunContext): Promise<void> {
+  try {
+    await answerInterrupted(
+      context,
+      context.session.openCalls().map(({ call }) => call),
+    )
+  } catch (error) {
+    context.logger.warn('Open calls could not be answered after an interrupt.', { error: errorLine(error) })
+  }
+}

@@ -1,0 +1,191 @@
+import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
+import {
+  addUsage,
+  type Entry,
+  latestPrompt,
+  type Message,
+  type NewEntry,
+  noUsage,
+  type PromptEntry,
+  project,
+  type ToolCallPart,
+  toolCalls,
+  type Usage,
+} from '@hermes/contracts/conversation'
+import type { Lease, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { ToolState } from '@hermes/contracts/tool'
+
+const RENEW_EVERY_MS = 10_000
+
+/** A call of the newest assistant message that has no result yet. */
+export interface OpenCall {
+  readonly call: ToolCallPart
+  /** It may have run: its start was written down. */
+  readonly started: boolean
+}
+
+/** What a session needs from outside. */
+export interface SessionLogOptions {
+  readonly store: SessionStore
+  readonly session: NewSession
+  readonly owner: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Takes registered secret values out of what is stored. */
+  readonly redact: (text: string) => string
+}
+
+/** One session's log as the loop uses it: everything it appends is durable before it goes on. */
+export class SessionLog {
+  readonly id: string
+  readonly #options: SessionLogOptions
+  readonly #scratch = new Map<string, unknown>()
+  #entries: Entry[] = []
+  #lease: Lease | null = null
+  #renewal: NodeJS.Timeout | null = null
+  #tainted = false
+
+  constructor(options: SessionLogOptions) {
+    this.#options = options
+    this.id = options.session.id
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** Whether text from outside is in the conversation. */
+  get tainted(): boolean {
+    return this.#tainted
+  }
+
+  /**
+   * Takes the write lease and reads what others appended meanwhile; makes the session on first use.
+   * @throws HermesError `store.session_busy` while another process writes it.
+   */
+  async open(onLeaseLost: (error: unknown) => void): Promise<void> {
+    const { store, session } = this.#options
+    if (this.#entries.length === 0 && !(await store.getSession(this.id))) await store.createSession(session)
+    this.#lease = await store.acquireLease(this.id, { owner: this.#options.owner })
+    this.#remember(await store.entries(this.id, { afterSeq: this.#entries.at(-1)?.seq ?? 0 }))
+    const lease = this.#lease
+    this.#renewal = setInterval(() => lease.renew().catch(onLeaseLost), RENEW_EVERY_MS)
+    this.#renewal.unref()
+  }
+
+  /** Gives the lease back. */
+  async release(): Promise<void> {
+    if (this.#renewal) clearInterval(this.#renewal)
+    this.#renewal = null
+    const lease = this.#lease
+    this.#lease = null
+    await lease?.release().catch((error: unknown) => {
+      this.#options.logger.warn('Could not release the session lease.', { error: String(error) })
+    })
+  }
+
+  /** Appends and returns the `seq` of the last entry, once all are durable. */
+  async append(...entries: readonly NewEntry[]): Promise<number> {
+    if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
+    const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
+    const atMs = this.#options.clock.now()
+    const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs })
+    this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
+    return seqs.at(-1) ?? 0
+  }
+
+  #remember(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.#entries.push(entry)
+      if (entry.type === 'message') this.#tainted ||= entry.message.content.some(isExternal)
+    }
+  }
+
+  prompt(): PromptEntry | null {
+    return latestPrompt(this.#entries)
+  }
+
+  messages(): Message[] {
+    return project(this.#entries)
+  }
+
+  /** The model that answered last. */
+  model(): { readonly provider: string; readonly model: string } | null {
+    const entry = this.#entries.findLast((candidate) => candidate.type === 'model')
+    return entry ?? null
+  }
+
+  usage(): Usage {
+    return this.#entries.reduce(
+      (total, entry) => (entry.type === 'message' && entry.usage ? addUsage(total, entry.usage) : total),
+      noUsage,
+    )
+  }
+
+  /** The calls of the newest assistant message that were never answered, in order. */
+  openCalls(): readonly OpenCall[] {
+    const at = this.#entries.findLastIndex((entry) => entry.type === 'message' && entry.message.role === 'assistant')
+    if (at < 0) return []
+    const started = new Set<string>()
+    const answered = new Set<string>()
+    for (const entry of this.#entries.slice(at + 1)) {
+      if (entry.type === 'call-start') started.add(entry.callId)
+      else if (entry.type === 'message') {
+        if (entry.message.role !== 'tool') return []
+        answered.add(entry.message.callId)
+      }
+    }
+    const message = (this.#entries[at] as Entry & { type: 'message' }).message
+    return toolCalls(message)
+      .filter((call) => !answered.has(call.id))
+      .map((call) => ({ call, started: started.has(call.id) }))
+  }
+
+  /** Notes of a kind that came after the newest note of `takenKind`. */
+  notesSince(kind: string, takenKind: string): readonly (Entry & { readonly type: 'note' })[] {
+    const takenAt = this.#entries.findLastIndex((entry) => entry.type === 'note' && entry.kind === takenKind)
+    return this.#entries
+      .slice(takenAt + 1)
+      .filter((entry): entry is Entry & { type: 'note' } => entry.type === 'note' && entry.kind === kind)
+  }
+
+  readonly state: ToolState = {
+    latest: (toolName) => {
+      let callsSince = 0
+      for (let index = this.#entries.length - 1; index >= 0; index--) {
+        const entry = this.#entries[index]!
+        if (entry.type !== 'message' || entry.message.role !== 'tool') continue
+        const { message } = entry
+        if (message.toolName === toolName && !message.isError && message.data !== undefined)
+          return { data: message.data, callsSince }
+        callsSince++
+      }
+      return null
+    },
+    scratch: <T>(key: string, create: () => T): T => {
+      if (!this.#scratch.has(key)) this.#scratch.set(key, create())
+      return this.#scratch.get(key) as T
+    },
+  }
+}
+
+function isExternal(part: Message['content'][number]): boolean {
+  return 'origin' in part && part.origin === 'external'
+}
+
+/** Secrets leave tool results and what the user wrote; a model's own words are kept byte for byte. */
+function redactEntry(entry: NewEntry, redact: (text: string) => string): NewEntry {
+  if (entry.type !== 'message' || entry.message.role === 'assistant') return entry
+  const { message } = entry
+  const content = message.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
+  if (message.role !== 'tool') return { ...entry, message: { ...message, content } as Message }
+  const data = message.data === undefined ? {} : { data: redactData(message.data, redact) }
+  return { ...entry, message: { ...message, content: content as typeof message.content, ...data } }
+}
+
+function redactData(value: JsonValue, redact: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item: JsonValue) => redactData(item, redact))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactData(item as JsonValue, redact)]))
+}

@@ -1,0 +1,257 @@
+import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
+import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
+import type { Permit } from '@hermes/contracts/policy'
+import type { Tool } from '@hermes/contracts/tool'
+import { errorOutcome, type PreparedCall, type ToolOutcome } from '@hermes/registry'
+import { blockedBy, observe } from './hooks.js'
+import type { RunContext } from './run-context.js'
+import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
+import { todoReminder } from './todo-reminder.js'
+import { ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+
+const NOT_RUN = 'This call was not run: the user interrupted first.'
+const CUT_OFF = 'The user interrupted this call; it may have run in part. Check before you repeat it.'
+const ARGUMENT_TAIL_CHARS = 60
+
+type Call = Pick<ToolCallPart, 'id' | 'name' | 'args' | 'rawArgs'>
+
+/** A call on its way: what was found out about it before it may run. */
+interface PlannedToolCall extends PlannedCall {
+  readonly call: Call
+  readonly prepared: PreparedCall
+}
+
+/** A call with leave to run, or its result already. */
+type ReadyCall =
+  | {
+      readonly type: 'ready'
+      readonly call: Call
+      readonly tool: Tool
+      readonly args: unknown
+      readonly permits: Permit[]
+    }
+  | { readonly type: 'settled'; readonly call: Call; readonly outcome: ToolOutcome }
+
+/** How a batch ended. */
+export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
+
+/**
+ * Runs the calls of one message: plan → prepare → execute → finalize, in segments whose members may overlap. Results are appended in
+ * the order of the calls. On abort every call that has no result gets one that says so, then the abort goes on.
+ */
+export async function runToolCalls(context: RunContext, calls: readonly Call[]): Promise<BatchEnd> {
+  const open = [...calls]
+  try {
+    while (open.length > 0) {
+      context.signal.throwIfAborted()
+      const window = await Promise.all(open.slice(0, MAX_PARALLEL_CALLS).map((call) => plan(context, call)))
+      const segment = window.slice(0, segmentLength(window))
+      await runSegment(context, segment, open)
+    }
+    return { type: 'done' }
+  } catch (error) {
+    if (error instanceof ParkedApproval) return { type: 'parked', approvalIds: [error.approvalId] }
+    if (context.signal.aborted) await answerInterrupted(context, open)
+    throw error
+  }
+}
+
+async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
+  const prepared = await prepare(context, call)
+  if (prepared.type === 'immediate') return { call, prepared, concurrency: 'parallel', paths: [], writes: false }
+  const { tool, args } = prepared
+  const concurrency = tool.concurrency ?? 'exclusive'
+  const paths = concurrency === 'path' ? tryPlan(() => tool.paths?.(args, planContext(context))) : []
+  return { call, prepared, concurrency, paths, writes: (tool.effect ?? 'write') === 'write' }
+}
+
+function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
+  if (call.args === null) return { type: 'immediate', outcome: errorOutcome(unreadableArguments(call)) }
+  const visible = context.session.prompt()?.tools.map((tool) => tool.name)
+  return context.registry.prepare({ name: call.name, args: call.args }, visible)
+}
+
+function unreadableArguments(call: Call): string {
+  const tail = call.rawArgs.slice(-ARGUMENT_TAIL_CHARS)
+  return (
+    `The arguments of ${call.name} are not complete JSON, so nothing was run. They end after ${call.rawArgs.length} characters with: ${tail}\n` +
+    'Send the call again with complete arguments; split large content into several calls.'
+  )
+}
+
+function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
+  try {
+    return compute() ?? []
+  } catch {
+    return []
+  }
+}
+
+async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
+  const ready: ReadyCall[] = []
+  for (const planned of segment) ready.push(await permit(context, planned))
+  await writeStarts(context, ready)
+  const done = await Promise.allSettled(ready.map((call) => execute(context, call)))
+  for (const [index, result] of done.entries()) {
+    if (result.status === 'rejected') throw result.reason
+    await finalize(context, ready[index]!, result.value)
+    open.shift()
+  }
+}
+
+async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
+  announce(context, call, prepared)
+  if (prepared.type === 'immediate') return { type: 'settled', call, outcome: prepared.outcome }
+  const { tool, args } = prepared
+  const hooked = { sessionId: context.session.id, callId: call.id, toolName: tool.name, args: args as JsonObject }
+  const block = await blockedBy(context.hooks, context.logger, hooked)
+  if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
+  try {
+    const permits: Permit[] = []
+    for (const action of tool.actions?.(args, planContext(context)) ?? [])
+      permits.push(await requestPermit(context, call.id, action))
+    return { type: 'ready', call, tool, args, permits }
+  } catch (error) {
+    if (error instanceof ParkedApproval || context.signal.aborted) throw error
+    return { type: 'settled', call, outcome: errorOutcome(errorLine(error)) }
+  }
+}
+
+function announce(context: RunContext, call: Call, prepared: PreparedCall): void {
+  const tool = prepared.type === 'prepared' ? prepared.tool : null
+  const summary = tool?.summarize
+    ? summarize(() => tool.summarize!((prepared as { args: unknown }).args))
+    : defaultSummary(call)
+  context.activity.set('tool', summary)
+  context.emit({
+    type: 'tool-start',
+    callId: call.id,
+    toolName: call.name,
+    args: call.args ?? {},
+    summary,
+    icon: tool?.icon ?? '',
+  })
+}
+
+function summarize(render: () => string): string {
+  try {
+    return render()
+  } catch {
+    return ''
+  }
+}
+
+function defaultSummary(call: Call): string {
+  const first = Object.values(call.args ?? {})[0]
+  return first === undefined
+    ? call.name
+    : `${call.name} ${typeof first === 'string' ? first : JSON.stringify(first)}`.slice(0, 120)
+}
+
+async function writeStarts(context: RunContext, ready: readonly ReadyCall[]): Promise<void> {
+  const starts = ready.flatMap((call): NewEntry[] =>
+    call.type === 'ready' && (call.tool.effect ?? 'write') === 'write'
+      ? [{ type: 'call-start', callId: call.call.id, toolName: call.tool.name }]
+      : [],
+  )
+  if (starts.length > 0) await context.session.append(...starts)
+}
+
+interface Executed {
+  readonly outcome: ToolOutcome
+  readonly durationMs: number
+}
+
+async function execute(context: RunContext, ready: ReadyCall): Promise<Executed> {
+  if (ready.type === 'settled') return { outcome: ready.outcome, durationMs: 0 }
+  const startedAtMs = context.clock.now()
+  const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
+  const outcome = await untilAbort(
+    context.signal,
+    context.registry.execute(prepared, toolContext(context, ready.call.id, ready.permits)),
+  )
+  const { id: callId } = ready.call
+  const hooked = { sessionId: context.session.id, callId, toolName: ready.tool.name, args: ready.args as JsonObject }
+  await observe(context.logger, 'afterToolCall', () => context.hooks.afterToolCall?.(hooked, outcome))
+  return { outcome, durationMs: context.clock.now() - startedAtMs }
+}
+
+const ABORT_GRACE_MS = 5_000
+
+/** A tool that ignores its signal must not hold an interrupt for ever. */
+function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    const abort = () => {
+      timer = setTimeout(() => reject(signal.reason), ABORT_GRACE_MS)
+    }
+    const settle = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+    work.then(resolve, reject).finally(settle)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
+async function finalize(context: RunContext, ready: ReadyCall, { outcome, durationMs }: Executed): Promise<void> {
+  const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
+  const reminder = todoReminder(context.session.state, toolName)
+  const steered = context.steering.take()
+  const extra: TextPart[] = steered.map(({ text }) => ({
+    type: 'text',
+    origin: 'steer',
+    text: `[The user added while you were working: ${text}]`,
+  }))
+  if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
+  const seq = await appendResult(context, ready.call, toolName, { ...outcome, content: [...outcome.content, ...extra] })
+  for (const note of steered) note.settle('delivered')
+  const { isError, content, data } = outcome
+  context.emit(
+    {
+      type: 'tool-end',
+      callId: ready.call.id,
+      toolName,
+      isError,
+      content,
+      durationMs,
+      ...(data === undefined ? {} : { data }),
+    },
+    seq,
+  )
+}
+
+function appendResult(
+  context: RunContext,
+  call: Pick<Call, 'id'>,
+  toolName: string,
+  outcome: ToolOutcome,
+): Promise<number> {
+  const message: ToolMessage = {
+    role: 'tool',
+    callId: call.id,
+    toolName,
+    content: outcome.content,
+    ...(outcome.isError ? { isError: true } : {}),
+    ...(outcome.data === undefined ? {} : { data: outcome.data }),
+  }
+  return context.session.append({ type: 'message', message })
+}
+
+/** Answers open calls after an interrupt: what was started may have run, the rest did not. */
+export async function answerInterrupted(context: RunContext, calls: readonly Call[]): Promise<void> {
+  const started = new Set(context.session.openCalls().flatMap((open) => (open.started ? [open.call.id] : [])))
+  for (const call of calls) {
+    const text = started.has(call.id) ? CUT_OFF : NOT_RUN
+    const seq = await appendResult(context, call, call.name, errorOutcome(text))
+    const content = [{ type: 'text', text }] as const
+    context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
+  }
+}
+
+/** A fault of ours inside a batch, as one error. */
+export function batchError(error: unknown): HermesError {
+  if (HermesError.isInstance(error)) return error
+  return new HermesError(`Running tools failed: ${errorLine(error)}`, { code: 'agent.tools_failed', cause: error })
+}

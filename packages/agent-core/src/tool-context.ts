@@ -1,0 +1,118 @@
+import { HermesError } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
+import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
+import type { Answer, Question, ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
+import type { RunContext } from './run-context.js'
+
+/** Thrown when an approval stays unanswered: the run parks, the call stays open. */
+export class ParkedApproval extends Error {
+  readonly approvalId: string
+
+  constructor(approvalId: string) {
+    super('Nobody answered the request for approval in time, so this was not done.')
+    this.approvalId = approvalId
+  }
+}
+
+/** What a call may use while it is being planned. */
+export function planContext(context: RunContext): ToolPlanContext {
+  const { session } = context
+  return {
+    sessionId: session.id,
+    state: session.state,
+    get environment(): Environment {
+      return requireEnvironment(context)
+    },
+  }
+}
+
+/** What a running call may use; `granted` are the permits it was given before it started. */
+export function toolContext(context: RunContext, callId: string, granted: Permit[]): ToolContext {
+  const { session, subject, signal } = context
+  return {
+    signal,
+    sessionId: session.id,
+    callId,
+    agentPath: subject.agentPath,
+    state: session.state,
+    get environment(): Environment {
+      return requireEnvironment(context)
+    },
+    permit: async (action) => takeGranted(granted, action) ?? requestPermit(context, callId, action),
+    progress: (text) => context.emit({ type: 'tool-progress', callId, text }),
+    ask: (question) => askUser(context, callId, question),
+  }
+}
+
+function requireEnvironment(context: RunContext): Environment {
+  if (context.environment) return context.environment
+  throw new HermesError('This agent has no environment to run commands or open files in.', {
+    code: 'tool.no_environment',
+  })
+}
+
+function takeGranted(granted: Permit[], action: Action): Permit | null {
+  const key = JSON.stringify(action)
+  const at = granted.findIndex((permit) => JSON.stringify(permit.action) === key)
+  return at < 0 ? null : granted.splice(at, 1)[0]!
+}
+
+/**
+ * Asks the policy, and a person where the policy says so.
+ * @throws HermesError `policy.denied` with the reason; ParkedApproval when nobody answered in time.
+ */
+export async function requestPermit(context: RunContext, callId: string, action: Action): Promise<Permit> {
+  const { policy, signal, session } = context
+  const subject = { ...context.subject, tainted: session.tainted }
+  const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
+  switch (decision.type) {
+    case 'allow':
+      return decision.permit
+    case 'deny':
+      throw denied(decision.rule, decision.reason)
+    case 'ask':
+      break
+    default:
+      decision satisfies never
+  }
+  const { approvalId, question } = decision
+  context.activity.set('waiting', `approval: ${question.summary}`)
+  context.emit({ type: 'approval-request', approvalId, callId, question })
+  const outcome = await failClosed<ApprovalOutcome>(policy.settled(approvalId, { signal }), signal)
+  context.emit({ type: 'approval-resolve', approvalId, outcome: outcome.type })
+  switch (outcome.type) {
+    case 'allow':
+      return outcome.permit
+    case 'deny':
+      throw denied(outcome.rule, outcome.reason)
+    case 'parked':
+      throw new ParkedApproval(outcome.approvalId)
+    default:
+      return outcome satisfies never
+  }
+}
+
+async function failClosed<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw new HermesError('The policy could not decide about this action, so it was not done.', {
+      code: 'policy.denied',
+      cause: error,
+    })
+  }
+}
+
+function denied(rule: string, reason: string): HermesError {
+  return new HermesError(`Not permitted (${rule}): ${reason}`, { code: 'policy.denied', details: { rule } })
+}
+
+async function askUser(context: RunContext, callId: string, question: Question): Promise<Answer> {
+  if (!context.ask) return { type: 'unanswered', reason: 'Nobody can answer questions here.' }
+  context.activity.set('waiting', `question: ${question.question}`)
+  context.emit({ type: 'question-request', callId, question })
+  const answer = await context.ask(question, { signal: context.signal })
+  context.emit({ type: 'question-resolve', callId, answer })
+  return answer
+}
