@@ -11,6 +11,7 @@ export default defineConfig({
   },
   test: {
     include: ['packages/**/src/**/*.test.ts', 'apps/**/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    setupFiles: ['tests/support/setup.ts'],
     environment: 'node',
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const repository = join(import.meta.dirname, '../..')
+let root: string
+
+/** A workspace with the real script, setup and vitest, and a `turbo` that does nothing. */
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'test-script-'))
+  await cp(join(repository, 'scripts/test.mjs'), join(root, 'scripts/test.mjs'))
+  await cp(join(repository, 'tests/support'), join(root, 'support'), { recursive: true })
+  await write('package.json', '{ "type": "module" }')
+  await write(
+    'vitest.config.mjs',
+    "export default { test: { include: ['*.test.ts'], setupFiles: ['support/setup.ts'] } }",
+  )
+  await mkdir(join(root, 'node_modules/.bin'), { recursive: true })
+  for (const name of ['vitest', 'fast-check'])
+    await symlink(join(repository, 'node_modules', name), join(root, 'node_modules', name))
+  await write('node_modules/.bin/turbo', '#!/bin/sh\n[ ! -e broken ]\n')
+  await chmod(join(root, 'node_modules/.bin/turbo'), 0o755)
+  await symlink(join(repository, 'node_modules/.bin/vitest'), join(root, 'node_modules/.bin/vitest'))
+})
+afterEach(() => rm(root, { recursive: true }))
+
+async function write(path: string, content: string) {
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), content)
+}
+
+function run(env: Record<string, string> = {}) {
+  const { status, stdout } = spawnSync(process.execPath, [join(root, 'scripts/test.mjs')], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, HERMES_TEST_REQUIRE: '', HERMES_TEST_SEED: '42', ...env },
+  })
+  return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) }
+}
+
+const NEEDS = `import { expect, it } from 'vitest'
+import { needs } from './support/require.js'
+needs('a fountain', false)('drinks', () => { it('sips', () => {}) })
+needs('air', true)('breathes', () => { it('inhales', () => {}) })
+`
+
+it('skips by name what the machine lacks', async () => {
+  await write('a.test.ts', NEEDS)
+  const { status, last } = run()
+  expect([status, last]).toEqual([0, '1 passed, 0 failed, 1 skipped'])
+})
+
+it('fails what the machine lacks when everything is required', async () => {
+  await write('a.test.ts', NEEDS)
+  const { status, last } = run({ HERMES_TEST_REQUIRE: 'all' })
+  expect([status, last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
+})
+
+it('counts a file that does not load as one failure', async () => {
+  await write('a.test.ts', "import { it } from 'vitest'\nit('a', () => {})")
+  await write('b.test.ts', "import './missing.js'")
+  const { status, last } = run()
+  expect([status, last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
+})
+
+it('fails when nothing ran or nothing was built', async () => {
+  const empty = run()
+  expect([empty.status, empty.last]).toEqual([1, '0 passed, 1 failed, 0 skipped'])
+  await write('a.test.ts', "import { it } from 'vitest'\nit('a', () => {})")
+  await write('broken', '')
+  const unbuilt = run()
+  expect([unbuilt.status, unbuilt.last]).toEqual([1, '0 passed, 1 failed, 0 skipped'])
+})
+
+it('prints the seed and gives it to random tests', async () => {
+  await write(
+    'a.test.ts',
+    "import { expect, it } from 'vitest'\nimport { readConfigureGlobal } from 'fast-check'\nit('a', () => expect(readConfigureGlobal().seed).toBe(42))",
+  )
+  const { status, stdout } = run()
+  expect(status).toBe(0)
+  expect(stdout).toContain('HERMES_TEST_SEED=42\n')
+})
