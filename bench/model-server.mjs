@@ -1,0 +1,23 @@
+// The parent's side of ./server.mjs.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+/** Starts the server process. `close()` ends it; so does the end of this process. */
+export async function startServer() {
+  const child = fork(join(import.meta.dirname, 'server.mjs'), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const [{ port }] = await once(child, 'message')
+  const ask = async (message) => {
+    const answered = once(child, 'message')
+    child.send(message)
+    return (await answered)[0]
+  }
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    /** @param {{ turns: number, tool?: string, args?: object, text?: string }} script forgets the requests so far */
+    script: (script) => ask({ type: 'script', ...script }),
+    /** @returns {Promise<{ atMs: number, body: string }[]>} the requests since the last script, oldest first */
+    requests: async () => (await ask({ type: 'take' })).requests,
+    close: () => child.disconnect(),
+  }
+}

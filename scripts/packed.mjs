@@ -1,0 +1,186 @@
+// node scripts/packed.mjs: packs every public package and uses the tarballs as a stranger would, under Node 22 and 24.
+// Prints one line per check; exit code 1 when one failed. Expects nothing but the workspace; builds first.
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { startServer } from '../bench/model-server.mjs'
+import {
+  cleanEnvironment,
+  installTarballs,
+  measureInstall,
+  nodeFolder,
+  packAll,
+  publicPackages,
+  run,
+} from './packing.mjs'
+
+const MAX_CLI_BYTES = 60_000_000
+const MAX_CLI_PACKAGES = 25
+const root = resolve(import.meta.dirname, '..')
+const scratch = mkdtempSync(join(tmpdir(), 'hermes-packed-'))
+const failures = []
+
+try {
+  execFileSync(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  await checkAll()
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+console.log(failures.length === 0 ? 'packed: all good' : `packed: ${failures.length} failed: ${failures.join('; ')}`)
+process.exit(failures.length === 0 ? 0 : 1)
+
+async function checkAll() {
+  const packages = publicPackages()
+  const tarballs = await check('pack', () => packAll(packages, scratch))
+  if (!tarballs) return
+  for (const { name } of packages) await check(`publint ${name}`, () => lint(tarballs.get(name)))
+
+  const nodes = { 24: dirname(process.execPath), 22: nodeFolder('^22.22') }
+  for (const [major, path] of Object.entries(nodes)) {
+    await check(`every export imports under Node ${major}`, () => importEverything({ packages, tarballs, path, major }))
+    await check(`quick start of agent-core under Node ${major}`, () => quickStart({ tarballs, path, major }))
+    await check(`the CLI under Node ${major}`, () => useCli({ tarballs, path, major }))
+  }
+  await check('the CLI says which Node it needs under Node 20', () => refuseOldNode(tarballs, nodeFolder('^20')))
+}
+
+async function check(title, body) {
+  const startedMs = Date.now()
+  try {
+    const result = await body()
+    console.log(`ok   ${title} (${Date.now() - startedMs} ms)`)
+    return result
+  } catch (error) {
+    console.log(`FAIL ${title}\n     ${error.message.replaceAll('\n', '\n     ')}`)
+    failures.push(title)
+    return null
+  }
+}
+
+async function lint(tarball) {
+  const buffer = readFileSync(tarball)
+  const { messages, pkg } = await publint({
+    strict: true,
+    pack: { tarball: buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength) },
+  })
+  if (messages.length > 0)
+    throw new Error(messages.map((message) => formatMessage(message, pkg, { color: false })).join('\n'))
+}
+
+/** Imports each declared export in one process, and lets the compiler find its declarations. */
+function importEverything({ packages, tarballs, path, major }) {
+  const directory = join(scratch, `all-${major}`)
+  const names = packages.map(({ name }) => name)
+  // Public suites take their test runner as an optional peer, which npm leaves to the person who runs them.
+  const extra = Object.assign(
+    { '@types/node': '^24' },
+    ...packages.map(({ manifest }) => manifest.peerDependencies ?? {}),
+  )
+  installTarballs({ directory, names, tarballs, extra, path })
+  const specifiers = packages.flatMap(({ name, manifest }) =>
+    Object.keys(manifest.exports ?? {})
+      .filter((subpath) => !subpath.endsWith('.json'))
+      .map((subpath) => name + subpath.slice(1)),
+  )
+  if (specifiers.length === 0) throw new Error('no package declares an export')
+  writeFileSync(join(directory, 'all.mjs'), specifiers.map((specifier) => `await import('${specifier}')\n`).join(''))
+  run('node', ['all.mjs'], { cwd: directory, path })
+
+  writeFileSync(
+    join(directory, 'all.mts'),
+    specifiers.map((specifier) => `import '${specifier}'\nexport type * from '${specifier}'\n`).join(''),
+  )
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--noUncheckedSideEffectImports',
+  ]
+  run(process.execPath, [compiler, ...options, 'all.mts'], { cwd: directory })
+}
+
+/** Runs the first `// quickstart` block of the README where nothing but agent-core was installed, against a scripted server. */
+async function quickStart({ tarballs, path, major }) {
+  const readme = join(root, 'packages/agent-core/README.md')
+  const blocks = existsSync(readme) ? [...readFileSync(readme, 'utf8').matchAll(/```js\n([\s\S]*?)```/g)] : []
+  const script = blocks.map((match) => match[1]).find((code) => code.includes('// quickstart'))
+  if (!script) throw new Error('packages/agent-core/README.md has no ```js block with the line // quickstart')
+  const directory = join(scratch, `agent-core-${major}`)
+  installTarballs({ directory, names: ['@hermes/agent-core'], tarballs, path })
+  writeFileSync(join(directory, 'quickstart.mjs'), script)
+
+  const server = await startServer()
+  try {
+    await server.script({ turns: 1, text: 'Said by the scripted server.' })
+    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'x' }
+    const { code, stdout, stderr } = await start('node', ['quickstart.mjs'], { cwd: directory, path, env })
+    if (code !== 0) throw new Error(`exit ${code}\n${stderr}`)
+    if (!stdout.includes('Said by the scripted server.'))
+      throw new Error(`the answer is missing in its output: ${stdout}${stderr}`)
+    const requests = await server.requests()
+    if (!requests.at(-1).body.includes('"role":"tool"')) throw new Error('no tool was called')
+  } finally {
+    server.close()
+  }
+  const databases = measureInstall(directory).packages.filter((name) => /sqlite|kysely|\/pg$|pglite/.test(name))
+  if (databases.length > 0) throw new Error(`it installed a database: ${databases.join(', ')}`)
+}
+
+function useCli({ tarballs, path, major }) {
+  const directory = installCli(tarballs, path, major)
+  const { packages, bytes } = measureInstall(directory)
+  console.log(`     installed: ${(bytes / 1e6).toFixed(1)} MB, ${packages.length} packages`)
+  if (bytes > MAX_CLI_BYTES) throw new Error(`more than ${MAX_CLI_BYTES / 1e6} MB`)
+  if (packages.length > MAX_CLI_PACKAGES)
+    throw new Error(`more than ${MAX_CLI_PACKAGES} packages:\n${packages.join('\n')}`)
+  const home = { HERMES_HOME: join(scratch, `home-${major}`) }
+  const version = run('npx', ['--no', '@hermes/cli', '--version'], { cwd: directory, path, env: home })
+  if (!/^\S*\d+\.\d+\.\d+/.test(version)) throw new Error(`--version printed ${JSON.stringify(version)}`)
+  const demo = run('npx', ['--no', '@hermes/cli', 'demo'], { cwd: directory, path, env: home })
+  if (demo.trim() === '') throw new Error('the demo printed nothing')
+}
+
+function installCli(tarballs, path, label) {
+  const cli = tarballs.get('@hermes/cli')
+  if (!cli) throw new Error('@hermes/cli does not exist')
+  const directory = join(scratch, `cli-${label}`)
+  // Only its own tarball: whatever else of ours it needs must be bundled into it.
+  installTarballs({ directory, names: ['@hermes/cli'], tarballs: new Map([['@hermes/cli', cli]]), path })
+  return directory
+}
+
+async function refuseOldNode(tarballs, path) {
+  const directory = installCli(tarballs, dirname(process.execPath), 'old')
+  const bin = join(directory, 'node_modules/.bin/hermes')
+  const { code, stdout, stderr } = await start(join(path, 'node'), [bin, '--version'], { cwd: directory, path })
+  if (code === 0) throw new Error('it ran')
+  const lines = stderr.trimEnd().split('\n')
+  if (stdout !== '' || lines.length !== 1 || !/Node.*22\.22/.test(lines[0]))
+    throw new Error(`not one clear line: ${stdout}${stderr}`)
+}
+
+/** Unlike `run`, leaves this process free to serve, and takes any exit code. */
+async function start(command, args, { cwd, path, env }) {
+  mkdirSync(cwd, { recursive: true })
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...cleanEnvironment(path), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  })
+  const closed = new Promise((settle) => child.on('close', settle))
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed])
+  return { stdout, stderr, code }
+}
