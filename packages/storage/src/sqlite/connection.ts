@@ -1,0 +1,107 @@
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type BetterSqlite3 from 'better-sqlite3'
+import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { isBusy, toStoreError } from './store-error.js'
+import type { Tables } from './tables.js'
+
+const MAX_RETRIES = 15
+const MIN_WAIT_MS = 20
+const MAX_WAIT_MS = 150
+
+/** What a connection needs besides the open database. */
+export interface ConnectionOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * One open database. Work is synchronous and runs in one transaction, so nothing can come between its statements; only waiting
+ * for other processes is asynchronous. Writes run in the order they were asked for.
+ */
+export class Connection {
+  readonly query: Kysely<Tables>
+  readonly #database: BetterSqlite3.Database
+  readonly #options: ConnectionOptions
+  readonly #transaction: BetterSqlite3.Transaction<(work: () => unknown) => unknown>
+  readonly #statements = new Map<string, BetterSqlite3.Statement>()
+  #lastWrite: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(database: BetterSqlite3.Database, options: ConnectionOptions) {
+    this.#database = database
+    this.#options = options
+    this.#transaction = database.transaction((work: () => unknown) => work())
+    this.query = queryBuilder()
+  }
+
+  /** A statement, prepared once. */
+  statement(sql: string): BetterSqlite3.Statement {
+    let statement = this.#statements.get(sql)
+    if (!statement) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
+    return statement
+  }
+
+  /** Runs a built query; statements that give no rows give an empty list. */
+  rows<Row>(query: Compilable<Row>): Row[] {
+    const { sql, parameters } = query.compile()
+    const statement = this.statement(sql)
+    if (statement.reader) return statement.all(...parameters) as Row[]
+    statement.run(...parameters)
+    return []
+  }
+
+  /** Reads from one consistent state of the database. */
+  read<Result>(work: () => Result): Promise<Result> {
+    return this.#attempt(() => this.#transaction.deferred(work) as Result)
+  }
+
+  /** Changes all or nothing; resolves once committed. */
+  write<Result>(work: () => Result): Promise<Result> {
+    const done = this.#lastWrite.then(() => this.#attempt(() => this.#transaction.immediate(work) as Result))
+    this.#lastWrite = done.catch(() => undefined)
+    return done
+  }
+
+  /** Runs what must not be inside a transaction. */
+  outside<Result>(work: () => Result): Promise<Result> {
+    return this.#attempt(work)
+  }
+
+  /** Lets earlier writes finish, does `lastWork` if it can be done, and closes. */
+  async close(lastWork: () => void): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.write(lastWork).catch((error: unknown) => {
+      this.#options.logger.warn('store closed without its last write', { error: errorLine(error) })
+    })
+    this.#database.close()
+  }
+
+  async #attempt<Result>(work: () => Result): Promise<Result> {
+    const { path, clock, logger } = this.#options
+    for (let attempt = 0; ; attempt++) {
+      try {
+        if (!this.#database.open) throw new HermesError(`The store ${path} is closed.`, { code: 'store.closed' })
+        return work()
+      } catch (error) {
+        if (!isBusy(error) || attempt >= MAX_RETRIES) throw toStoreError(error, path)
+      }
+      const waitMs = MIN_WAIT_MS + Math.random() * (MAX_WAIT_MS - MIN_WAIT_MS)
+      logger.debug('store is locked by another process, waiting', { path, attempt, waitMs })
+      await clock.sleep(waitMs)
+    }
+  }
+}
+
+/** Builds and compiles queries; the connection runs them itself, to keep a transaction's statements together. */
+function queryBuilder(): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new SqliteIntrospector(database),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+}

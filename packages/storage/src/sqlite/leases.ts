@@ -1,0 +1,90 @@
+import type { Clock } from '@hermes/contracts'
+import { HermesError } from '@hermes/contracts'
+import type { Lease } from '@hermes/contracts/store'
+import type { Connection } from './connection.js'
+import { hasEnded, shortIdentity } from './process-identity.js'
+import { unknownSession } from './store-error.js'
+
+const DEFAULT_TTL_MS = 30_000
+
+const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = ?'
+const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES (?, ?, ?, ?, ?)`
+const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
+const RELEASE = 'DELETE FROM hermes_leases WHERE token = ?'
+const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
+
+interface Holder {
+  readonly owner: string
+  readonly process: string
+  readonly ttl_ms: number
+  readonly renewed_ms: number
+}
+
+/** Who may write which session. Tokens grow over all sessions and are never used twice. */
+export class Leases {
+  readonly #connection: Connection
+  readonly #clock: Clock
+  readonly #process: string
+
+  constructor(connection: Connection, options: { readonly clock: Clock; readonly process: string }) {
+    this.#connection = connection
+    this.#clock = options.clock
+    this.#process = options.process
+  }
+
+  async acquire(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease> {
+    const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS
+    const token = await this.#connection.write(() => {
+      this.requireFree(sessionId)
+      if (!this.#connection.statement('SELECT 1 FROM sessions WHERE id = ?').get(sessionId)) {
+        throw unknownSession(sessionId)
+      }
+      const taken = this.#connection
+        .statement(TAKE)
+        .run(sessionId, options.owner, this.#process, ttlMs, this.#clock.now())
+      return Number(taken.lastInsertRowid)
+    })
+    return this.#lease(sessionId, options.owner, token)
+  }
+
+  /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
+  requireFree(sessionId: string): void {
+    const holder = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
+    if (!holder || !this.#isHeld(holder)) return
+    const owner = `${holder.owner} (process ${shortIdentity(holder.process)})`
+    throw new HermesError(`Session ${sessionId} is in use by ${owner}; wait for it to end, or end it.`, {
+      code: 'store.session_busy',
+      retryable: true,
+      details: { sessionId, owner, sinceRenewedMs: this.#clock.now() - holder.renewed_ms },
+    })
+  }
+
+  /** Inside a transaction: checks the lease and extends it. @throws HermesError `store.lease_lost`. */
+  use(sessionId: string, lease: Pick<Lease, 'token'>): void {
+    if (this.#connection.statement(RENEW).run(this.#clock.now(), lease.token, sessionId).changes === 1) return
+    throw new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
+      code: 'store.lease_lost',
+      details: { sessionId, token: lease.token },
+    })
+  }
+
+  /** Inside a transaction: gives up everything this process holds through this store. */
+  releaseAll(): void {
+    this.#connection.statement(RELEASE_ALL).run(this.#process)
+  }
+
+  /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
+  #isHeld(holder: Holder): boolean {
+    return Math.abs(this.#clock.now() - holder.renewed_ms) < holder.ttl_ms && !hasEnded(holder.process)
+  }
+
+  #lease(sessionId: string, owner: string, token: number): Lease {
+    return {
+      sessionId,
+      owner: `${owner} (process ${shortIdentity(this.#process)})`,
+      token,
+      renew: () => this.#connection.write(() => this.use(sessionId, { token })),
+      release: () => this.#connection.write(() => void this.#connection.statement(RELEASE).run(token)),
+    }
+  }
+}

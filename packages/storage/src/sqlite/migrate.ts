@@ -1,0 +1,113 @@
+import { chmodSync, existsSync, renameSync } from 'node:fs'
+import { HermesError } from '@hermes/contracts'
+import Database from 'better-sqlite3'
+import {
+  DROP_WORD_INDEX,
+  OWN_TABLES,
+  OWN_VERSION,
+  OWN_VERSION_KEY,
+  SCHEMA_VERSION,
+  SHARED_INDEXES,
+  SHARED_TABLES,
+  WORD_INDEX,
+} from './schema-sql.js'
+
+/** Which versions a file has: `null` where it has none of it yet. */
+export interface FoundSchema {
+  readonly shared: number | null
+  readonly own: number | null
+}
+
+/**
+ * Looks without touching.
+ * @throws HermesError `store.foreign` for another program's database, `store.newer_schema` for one we do not understand.
+ */
+export function inspectSchema(database: Database.Database, path: string): FoundSchema {
+  const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all())
+  if (tables.size > 0 && !(tables.has('sessions') && tables.has('messages'))) {
+    throw new HermesError(`${path} is a database of another program; choose another path.`, {
+      code: 'store.foreign',
+      details: { path },
+    })
+  }
+  const number = (table: string, sql: string): number | null => {
+    const value = tables.has(table) ? database.prepare(sql).pluck().get() : undefined
+    return value === undefined ? null : Number(value)
+  }
+  const own = number('state_meta', `SELECT value FROM state_meta WHERE key = '${OWN_VERSION_KEY}'`)
+  const shared = tables.size === 0 ? null : (number('schema_version', 'SELECT version FROM schema_version') ?? 1)
+  refuseNewer(path, shared, SCHEMA_VERSION)
+  refuseNewer(path, own, OWN_VERSION)
+  return { shared, own }
+}
+
+function refuseNewer(path: string, found: number | null, known: number): void {
+  if (found === null || found <= known) return
+  throw new HermesError(
+    `${path} has schema version ${found}, this program knows up to ${known}; update Hermes to open it.`,
+    { code: 'store.newer_schema', details: { path, found, known } },
+  )
+}
+
+/** Whether {@link migrate} has nothing to do. */
+export function isCurrent({ shared, own }: FoundSchema): boolean {
+  return shared === SCHEMA_VERSION && own === OWN_VERSION
+}
+
+/** Brings the file to the newest schema. Runs inside a write transaction, and again harmlessly when another process was first. */
+export function migrate(database: Database.Database, path: string): void {
+  const found = inspectSchema(database, path)
+  if (isCurrent(found)) return
+  database.exec(SHARED_TABLES)
+  addMissingColumns(database)
+  if (found.shared !== SCHEMA_VERSION) {
+    keepTitlesApart(database)
+    database.exec(DROP_WORD_INDEX + WORD_INDEX)
+    database.exec('DELETE FROM schema_version')
+    database.prepare('INSERT INTO schema_version (version) VALUES (?)').run(SCHEMA_VERSION)
+  }
+  database.exec(SHARED_INDEXES + OWN_TABLES)
+  database
+    .prepare('INSERT OR REPLACE INTO state_meta (key, value) VALUES (?, ?)')
+    .run(OWN_VERSION_KEY, String(OWN_VERSION))
+}
+
+interface Column {
+  readonly name: string
+  readonly type: string
+  readonly dflt_value: string | null
+}
+
+/** The columns that should be there are read from a scratch database, so that they are written down once. */
+function addMissingColumns(database: Database.Database): void {
+  const wanted = new Database(':memory:')
+  wanted.exec(SHARED_TABLES)
+  for (const table of ['sessions', 'messages']) {
+    const present = new Set((database.pragma(`table_info(${table})`) as Column[]).map((column) => column.name))
+    for (const { name, type, dflt_value } of wanted.pragma(`table_info(${table})`) as Column[]) {
+      if (present.has(name)) continue
+      database.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${type}${dflt_value ? ` DEFAULT ${dflt_value}` : ''}`)
+    }
+  }
+  wanted.close()
+}
+
+/** Version 3 allowed a title twice; the newest session keeps it, the others get their id behind it. */
+function keepTitlesApart(database: Database.Database): void {
+  database.exec(`
+    UPDATE sessions SET title = title || ' (' || id || ')'
+    WHERE title IS NOT NULL AND EXISTS (
+      SELECT 1 FROM sessions newer WHERE newer.title = sessions.title
+      AND (newer.started_at, newer.id) > (sessions.started_at, sessions.id))`)
+}
+
+/** Copies a file of an older schema to `PATH.vN.bak`, once, before it is changed. Returns where to. */
+export function backUp(database: Database.Database, path: string, version: number): string {
+  const target = `${path}.v${version}.bak`
+  if (existsSync(target)) return target
+  const partial = `${target}.${process.pid}`
+  database.prepare('VACUUM INTO ?').run(partial)
+  chmodSync(partial, 0o600)
+  renameSync(partial, target)
+  return target
+}

@@ -1,0 +1,66 @@
+import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { silentLogger, systemClock } from '@hermes/contracts'
+import Database from 'better-sqlite3'
+import type { StorageOptions } from '../storage.js'
+import { Connection } from './connection.js'
+import { backUp, type FoundSchema, inspectSchema, isCurrent, migrate } from './migrate.js'
+import { SCHEMA_VERSION } from './schema-sql.js'
+import { toStoreError } from './store-error.js'
+
+/**
+ * How long SQLite itself may wait, which blocks the event loop: enough for the commit of another process, no more. Longer waits
+ * are the connection's, without blocking.
+ */
+const BLOCKING_WAIT_MS = 10
+
+/** Opens or makes the file, brings its schema up to date, and hands out the one connection to it. */
+export async function openDatabase(options: StorageOptions): Promise<Connection> {
+  const path = resolve(options.path)
+  const clock = options.clock ?? systemClock
+  const logger = options.logger ?? silentLogger
+  const database = openFile(path)
+  const connection = new Connection(database, { path, clock, logger })
+  try {
+    const found = await connection.read(() => inspectSchema(database, path))
+    await connection.outside(() => setUp(database, options.sync ?? 'normal'))
+    if (!isCurrent(found)) {
+      const backup = await connection.outside(() => backUpIfOlder(database, path, found))
+      if (backup) logger.info('upgrading the store', { path, from: found.shared, to: SCHEMA_VERSION, backup })
+      await connection.write(() => migrate(database, path))
+    }
+    return connection
+  } catch (error) {
+    database.close()
+    throw toStoreError(error, path)
+  }
+}
+
+/**
+ * The file is made before SQLite sees it, so that it and the files beside it are readable by its owner only; and opened for
+ * writing, because SQLite would silently go on read-only.
+ */
+function openFile(path: string): Database.Database {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+    accessSync(dirname(path), constants.W_OK)
+    return new Database(path, { timeout: BLOCKING_WAIT_MS })
+  } catch (error) {
+    throw toStoreError(error, path)
+  }
+}
+
+/**
+ * With a write-ahead log a commit under NORMAL needs no fsync and survives a kill. SQLite moves the log into the file by itself
+ * every 1,000 pages, which is a fraction of what a checkpoint per fixed number of writes would cost.
+ */
+function setUp(database: Database.Database, sync: 'normal' | 'full'): void {
+  const mode = database.pragma('journal_mode = WAL', { simple: true })
+  database.pragma(`synchronous = ${sync === 'full' || mode !== 'wal' ? 'FULL' : 'NORMAL'}`)
+  database.pragma('foreign_keys = ON')
+}
+
+function backUpIfOlder(database: Database.Database, path: string, { shared }: FoundSchema): string | null {
+  return shared !== null && shared < SCHEMA_VERSION ? backUp(database, path, shared) : null
+}

@@ -1,0 +1,76 @@
+import type { Generated } from 'kysely'
+
+/** One conversation. Times are Unix seconds with fractions. */
+export interface SessionsTable {
+  id: string
+  source: string
+  user_id: string | null
+  model: string | null
+  model_config: string | null
+  system_prompt: string | null
+  parent_session_id: string | null
+  started_at: number
+  ended_at: number | null
+  end_reason: string | null
+  message_count: Generated<number | null>
+  tool_call_count: Generated<number | null>
+  input_tokens: Generated<number | null>
+  output_tokens: Generated<number | null>
+  cache_read_tokens: Generated<number | null>
+  cache_write_tokens: Generated<number | null>
+  reasoning_tokens: Generated<number | null>
+  billing_provider: string | null
+  billing_base_url: string | null
+  billing_mode: string | null
+  estimated_cost_usd: number | null
+  actual_cost_usd: number | null
+  cost_status: string | null
+  cost_source: string | null
+  pricing_version: string | null
+  title: string | null
+  api_call_count: Generated<number | null>
+}
+
+/** One message; its `id` is the `seq` of its entry. */
+export interface MessagesTable {
+  id: Generated<number>
+  session_id: string
+  role: string
+  content: string | null
+  tool_call_id: string | null
+  tool_calls: string | null
+  tool_name: string | null
+  timestamp: number
+  token_count: number | null
+  finish_reason: string | null
+  reasoning: string | null
+  reasoning_content: string | null
+  reasoning_details: string | null
+  codex_reasoning_items: string | null
+  codex_message_items: string | null
+}
+
+/** What a session has beyond the columns of `sessions`. */
+export interface HermesSessionsTable {
+  session_id: string
+  cwd: string | null
+  last_active_ms: number
+}
+
+/** Everything the queries touch. */
+export interface Tables {
+  sessions: SessionsTable
+  messages: MessagesTable
+  /** Word index over `messages`; the column of the table's own name stands for the whole row. */
+  messages_fts: { rowid: number; messages_fts: string; rank: number }
+  state_meta: { key: string; value: string | null }
+  hermes_sessions: HermesSessionsTable
+  hermes_leases: {
+    token: Generated<number>
+    session_id: string
+    owner: string
+    process: string
+    ttl_ms: number
+    renewed_ms: number
+  }
+}

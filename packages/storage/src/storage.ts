@@ -1,0 +1,114 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import type { Usage } from '@hermes/contracts/conversation'
+import type { SessionInfo, SessionStore } from '@hermes/contracts/store'
+
+/** Options of `openStorage`. */
+export interface StorageOptions {
+  /** The database file; made with mode 0600, its directory with 0700, when missing. */
+  readonly path: string
+  /** Default: the machine's clock. */
+  readonly clock?: Clock
+  /** Told of upgrades and of waiting for other writers. Default: nobody. */
+  readonly logger?: Logger
+  /** `normal` survives a kill of every process, `full` also a power loss. Default `normal`. */
+  readonly sync?: 'normal' | 'full'
+  /**
+   * Who this process is in leases. Default `pid@machine#start.nonce`, which lets others see that the process has ended;
+   * any other form is trusted until its lease runs out.
+   */
+  readonly owner?: string
+}
+
+/** Which sessions a list shows. */
+export interface ListSessionsOptions {
+  readonly source?: string
+  /** Default 20. */
+  readonly limit?: number
+  /** Default 0. */
+  readonly offset?: number
+  /** Also sessions without a message. Default `false`. */
+  readonly includeEmpty?: boolean
+}
+
+/** Which sessions the newest is looked for among. */
+export interface LatestSessionFilter {
+  readonly source?: string
+  readonly cwd?: string
+}
+
+/** What a text stands for. */
+export type SessionResolution =
+  | { readonly type: 'found'; readonly session: SessionInfo }
+  /** Several ids begin with the text; the newest ones first, at most ten. */
+  | { readonly type: 'ambiguous'; readonly candidates: readonly SessionInfo[] }
+  /** At most three sessions whose title or id looks most like the text. */
+  | { readonly type: 'none'; readonly nearest: readonly SessionInfo[] }
+
+/** Filters of a search. */
+export interface SearchOptions {
+  /** Default 10, at most 100. */
+  readonly limit?: number
+  readonly role?: string
+  readonly source?: string
+  readonly sessionId?: string
+  /** Unix milliseconds; only messages later than this. */
+  readonly afterMs?: number
+  /** Unix milliseconds; only messages earlier than this. */
+  readonly beforeMs?: number
+}
+
+/** A message that a search found. */
+export interface SearchHit {
+  readonly sessionId: string
+  readonly seq: number
+  readonly role: string
+  /** Unix milliseconds. */
+  readonly atMs: number
+  /** About 40 words around the match, which stands between `>>>` and `<<<`. */
+  readonly snippet: string
+  readonly title: string | null
+  readonly source: string
+}
+
+/** Small facts about the store as a whole. */
+export interface MetaStore {
+  get(key: string): Promise<string | null>
+  /**
+   * `null` removes the key.
+   * @throws HermesError `store.reserved_key` for the keys of the store itself.
+   */
+  set(key: string, value: string | null): Promise<void>
+}
+
+/**
+ * Sessions kept in one file that several processes may use at once. Every method rejects with a `HermesError`: `store.busy`
+ * (retryable) when other writers did not let it through for over a second, `store.disk_full`, `store.unwritable`,
+ * `store.corrupt`, and `store.closed` after `close`.
+ */
+export interface Storage extends SessionStore {
+  /** Newest activity first. */
+  listSessions(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
+  /** The session with the newest activity that has a message, or `null`. */
+  latestSession(filter?: LatestSessionFilter): Promise<SessionInfo | null>
+  /** Finds by exact id, exact title (the newest of `Title`, `Title #2` …), then by the beginning of an id. */
+  resolveSession(text: string): Promise<SessionResolution>
+  /**
+   * Removes the session and its log; sessions forked from it stay. `false` when there was none.
+   * Rejects with `store.session_busy` while somebody holds its lease.
+   */
+  deleteSession(id: string): Promise<boolean>
+  /** The first free title of a lineage: `base` itself, else `base #2`, `base #3` … */
+  nextTitle(base: string): Promise<string>
+  /**
+   * Finds messages by words in their text, tool name and calls, best match first. Words are joined by AND; `"a phrase"`, `OR`,
+   * `NOT` and `prefix*` work. Never rejects because of what `query` says.
+   */
+  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
+  readonly meta: MetaStore
+  /** Tokens and money of one session so far; `null` when there is no such session. */
+  usage(sessionId: string): Promise<Usage | null>
+  /** What is wrong with the file, one line each; empty when it is sound. Reads all of it. */
+  integrityCheck(): Promise<readonly string[]>
+  /** Waits for writes under way, gives up the leases taken through this object and closes the file. Twice is harmless. */
+  close(): Promise<void>
+}

@@ -1,0 +1,1 @@
+export { type SkippedTests, type StoreSubject, type TestStoreOptions, testStore } from './test-store.js'
