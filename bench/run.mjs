@@ -1,0 +1,83 @@
+// node bench/run.mjs [--rounds N] [--only NAME] [--quick] [--strict]: see README.md beside this file.
+// Exit codes: 0 measured; with --strict 1 when a limit was passed or a scenario failed.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createWorkspace } from './measure.mjs'
+import { startServer } from './model-server.mjs'
+import { machineFacts, table, verdict } from './report.mjs'
+import { firstRequest, installedSize, prefixAndWeight, toolTurns, versionStart } from './scenarios.mjs'
+
+const SCENARIOS = {
+  start: versionStart,
+  first: firstRequest,
+  turns: toolTurns,
+  prefix: prefixAndWeight,
+  size: installedSize,
+}
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean' },
+    strict: { type: 'boolean' },
+  },
+})
+const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
+const names = values.only ?? Object.keys(SCENARIOS).filter((name) => !(values.quick && name === 'size'))
+const unknown = names.filter((name) => !(name in SCENARIOS))
+if (unknown.length > 0 || !(rounds >= 1)) {
+  console.error(`bench: --only takes ${Object.keys(SCENARIOS).join(', ')}; --rounds takes a number from 1 on`)
+  process.exit(2)
+}
+
+build()
+const machine = machineFacts()
+console.log(
+  `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}, ${rounds} rounds\n`,
+)
+const { rows, failures } = await measure()
+console.log(table(rows))
+for (const { name, message } of failures) console.error(`\nbench: ${name} failed: ${message}`)
+console.log(`\nWritten to ${write({ date: new Date().toISOString(), machine, rounds, rows, failures })}`)
+const isBad = failures.length > 0 || rows.some((item) => verdict(item) === 'FAIL')
+process.exit(values.strict && isBad ? 1 : 0)
+
+function build() {
+  const turbo = join(import.meta.dirname, '../node_modules/.bin/turbo')
+  const { status } = spawnSync(turbo, ['run', 'build', '--filter=@hermes/cli', '--output-logs=errors-only'], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(1)
+}
+
+async function measure() {
+  const directory = mkdtempSync(join(tmpdir(), 'hermes-bench-'))
+  const server = await startServer()
+  const rows = []
+  const failures = []
+  try {
+    for (const name of names) {
+      const workspace = createWorkspace(join(directory, name))
+      try {
+        rows.push(...(await SCENARIOS[name]({ rounds, workspace, server })))
+      } catch (error) {
+        failures.push({ name, message: error.message })
+      }
+    }
+    return { rows, failures }
+  } finally {
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function write(result) {
+  const directory = join(import.meta.dirname, 'results')
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, `${result.date.slice(0, 10)}.json`)
+  writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`)
+  return path
+}
