@@ -54,6 +54,7 @@ export async function startModelServer(
 }
 
 class ScriptedServer implements ModelServer {
+  baseUrl = ''
   readonly requests: CapturedRequest[] = []
   readonly violations: string[] = []
   readonly #server = createServer((incoming, response) => {
@@ -70,13 +71,10 @@ class ScriptedServer implements ModelServer {
     this.#keepRequests = keepRequests
   }
 
-  get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
-  }
-
   async listen(): Promise<void> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
+    this.baseUrl = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 
   enqueue(...turns: readonly ModelTurn[]): void {

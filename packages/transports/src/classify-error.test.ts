@@ -1,0 +1,191 @@
+import { HermesError } from '@hermes/contracts'
+import type { ErrorClass } from '@hermes/contracts/model'
+import { describe, expect, it } from 'vitest'
+import { type ClassifyContext, classifyError, toTransportError } from './index.js'
+
+const target = { provider: 'acme', baseUrl: 'https://api.acme.test/v1', model: 'm1' }
+
+function answered(status: number, error: object | string = {}, headers: Record<string, string> = {}) {
+  const body = typeof error === 'string' ? { message: error } : error
+  return Object.assign(new Error(`${status} failed`), { status, error: body, headers: new Headers(headers) })
+}
+
+function network(code: string, message = 'fetch failed') {
+  return Object.assign(new Error('Connection error.'), { cause: new TypeError(message, { cause: { code } }) })
+}
+
+describe('classifyError', () => {
+  it.each<[string, unknown, Partial<ErrorClass>]>([
+    ['401', answered(401), { reason: 'auth', retryable: false, shouldRotateCredential: true }],
+    ['401 for a dead key', answered(401, 'This key has been revoked.'), { reason: 'auth-permanent' }],
+    [
+      '402',
+      answered(402, 'Insufficient credits'),
+      { reason: 'billing', retryable: false, shouldRotateCredential: true },
+    ],
+    [
+      '402 that passes',
+      answered(402, 'Usage limit reached, try again in 5 minutes'),
+      { reason: 'rate-limit', retryable: true, retryAfterMs: 300_000 },
+    ],
+    ['403', answered(403), { reason: 'auth-permanent', shouldRotateCredential: true }],
+    ['403 by moderation', answered(403, 'Your input was flagged'), { reason: 'policy-blocked', shouldFallback: false }],
+    [
+      '404 for a model',
+      answered(404, 'The model `x` does not exist'),
+      { reason: 'model-not-found', shouldFallback: true },
+    ],
+    ['404 by code', answered(404, { code: 'model_not_found' }), { reason: 'model-not-found' }],
+    ['404 by ollama', answered(404, 'model "x" not found, try pulling it first'), { reason: 'model-not-found' }],
+    [
+      '404 by privacy settings',
+      answered(404, 'No endpoints found matching your data policy'),
+      { reason: 'policy-blocked', shouldFallback: false },
+    ],
+    ['404 for a path', answered(404, '404 page not found'), { reason: 'format-error' }],
+    ['408', answered(408), { reason: 'timeout', retryable: true }],
+    ['413', answered(413), { reason: 'payload-too-large', retryable: false, shouldCompress: true }],
+    ['429', answered(429), { reason: 'rate-limit', retryable: true, shouldRotateCredential: true }],
+    ['429 without quota', answered(429, { code: 'insufficient_quota' }), { reason: 'billing', retryable: false }],
+    [
+      '429 for one large request',
+      answered(429, 'Request too large for gpt: Limit 30000 tokens'),
+      { reason: 'context-overflow', shouldCompress: true },
+    ],
+    ['429 by tier', answered(429, 'Extra usage is required for long context requests'), { reason: 'context-overflow' }],
+    ['500', answered(500), { reason: 'server-error', retryable: true }],
+    [
+      '500 for context',
+      answered(500, 'the request exceeds the available context size'),
+      { reason: 'context-overflow', retryable: false },
+    ],
+    ['503', answered(503), { reason: 'overloaded', retryable: true }],
+    ['504', answered(504), { reason: 'timeout' }],
+    ['529', answered(529), { reason: 'overloaded' }],
+    ['400', answered(400, 'Bad request'), { reason: 'format-error', retryable: false }],
+    [
+      '400 for context',
+      answered(400, "This model's maximum context length is 8192 tokens"),
+      { reason: 'context-overflow', shouldCompress: true },
+    ],
+    ['400 by context code', answered(400, { code: 'context_length_exceeded' }), { reason: 'context-overflow' }],
+    [
+      '400 for an image',
+      answered(400, 'image exceeds 5 MB maximum'),
+      { reason: 'image-too-large', repair: 'shrink-images' },
+    ],
+    ['400 for a key', answered(400, 'API key not valid.'), { reason: 'auth' }],
+    [
+      '400 for a parameter',
+      answered(400, 'Unsupported parameter: temperature'),
+      { reason: 'format-error', repair: 'strip-unsupported' },
+    ],
+    [
+      '400 for a signature',
+      answered(400, 'Invalid signature in thinking block'),
+      { reason: 'format-error', repair: 'drop-reasoning' },
+    ],
+    [
+      '400 for a grammar',
+      answered(400, 'failed to parse grammar'),
+      { reason: 'format-error', repair: 'simplify-schemas' },
+    ],
+    ['a status inside a stream', { error: { code: 503, message: 'busy' } }, { reason: 'overloaded' }],
+    ['nothing listening', network('ECONNREFUSED'), { reason: 'connection', retryable: true, repair: 'rebuild-client' }],
+    ['an unknown host', network('ENOTFOUND'), { reason: 'connection' }],
+    ['a reset', network('ECONNRESET'), { reason: 'connection' }],
+    ['a timeout', network('UND_ERR_HEADERS_TIMEOUT'), { reason: 'timeout', retryable: true }],
+    ['a TLS hiccup', new Error('SSL alert: bad record mac'), { reason: 'timeout', shouldCompress: false }],
+    ['broken JSON', new SyntaxError('Unexpected end of JSON input'), { reason: 'malformed-response', retryable: true }],
+    ['anything else', new Error('?'), { reason: 'unknown', retryable: true }],
+    ['what is no error', 'words', { reason: 'unknown' }],
+    [
+      'a stalled stream',
+      new HermesError('x', { code: 'transport.stalled', retryable: true }),
+      { reason: 'timeout', retryable: true },
+    ],
+    [
+      'a replay that differs',
+      answered(409, { type: 'replay_mismatch', message: 'replay: …' }),
+      { reason: 'format-error', retryable: false },
+    ],
+  ])('classifies %s', (_name, error, expected) => {
+    expect(classifyError(error)).toMatchObject(expected)
+  })
+
+  it('gives the same class for an error it has classified before', () => {
+    for (const status of [401, 402, 403, 404, 408, 413, 429, 500, 503])
+      for (const message of ['try again in 2s', 'image too large', 'model not found', 'thinking signature']) {
+        const raw = answered(status, message)
+        expect(classifyError(toTransportError(raw, target))).toEqual(classifyError(raw))
+      }
+  })
+
+  it('reads waits from headers in seconds, milliseconds and dates, and from words', () => {
+    const nowMs = Date.parse('2026-01-01T00:00:00Z')
+    const wait = (headers: Record<string, string>, message = '') =>
+      classifyError(answered(429, message, headers), { nowMs }).retryAfterMs
+    expect(wait({ 'retry-after': '3' })).toBe(3_000)
+    expect(wait({ 'retry-after': '0.5' })).toBe(500)
+    expect(wait({ 'retry-after': '9', 'retry-after-ms': '250' })).toBe(250)
+    expect(wait({ 'retry-after': 'Thu, 01 Jan 2026 00:00:20 GMT' })).toBe(20_000)
+    expect(wait({ 'retry-after': 'Thu, 01 Jan 2020 00:00:20 GMT' })).toBe(0)
+    expect(wait({}, 'Please try again in 1.5s.')).toBe(1_500)
+    expect(wait({}, 'retry in 40 ms')).toBe(40)
+    expect(wait({}, 'Try again in 2 minutes')).toBe(120_000)
+    expect(wait({ 'retry-after': 'soon' })).toBeUndefined()
+  })
+
+  it('takes a hang-up on a nearly full conversation for overflow, but not a TLS hiccup or a small one', () => {
+    const full: ClassifyContext = { conversationTokens: 70, windowTokens: 100 }
+    expect(classifyError(network('ECONNRESET'), full)).toMatchObject({
+      reason: 'context-overflow',
+      shouldCompress: true,
+    })
+    expect(classifyError(network('ECONNRESET'), { ...full, conversationTokens: 50 }).reason).toBe('connection')
+    expect(classifyError(network('ECONNREFUSED'), full).reason).toBe('connection')
+    expect(classifyError(network('ECONNRESET', 'SSL alert'), full).reason).toBe('timeout')
+  })
+})
+
+describe('toTransportError', () => {
+  it('says in one line what was wrong', () => {
+    const lines = [
+      answered(401, 'Incorrect API key provided: sk-abcdefgh'),
+      answered(429, 'Slow\n down', { 'retry-after': '2' }),
+      answered(404, '404 page not found'),
+      answered(404, 'no such model'),
+      network('ENOTFOUND'),
+    ].map((error) => toTransportError(error, target).message)
+    expect(lines).toEqual([
+      'acme refused the API key (401); check that it is complete and meant for https://api.acme.test/v1.',
+      'acme limits how often it may be asked (429), next in 2 s: Slow down',
+      'Nothing answers at https://api.acme.test/v1/chat/completions (404); check the base URL, which usually ends in /v1.',
+      'acme has no model "m1" (404): no such model',
+      'The host of https://api.acme.test/v1 cannot be found; check the address and the network.',
+    ])
+  })
+
+  it('never shows a key that the server echoed', () => {
+    const message = 'bad request with my-private-value and sk-proj-abcdefgh123 and Bearer abc.def'
+    const shown = toTransportError(answered(400, message), { ...target, credential: 'my-private-value' }).message
+    expect(shown).toBe('acme did not accept the request (400): bad request with [key] and [key] and [key]')
+  })
+
+  it('passes on the words of a replay that differs', () => {
+    const error = toTransportError(
+      answered(409, { type: 'replay_mismatch', message: 'replay: request 2 differs' }),
+      target,
+    )
+    expect(error).toMatchObject({
+      code: 'transport.replay_mismatch',
+      retryable: false,
+      message: 'replay: request 2 differs',
+    })
+  })
+
+  it('keeps an error that has a code already', () => {
+    const error = new HermesError('x', { code: 'transport.stalled' })
+    expect(toTransportError(error, target)).toBe(error)
+  })
+})

@@ -1,0 +1,59 @@
+import { type Clock, HermesError, systemClock } from '@hermes/contracts'
+import type { Transport, WireApi } from '@hermes/contracts/model'
+import { findProvider, type ProviderQuirks } from './catalogue.js'
+import { detectApi } from './detect-api.js'
+import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
+
+/** One endpoint and how to talk to it. */
+export interface TransportOptions {
+  /** For messages and stamps, and for quirks when the catalogue knows it. */
+  readonly provider: string
+  /** Without `/chat/completions`; usually ends in `/v1`. */
+  readonly baseUrl: string
+  /** Default: judged by provider and address. */
+  readonly api?: WireApi
+  /** Sent with each request, after and above the provider's own. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Default: the global one at the time of the call. */
+  readonly fetch?: typeof fetch
+  /** Default: those of the provider in the catalogue. */
+  readonly quirks?: ProviderQuirks
+  /** Until the first byte of an answer. Default 600,000. */
+  readonly timeoutMs?: number
+  /** Without text, reasoning or a piece of a call, keep-alives not counted. Default 180,000. */
+  readonly stallTimeoutMs?: number
+  readonly clock?: Clock
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000
+const DEFAULT_STALL_TIMEOUT_MS = 180_000
+
+/**
+ * Makes the wire to one endpoint. Touches no network and loads no SDK before the first request.
+ * @throws HermesError `transport.unsupported_wire` for a wire that does not exist here, `transport.bad_base_url` for an address that is none.
+ */
+export function createTransport(options: TransportOptions): Transport {
+  const { provider, fetch, clock = systemClock } = options
+  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : ''))
+    throw new HermesError(`"${options.baseUrl}" is not a base URL; it looks like https://api.example.com/v1.`, {
+      code: 'transport.bad_base_url',
+    })
+  const api = options.api ?? detectApi({ provider, baseUrl, model: '' })
+  if (api !== 'chat-completions')
+    throw new HermesError(`The wire "${api}" is not supported; supported is: chat-completions.`, {
+      code: 'transport.unsupported_wire',
+      details: { provider, api },
+    })
+  const quirks = options.quirks ?? findProvider(provider)?.quirks ?? {}
+  return new ChatCompletionsTransport({
+    provider,
+    baseUrl,
+    headers: { ...quirks.headers, ...options.headers },
+    quirks,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    stallTimeoutMs: options.stallTimeoutMs ?? DEFAULT_STALL_TIMEOUT_MS,
+    clock,
+    fetch,
+  })
+}

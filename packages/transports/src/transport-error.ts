@@ -1,0 +1,107 @@
+import { HermesError } from '@hermes/contracts'
+import type { ErrorClass } from '@hermes/contracts/model'
+import { type ClassifyContext, classifyError } from './classify-error.js'
+import { type ErrorFacts, errorFacts } from './error-facts.js'
+
+/** Where a failed call went. */
+export interface CallTarget {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly model: string
+  /** Taken out of the message should the server have echoed it. */
+  readonly credential?: string | null
+}
+
+const MAX_VENDOR_CHARS = 300
+
+/**
+ * The one error for a failed call: code `transport.` plus the reason with underscores, one clear line, and `details` with
+ * `provider`, `model`, `status`, `retryAfterMs` and `repair` where they are known. A {@link HermesError} passes unchanged.
+ */
+export function toTransportError(error: unknown, target: CallTarget, context: ClassifyContext = {}): HermesError {
+  if (HermesError.isInstance(error)) return error
+  const verdict = classifyError(error, context)
+  const facts = errorFacts(error)
+  const replay = facts.codes.includes('replay_mismatch')
+  return new HermesError(replay ? facts.message : line(verdict, facts, target), {
+    code: replay ? 'transport.replay_mismatch' : `transport.${verdict.reason.replaceAll('-', '_')}`,
+    retryable: verdict.retryable,
+    details: {
+      provider: target.provider,
+      model: target.model,
+      ...(facts.status === null ? {} : { status: facts.status }),
+      ...(verdict.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.retryAfterMs }),
+      ...(verdict.repair === undefined ? {} : { repair: verdict.repair }),
+    },
+    cause: error,
+  })
+}
+
+function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): string {
+  const { provider, baseUrl, model } = target
+  const status = facts.status === null ? '' : ` (${facts.status})`
+  const said = vendorWords(facts.message, target.credential)
+  switch (verdict.reason) {
+    case 'auth':
+      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}.`
+    case 'auth-permanent':
+      return `${provider} does not let this API key use ${model}${status}; use another key or model.`
+    case 'billing':
+      return `${provider} wants payment before it answers${status}: ${said}`
+    case 'rate-limit':
+      return `${provider} limits how often it may be asked${status}${wait(verdict)}: ${said}`
+    case 'overloaded':
+      return `${provider} is overloaded${status}${wait(verdict)}; try again later.`
+    case 'server-error':
+      return `${provider} failed inside${status}: ${said}`
+    case 'timeout':
+      return `${provider} at ${baseUrl} did not answer in time${status}.`
+    case 'connection':
+      return connectionLine(facts, target)
+    case 'context-overflow':
+      return `The conversation is too long for ${model}${status}: ${said}`
+    case 'payload-too-large':
+      return `The request is larger than ${provider} accepts${status}.`
+    case 'image-too-large':
+      return `An image is larger than ${provider} accepts${status}: ${said}`
+    case 'model-not-found':
+      return `${provider} has no model "${model}"${status}: ${said}`
+    case 'policy-blocked':
+      return `${provider} refused the request under its usage policy${status}: ${said}`
+    case 'format-error':
+      if (facts.status === 404)
+        return `Nothing answers at ${baseUrl}/chat/completions (404); check the base URL, which usually ends in /v1.`
+      return `${provider} did not accept the request${status}: ${said}`
+    case 'malformed-response':
+      return `${provider} sent an answer that is not valid JSON.`
+    case 'unknown':
+      return `The call to ${provider} failed${status}: ${said}`
+    default:
+      return verdict.reason satisfies never
+  }
+}
+
+function connectionLine(facts: ErrorFacts, { provider, baseUrl }: CallTarget): string {
+  const has = (code: string) => facts.causes.includes(code)
+  if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
+  if (has('ENOTFOUND') || has('EAI_AGAIN'))
+    return `The host of ${baseUrl} cannot be found; check the address and the network.`
+  return `The connection to ${provider} at ${baseUrl} broke.`
+}
+
+function wait({ retryAfterMs }: ErrorClass): string {
+  return retryAfterMs === undefined ? '' : `, next in ${Math.ceil(retryAfterMs / 1_000)} s`
+}
+
+const KEY_SHAPES = /\b(?:sk|pk|rk|gsk|xai|hf|key)[-_][\w*.-]{6,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g
+
+function vendorWords(message: string, credential: string | null | undefined): string {
+  let text = message
+    .replace(/^\d{3} /, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (credential) text = text.replaceAll(credential, '[key]')
+  text = text.replace(KEY_SHAPES, '[key]')
+  if (/^<(?:!doctype|html)/i.test(text)) return 'it answered with a web page.'
+  return text.length > MAX_VENDOR_CHARS ? `${text.slice(0, MAX_VENDOR_CHARS)}…` : text
+}

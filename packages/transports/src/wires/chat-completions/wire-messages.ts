@@ -1,0 +1,167 @@
+import {
+  type AssistantMessage,
+  type EndpointStamp,
+  type ImagePart,
+  type Message,
+  repairConversation,
+  type ToolCallPart,
+  type ToolMessage,
+  type UserPart,
+} from '@hermes/contracts/conversation'
+import type { ProviderQuirks } from '../../catalogue.js'
+import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
+
+/** Between text parts that become one string: a message that gains a part keeps its bytes and grows at the end. */
+const PART_GAP = '\n\n'
+
+/** What the conversion depends on besides the conversation. */
+export interface WireMessageOptions {
+  readonly quirks?: ProviderQuirks
+  /** Decides whether system text goes out as `developer`. */
+  readonly model?: string
+  /** The endpoint asked; earlier reasoning goes back only to where it came from. */
+  readonly stamp?: EndpointStamp
+}
+
+/**
+ * The conversation as chat completions wants it, made valid first. Pure and byte-stable: a longer conversation gives the same messages
+ * plus more, only the last one may grow at its end. Text alone goes as one string, parts apart by an empty line; with other content
+ * as a list whose neighbouring texts are joined the same way. Images of tool results follow in a user message after all results.
+ */
+export function toWireMessages(messages: readonly Message[], options: WireMessageOptions = {}): WireMessage[] {
+  const wire: WireMessage[] = []
+  let images: UserPart[] = []
+  for (const message of repairConversation(messages)) {
+    if (images.length > 0 && message.role !== 'tool') {
+      if (message.role !== 'user') wire.push({ role: 'user', content: userContent(images) })
+      else {
+        wire.push({ role: 'user', content: userContent([...images, ...message.content]) })
+        images = []
+        continue
+      }
+      images = []
+    }
+    switch (message.role) {
+      case 'system':
+        wire.push({ role: systemRole(options), content: joinTexts(message.content) })
+        break
+      case 'user':
+        wire.push({ role: 'user', content: userContent(message.content) })
+        break
+      case 'assistant':
+        wire.push(assistantMessage(message, options))
+        break
+      case 'tool':
+        wire.push({ role: 'tool', tool_call_id: message.callId, content: toolContent(message) })
+        images.push(...toolImages(message))
+        break
+      default:
+        message satisfies never
+    }
+  }
+  if (images.length > 0) wire.push({ role: 'user', content: userContent(images) })
+  return wire
+}
+
+function systemRole({ quirks, model = '' }: WireMessageOptions): 'system' | 'developer' {
+  return quirks?.developerRoleModels?.some((part) => model.includes(part)) ? 'developer' : 'system'
+}
+
+function joinTexts(parts: readonly { readonly type: string; readonly text?: string }[]): string {
+  return parts
+    .map((part) => (part.type === 'text' ? (part.text ?? '') : ''))
+    .filter((text) => text !== '')
+    .join(PART_GAP)
+}
+
+function userContent(parts: readonly UserPart[]): string | WirePart[] {
+  if (parts.every((part) => part.type === 'text')) return joinTexts(parts)
+  const wire: WirePart[] = []
+  for (const part of parts) {
+    if (part.type === 'text' && part.text === '') continue
+    const last = wire.at(-1)
+    if (part.type === 'text' && last?.type === 'text')
+      wire[wire.length - 1] = { type: 'text', text: `${last.text}${PART_GAP}${part.text}` }
+    else wire.push(wirePart(part))
+  }
+  return wire
+}
+
+function wirePart(part: UserPart): WirePart {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataUrl(part) } }
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: audioFormat(part.mediaType) } }
+    case 'file':
+      return { type: 'file', file: { filename: part.name ?? 'file', file_data: dataUrl(part) } }
+    default:
+      return part satisfies never
+  }
+}
+
+function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
+  return `data:${mediaType};base64,${data}`
+}
+
+function audioFormat(mediaType: string): string {
+  return mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\/(?:x-)?/, '')
+}
+
+function assistantMessage(message: AssistantMessage, options: WireMessageOptions): WireMessage {
+  let text = ''
+  const calls: WireToolCall[] = []
+  for (const part of message.content) {
+    if (part.type === 'text') text += part.text
+    else if (part.type === 'tool-call') calls.push(wireCall(part))
+  }
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...replayedReasoning(message, options),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+function wireCall(part: ToolCallPart): WireToolCall {
+  return { id: part.id, type: 'function', function: { name: part.name, arguments: argumentText(part) } }
+}
+
+/** The model's own bytes where they are valid, since those are what its cache holds. */
+function argumentText({ args, rawArgs }: ToolCallPart): string {
+  if (args === null) return '{}'
+  try {
+    const value: unknown = JSON.parse(rawArgs)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return rawArgs
+  } catch {
+    // Mended on arrival: the mended form goes back.
+  }
+  return JSON.stringify(args)
+}
+
+function replayedReasoning(message: AssistantMessage, { quirks, stamp }: WireMessageOptions): object {
+  const field = quirks?.replayReasoningAs
+  if (!field || !stamp) return {}
+  let text = ''
+  for (const part of message.content)
+    if (part.type === 'reasoning' && part.replay && sameStamp(part.replay.stamp, stamp)) text += part.text
+  return text === '' ? {} : { [field]: text }
+}
+
+function sameStamp(left: EndpointStamp, right: EndpointStamp): boolean {
+  return left.provider === right.provider && left.endpoint === right.endpoint && left.model === right.model
+}
+
+const IMAGE_FOLLOWS = '(the result is an image; it follows)'
+
+function toolContent(message: ToolMessage): string {
+  return joinTexts(message.content) || IMAGE_FOLLOWS
+}
+
+function toolImages(message: ToolMessage): UserPart[] {
+  const images = message.content.filter((part): part is ImagePart => part.type === 'image')
+  if (images.length === 0) return []
+  return [{ type: 'text', text: `Images from the result of ${message.toolName} (${message.callId}):` }, ...images]
+}

@@ -1,0 +1,66 @@
+/** A content part as the wire has it. */
+export type WirePart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } }
+  | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } }
+
+/** A call as the wire replays it. */
+export interface WireToolCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+/** A message as the wire has it. */
+export type WireMessage =
+  | { readonly role: 'system' | 'developer'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string | readonly WirePart[] }
+  | {
+      readonly role: 'assistant'
+      readonly content: string | null
+      readonly reasoning_content?: string
+      readonly reasoning?: string
+      readonly tool_calls?: readonly WireToolCall[]
+    }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
+
+/** Token counts as servers report them; all of it optional in practice. */
+export interface WireUsage {
+  readonly prompt_tokens?: number | null
+  readonly completion_tokens?: number | null
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number | null
+    readonly cache_write_tokens?: number | null
+  } | null
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null
+  readonly cost?: number | null
+}
+
+/** A piece of a call. Servers leave out any of it, repeat ids, or send arguments as an object. */
+export interface WireCallDelta {
+  readonly index?: number | null
+  readonly id?: string | null
+  readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null
+}
+
+/** What a choice carries, as delta or as whole message. */
+export interface WireDelta {
+  readonly content?: string | readonly { readonly type?: string; readonly text?: string }[] | null
+  readonly refusal?: string | null
+  readonly reasoning_content?: string | null
+  readonly reasoning?: string | null
+  readonly tool_calls?: readonly WireCallDelta[] | null
+  readonly function_call?: { readonly name?: string | null; readonly arguments?: unknown } | null
+}
+
+/** One event of a stream, or a whole completion: they differ in `delta` and `message` only. */
+export interface WireChunk {
+  readonly choices?: readonly {
+    readonly delta?: WireDelta | null
+    readonly message?: WireDelta | null
+    readonly finish_reason?: string | null
+  }[]
+  readonly usage?: WireUsage | null
+  readonly error?: unknown
+}
