@@ -1,0 +1,185 @@
+import { isAbsolute, resolve } from 'node:path'
+import { type Clock, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type {
+  BackgroundProcess,
+  Environment,
+  EnvironmentProbe,
+  ExecOptions,
+  ExecResult,
+  FileStat,
+} from '@hermes/contracts/environment'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import { findShell } from './find-shell.js'
+import {
+  listDirectory,
+  makeDirectory,
+  readBytes,
+  realPath,
+  removePath,
+  renamePath,
+  statPath,
+  writeAtomically,
+} from './local-files.js'
+import { currentUser, describeSystem } from './probe.js'
+import { ProcessTable } from './process-table.js'
+import { Shell } from './shell.js'
+import { shellProgram } from './shell-script.js'
+
+const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** What {@link createLocalEnvironment} needs. Nothing is read from this program's own environment. */
+export interface LocalEnvironmentOptions {
+  /** Where the shell starts. Absolute. */
+  readonly cwd: string
+  /** All variables children get; secrets are the caller's to leave out. Without `PATH` the standard directories are used. */
+  readonly env: Readonly<Record<string, string>>
+  /** What `~` stands for. Absolute. */
+  readonly home: string
+  /** Where long outputs and the records of background processes are kept; made on first use. Absolute. */
+  readonly outputDir: string
+  /** bash or a POSIX shell. Default: bash, else `/bin/sh`. */
+  readonly shell?: string
+  /** Default: silent. */
+  readonly logger?: Logger
+  /** Default: the machine's clock. */
+  readonly clock?: Clock
+  /** The user's name for `probe`. Default: the one this program runs as. */
+  readonly user?: string
+}
+
+/**
+ * This machine as an environment: its files, a persistent shell, background processes.
+ * @throws HermesError `environment.invalid_path` when `cwd`, `home` or `outputDir` is not absolute.
+ */
+export function createLocalEnvironment(options: LocalEnvironmentOptions): Environment {
+  for (const name of ['cwd', 'home', 'outputDir'] as const) {
+    if (isAbsolute(options[name])) continue
+    throw new HermesError(`The local environment needs an absolute ${name}; got "${options[name]}".`, {
+      code: 'environment.invalid_path',
+      details: { option: name, path: options[name] },
+    })
+  }
+  return new LocalEnvironment(options)
+}
+
+class LocalEnvironment implements Environment {
+  readonly backend = 'local'
+  readonly capabilities = { background: true, pty: false, isolated: false } as const
+  readonly #options: LocalEnvironmentOptions
+  readonly #shellPath: string
+  readonly #shell: Shell
+  readonly #table: ProcessTable
+  #closed = false
+
+  constructor(options: LocalEnvironmentOptions) {
+    const { outputDir, clock = systemClock, logger = silentLogger } = options
+    const env = options.env['PATH'] ? options.env : { ...options.env, PATH: STANDARD_PATH }
+    this.#options = options
+    this.#shellPath = options.shell ?? findShell(env['PATH'])
+    const program = shellProgram(this.#shellPath)
+    this.#shell = new Shell({ program, cwd: resolve(options.cwd), env, outputDir, clock, logger })
+    this.#table = new ProcessTable({ program, outputDir, clock, logger })
+  }
+
+  cwd(): string {
+    return this.#shell.cwd()
+  }
+
+  resolve(path: string): string {
+    if (path === '~') return this.#options.home
+    if (path.startsWith('~/')) return resolve(this.#options.home, path.slice(2))
+    return resolve(this.cwd(), path)
+  }
+
+  read(path: string, options?: { readonly offset?: number; readonly length?: number }) {
+    return readBytes(this.resolve(path), options)
+  }
+
+  stat(path: string) {
+    return statPath(this.resolve(path))
+  }
+
+  list(path: string) {
+    return listDirectory(this.resolve(path))
+  }
+
+  realpath(path: string) {
+    return realPath(this.resolve(path))
+  }
+
+  async write(
+    permit: Permit,
+    path: string,
+    bytes: Uint8Array,
+    options: { readonly mode?: number; readonly ifVersion?: string } = {},
+  ): Promise<FileStat> {
+    const target = this.resolve(path)
+    const real = await realPath(target)
+    permit.consume(writeAction('write', target))
+    return writeAtomically(real, bytes, options)
+  }
+
+  async mkdir(permit: Permit, path: string): Promise<void> {
+    const target = this.resolve(path)
+    permit.consume(writeAction('mkdir', target))
+    await makeDirectory(target)
+  }
+
+  async rename(permit: Permit, from: string, to: string): Promise<void> {
+    const source = this.resolve(from)
+    permit.consume(writeAction('rename', source))
+    await renamePath(source, this.resolve(to))
+  }
+
+  async remove(permit: Permit, path: string): Promise<void> {
+    const target = this.resolve(path)
+    permit.consume(writeAction('remove', target))
+    await removePath(target)
+  }
+
+  async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
+    this.#requireOpen()
+    const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
+    return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd)))
+  }
+
+  async spawn(
+    permit: Permit,
+    command: string,
+    options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  ): Promise<BackgroundProcess> {
+    this.#requireOpen()
+    const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
+    permit.consume(spawnAction(command, cwd))
+    return this.#table.spawn(command, cwd, { ...this.#shell.environment(), ...options.env })
+  }
+
+  processes(): readonly BackgroundProcess[] {
+    return this.#table.list()
+  }
+
+  async probe(): Promise<EnvironmentProbe> {
+    const { home, user = currentUser() } = this.#options
+    return { backend: this.backend, os: await describeSystem(), user, home, cwd: this.cwd(), shell: this.#shellPath }
+  }
+
+  async close(options: { readonly keepProcesses?: boolean } = {}): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const keep = options.keepProcesses ?? false
+    await Promise.all([this.#shell.close(keep), this.#table.close(keep)])
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return
+    throw new HermesError('This environment is closed; open another one.', { code: 'environment.closed' })
+  }
+}
+
+function writeAction(operation: 'write' | 'mkdir' | 'rename' | 'remove', path: string): Action {
+  return { type: 'write', path, operation, backend: 'local' }
+}
+
+function spawnAction(command: string, cwd: string): Action {
+  return { type: 'spawn', command, cwd, backend: 'local' }
+}

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+// Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended.
+const SCRIPT = `trap '' HUP INT TERM
+live=' '
+while read -r op id; do
+  case $op in
+    +) live="$live$id " ;;
+    -) live="\${live%% $id *} \${live#* $id }" ;;
+  esac
+done
+[ "$live" = ' ' ] && exit
+for id in $live; do kill -s TERM -- "-$id"; done
+sleep 2
+for id in $live; do kill -s KILL -- "-$id"; done`
+
+/**
+ * Ends foreground process groups when the agent dies without doing so, even by SIGKILL: one small shell, started with the first
+ * command, that waits for the agent's end of a pipe to close. Costs a command one short write.
+ */
+export class OrphanGuard {
+  #watcher: ChildProcess | null = null
+
+  add(group: number): void {
+    this.#watcher ??= this.#start()
+    this.#watcher.stdin?.write(`+ ${group}\n`)
+  }
+
+  remove(group: number): void {
+    this.#watcher?.stdin?.write(`- ${group}\n`)
+  }
+
+  /** Lets the watcher go; groups still added are ended by it. */
+  close(): void {
+    this.#watcher?.stdin?.end()
+    this.#watcher = null
+  }
+
+  #start(): ChildProcess {
+    const watcher = spawn('/bin/sh', ['-c', SCRIPT], {
+      cwd: '/',
+      detached: true,
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    // Without a watcher commands run all the same; only a crash would leave them behind.
+    watcher.on('error', () => undefined)
+    watcher.stdin.on('error', () => undefined)
+    watcher.unref()
+    ;(watcher.stdin as unknown as { unref?: () => void }).unref?.()
+    return watcher
+  }
+}

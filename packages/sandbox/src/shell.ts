@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Clock, HermesError, type Logger } from '@hermes/contracts'
+import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
+import { fileError } from './file-error.js'
+import { OrphanGuard } from './orphan-guard.js'
+import { OutputCollector } from './output-collector.js'
+import { OutputPipes } from './output-pipe.js'
+import { groupExists, killTree } from './process-tree.js'
+import { type CommandEnd, runCommand } from './run-command.js'
+import { foregroundArgs, type ShellProgram } from './shell-script.js'
+import { parseShellState, type ShellState } from './shell-state.js'
+
+const DEFAULT_TIMEOUT_MS = 180_000
+/** The longest a Node timer can run. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+const DEFAULT_OUTPUT_BYTES = 50_000
+const MAX_SAVED_OUTPUT_BYTES = 50 * 1024 * 1024
+const EXIT_TIMED_OUT = 124
+const EXIT_CANCELED = 130
+
+export interface ShellOptions {
+  readonly program: ShellProgram
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly outputDir: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Where a command starts, and the line that says so when that is not where it was meant to. */
+interface Start {
+  readonly cwd: string
+  readonly notice: string
+}
+
+/** A shell whose directory and exported variables persist, though each command gets a process of its own. */
+export class Shell {
+  readonly #options: ShellOptions
+  readonly #guard = new OrphanGuard()
+  readonly #running = new Map<AbortController, Promise<unknown>>()
+  /** Groups of commands that left processes behind. */
+  readonly #strays = new Set<number>()
+  #state: ShellState
+  #lastSaved: Buffer | null = null
+  #scratch: { readonly directory: string; readonly pipes: OutputPipes } | null = null
+  #commands = 0
+
+  constructor(options: ShellOptions) {
+    this.#options = options
+    this.#state = { cwd: options.cwd, env: options.env }
+  }
+
+  /** The persistent directory, or its nearest ancestor when it was deleted. */
+  cwd(): string {
+    return nearestDirectory(this.#state.cwd)
+  }
+
+  environment(): Readonly<Record<string, string>> {
+    return this.#state.env
+  }
+
+  /** Runs `command`; `consume` is called with the starting directory just before. */
+  async exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
+    const canceler = new AbortController()
+    const cancel = () => canceler.abort()
+    options.signal?.addEventListener('abort', cancel, { once: true })
+    if (options.signal?.aborted) cancel()
+    const result = this.#exec(command, options, consume, canceler.signal)
+    this.#running.set(
+      canceler,
+      result.catch(() => undefined),
+    )
+    try {
+      return await result
+    } finally {
+      options.signal?.removeEventListener('abort', cancel)
+      this.#running.delete(canceler)
+    }
+  }
+
+  /** Ends running commands, and unless `keepProcesses` what earlier ones left in the background. */
+  async close(keepProcesses: boolean): Promise<void> {
+    for (const canceler of this.#running.keys()) canceler.abort()
+    await Promise.all(this.#running.values())
+    this.#dropEndedStrays()
+    for (const group of this.#strays) {
+      if (!keepProcesses) await killTree(group, { clock: this.#options.clock })
+      this.#guard.remove(group)
+    }
+    this.#guard.close()
+    if (this.#scratch) rmSync(this.#scratch.directory, { recursive: true, force: true })
+    this.#scratch = null
+  }
+
+  async #exec(
+    command: string,
+    options: ExecOptions,
+    consume: (cwd: string) => void,
+    signal: AbortSignal,
+  ): Promise<ExecResult> {
+    const { clock, program } = this.#options
+    const startedMs = clock.now()
+    const start = this.start(options.cwd)
+    consume(start.cwd)
+    const output = this.#collector(options)
+    const emit = outputListener(output, options.onOutput, this.#options.logger)
+    if (start.notice) emit(Buffer.from(start.notice))
+    const scratch = this.#prepareScratch()
+    const pipe = await scratch.pipes.acquire()
+    if (signal.aborted) {
+      pipe.discard()
+      return this.#result({ exitCode: null, signal: null, stopped: 'abort', remainingGroup: null }, output, startedMs)
+    }
+    const number = ++this.#commands
+    const statePath = join(scratch.directory, `state-${number}`)
+    const stdin = openInput(options.stdin, join(scratch.directory, `input-${number}`))
+    try {
+      const end = await runCommand({
+        program: program.path,
+        args: foregroundArgs(program, command, statePath),
+        cwd: start.cwd,
+        env: { ...this.#state.env, ...options.env, PWD: start.cwd },
+        stdin,
+        pipe,
+        onOutput: emit,
+        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
+        signal,
+        clock,
+        guard: this.#guard,
+      })
+      this.#keepTrack(end.remainingGroup)
+      this.#keepState(end, statePath, options, start)
+      return this.#result(end, output, startedMs)
+    } finally {
+      output.end()
+      if (stdin !== null) closeSync(stdin)
+      rmSync(statePath, { force: true })
+    }
+  }
+
+  /** Where a command asked to run in `asked` starts. @throws HermesError `environment.not_found`. */
+  start(asked: string | undefined): Start {
+    if (asked !== undefined) {
+      if (isDirectory(asked)) return { cwd: asked, notice: '' }
+      throw new HermesError(`Cannot run in ${asked}: there is no such directory.`, {
+        code: 'environment.not_found',
+        details: { path: asked },
+      })
+    }
+    const cwd = this.cwd()
+    const notice = cwd === this.#state.cwd ? '' : `[${this.#state.cwd} does not exist any more; running in ${cwd}.]\n`
+    return { cwd, notice }
+  }
+
+  #prepareScratch() {
+    if (this.#scratch) return this.#scratch
+    const directory = join(this.#options.outputDir, `shell-${process.pid}-${randomBytes(4).toString('hex')}`)
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw fileError(error, 'make the directory', directory)
+    }
+    this.#scratch = { directory, pipes: new OutputPipes(directory) }
+    return this.#scratch
+  }
+
+  #collector(options: ExecOptions): OutputCollector {
+    return new OutputCollector(options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES, {
+      path: join(this.#options.outputDir, `output-${this.#options.clock.now()}-${randomBytes(4).toString('hex')}.txt`),
+      maxBytes: MAX_SAVED_OUTPUT_BYTES,
+    })
+  }
+
+  #keepTrack(remainingGroup: number | null): void {
+    if (remainingGroup !== null) this.#strays.add(remainingGroup)
+    this.#dropEndedStrays()
+  }
+
+  #dropEndedStrays(): void {
+    for (const group of this.#strays) {
+      if (groupExists(group)) continue
+      this.#strays.delete(group)
+      this.#guard.remove(group)
+    }
+  }
+
+  /** A command that was killed leaves directory and variables as they were. */
+  #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): void {
+    if (end.stopped !== null || end.signal !== null) return
+    const saved = readIfThere(path)
+    if (saved === null || this.#lastSaved?.equals(saved)) return
+    const state = parseShellState(saved, this.#options.env)
+    if (state === null) return
+    const before = this.#state
+    const env: Record<string, string> = { ...state.env }
+    const passing = options.cwd === undefined ? [] : ['PWD', 'OLDPWD']
+    for (const name of [...Object.keys(options.env ?? {}), ...passing]) {
+      const value = before.env[name]
+      if (value === undefined) delete env[name]
+      else env[name] = value
+    }
+    this.#state = { cwd: options.cwd === undefined ? state.cwd : before.cwd, env }
+    // Only a plain command's dump says that nothing changed when it comes again.
+    const plain = options.cwd === undefined && options.env === undefined && start.notice === ''
+    this.#lastSaved = plain ? saved : null
+  }
+
+  #result(end: CommandEnd, output: OutputCollector, startedMs: number): ExecResult {
+    const { stopped } = end
+    return {
+      exitCode: stopped === 'timeout' ? EXIT_TIMED_OUT : stopped === 'abort' ? EXIT_CANCELED : end.exitCode,
+      signal: end.signal,
+      timedOut: stopped === 'timeout',
+      canceled: stopped === 'abort',
+      durationMs: this.#options.clock.now() - startedMs,
+      output: output.text(),
+      outputBytes: output.totalBytes,
+      fullOutputPath: output.filePath,
+      cwd: this.cwd(),
+    }
+  }
+}
+
+/** Input goes through a file without a name, so that `/dev/stdin` can be opened and no amount of it blocks. */
+function openInput(text: string | undefined, path: string): number | null {
+  if (text === undefined) return null
+  writeFileSync(path, text, { mode: 0o600 })
+  const descriptor = openSync(path, 'r')
+  rmSync(path)
+  return descriptor
+}
+
+function outputListener(
+  output: OutputCollector,
+  listener: ((text: string) => void) | undefined,
+  logger: Logger,
+): (chunk: Buffer) => void {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  return (chunk) => {
+    output.push(chunk)
+    if (!listener) return
+    try {
+      const text = decoder.decode(chunk, { stream: true })
+      if (text) listener(text)
+    } catch (error) {
+      logger.warn('A listener for command output threw.', { error: String(error) })
+    }
+  }
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch {
+    return null
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function nearestDirectory(path: string): string {
+  let at = path
+  while (!isDirectory(at) && dirname(at) !== at) at = dirname(at)
+  return at
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { harness } from './harness.js'
+import { testPermit } from './permit.js'
+import type { EnvironmentUnderTest } from './test-environment.js'
+
+/** Foreground commands. */
+export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
+  describe('exec', () => {
+    it('gives output of both streams in order, and the exit code as a value', async () => {
+      const { run, environment } = await harness(create)
+      const result = await run('echo one; echo two >&2; echo three; exit 3')
+      expect(result).toMatchObject({
+        exitCode: 3,
+        signal: null,
+        timedOut: false,
+        canceled: false,
+        output: 'one\ntwo\nthree\n',
+        outputBytes: 14,
+        fullOutputPath: null,
+        cwd: environment.cwd(),
+      })
+    })
+
+    it('keeps directory and exported variables from one command to the next', async () => {
+      const { run, environment } = await harness(create)
+      const start = environment.cwd()
+      await run(`mkdir inner; cd inner; export NAME="it's \\"so\\" \\$x"; export LINES_OF='a\nb'; local_only=1`)
+      const { output } = await run('echo "$NAME|$LINES_OF|$local_only"; pwd')
+      expect(output).toBe(`it's "so" $x|a\nb|\n${start}/inner\n`)
+      expect(environment.cwd()).toBe(`${start}/inner`)
+      await run('unset NAME; cd -')
+      expect((await run(`echo "[\${NAME-none}]"; pwd`)).output).toBe(`[none]\n${start}\n`)
+    })
+
+    it('keeps state when the command calls exit or fails under set -e', async () => {
+      const { run, environment } = await harness(create)
+      const start = environment.cwd()
+      await run('mkdir a; cd a; exit 4')
+      expect(environment.cwd()).toBe(`${start}/a`)
+      expect((await run('set -e; cd ..; false; cd /')).exitCode).toBe(1)
+      expect(environment.cwd()).toBe(start)
+    })
+
+    it('runs elsewhere and with more variables for one command only', async () => {
+      const { run, environment } = await harness(create)
+      const start = environment.cwd()
+      await run('mkdir other; export KEPT=1 OVER=old')
+      const inside = await run('pwd; echo $KEPT$OVER$EXTRA', {
+        cwd: `${start}/other`,
+        env: { EXTRA: 'x', OVER: 'new' },
+      })
+      expect(inside.output).toBe(`${start}/other\n1newx\n`)
+      expect((await run('pwd; echo $KEPT$OVER$EXTRA')).output).toBe(`${start}\n1old\n`)
+    })
+
+    it('reports broken quoting as a failed command', async () => {
+      const { run } = await harness(create)
+      const result = await run('echo "never closed')
+      expect(result.exitCode).not.toBe(0)
+      expect(result.output).not.toBe('')
+      expect((await run('echo fine')).output).toBe('fine\n')
+    })
+
+    it('gives end of file, or the text given, on standard input', async () => {
+      const { run } = await harness(create)
+      expect((await run('cat; echo end')).output).toBe('end\n')
+      expect((await run('cat; echo end', { stdin: 'some\ntext\n' })).output).toBe('some\ntext\nend\n')
+    })
+
+    it('lets output be opened by name', async () => {
+      const { run } = await harness(create)
+      expect((await run('echo a > /dev/stdout; echo b | tee /dev/stderr > /dev/null')).output).toBe('a\nb\n')
+    })
+
+    it('keeps head and tail of long output and all of it in a file', async () => {
+      const { run } = await harness(create)
+      const result = await run(
+        'echo first; i=0; while [ $i -lt 2000 ]; do echo "line $i"; i=$((i+1)); done; echo last',
+        {
+          maxOutputBytes: 1_000,
+        },
+      )
+      expect(result.output.length).toBeLessThan(1_100)
+      expect(result.output).toMatch(/^first\nline 0\n/)
+      expect(result.output).toMatch(/line 1999\nlast\n$/)
+      expect(String(result.outputBytes)).toBe((await run(`wc -c < '${result.fullOutputPath}'`)).output.trim())
+    })
+
+    it('shows output as it comes, in the same order', async () => {
+      const { run } = await harness(create)
+      const seen: string[] = []
+      const result = await run('for i in 1 2 3; do echo $i; done; printf "\\303"; sleep 0.05; printf "\\251"', {
+        onOutput: (text) => seen.push(text),
+      })
+      expect(seen.join('')).toBe('1\n2\n3\né')
+      expect(result.output).toBe('1\n2\n3\né')
+    })
+
+    it('does not wait for processes left in the background', async () => {
+      const { run, gone } = await harness(create)
+      const result = await run('sleep 60 & echo $!', { timeoutMs: 20_000 })
+      expect(result).toMatchObject({ exitCode: 0, timedOut: false })
+      await run(`kill ${result.output.trim()}`)
+      expect(await gone(result.output.trim())).toBe(true)
+    })
+
+    it('ends the whole tree at the time limit and leaves the shell as it was', async () => {
+      const { run, gone, environment } = await harness(create)
+      const start = environment.cwd()
+      const result = await run('cd /; export X=1; sleep 60 & echo $!; sh -c "sleep 61; true"', { timeoutMs: 300 })
+      expect(result).toMatchObject({ exitCode: 124, timedOut: true, canceled: false, cwd: start })
+      expect(await gone(result.output.trim())).toBe(true)
+      expect((await run('echo "$PWD $X"')).output).toBe(`${start} \n`)
+    })
+
+    it('ends what ignores SIGTERM', async () => {
+      const { run, gone } = await harness(create)
+      const result = await run(`trap '' TERM; echo $$; while :; do sleep 0.1; done`, { timeoutMs: 200 })
+      expect(result).toMatchObject({ exitCode: 124, timedOut: true })
+      expect(await gone(result.output.trim())).toBe(true)
+    })
+
+    it('cancels on abort, and does not start when aborted before', async () => {
+      const { run, gone } = await harness(create)
+      const controller = new AbortController()
+      const onOutput = () => controller.abort()
+      const result = await run('echo $$; sleep 60', { signal: controller.signal, onOutput })
+      expect(result).toMatchObject({ exitCode: 130, canceled: true, timedOut: false })
+      expect(await gone(result.output.trim())).toBe(true)
+      const never = await run('touch made', { signal: controller.signal })
+      expect(never).toMatchObject({ exitCode: 130, canceled: true, output: '' })
+      expect((await run('ls')).output).toBe('')
+    })
+
+    it("passes a program's own 130 and 124 through", async () => {
+      const { run } = await harness(create)
+      expect(await run('exit 130')).toMatchObject({ exitCode: 130, canceled: false })
+      expect(await run('exit 124')).toMatchObject({ exitCode: 124, timedOut: false })
+    })
+
+    it('goes on in the nearest directory when its own was deleted, and says so', async () => {
+      const { run, environment } = await harness(create)
+      const start = environment.cwd()
+      await run('mkdir -p a/b; cd a/b; rm -r ../../a')
+      const result = await run('pwd')
+      expect(result.output).toContain(`${start}/a/b`)
+      expect(result.output.endsWith(`\n${start}\n`)).toBe(true)
+      expect((await run('pwd')).output).toBe(`${start}\n`)
+    })
+
+    it('refuses to run in a directory that is not there', async () => {
+      const { run, environment } = await harness(create)
+      await expect(run('true', { cwd: `${environment.cwd()}/none` })).rejects.toMatchObject({
+        code: 'environment.not_found',
+      })
+    })
+
+    it('uses up the permit, and runs nothing with the wrong one', async () => {
+      const { environment, run } = await harness(create)
+      const { backend } = environment
+      const permit = testPermit({ type: 'spawn', command: 'echo yes', cwd: environment.cwd(), backend })
+      expect((await environment.exec(permit, 'echo yes')).output).toBe('yes\n')
+      await expect(environment.exec(permit, 'echo yes')).rejects.toMatchObject({ code: 'policy.permit_used' })
+      const other = testPermit({ type: 'spawn', command: 'echo yes', cwd: environment.cwd(), backend })
+      await expect(environment.exec(other, 'touch made')).rejects.toMatchObject({ code: 'policy.permit_mismatch' })
+      expect((await run('ls')).output).toBe('')
+    })
+
+    it('refuses commands once closed', async () => {
+      const { environment, run } = await harness(create)
+      await environment.close()
+      await expect(run('true')).rejects.toMatchObject({ code: 'environment.closed' })
+    })
+  })
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { harness } from './harness.js'
+import { testPermit } from './permit.js'
+import type { EnvironmentUnderTest } from './test-environment.js'
+
+const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes)
+
+/** Reading, writing and looking. */
+export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
+  describe('files', () => {
+    it('gives back what was written, whole and in part', async () => {
+      const { environment, write } = await harness(create)
+      await write('a.txt', 'hello world')
+      expect(text(await environment.read('a.txt'))).toBe('hello world')
+      expect(text(await environment.read('a.txt', { offset: 6 }))).toBe('world')
+      expect(text(await environment.read('a.txt', { offset: 2, length: 3 }))).toBe('llo')
+      expect(text(await environment.read('a.txt', { offset: 50, length: 3 }))).toBe('')
+    })
+
+    it('answers null for what is missing', async () => {
+      const { environment } = await harness(create)
+      expect(await environment.read('none')).toBeNull()
+      expect(await environment.stat('none')).toBeNull()
+      expect(await environment.list('none')).toBeNull()
+    })
+
+    it('refuses to read a directory as a file', async () => {
+      const { environment } = await harness(create)
+      await expect(environment.read('.')).rejects.toMatchObject({ code: 'environment.is_directory' })
+    })
+
+    it('resolves relative paths against the shell and ~ against home', async () => {
+      const { environment, run } = await harness(create)
+      const { home } = await environment.probe()
+      const before = environment.cwd()
+      await run('mkdir sub && cd sub')
+      expect(environment.resolve('x')).toBe(`${before}/sub/x`)
+      expect(environment.resolve('~/x')).toBe(`${home}/x`)
+      expect(environment.resolve('/x/../y')).toBe('/y')
+    })
+
+    it('makes parents, and replaces content while keeping the mode', async () => {
+      const { environment, write, read, run } = await harness(create)
+      await write('deep/er/run.sh', 'one')
+      await run('chmod 751 deep/er/run.sh')
+      const stat = await write('deep/er/run.sh', 'two, longer')
+      expect(await read('deep/er/run.sh')).toBe('two, longer')
+      expect(stat).toMatchObject({ type: 'file', sizeBytes: 11, mode: 0o751 })
+      expect(await environment.stat('deep/er')).toMatchObject({ type: 'directory' })
+    })
+
+    it('gives a new file the mode asked for', async () => {
+      const { write } = await harness(create)
+      expect(await write('secret', 'x', { mode: 0o600 })).toMatchObject({ mode: 0o600 })
+    })
+
+    it('writes through a link and leaves the link a link', async () => {
+      const { environment, write, read, run } = await harness(create)
+      await run('mkdir real && echo old > real/file && ln -s real/file link')
+      await write('link', 'new')
+      expect(await read('real/file')).toBe('new')
+      const entries = await environment.list('.')
+      expect(entries).toContainEqual({ name: 'link', type: 'link' })
+    })
+
+    it('leaves no temporary file behind, whether a write succeeds or fails', async () => {
+      const { environment, write } = await harness(create)
+      await write('a', '1')
+      await expect(write('a', '2', { ifVersion: 'another' })).rejects.toMatchObject({ code: 'environment.changed' })
+      expect(await environment.list('.')).toEqual([{ name: 'a', type: 'file' }])
+    })
+
+    it('changes the version with the content and keeps it without', async () => {
+      const { environment, write } = await harness(create)
+      const first = await write('a', 'one')
+      expect((await environment.stat('a'))?.version).toBe(first.version)
+      const second = await write('a', 'two')
+      expect(second.version).not.toBe(first.version)
+    })
+
+    it('writes under ifVersion only while the file is that one', async () => {
+      const { write, read, run } = await harness(create)
+      const { version } = await write('a', 'one')
+      const next = await write('a', 'two', { ifVersion: version })
+      await expect(write('a', 'three', { ifVersion: version })).rejects.toMatchObject({ code: 'environment.changed' })
+      await run('rm a')
+      await expect(write('a', 'four', { ifVersion: next.version })).rejects.toMatchObject({
+        code: 'environment.changed',
+      })
+      expect(await read('a')).toBeNull()
+    })
+
+    it('never shows a reader half a file', async () => {
+      const { environment, write } = await harness(create)
+      const whole = [`${'a'.repeat(300_000)}`, `${'b'.repeat(300_000)}`]
+      await write('a', whole[0]!)
+      let writing = true
+      const writes = (async () => {
+        for (let round = 0; round < 20; round++) await write('a', whole[round % 2]!)
+        writing = false
+      })()
+      while (writing) expect(whole).toContain(text(await environment.read('a')))
+      await writes
+    })
+
+    it('lists names sorted, with their kinds', async () => {
+      const { environment, run } = await harness(create)
+      await run('mkdir b; touch c a; ln -s nowhere d')
+      expect(await environment.list('.')).toEqual([
+        { name: 'a', type: 'file' },
+        { name: 'b', type: 'directory' },
+        { name: 'c', type: 'file' },
+        { name: 'd', type: 'link' },
+      ])
+    })
+
+    it('follows links as far as the path exists and appends the rest', async () => {
+      const { environment, run } = await harness(create)
+      await run('mkdir -p real && ln -s real link && ln -s real/later dangling')
+      const root = await environment.realpath('.')
+      expect(await environment.realpath('link/not/yet')).toBe(`${root}/real/not/yet`)
+      expect(await environment.realpath('dangling')).toBe(`${root}/real/later`)
+    })
+
+    it('makes, renames and removes', async () => {
+      const { environment, write, read } = await harness(create)
+      const { backend } = environment
+      const permit = (path: string, operation: 'mkdir' | 'rename' | 'remove') =>
+        testPermit({ type: 'write', path: environment.resolve(path), operation, backend })
+      await environment.mkdir(permit('x/y', 'mkdir'), 'x/y')
+      await environment.mkdir(permit('x/y', 'mkdir'), 'x/y')
+      await write('x/y/file', 'here')
+      await environment.rename(permit('x/y/file', 'rename'), 'x/y/file', 'x/other')
+      expect(await read('x/other')).toBe('here')
+      await environment.remove(permit('x/other', 'remove'), 'x/other')
+      await environment.remove(permit('x/y', 'remove'), 'x/y')
+      expect(await environment.list('x')).toEqual([])
+    })
+
+    it('says so when what should be removed or renamed is missing, or a directory holds something', async () => {
+      const { environment, write } = await harness(create)
+      const { backend } = environment
+      const permit = (path: string, operation: 'rename' | 'remove') =>
+        testPermit({ type: 'write', path: environment.resolve(path), operation, backend })
+      await expect(environment.remove(permit('none', 'remove'), 'none')).rejects.toMatchObject({
+        code: 'environment.not_found',
+      })
+      await expect(environment.rename(permit('none', 'rename'), 'none', 'x')).rejects.toMatchObject({
+        code: 'environment.not_found',
+      })
+      await write('full/file', 'x')
+      await expect(environment.remove(permit('full', 'remove'), 'full')).rejects.toMatchObject({
+        code: 'environment.not_empty',
+      })
+    })
+
+    it('uses up the permit, and does nothing with the wrong one', async () => {
+      const { environment, read } = await harness(create)
+      const { backend } = environment
+      const bytes = new TextEncoder().encode('x')
+      const action = { type: 'write', path: environment.resolve('a'), operation: 'write', backend } as const
+      const permit = testPermit(action)
+      await environment.write(permit, 'a', bytes)
+      expect(permit.used).toBe(true)
+      await expect(environment.write(permit, 'a', bytes)).rejects.toMatchObject({ code: 'policy.permit_used' })
+      await expect(environment.write(testPermit(action), 'b', bytes)).rejects.toMatchObject({
+        code: 'policy.permit_mismatch',
+      })
+      expect(await read('b')).toBeNull()
+    })
+  })
+}

@@ -1,0 +1,46 @@
+import type { BackgroundProcess, Environment, ExecOptions, ExecResult, FileStat } from '@hermes/contracts/environment'
+import { onTestFinished } from 'vitest'
+import { testPermit } from './permit.js'
+import type { EnvironmentUnderTest } from './test-environment.js'
+
+/** An environment with permits filled in, as the tests use it. */
+export interface Harness {
+  readonly environment: Environment
+  run(command: string, options?: ExecOptions): Promise<ExecResult>
+  start(command: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<BackgroundProcess>
+  write(path: string, text: string, options?: { mode?: number; ifVersion?: string }): Promise<FileStat>
+  read(path: string): Promise<string | null>
+  /** Resolves `true` once no process `pid` is left, `false` when it is still there after ten seconds. */
+  gone(pid: string): Promise<boolean>
+}
+
+export async function harness(create: () => Promise<EnvironmentUnderTest>): Promise<Harness> {
+  const { environment, dispose } = await create()
+  onTestFinished(dispose)
+  const { backend } = environment
+  const run = (command: string, options: ExecOptions = {}) => {
+    const permit = testPermit({ type: 'spawn', command, cwd: options.cwd ?? environment.cwd(), backend })
+    return environment.exec(permit, command, options)
+  }
+  return {
+    environment,
+    run,
+    start(command, options = {}) {
+      const permit = testPermit({ type: 'spawn', command, cwd: options.cwd ?? environment.cwd(), backend })
+      return environment.spawn(permit, command, options)
+    },
+    write(path, text, options) {
+      const permit = testPermit({ type: 'write', path: environment.resolve(path), operation: 'write', backend })
+      return environment.write(permit, path, new TextEncoder().encode(text), options)
+    },
+    async read(path) {
+      const bytes = await environment.read(path)
+      return bytes && new TextDecoder().decode(bytes)
+    },
+    async gone(pid) {
+      if (!/^\d+$/.test(pid)) throw new Error(`"${pid}" is no process number`)
+      const result = await run(`while kill -0 ${pid} 2>/dev/null; do sleep 0.02; done`, { timeoutMs: 10_000 })
+      return result.exitCode === 0
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Environment } from '@hermes/contracts/environment'
+import { describe } from 'vitest'
+import { backgroundTests } from './background-tests.js'
+import { execTests } from './exec-tests.js'
+import { fileTests } from './file-tests.js'
+
+/** A fresh environment, and how to be rid of it. */
+export interface EnvironmentUnderTest {
+  readonly environment: Environment
+  /** Ends everything and removes the files. Called after each test; the environment may be closed already. */
+  dispose(): Promise<void>
+}
+
+export interface TestEnvironmentOptions {
+  /** Shown in test titles. */
+  readonly name: string
+  /**
+   * Makes an environment for one test. Its directory exists, is empty and writable; it has a POSIX shell and the usual small programs.
+   */
+  readonly create: () => Promise<EnvironmentUnderTest>
+}
+
+/** Registers the tests that every terminal backend passes. Call it at the top level of a vitest file. */
+export function testEnvironment(options: TestEnvironmentOptions): void {
+  describe(`${options.name} as an environment`, () => {
+    fileTests(options.create)
+    execTests(options.create)
+    backgroundTests(options.create)
+  })
+}
