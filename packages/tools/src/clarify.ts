@@ -1,0 +1,46 @@
+import { type Answer, defineTool, type ToolResult } from '@hermes/contracts/tool'
+import { z } from 'zod'
+import { failure } from './failure.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+
+const parameters = z.object({
+  question: z.string(),
+  choices: z.array(z.string()).max(6).default([]).describe('Answers to pick from, the best first'),
+  allow_free_text: z.boolean().default(true).describe('Whether other answers are taken'),
+})
+
+/** Asks the person behind the session. */
+export const createClarifyTool = (_settings: ToolSettings = defaultToolSettings) =>
+  defineTool<z.output<typeof parameters>>({
+    name: 'clarify',
+    toolset: 'clarify',
+    description:
+      'Ask the user one question and wait. Only when the answer changes what you do and you cannot find it out yourself; never to confirm a dangerous command (that is asked for you).',
+    parameters,
+    effect: 'read',
+    concurrency: 'interactive',
+    icon: '❓',
+    summarize: ({ question }) => question,
+    async execute(args, context) {
+      const question = args.question.trim()
+      const choices = [...new Set(args.choices.map((choice) => choice.trim()).filter((choice) => choice !== ''))]
+      if (question === '') return failure('question is blank. Say what you want to know.')
+      if (choices.length === 0 && !args.allow_free_text)
+        return failure('Without choices no answer is possible. Give choices or allow free text.')
+      return report(question, choices, await context.ask({ question, choices, allowFreeText: args.allow_free_text }))
+    },
+  })
+
+function report(question: string, choices: readonly string[], answer: Answer): ToolResult {
+  switch (answer.type) {
+    case 'answered':
+      return { text: `The user answered: ${answer.text}`, data: { question, choices, answer: answer.text } }
+    case 'unanswered':
+      return {
+        text: `No answer (${answer.reason}). Do not ask again: decide yourself, take the most sensible default, and say in your reply what you assumed.`,
+        data: { question, choices, answer: null, reason: answer.reason },
+      }
+    default:
+      return answer satisfies never
+  }
+}

@@ -1,0 +1,24 @@
+import type { Tool } from '@hermes/contracts/tool'
+import { createToolRegistry, TOOLSETS } from '@hermes/registry'
+import { expect, it } from 'vitest'
+import * as tools from './index.js'
+
+const MAX_BYTES = 8000
+
+const all: readonly Tool[] = Object.entries(tools)
+  .filter(([name]) => name.startsWith('create'))
+  .map(([, create]) => (create as () => Tool)())
+
+it('describes all nine tools to a model in under 8 kB', async () => {
+  const definitions = await createToolRegistry({ tools: all }).definitions()
+  const sizes = Object.fromEntries(definitions.map((one) => [one.name, Buffer.byteLength(JSON.stringify(one))]))
+  const total = Buffer.byteLength(JSON.stringify(definitions))
+  process.stdout.write(`tool definitions: ${total} bytes ${JSON.stringify(sizes)}\n`)
+  expect(definitions).toHaveLength(9)
+  expect(total).toBeLessThan(MAX_BYTES)
+})
+
+it('fills the built-in toolsets', () => {
+  const expected = ['file', 'terminal', 'todo', 'clarify'].flatMap((name) => TOOLSETS[name]!.tools)
+  expect(all.map((tool) => tool.name).sort()).toEqual([...expected].sort())
+})

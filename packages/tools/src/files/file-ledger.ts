@@ -1,0 +1,51 @@
+import type { ToolState } from '@hermes/contracts/tool'
+
+const LIMIT = 1000
+
+/** What a session knows about files it read and wrote, for as long as the process lives. */
+export interface FileLedger {
+  /** How often this page was asked for since it was delivered in this version: 0 when it should be delivered now, 1 or 2. */
+  repeats(page: string, version: string): 0 | 1 | 2
+  delivered(page: string, version: string): void
+  /** The version this session saw last. */
+  saw(path: string, version: string): void
+  /** Whether the file is another one than this session saw last. False for a file it never saw. */
+  changedSince(path: string, version: string): boolean
+  /** Counts a failed edit and gives how many failed in a row. */
+  editFailed(path: string): number
+  editWorked(path: string): void
+}
+
+/** The ledger of a session. */
+export const fileLedger = (state: ToolState): FileLedger => state.scratch('files', createFileLedger)
+
+/** An empty ledger that forgets the oldest of more than a thousand files. */
+export function createFileLedger(): FileLedger {
+  const pages = new Map<string, { readonly version: string; readonly repeats: 0 | 1 }>()
+  const versions = new Map<string, string>()
+  const failures = new Map<string, number>()
+  return {
+    repeats(page, version) {
+      const last = pages.get(page)
+      if (last?.version !== version) return 0
+      if (last.repeats === 0) remember(pages, page, { version, repeats: 1 })
+      else pages.delete(page)
+      return last.repeats === 0 ? 1 : 2
+    },
+    delivered: (page, version) => remember(pages, page, { version, repeats: 0 }),
+    saw: (path, version) => remember(versions, path, version),
+    changedSince: (path, version) => (versions.get(path) ?? version) !== version,
+    editFailed(path) {
+      const count = (failures.get(path) ?? 0) + 1
+      remember(failures, path, count)
+      return count
+    },
+    editWorked: (path) => void failures.delete(path),
+  }
+}
+
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > LIMIT) map.delete(map.keys().next().value!)
+}

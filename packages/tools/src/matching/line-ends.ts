@@ -1,0 +1,30 @@
+/** A text with CRLF taken for LF, and the way back. */
+export interface LfText {
+  readonly text: string
+  /** The position in the original; a position at a line end is the one before its CR. */
+  toOriginal(position: number): number
+}
+
+/** Takes the CR of each CRLF away. */
+export function toLf(original: string): LfText {
+  const removed: number[] = []
+  const text = original.replace(/\r\n/g, (_, index: number) => {
+    removed.push(index - removed.length)
+    return '\n'
+  })
+  return { text, toOriginal: (position) => position + countBelow(removed, position) }
+}
+
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** `text` with every line end as CRLF, or as it is. */
+export const withLineEnds = (text: string, crlf: boolean): string => (crlf ? text.replace(/\r?\n/g, '\r\n') : text)

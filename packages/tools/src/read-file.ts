@@ -1,0 +1,136 @@
+import type { FileStat } from '@hermes/contracts/environment'
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import { z } from 'zod'
+import { failure, plural } from './failure.js'
+import { permitRead, readAction } from './files/file-access.js'
+import { fileLedger } from './files/file-ledger.js'
+import { type LinePage, readLinePage } from './files/line-page.js'
+import { missingFile } from './files/similar-names.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+
+/** Standard input and terminals answer only when somebody types; endless devices never end. */
+const DEVICE = /^\/dev\/(?!shm\/)|^\/proc\/[^/]+\/(?:task\/[^/]+\/)?fd\/[0-2]$/
+const LISTED = 20
+
+const parameters = z.object({
+  path: z.string(),
+  offset: z.int().default(1).describe('First line, from 1'),
+  limit: z.int().default(500).describe('Lines; at most 2000'),
+})
+
+type Args = z.output<typeof parameters>
+
+/** Reads a page of a text file with line numbers. */
+export const createReadFileTool = (settings: ToolSettings = defaultToolSettings) =>
+  defineTool<Args>({
+    name: 'read_file',
+    toolset: 'file',
+    description:
+      'Read a text file as "N|text" lines (the "N|" is not part of the file). Use it instead of cat, head or sed. Read large files page by page with offset and limit.',
+    parameters,
+    effect: 'read',
+    concurrency: 'path',
+    icon: '📖',
+    maxResultChars: settings.fileReadMaxChars + 2000,
+    paths: (args, context) => [context.environment.resolve(args.path)],
+    actions: (args, context) => [readAction(context, args.path)],
+    summarize: (args) => `read ${args.path}`,
+    execute: (args, context) => readFile(args, context, settings),
+  })
+
+async function readFile(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
+  const { environment } = context
+  const path = environment.resolve(args.path)
+  if (DEVICE.test(path)) return failure(`${path} is a device; reading it could block for ever. Read a regular file.`)
+  const real = await permitRead(context, path)
+  const stat = DEVICE.test(real) ? null : await environment.stat(real)
+  if (!stat) return failure(await missingFile(environment, path))
+  if (stat.type === 'directory') return listDirectory(context, path, real)
+  if (stat.type === 'other')
+    return failure(`${path} is not a regular file (a device, pipe or socket), so it is not read.`)
+
+  const offset = Math.max(1, args.offset)
+  const limit = Math.min(Math.max(1, args.limit), settings.maxLines)
+  const ledger = fileLedger(context.state)
+  const key = `${real}\0${offset}\0${limit}`
+  const repeats = ledger.repeats(key, stat.version)
+  if (repeats > 0) return repeated(path, repeats)
+  const { maxLineLength } = settings
+  const page = await readLinePage(environment, { path: real, offset, limit, maxLineLength, signal: context.signal })
+  if (!page) return failure(await missingFile(environment, path))
+  if ('kind' in page)
+    return failure(
+      `${path} is not text but ${page.kind}, ${plural(stat.sizeBytes, 'byte')}. Use a command in terminal to inspect it.`,
+    )
+  const result = render({ path, stat, offset, page, settings })
+  ledger.saw(real, stat.version)
+  if (!result.isError) ledger.delivered(key, stat.version)
+  return result
+}
+
+function repeated(path: string, repeats: number): ToolResult {
+  if (repeats === 1) {
+    const text = `${path} is unchanged since you read these lines; they are still above in the conversation.`
+    return { text, data: { path, unchanged: true } }
+  }
+  return failure(
+    `${path} is unchanged and these lines were read already: work with what you have. If they are no longer in the conversation, this same call gives them once more.`,
+  )
+}
+
+async function listDirectory(context: ToolContext, path: string, real: string): Promise<ToolResult> {
+  const entries = (await context.environment.list(real)) ?? []
+  const names = entries.slice(0, LISTED).map((entry) => (entry.type === 'directory' ? `${entry.name}/` : entry.name))
+  const more = entries.length > LISTED ? ` and ${entries.length - LISTED} more` : ''
+  const content = names.length === 0 ? 'It is empty.' : `It holds ${names.sort().join(', ')}${more}.`
+  return failure(`${path} is a directory. ${content} List files with search_files and target="files".`)
+}
+
+interface Rendering {
+  readonly path: string
+  readonly stat: FileStat
+  readonly offset: number
+  readonly page: LinePage
+  readonly settings: ToolSettings
+}
+
+function render({ path, stat, offset, page, settings }: Rendering): Exclude<ToolResult, string> {
+  const { lines, totalLines } = page
+  const total = page.complete ? String(totalLines) : `more than ${totalLines}`
+  const content = lines.map((line, index) => `${offset + index}|${line}`).join('\n')
+  if (content.length > settings.fileReadMaxChars) {
+    const fitting = Math.max(1, Math.floor((lines.length * settings.fileReadMaxChars * 0.9) / content.length))
+    return failure(
+      `These ${lines.length} lines of ${path} come to ${content.length} characters, over the limit of ${settings.fileReadMaxChars}. The file has ${total} lines, ${stat.sizeBytes} bytes. Read fewer at once (limit=${fitting}), or find the place with search_files first.`,
+    )
+  }
+  const last = offset + lines.length - 1
+  const truncated = lines.length > 0 && (!page.complete || last < totalLines)
+  const data = {
+    path,
+    content,
+    total_lines: totalLines,
+    file_size: stat.sizeBytes,
+    truncated,
+    ...(truncated ? { next_offset: last + 1 } : {}),
+    ...(page.complete ? {} : { total_lines_is_lower_bound: true }),
+  }
+  return { data, text: content + hint({ offset, last, total, page, path, truncated }) }
+}
+
+function hint(at: {
+  readonly offset: number
+  readonly last: number
+  readonly total: string
+  readonly page: LinePage
+  readonly path: string
+  readonly truncated: boolean
+}): string {
+  if (at.page.complete && at.page.totalLines === 0) return `[${at.path} is empty]`
+  if (at.page.lines.length === 0) return `[No line ${at.offset}: the file has ${at.total} lines]`
+  const notes: string[] = []
+  if (at.truncated) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}. Continue with offset ${at.last + 1}.`)
+  else if (at.offset > 1) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}; this is the end.`)
+  if (at.page.clampedLines > 0) notes.push(`${plural(at.page.clampedLines, 'long line')} cut.`)
+  return notes.length === 0 ? '' : `\n[${notes.join(' ')}]`
+}

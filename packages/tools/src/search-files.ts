@@ -1,0 +1,129 @@
+import { posix } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import { z } from 'zod'
+import { failure } from './failure.js'
+import { permitRead, readAction } from './files/file-access.js'
+import { missingFile } from './files/similar-names.js'
+import { type Answer, answer, pageOf, pageOfLines } from './search/answer.js'
+import { namesHidden } from './search/globs.js'
+import { isIgnored, rulesAbove } from './search/ignore-rules.js'
+import { byNewest } from './search/newest.js'
+import { ripgrepSearcher } from './search/ripgrep.js'
+import type { ContentQuery, Found, Searcher, SearchScope } from './search/search-types.js'
+import { walkSearcher } from './search/walk.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+
+const MAX_LIMIT = 500
+const MAX_CONTEXT = 20
+/** An escaped or real line break; `\\n` with an even number of backslashes is a backslash and a letter. */
+const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\n/
+
+const parameters = z.object({
+  pattern: z.string().describe('Regular expression; for target=files a glob such as *.ts or src/**/test_*'),
+  target: z.enum(['content', 'files']).default('content'),
+  path: z.string().default('.').describe('Folder or file'),
+  file_glob: z.string().optional().describe('Only files like *.py'),
+  limit: z.int().default(50),
+  offset: z.int().default(0),
+  output_mode: z.enum(['content', 'files_only', 'count']).default('content'),
+  context: z.int().default(0).describe('Lines around each match'),
+})
+
+type Args = z.output<typeof parameters>
+
+/** Searches file contents or names. `searchers` is the order in which they are tried; for tests. */
+export const createSearchFilesTool = (
+  _settings: ToolSettings = defaultToolSettings,
+  searchers: readonly Searcher[] = [ripgrepSearcher, walkSearcher],
+) =>
+  defineTool<Args>({
+    name: 'search_files',
+    aliases: ['search'],
+    toolset: 'file',
+    description:
+      'Search file contents, or find files by name (target=files, newest first). Use it instead of grep, rg, find or ls. Skips hidden, binary and git-ignored files.',
+    parameters,
+    effect: 'read',
+    concurrency: 'parallel',
+    icon: '🔎',
+    actions: (args, context) => [readAction(context, args.path)],
+    summarize: ({ pattern, path, target }) => `search ${target === 'files' ? 'files' : 'for'} ${pattern} in ${path}`,
+    execute: (args, context) => search(args, context, searchers),
+  })
+
+async function search(args: Args, context: ToolContext, searchers: readonly Searcher[]): Promise<ToolResult> {
+  if (args.pattern === '') return failure('pattern is empty.')
+  if (args.target === 'content' && LINE_BREAK.test(args.pattern))
+    return failure(
+      'The search goes line by line, so a pattern with a line break finds nothing. Search for one line and set context.',
+    )
+  const scope = await resolveScope(args, context)
+  if (scope === null) return failure(await missingFile(context.environment, context.environment.resolve(args.path)))
+  const limit = Math.min(Math.max(1, args.limit), MAX_LIMIT)
+  const offset = Math.max(0, args.offset)
+  const show = { limit, offset, args, scope }
+  if (args.target === 'files') {
+    const found = await firstOf(searchers, (searcher) => searcher.files(scope, context))
+    const ordered = await byNewest(found.results, scope.root, context)
+    return answer(await visible(pageOf({ ...found, results: ordered }, show), scope, context), show)
+  }
+  const query: ContentQuery = {
+    ...scope,
+    pattern: args.pattern,
+    context: Math.min(Math.max(0, args.context), MAX_CONTEXT),
+    mode: args.output_mode,
+  }
+  const found = await firstOf(searchers, (searcher) => searcher.content(query, context))
+  const results = [...found.results].sort((a, b) => (a.path < b.path ? -1 : 1))
+  return answer(await visible(pageOfLines({ ...found, results }, show), scope, context), show)
+}
+
+/** `null` when there is nothing at the path. */
+async function resolveScope(args: Args, context: ToolContext): Promise<SearchScope | null> {
+  const { environment } = context
+  const real = await permitRead(context, args.path)
+  const stat = await environment.stat(real)
+  if (!stat || stat.type === 'other') return null
+  const root = stat.type === 'directory' ? real : posix.dirname(real)
+  const glob = args.target === 'files' ? args.pattern : (args.file_glob ?? null)
+  return {
+    root,
+    file: stat.type === 'directory' ? null : posix.basename(real),
+    glob,
+    hidden: glob !== null && namesHidden(glob),
+    parentRules: !isIgnored(await rulesAbove(environment, root), root, true),
+  }
+}
+
+async function firstOf<T>(
+  searchers: readonly Searcher[],
+  run: (searcher: Searcher) => Promise<Found<T> | null>,
+): Promise<Found<T>> {
+  for (const searcher of searchers) {
+    const found = await run(searcher)
+    if (found) return found
+  }
+  throw new HermesError('No way to search is available here.', { code: 'tool.no_searcher' })
+}
+
+/** Leaves out files that the policy does not let the session read. */
+async function visible(page: Answer, { root }: SearchScope, context: ToolContext): Promise<Answer> {
+  const files: Answer['files'][number][] = []
+  let omitted = 0
+  for (const file of page.files) {
+    if (await mayRead(context, posix.join(root, file.path))) files.push(file)
+    else omitted++
+  }
+  return { ...page, files, omitted }
+}
+
+async function mayRead(context: ToolContext, path: string): Promise<boolean> {
+  try {
+    await context.permit(readAction(context, path))
+    return true
+  } catch (error) {
+    if (HermesError.isInstance(error) && error.code === 'policy.denied') return false
+    throw error
+  }
+}

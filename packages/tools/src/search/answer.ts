@@ -1,0 +1,126 @@
+import { posix } from 'node:path'
+import type { JsonObject } from '@hermes/contracts'
+import type { ToolResult } from '@hermes/contracts/tool'
+import type { Found, FoundFile, FoundLine, SearchScope } from './search-types.js'
+
+const MAX_LINE_CHARS = 500
+
+/** One page of results. */
+export interface Answer {
+  readonly files: readonly FoundFile[]
+  /** What is counted and paged: matches or files. */
+  readonly unit: 'matches' | 'files'
+  readonly total: number
+  readonly shown: number
+  readonly complete: boolean
+  /** Files of this page that may not be read. */
+  readonly omitted: number
+}
+
+/** Which page, of what. */
+export interface Show {
+  readonly limit: number
+  readonly offset: number
+  readonly scope: SearchScope
+  readonly args: { readonly pattern: string; readonly target: 'content' | 'files'; readonly output_mode: string }
+}
+
+/** A page of file names. */
+export function pageOf(found: Found<string>, { limit, offset }: Show): Answer {
+  const files = found.results.slice(offset, offset + limit).map((path) => ({ path, lines: [], count: 0 }))
+  const { complete } = found
+  return { files, unit: 'files', total: found.results.length, shown: files.length, complete, omitted: 0 }
+}
+
+/** A page of matches, each with its surrounding lines; of files unless lines were asked for. */
+export function pageOfLines(found: Found<FoundFile>, show: Show): Answer {
+  const { limit, offset } = show
+  const { complete, results } = found
+  if (show.args.output_mode !== 'content') {
+    const files = results.slice(offset, offset + limit)
+    return { files, unit: 'files', total: results.length, shown: files.length, complete, omitted: 0 }
+  }
+  const files: FoundFile[] = []
+  let seen = 0
+  for (const file of results) {
+    const from = Math.max(0, offset - seen)
+    const to = Math.min(file.count, offset + limit - seen)
+    if (from < to) files.push({ ...file, lines: linesOf(file, from, to), count: to - from })
+    seen += file.count
+  }
+  const shown = files.reduce((sum, file) => sum + file.count, 0)
+  return { files, unit: 'matches', total: seen, shown, complete, omitted: 0 }
+}
+
+/** Matches `from` to `to` of a file, with the lines around them that do not belong to other matches. */
+function linesOf(file: FoundFile, from: number, to: number): readonly FoundLine[] {
+  const matches = file.lines.filter((line) => line.isMatch)
+  const before = matches[from - 1]?.line ?? 0
+  const after = matches[to]?.line ?? Number.POSITIVE_INFINITY
+  return file.lines.filter(({ line }) => line > before && line < after)
+}
+
+/** The page as text grouped by file, and as data. */
+export function answer(page: Answer, show: Show): ToolResult {
+  const { root } = show.scope
+  const files = page.files.map((file) => ({ ...file, path: posix.join(root, file.path) }))
+  const next = show.offset + page.shown
+  const isMore = page.shown > 0 && (next < page.total || !page.complete)
+  const data = {
+    root,
+    total_count: page.total,
+    ...(page.complete ? {} : { total_count_is_lower_bound: true }),
+    ...(isMore ? { next_offset: next } : {}),
+    ...(page.omitted > 0 ? { omitted_files: page.omitted } : {}),
+    ...listing(files, show),
+  }
+  return {
+    data,
+    text: [...page.files.flatMap((file) => draw(file, show)), footer(page, show, isMore, next)].join('\n'),
+  }
+}
+
+function listing(files: readonly FoundFile[], { args }: Show): JsonObject {
+  if (args.target === 'files' || args.output_mode === 'files_only') return { files: files.map(({ path }) => path) }
+  if (args.output_mode === 'count') return { counts: Object.fromEntries(files.map(({ path, count }) => [path, count])) }
+  return {
+    matches: files.flatMap(({ path, lines }) =>
+      lines.map(({ line, text, isMatch }) => ({
+        path,
+        line,
+        content: clip(text),
+        ...(isMatch ? {} : { context: true }),
+      })),
+    ),
+  }
+}
+
+function draw(file: FoundFile, { args }: Show): readonly string[] {
+  if (args.target === 'files' || args.output_mode === 'files_only') return [file.path]
+  if (args.output_mode === 'count') return [`${file.path}: ${file.count}`]
+  const lines: string[] = [file.path]
+  let last = 0
+  for (const { line, text, isMatch } of file.lines) {
+    const isContext = file.lines.some((other) => !other.isMatch)
+    if (isContext && last > 0 && line > last + 1) lines.push('  --')
+    lines.push(`  ${line}${isMatch ? ':' : '-'} ${clip(text)}`)
+    last = line
+  }
+  return lines
+}
+
+const clip = (text: string): string =>
+  text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS).toWellFormed()}…`
+
+function footer(page: Answer, show: Show, isMore: boolean, next: number): string {
+  const total = page.complete ? String(page.total) : `at least ${page.total}`
+  const omitted = page.omitted > 0 ? ` ${page.omitted} more may not be read.` : ''
+  const where = `Paths are relative to ${show.scope.root}.`
+  if (page.total === 0) {
+    const hint = show.args.target === 'files' ? ' A part of a name needs wildcards: *part*.' : ''
+    return `No ${page.unit} for ${show.args.pattern} in ${show.scope.root}${page.complete ? '' : ' so far; the search was cut short'}.${hint}`
+  }
+  if (page.shown === 0) return `[No more: ${total} ${page.unit} in all]`
+  const range = `${show.offset + 1}-${next} of ${total} ${page.unit}.`
+  return `[${range} ${isMore ? `Continue with offset=${next}. ` : ''}${where}${omitted}]`
+}

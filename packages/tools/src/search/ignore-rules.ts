@@ -1,0 +1,33 @@
+import { posix } from 'node:path'
+import type { Environment } from '@hermes/contracts/environment'
+import type { Ignore } from 'ignore'
+
+/** The `.gitignore` files that apply in a folder, outermost first. */
+export type IgnoreRules = readonly { readonly folder: string; readonly ignore: Ignore }[]
+
+/** The rules of `folder` itself added to those from above. The root of a repository knows none from above. */
+export async function rulesIn(environment: Environment, folder: string, above: IgnoreRules): Promise<IgnoreRules> {
+  const inherited = (await environment.stat(posix.join(folder, '.git'))) ? [] : above
+  const bytes = await environment.read(posix.join(folder, '.gitignore'))
+  if (!bytes) return inherited
+  const { default: ignore } = await import('ignore')
+  return [...inherited, { folder, ignore: ignore().add(new TextDecoder().decode(bytes)) }]
+}
+
+/** The rules that hold above `folder`, up to the root of its repository or of the file system. */
+export async function rulesAbove(environment: Environment, folder: string): Promise<IgnoreRules> {
+  const isRepository = (await environment.stat(posix.join(folder, '.git'))) !== null
+  const parent = posix.dirname(folder)
+  return isRepository || parent === folder ? [] : rulesIn(environment, parent, await rulesAbove(environment, parent))
+}
+
+/** Whether the rules leave `path` out; the innermost rule that says anything decides. */
+export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+  for (const { folder, ignore } of rules.toReversed()) {
+    const relative = posix.relative(folder, path)
+    const verdict = ignore.test(isDirectory ? `${relative}/` : relative)
+    if (verdict.ignored) return true
+    if (verdict.unignored) return false
+  }
+  return false
+}

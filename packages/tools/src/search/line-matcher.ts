@@ -1,0 +1,64 @@
+import { createContext, Script } from 'node:vm'
+import { errorLine, HermesError } from '@hermes/contracts'
+
+const TIMEOUT_MS = 2000
+const CLASSES: Readonly<Record<string, string>> = {
+  alpha: 'a-zA-Z',
+  digit: '0-9',
+  alnum: 'a-zA-Z0-9',
+  upper: 'A-Z',
+  lower: 'a-z',
+  space: '\\s',
+  punct: '!-\\/:-@\\[-`{-~',
+  xdigit: '0-9A-Fa-f',
+  word: '\\w',
+}
+
+/** A pattern in ripgrep's syntax as a JavaScript expression. @throws HermesError `tool.bad_pattern`. */
+export function toRegExp(pattern: string): RegExp {
+  const flags = /^\(\?([ims]+)\)/.exec(pattern)
+  const source = pattern
+    .slice(flags?.[0].length ?? 0)
+    .replace(/\(\?P</g, '(?<')
+    .replace(/\[:(\w+):\]/g, (whole, name: string) => CLASSES[name] ?? whole)
+  try {
+    return new RegExp(source, `${flags?.[1] ?? ''}u`)
+  } catch {
+    try {
+      return new RegExp(source, flags?.[1] ?? '')
+    } catch (error) {
+      throw badPattern(errorLine(error))
+    }
+  }
+}
+
+/** The error of a pattern that does not compile or takes too long. */
+export const badPattern = (reason: string): HermesError =>
+  new HermesError(
+    `pattern is not usable as a regular expression: ${reason}. Escape special characters with a backslash.`,
+    {
+      code: 'tool.bad_pattern',
+    },
+  )
+
+const FIND_HITS = `(() => {
+  const hits = []
+  for (let i = 0; i < lines.length; i++) if (regex.test(lines[i])) hits.push(i)
+  return hits
+})()`
+
+/** Gives a function for the numbers, from 0, of the lines that match. A pattern that backtracks without end is stopped. */
+export function createLineMatcher(pattern: string): (lines: readonly string[]) => readonly number[] {
+  const sandbox = createContext({ regex: toRegExp(pattern), lines: [] as readonly string[] })
+  // A time limit on `vm` is the one way to stop an expression that runs on the event loop.
+  const script = new Script(FIND_HITS)
+  return (lines) => {
+    sandbox['lines'] = lines
+    try {
+      return [...(script.runInContext(sandbox, { timeout: TIMEOUT_MS }) as number[])]
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      throw badPattern('it backtracks without end; make it simpler')
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { type Clock, systemClock } from '@hermes/contracts'
+
+/** Limits of the tools of this package. */
+export interface ToolSettings {
+  /** Longest page `read_file` gives, in characters. A longer one is refused, not cut. Default 100,000. */
+  readonly fileReadMaxChars: number
+  /** Most lines of one `read_file` page. Default 2,000. */
+  readonly maxLines: number
+  /** Characters after which a line is cut in `read_file`. Default 2,000. */
+  readonly maxLineLength: number
+  /** Output of a command the model sees, in bytes; the rest is on disk. Default 50,000. */
+  readonly outputMaxBytes: number
+  /** Default 180,000. */
+  readonly terminalTimeoutMs: number
+  /** Longest foreground command. Default 600,000. */
+  readonly terminalMaxTimeoutMs: number
+  /** What redaction puts in place of a secret; never written into a file that does not hold it. Default `[REDACTED]`. */
+  readonly redactionMarker: string
+  /** Default: the machine's. */
+  readonly clock: Clock
+}
+
+/** The defaults documented at {@link ToolSettings}. */
+export const defaultToolSettings: ToolSettings = Object.freeze({
+  fileReadMaxChars: 100_000,
+  maxLines: 2000,
+  maxLineLength: 2000,
+  outputMaxBytes: 50_000,
+  terminalTimeoutMs: 180_000,
+  terminalMaxTimeoutMs: 600_000,
+  redactionMarker: '[REDACTED]',
+  clock: systemClock,
+})

@@ -1,0 +1,132 @@
+import type { ExecResult } from '@hermes/contracts/environment'
+import type { Action } from '@hermes/contracts/policy'
+import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
+import { cleanOutput, exitCodeMeaning } from '@hermes/sandbox'
+import { z } from 'zod'
+import { failure } from './failure.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+import { detachment } from './terminal/detachment.js'
+import { createLineProgress } from './terminal/line-progress.js'
+
+const parameters = z.object({
+  command: z.string(),
+  background: z.boolean().default(false).describe('Return at once with a session_id for process'),
+  timeout: z.number().positive().optional().describe('Seconds; default 180, at most 600'),
+  workdir: z.string().optional().describe('Run here, this once'),
+})
+
+type Args = z.output<typeof parameters>
+
+/** Runs a shell command. */
+export const createTerminalTool = (settings: ToolSettings = defaultToolSettings) =>
+  defineTool<Args>({
+    name: 'terminal',
+    toolset: 'terminal',
+    description:
+      'Run a shell command; working directory and exported variables persist between calls. For builds, tests, git, packages and programs. Not for reading, searching or editing files: use read_file, search_files, write_file, patch. Servers, watchers and anything that does not end by itself: background=true, then process. Commands get no input, so pass flags like -y.',
+    parameters,
+    concurrency: 'exclusive',
+    icon: '💻',
+    actions: (args, context) => [spawnAction(args, context)],
+    summarize: (args) => args.command,
+    execute: (args, context) => (args.background ? start(args, context) : run(args, context, settings)),
+  })
+
+function spawnAction(args: Args, { environment }: Pick<ToolPlanContext, 'environment'>): Action {
+  const cwd = args.workdir === undefined ? environment.cwd() : environment.resolve(args.workdir)
+  return { type: 'spawn', command: args.command, cwd, backend: environment.backend }
+}
+
+/** What makes a call pointless before anything runs; `null` when nothing does. */
+async function refuse(args: Args, { environment }: ToolContext): Promise<string | null> {
+  if (args.command.trim() === '') return 'command is blank.'
+  if (args.workdir === undefined) return null
+  const stat = await environment.stat(environment.resolve(args.workdir))
+  return stat?.type === 'directory' ? null : `workdir ${environment.resolve(args.workdir)} is not a directory.`
+}
+
+async function start(args: Args, context: ToolContext): Promise<ToolResult> {
+  const { environment } = context
+  if (!environment.capabilities.background) return failure('This backend cannot run background processes.')
+  const refusal = await refuse(args, context)
+  if (refusal) return failure(refusal)
+  const detached = detachment(args.command)
+  if (detached) return failure(`Leave ${detached} out: background=true keeps the command running already.`)
+  const permit = await context.permit(spawnAction(args, context))
+  const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
+  const process = await environment.spawn(permit, args.command, cwd)
+  const { id, pid } = process.info()
+  return {
+    text: `Started in the background: session_id ${id}, pid ${pid}. Use process to poll, wait for, read or kill it.`,
+    data: { session_id: id, pid },
+  }
+}
+
+async function run(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
+  const refusal = await refuse(args, context)
+  if (refusal) return failure(refusal)
+  const detached = detachment(args.command)
+  if (detached)
+    return failure(`${detached} would leave a process behind that nobody watches. Run it with background=true instead.`)
+  const timeoutMs = args.timeout === undefined ? settings.terminalTimeoutMs : args.timeout * 1000
+  if (timeoutMs > settings.terminalMaxTimeoutMs)
+    return failure(
+      `timeout is at most ${settings.terminalMaxTimeoutMs / 1000} seconds. For longer work use background=true and process.`,
+    )
+  const permit = await context.permit(spawnAction(args, context))
+  const before = context.environment.cwd()
+  const progress = createLineProgress(context.progress.bind(context), settings.clock)
+  const result = await context.environment.exec(permit, args.command, {
+    ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
+    timeoutMs,
+    maxOutputBytes: settings.outputMaxBytes,
+    signal: context.signal,
+    onOutput: progress,
+  })
+  return report(args, result, { timeoutMs, before, after: context.environment.cwd() })
+}
+
+function report(
+  args: Args,
+  result: ExecResult,
+  at: { readonly timeoutMs: number; readonly before: string; readonly after: string },
+): ToolResult {
+  const output = cleanOutput(result.output).trimEnd()
+  const meaning = result.exitCode ? exitCodeMeaning(args.command, result.exitCode) : null
+  const notes = [
+    ...(result.fullOutputPath
+      ? [`[output cut: ${result.outputBytes} bytes, all of it in ${result.fullOutputPath}]`]
+      : []),
+    ...ending(result, meaning, at),
+  ]
+  const text = [output === '' && notes.length === 0 ? '(no output)' : output, ...notes].filter((line) => line !== '')
+  const data = {
+    output,
+    exit_code: result.exitCode,
+    ...(meaning ? { exit_code_meaning: meaning } : {}),
+    ...(result.timedOut ? { timed_out: true } : {}),
+    ...(result.canceled ? { interrupted: true } : {}),
+    ...(result.fullOutputPath ? { full_output_path: result.fullOutputPath } : {}),
+    cwd: at.after,
+    duration_ms: result.durationMs,
+  }
+  return { data, text: text.join('\n'), isError: result.timedOut }
+}
+
+function ending(
+  result: ExecResult,
+  meaning: string | null,
+  at: { readonly timeoutMs: number; readonly before: string; readonly after: string },
+): readonly string[] {
+  if (result.timedOut)
+    return [
+      `[killed after ${at.timeoutMs / 1000} s. Give a longer timeout, make the work smaller, or run it with background=true and wait for it with process.]`,
+    ]
+  if (result.canceled) return ['[interrupted by the user]']
+  const facts: string[] = []
+  if (result.exitCode === null) facts.push(`ended by ${result.signal ?? 'a signal'}`)
+  else if (result.exitCode !== 0) facts.push(`exit ${result.exitCode}${meaning ? `: ${meaning}` : ''}`)
+  if (facts.length > 0) facts.push(`${(result.durationMs / 1000).toFixed(1)} s`)
+  if (at.after !== at.before) facts.push(`cwd ${at.after}`)
+  return facts.length === 0 ? [] : [`[${facts.join(' · ')}]`]
+}

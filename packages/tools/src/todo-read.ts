@@ -1,0 +1,30 @@
+import { defineTool } from '@hermes/contracts/tool'
+import { z } from 'zod'
+import { plural } from './failure.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+import { summarise, todoResult, todosOf } from './todo-list.js'
+
+const parameters = z.object({})
+
+/** Reads the session's task list. */
+export const createTodoReadTool = (_settings: ToolSettings = defaultToolSettings) =>
+  defineTool<z.output<typeof parameters>>({
+    name: 'todo_read',
+    toolset: 'todo',
+    description: 'Read the task list, with counts and the number of calls since it was last updated.',
+    parameters,
+    effect: 'read',
+    concurrency: 'parallel',
+    icon: '📋',
+    summarize: () => 'read the task list',
+    execute(_args, { state }) {
+      const latest = state.latest('todo_write')
+      const todos = todosOf(latest?.data)
+      if (!latest || todos.length === 0) return todoResult(todos)
+      const { completed, cancelled, total } = summarise(todos)
+      const remaining = total - completed - cancelled
+      const since = latest.callsSince
+      const line = `${completed} completed, ${remaining} remaining; last updated ${plural(since, 'call')} ago.`
+      return todoResult(todos, { lines: [line], data: { remaining, calls_since_update: since } })
+    },
+  })

@@ -1,0 +1,105 @@
+import { posix } from 'node:path'
+import type { FileStat } from '@hermes/contracts/environment'
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import { z } from 'zod'
+import { failure, plural } from './failure.js'
+import { permitWrite, writeAction } from './files/file-access.js'
+import { fileLedger } from './files/file-ledger.js'
+import { isNumberedDisplay, occurrences } from './files/refusals.js'
+import { newSyntaxError } from './files/syntax.js'
+import { decodeText, encodeText, newFileFormat } from './files/text-format.js'
+import { withLineEnds } from './matching/line-ends.js'
+import { defaultToolSettings, type ToolSettings } from './settings.js'
+
+/** Of larger files only the start is looked at, for their line ends. */
+const MAX_PROBED_BYTES = 20_000_000
+const PROBE_BYTES = 4096
+
+const parameters = z.object({
+  path: z.string(),
+  content: z.string().describe('The whole file'),
+})
+
+type Args = z.output<typeof parameters>
+
+/** Writes a whole file. */
+export const createWriteFileTool = (settings: ToolSettings = defaultToolSettings) =>
+  defineTool<Args>({
+    name: 'write_file',
+    toolset: 'file',
+    description:
+      'Write a whole file, replacing what was there and making missing folders. For new files or complete rewrites; use patch to change part of a file. Use it instead of echo or heredocs.',
+    parameters,
+    concurrency: 'path',
+    icon: '✍️',
+    paths: (args, context) => [context.environment.resolve(args.path)],
+    actions: (args, context) => [writeAction(context, args.path)],
+    summarize: (args) => `write ${args.path}`,
+    execute: (args, context) => writeFile(args, context, settings),
+  })
+
+async function writeFile(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
+  const { environment } = context
+  const path = environment.resolve(args.path)
+  const { permit, real } = await permitWrite(context, path)
+  const stat = await environment.stat(real)
+  if (stat && stat.type !== 'file') return failure(`${path} is not a regular file, so it cannot be written.`)
+  const old = stat ? await probe(context, real, stat) : null
+  const refusal = refuse(path, args.content, old?.text ?? '', settings.redactionMarker)
+  if (refusal) return failure(refusal)
+
+  const format = old?.format ?? newFileFormat
+  const text = withLineEnds(args.content, format.crlf)
+  const bytes = encodeText(text, format)
+  const written = await environment.write(permit, real, bytes)
+  const ledger = fileLedger(context.state)
+  const stale = stat !== null && ledger.changedSince(real, stat.version)
+  ledger.saw(real, written.version)
+  ledger.editWorked(real)
+  return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, stale })
+}
+
+/** The old text, for its format and its markers; `null` when it was not text. */
+async function probe(context: ToolContext, real: string, stat: FileStat): Promise<ReturnType<typeof decodeText>> {
+  const whole = stat.sizeBytes <= MAX_PROBED_BYTES
+  const bytes = await context.environment.read(real, whole ? {} : { length: PROBE_BYTES })
+  return bytes && decodeText(bytes)
+}
+
+function refuse(path: string, content: string, before: string, marker: string): string | null {
+  if (!content.isWellFormed())
+    return 'content holds half of a surrogate pair; send whole characters. Nothing was written.'
+  if (occurrences(content, marker) > occurrences(before, marker))
+    return `content holds ${marker}, which stands for a secret you were not shown; writing it would destroy the real value. Nothing was written: change only the other lines, with patch.`
+  if (isNumberedDisplay(path, content) && !isNumberedDisplay(path, before))
+    return 'content has the "N|" line numbers that read_file adds; they are not part of a file. Nothing was written: send the text without them.'
+  return null
+}
+
+function report(done: {
+  readonly path: string
+  readonly text: string
+  readonly bytes: Uint8Array
+  readonly created: boolean
+  readonly before: string | null
+  readonly stale: boolean
+}): ToolResult {
+  const lines = done.text === '' ? 0 : done.text.replace(/\n$/, '').split('\n').length
+  const syntaxError = newSyntaxError(done.path, done.text, done.before)
+  const warning = done.stale ? 'The file had changed since you last read it; those changes are overwritten.' : null
+  const size = `${plural(lines, 'line')}, ${plural(done.bytes.length, 'byte')}`
+  const text = [
+    `${done.created ? 'Created' : 'Overwrote'} ${done.path}: ${size}.`,
+    ...(warning ? [warning] : []),
+    ...(syntaxError ? [`${posix.basename(done.path)} has a syntax error now: ${syntaxError}`] : []),
+  ].join('\n')
+  const data = {
+    path: done.path,
+    bytes_written: done.bytes.length,
+    lines,
+    created: done.created,
+    ...(warning ? { warning } : {}),
+    ...(syntaxError ? { syntax_error: syntaxError } : {}),
+  }
+  return { data, text }
+}
