@@ -1,10 +1,10 @@
 // node bench/run.mjs [--rounds N] [--only NAME] [--quick] [--strict]: see README.md beside this file.
-// Exit codes: 0 measured; with --strict 1 when a limit was passed or a scenario failed.
-import { spawnSync } from 'node:child_process'
+// Exit codes: 0 measured; 1 not built, or with --strict a limit passed or a scenario failed; 2 wrong option.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { build } from '../scripts/build.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
@@ -33,7 +33,7 @@ if (unknown.length > 0 || !(rounds >= 1)) {
   process.exit(2)
 }
 
-build()
+if (!build(join(import.meta.dirname, '..'), '@hermes/cli')) process.exit(1)
 const machine = machineFacts()
 console.log(
   `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}, ${rounds} rounds\n`,
@@ -44,14 +44,6 @@ for (const { name, message } of failures) console.error(`\nbench: ${name} failed
 console.log(`\nWritten to ${write({ date: new Date().toISOString(), machine, rounds, rows, failures })}`)
 const isBad = failures.length > 0 || rows.some((item) => verdict(item) === 'FAIL')
 process.exit(values.strict && isBad ? 1 : 0)
-
-function build() {
-  const turbo = join(import.meta.dirname, '../node_modules/.bin/turbo')
-  const { status } = spawnSync(turbo, ['run', 'build', '--filter=@hermes/cli', '--output-logs=errors-only'], {
-    stdio: 'inherit',
-  })
-  if (status !== 0) process.exit(1)
-}
 
 async function measure() {
   const directory = mkdtempSync(join(tmpdir(), 'hermes-bench-'))

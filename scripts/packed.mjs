@@ -1,6 +1,6 @@
 // node scripts/packed.mjs: packs every public package and uses the tarballs as a stranger would, under Node 22 and 24.
 // Prints one line per check; exit code 1 when one failed. Expects nothing but the workspace; builds first.
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { startServer } from '../bench/model-server.mjs'
+import { build } from './build.mjs'
 import {
   cleanEnvironment,
   installTarballs,
@@ -25,16 +26,17 @@ const scratch = mkdtempSync(join(tmpdir(), 'hermes-packed-'))
 const failures = []
 
 try {
-  execFileSync(join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
-  await checkAll()
+  if (await check('build', buildAll)) await checkAll()
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
 console.log(failures.length === 0 ? 'packed: all good' : `packed: ${failures.length} failed: ${failures.join('; ')}`)
 process.exit(failures.length === 0 ? 0 : 1)
+
+function buildAll() {
+  if (!build(root)) throw new Error('its output is above')
+  return true
+}
 
 async function checkAll() {
   const packages = publicPackages()

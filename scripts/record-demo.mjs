@@ -30,11 +30,23 @@ const TURNS = [
     text: 'The last replace takes a dash from the start only. It has to take it from both ends.',
     calls: [
       ['patch', { path: 'slug.js', old_string: ".replace(/^-/, '')", new_string: ".replace(/^-|-$/g, '')" }],
-      ['todo_write', { todos: [{ id: '1', status: 'completed', content: 'See which case fails and why' }, { id: '2', status: 'completed', content: 'Mend slug.js' }, { id: '3', status: 'in_progress', content: 'Run the tests again' }], merge: true }],
+      [
+        'todo_write',
+        {
+          todos: [
+            { id: '1', status: 'completed', content: 'See which case fails and why' },
+            { id: '2', status: 'completed', content: 'Mend slug.js' },
+            { id: '3', status: 'in_progress', content: 'Run the tests again' },
+          ],
+          merge: true,
+        },
+      ],
     ],
   },
   { text: 'Now the proof.', calls: [['terminal', { command: 'node slug.test.js' }]] },
-  { calls: [['todo_write', { todos: [{ id: '3', status: 'completed', content: 'Run the tests again' }], merge: true }]] },
+  {
+    calls: [['todo_write', { todos: [{ id: '3', status: 'completed', content: 'Run the tests again' }], merge: true }]],
+  },
   {
     text: 'Done. slugify() trimmed a dash only at the start, so titles ending in a space or a question mark kept one at the end. slug.js now trims both ends; all three tests pass.',
   },
@@ -57,17 +69,27 @@ function* events(turn, number) {
   yield chunk({ role: 'assistant', content: '' })
   for (const word of turn.text?.match(/\S+\s*/g) ?? []) yield chunk({ content: word })
   for (const [index, [name, args]] of (turn.calls ?? []).entries()) {
-    yield chunk({ tool_calls: [{ index, id: `call_${number}_${index + 1}`, type: 'function', function: { name, arguments: '' } }] })
+    yield chunk({
+      tool_calls: [{ index, id: `call_${number}_${index + 1}`, type: 'function', function: { name, arguments: '' } }],
+    })
     yield chunk({ tool_calls: [{ index, function: { arguments: JSON.stringify(args) } }] })
   }
   yield chunk({}, turn.calls ? 'tool_calls' : 'stop')
-  yield { ...base, choices: [], usage: { prompt_tokens: 2000 + 300 * number, completion_tokens: 60, total_tokens: 2060 + 300 * number } }
+  yield {
+    ...base,
+    choices: [],
+    usage: { prompt_tokens: 2000 + 300 * number, completion_tokens: 60, total_tokens: 2060 + 300 * number },
+  }
 }
 
 server.listen(0, '127.0.0.1', () => {
   const temporary = `${recording}.new`
   rmSync(temporary, { force: true })
-  const child = spawn(process.execPath, [bin, 'demo', '--record', temporary, '--base-url', `http://127.0.0.1:${server.address().port}/v1`], { stdio: 'inherit' })
+  const child = spawn(
+    process.execPath,
+    [bin, 'demo', '--record', temporary, '--base-url', `http://127.0.0.1:${server.address().port}/v1`],
+    { stdio: 'inherit' },
+  )
   child.on('exit', (code) => {
     server.close()
     if (code !== 0 || !existsSync(temporary)) {

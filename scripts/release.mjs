@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { build } from './build.mjs'
 import { publicPackages } from './packing.mjs'
 
 const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' } } })
@@ -19,7 +20,7 @@ if (versions.size > 1) problems.push(`all packages share one version, found ${[.
 for (const problem of problems) console.error(`release: ${problem}`)
 if (problems.length > 0) process.exit(1)
 
-must('turbo', ['run', 'build', '--output-logs=errors-only'])
+if (!build(root)) process.exit(1)
 if (values['dry-run']) must('npx', ['-y', 'pnpm@12', 'publish', '-r', '--dry-run', '--no-git-checks'])
 else must('changeset', ['publish'])
 

@@ -1,9 +1,10 @@
 // node scripts/run-cli.mjs ARGS: runs the built CLI in the caller's directory, building it first when sources are newer.
 // Exits as the CLI does: its code, or 128 plus the signal that ended it.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
+import { build } from './build.mjs'
 import { isStale, writeStamp } from './stale.mjs'
 
 const root = resolve(import.meta.dirname, '..')
@@ -12,7 +13,7 @@ const bin = join(root, 'apps/cli/dist/bin.js')
 // Not the time of bin.js: a build whose result came from turbo's cache leaves that as it was.
 const stamp = join(root, 'node_modules/.cache/hermes/cli-built')
 
-if (!existsSync(bin) || isStale(root, stamp)) build()
+if (!existsSync(bin) || isStale(root, stamp)) buildCli()
 
 const child = spawn(process.execPath, [bin, ...process.argv.slice(2)], {
   cwd: process.env.INIT_CWD ?? process.cwd(),
@@ -31,21 +32,9 @@ function forward(signal) {
   if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal)
 }
 
-function build() {
+function buildCli() {
   const startedMs = Date.now()
   console.error(`Building Hermes (${existsSync(stamp) ? 'sources changed' : 'first run'})…`)
-  const turbo = join(root, 'node_modules/.bin/turbo')
-  const { status, error } = spawnSync(
-    turbo,
-    ['run', 'build', '--filter=@hermes/cli', '--output-logs=errors-only', '--log-order=grouped'],
-    // Everything a build prints belongs on stderr: stdout carries the answer of the CLI alone.
-    {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
-    },
-  )
-  if (status === 0) return writeStamp(stamp, startedMs)
-  console.error(error ? `Cannot start turbo: ${error.message}` : 'The build failed; its output is above.')
-  process.exit(1)
+  if (!build(root, '@hermes/cli')) process.exit(1)
+  writeStamp(stamp, startedMs)
 }

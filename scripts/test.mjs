@@ -6,20 +6,18 @@ import { randomInt } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { build } from './build.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const env = {
   ...process.env,
-  TURBO_TELEMETRY_DISABLED: '1',
-  TURBO_NO_UPDATE_NOTIFIER: '1',
   HERMES_TEST_SEED: process.env.HERMES_TEST_SEED ?? String(randomInt(2 ** 31)),
 }
 
 process.exitCode = main()
 
 function main() {
-  if (run('turbo', ['run', 'build', '--output-logs=errors-only']) !== 0)
-    return summarize({ passed: 0, failed: 1, skipped: 0 })
+  if (!build(root)) return summarize({ passed: 0, failed: 1, skipped: 0 })
   console.log(`Seed of random tests: HERMES_TEST_SEED=${env.HERMES_TEST_SEED}`)
   const directory = mkdtempSync(join(tmpdir(), 'hermes-test-'))
   try {

@@ -10,7 +10,7 @@ let root: string
 /** A workspace with the real script, setup and vitest, and a `turbo` that does nothing. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'test-script-'))
-  await cp(join(repository, 'scripts/test.mjs'), join(root, 'scripts/test.mjs'))
+  for (const name of ['test.mjs', 'build.mjs']) await cp(join(repository, 'scripts', name), join(root, 'scripts', name))
   await cp(join(repository, 'tests/support'), join(root, 'support'), { recursive: true })
   await write('package.json', '{ "type": "module" }')
   await write(
