@@ -1,0 +1,55 @@
+import { type Collected, collectInvocations } from './collect.js'
+import type { CommandContext } from './context.js'
+import { HARDLINE_RULES } from './hardline.js'
+import { type CommandRule, matching } from './rule.js'
+import { EXECUTION_RULES } from './rules-execution.js'
+import { FILE_RULES } from './rules-files.js'
+import { GIT_RULES } from './rules-git.js'
+import { SERVICE_RULES } from './rules-services.js'
+
+/** What a command line is. `rule` and `reason` are `null` when it is safe. */
+export interface CommandClass {
+  /** `hardline`: never run. `dangerous`: ask first. */
+  readonly level: 'hardline' | 'dangerous' | 'safe'
+  /** Stable name, for example `recursive-delete`. */
+  readonly rule: string | null
+  /** What it does, for a person: "deletes folders with everything in them". */
+  readonly reason: string | null
+  /** Every rule that matched, `rule` first. Leave for one of them is not leave for the others. */
+  readonly rules: readonly string[]
+}
+
+const SAFE: CommandClass = Object.freeze({ level: 'safe', rule: null, reason: null, rules: Object.freeze([]) })
+
+/**
+ * Judges a shell command by what it would run, not by how it is spelled: quoted prose is not a command, and quoting, substitutions,
+ * wrappers and `-c` payloads hide nothing that can be known beforehand. Broken quoting counts as dangerous. Never throws.
+ */
+export function classifyCommand(command: string, context: CommandContext = {}): CommandClass {
+  return classifyCollected(collectInvocations(command, context))
+}
+
+/** The same for a command already taken apart. */
+export function classifyCollected({ invocations, forkBombs, complete }: Collected): CommandClass {
+  if (forkBombs.length > 0) return judged('hardline', [FORK_BOMB])
+  const matches = (rules: readonly CommandRule[]): readonly CommandRule[] =>
+    invocations.flatMap((invocation) => matching(rules, invocation))
+  const hardline = matches(HARDLINE_RULES)
+  if (hardline.length > 0) return judged('hardline', hardline)
+  const dangerous = [GIT_RULES, FILE_RULES, SERVICE_RULES, EXECUTION_RULES].flatMap(matches)
+  const found = complete ? dangerous : [UNPARSABLE, ...dangerous]
+  return found.length === 0 ? SAFE : judged('dangerous', found)
+}
+
+type Finding = Pick<CommandRule, 'rule' | 'reason'>
+
+const FORK_BOMB: Finding = Object.freeze({ rule: 'fork-bomb', reason: 'starts processes without end' })
+const UNPARSABLE: Finding = Object.freeze({
+  rule: 'unparsable',
+  reason: 'has quoting or nesting that cannot be followed',
+})
+
+function judged(level: 'hardline' | 'dangerous', found: readonly Finding[]): CommandClass {
+  const [first] = found
+  return { level, rule: first!.rule, reason: first!.reason, rules: [...new Set(found.map(({ rule }) => rule))] }
+}

@@ -1,0 +1,207 @@
+import { parseShell } from '../shell/parse.js'
+import type { Group, Pipeline, Redirect, Script, SimpleCommand, Stage, Word } from '../shell/script.js'
+import { type CommandContext, resolveShellPath } from './context.js'
+import type { Input, Invocation } from './invocation.js'
+import { texts } from './invocation.js'
+import { printedText, redirectedText } from './known-text.js'
+import { payloads } from './payloads.js'
+import { FETCHERS } from './programs.js'
+import { unwrap } from './wrappers.js'
+
+const MAX_NESTING = 8
+const MAX_INVOCATIONS = 2000
+
+/** Everything a command line would run, in order. */
+export interface Collected {
+  readonly invocations: readonly Invocation[]
+  /** Names of functions that start themselves again beside themselves. */
+  readonly forkBombs: readonly string[]
+  /** False when quoting is broken or nesting is too deep to follow. */
+  readonly complete: boolean
+}
+
+interface Scope {
+  cwd: string | undefined
+  readonly userHome: string | undefined
+  readonly home: string | undefined
+  readonly via: Invocation['via']
+  readonly elevated: boolean
+  readonly nesting: number
+}
+
+const NO_INPUT: Input = Object.freeze({ from: [], text: null })
+
+/** Lists the programs that `command` runs, those inside substitutions, `bash -c`, `xargs`, `find -exec` and `eval` included. */
+export function collectInvocations(command: string, context: CommandContext): Collected {
+  const collector = new Collector()
+  collector.text(command, {
+    cwd: context.cwd,
+    userHome: context.userHome,
+    home: context.home,
+    via: null,
+    elevated: false,
+    nesting: 0,
+  })
+  return collector
+}
+
+/** The base name of a program, unicode look-alikes folded. */
+export function programName(word: Word): string {
+  const text = /[^\x20-\x7e]/.test(word.text) ? word.text.normalize('NFKC').replace(/\p{C}/gu, '') : word.text
+  return text.slice(text.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
+}
+
+class Collector implements Collected {
+  readonly invocations: Invocation[] = []
+  readonly forkBombs: string[] = []
+  complete = true
+  readonly #downloads = new Set<string>()
+
+  text(command: string, scope: Scope, input: Input = NO_INPUT): Invocation[] {
+    if (scope.nesting > MAX_NESTING) {
+      this.complete = false
+      return []
+    }
+    const parsed = parseShell(command)
+    this.complete &&= parsed.complete
+    return this.#script(parsed.script, scope, input)
+  }
+
+  #script(script: Script, scope: Scope, input: Input): Invocation[] {
+    return script.pipelines.flatMap((pipeline) => this.#pipeline(pipeline, scope, input))
+  }
+
+  #pipeline(pipeline: Pipeline, scope: Scope, outer: Input): Invocation[] {
+    const all: Invocation[] = []
+    let input = outer
+    for (const stage of pipeline.stages) {
+      // Stages of a pipe run in shells of their own: a `cd` there ends with them.
+      const own = pipeline.stages.length > 1 ? { ...scope } : scope
+      const found = this.#stage(stage, own, withRedirects(input, stage.redirects))
+      all.push(...found)
+      const last = found.at(-1)
+      input = { from: [...input.from, ...found], text: found.length === 1 && last ? printedText(last) : null }
+    }
+    return all
+  }
+
+  #stage(stage: Stage, scope: Scope, input: Input): Invocation[] {
+    if (stage.type === 'simple') return this.#simple(stage, scope, input)
+    if (stage.functionName !== null && restartsItself(stage, stage.functionName)) {
+      this.forkBombs.push(stage.functionName)
+    }
+    const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
+    const outputs = stage.redirects.filter((redirect) => redirect.operator.includes('>'))
+    if (outputs.length > 0) this.#command({ words: [], redirects: outputs }, scope, input)
+    return [...inner, ...this.#redirectScripts(stage.redirects, scope)]
+  }
+
+  #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {
+    const scripts = command.assignments.flatMap(({ value }) => value.scripts)
+    const inner = scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
+    this.#redirectScripts(command.redirects, scope)
+    return [...inner, ...this.#command(command, scope, input)]
+  }
+
+  #redirectScripts(redirects: readonly Redirect[], scope: Scope): Invocation[] {
+    return redirects
+      .flatMap((redirect) => [...redirect.scripts, ...redirect.target.scripts])
+      .flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
+  }
+
+  #command(
+    command: Pick<SimpleCommand, 'words' | 'redirects'> & Partial<SimpleCommand>,
+    scope: Scope,
+    input: Input,
+  ): Invocation[] {
+    if (this.invocations.length >= MAX_INVOCATIONS) {
+      this.complete = false
+      return []
+    }
+    const inner = command.words.flatMap((word) =>
+      word.scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT)),
+    )
+    const unwrapped = unwrap(command.words, programName)
+    const nested: Scope = {
+      ...scope,
+      via: unwrapped.xargs ? 'xargs' : scope.via,
+      elevated: scope.elevated || unwrapped.elevated,
+      nesting: scope.nesting + 1,
+    }
+    if (unwrapped.splitText !== null) return this.text(unwrapped.splitText, nested, input)
+    const [program = EMPTY, ...args] = unwrapped.words
+    if (unwrapped.words.length < command.words.length && /\s/.test(program.text) && !program.dynamic) {
+      return this.text(texts(unwrapped.words).join(' '), nested, input)
+    }
+    const invocation: Invocation = {
+      name: programName(program),
+      program,
+      written: [
+        ...(command.assignments ?? []).map(({ name, value }) => `${name}=${value.text}`),
+        ...texts(command.words),
+      ].join(' '),
+      args,
+      redirects: command.redirects,
+      input,
+      inner,
+      elevated: nested.elevated,
+      via: nested.via,
+      context: { cwd: scope.cwd, userHome: scope.userHome, home: scope.home },
+      downloads: new Set(this.#downloads),
+    }
+    this.invocations.push(invocation)
+    this.#follow(invocation, scope)
+    return [invocation, ...this.#payloads(invocation, nested, input)]
+  }
+
+  #payloads(invocation: Invocation, scope: Scope, input: Input): Invocation[] {
+    const isFind = ['find', 'fd', 'fdfind'].includes(invocation.name)
+    const elevated = scope.elevated || invocation.name === 'su'
+    const own: Scope = { ...scope, elevated, via: isFind ? 'find' : scope.via }
+    return payloads(invocation).flatMap((payload) => {
+      if (payload.type === 'text') {
+        // `eval` runs in this shell, everything else in one of its own; following `cd` into it is harmless.
+        return this.text(payload.text, { ...own }, input)
+      }
+      if (own.nesting > MAX_NESTING) {
+        this.complete = false
+        return []
+      }
+      return this.#command({ words: payload.words, redirects: [] }, { ...own }, input)
+    })
+  }
+
+  /** Keeps what later commands depend on: the directory, and what was downloaded where. */
+  #follow(invocation: Invocation, scope: Scope): void {
+    const args = texts(invocation.args)
+    if (invocation.name === 'cd' || invocation.name === 'pushd') {
+      const target = invocation.args.find((word) => !word.text.startsWith('-'))
+      const unknown = args.includes('-') || (target?.dynamic ?? false)
+      scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
+    }
+    if (!FETCHERS.includes(invocation.name)) return
+    const urls = args.filter((arg) => /^https?:/.test(arg)).map((arg) => arg.split(/[?#]/)[0]!.replace(/^.*\//, ''))
+    const outputs = args.filter((_, index) =>
+      /^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(args[index - 1] ?? ''),
+    )
+    const redirected = invocation.redirects.filter((redirect) => redirect.operator.includes('>'))
+    for (const path of [...urls, ...outputs, ...redirected.map((redirect) => redirect.target.text)]) {
+      if (path !== '') this.#downloads.add(resolveShellPath(path, invocation.context))
+    }
+  }
+}
+
+const EMPTY: Word = Object.freeze({ text: '', mask: '', dynamic: false, splits: false, scripts: [] })
+
+function withRedirects(input: Input, redirects: readonly Redirect[]): Input {
+  const text = redirectedText(redirects)
+  return text === null ? input : { from: input.from, text }
+}
+
+function restartsItself(group: Group, name: string): boolean {
+  return group.script.pipelines.some((pipeline) => {
+    if (pipeline.stages.some((stage) => stage.type === 'group' && restartsItself(stage, name))) return true
+    if (pipeline.stages.length < 2 && !pipeline.background) return false
+    return pipeline.stages.some((stage) => stage.type === 'simple' && stage.words[0]?.text === name)
+  })
+}

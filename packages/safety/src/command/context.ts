@@ -1,0 +1,52 @@
+import { matchGlob } from '../glob.js'
+
+/** Where a command runs, as far as it is known. */
+export interface CommandContext {
+  /** Absolute, or starting with `~`. */
+  readonly cwd?: string
+  /** Absolute path of the Hermes home. */
+  readonly home?: string
+  /** Absolute path of the person's home folder; `~` and `$HOME` stand for it. */
+  readonly userHome?: string
+}
+
+const SYSTEM_FOLDERS = Object.freeze([
+  ...['/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/opt', '/proc', '/root', '/run', '/sbin'],
+  ...['/srv', '/sys', '/usr', '/var', '/usr/bin', '/usr/lib', '/usr/local', '/usr/sbin', '/usr/share', '/var/lib'],
+  ...['/Applications', '/Library', '/System', '/Users', '/Volumes', '/private', '/private/etc', '/private/var'],
+])
+
+/** `path` with `.`, `..` and double slashes gone; the person's home folder becomes `~`; relative to `cwd` where that is known. */
+export function resolveShellPath(path: string, context: CommandContext): string {
+  const rooted = path.startsWith('/') || path === '~' || /^~[^/]*\//.test(path) || /^~\w+$/.test(path)
+  const full = rooted || context.cwd === undefined ? path : `${context.cwd}/${path}`
+  const home = context.userHome?.replace(/\/+$/, '')
+  const normal = normalize(full)
+  if (home === undefined || home === '') return normal
+  if (normal === home) return '~'
+  return normal.startsWith(`${home}/`) ? `~${normal.slice(home.length)}` : normal
+}
+
+function normalize(path: string): string {
+  const absolute = path.startsWith('/')
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    const last = parts.at(-1)
+    if (part !== '..') parts.push(part)
+    else if (last === undefined && absolute) continue
+    else if (last === undefined || last === '..') parts.push(part)
+    else if (parts.length === 1 && last.startsWith('~')) return normalize(`/home/${path.slice(path.indexOf('..') + 2)}`)
+    else parts.pop()
+  }
+  return (absolute ? '/' : '') + parts.join('/') || '.'
+}
+
+/** Whether losing what is at `path` means losing the system or a home folder. A trailing `/*` counts as the folder itself. */
+export function isCriticalPath(path: string, context: CommandContext): boolean {
+  const folder = path.replace(/(?<=\/)(?:\.?\*|\*\*|\.\[!?\.?\]\*|\{[^/]*\})$/, '') || path
+  const resolved = resolveShellPath(folder === '*' ? '.' : folder, context)
+  if (resolved === '/' || /^~[^/]*$/.test(resolved) || SYSTEM_FOLDERS.includes(resolved)) return true
+  if (/^\/(?:home|Users)\/[^/]+$/.test(resolved)) return true
+  return /^\/[^/]*[*?[][^/]*$/.test(resolved) && SYSTEM_FOLDERS.some((system) => matchGlob(resolved, system))
+}

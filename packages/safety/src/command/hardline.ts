@@ -1,0 +1,110 @@
+import { isCriticalPath, resolveShellPath } from './context.js'
+import { isMadeFile } from './devices.js'
+import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import type { CommandRule } from './rule.js'
+import { writeTargets } from './write-targets.js'
+
+const SHUTDOWN = ['shutdown', 'reboot', 'halt', 'poweroff', 'init', 'telinit', 'systemctl', 'loginctl']
+const SYSTEMCTL_SHUTDOWN = [
+  'poweroff',
+  'reboot',
+  'halt',
+  'kexec',
+  'soft-reboot',
+  'emergency',
+  'rescue',
+  'suspend',
+  'hibernate',
+]
+const FIND_FILTERS = /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|newer\w*|size|empty|user|group|perm)$/
+
+/** What nothing switches off: the machine or a home folder would be lost. */
+export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'delete-system',
+    reason: 'deletes the system or a home folder',
+    programs: ['rm', 'rmdir', 'shred', 'srm'],
+    matches: ({ args, context, name }: Invocation) => {
+      const options = readOptions(args)
+      if (name === 'rm' && !hasOption(options, 'rR', 'recursive')) return false
+      return name !== 'shred' && options.operands.some((path) => isCriticalPath(path, context))
+    },
+  },
+  {
+    rule: 'delete-system',
+    reason: 'deletes everything below the system or a home folder',
+    programs: ['find'],
+    matches: ({ args, context }: Invocation) => {
+      const words = texts(args)
+      const tests = words.findIndex((word) => /^[-(!]/.test(word))
+      const paths = words.slice(0, tests === -1 ? words.length : tests)
+      const deletes =
+        words.includes('-delete') ||
+        words.some((word, index) => /^-(?:exec|ok)/.test(words[index - 1] ?? '') && /(?:^|\/)rm$/.test(word))
+      return (
+        deletes && !words.some((word) => FIND_FILTERS.test(word)) && paths.some((path) => isCriticalPath(path, context))
+      )
+    },
+  },
+  {
+    rule: 'delete-system',
+    reason: 'moves the system or a home folder away',
+    programs: ['mv'],
+    matches: ({ args, context }: Invocation) =>
+      readOptions(args)
+        .operands.slice(0, -1)
+        .some((path) => isCriticalPath(path, context)),
+  },
+  {
+    rule: 'format-disk',
+    reason: 'formats or wipes a disk',
+    matches: ({ name, args }: Invocation) => {
+      const words = texts(args)
+      if (/^(?:mkfs(?:\..+)?|mke2fs|newfs(?:_.+)?|mkswap)$/.test(name)) {
+        return words.some((word) => word.startsWith('/dev/') && !isMadeFile(word))
+      }
+      if (name === 'wipefs') return words.some((word) => /^(?:-\w*a|--all)/.test(word))
+      if (name === 'diskutil') return /^(?:erase|partition|zero|secureErase)/i.test(words[0] ?? '')
+      if (name === 'sgdisk') return words.some((word) => /^(?:-\w*[zZo]|--zap|--clear)/.test(word))
+      return name === 'blkdiscard' || (name === 'format' && words.some((word) => /^[a-z]:/i.test(word)))
+    },
+  },
+  {
+    rule: 'write-device',
+    reason: 'writes to a disk or to the memory of the machine',
+    matches: (invocation: Invocation) =>
+      writeTargets(invocation).some((path) => {
+        const resolved = resolveShellPath(path, invocation.context)
+        return (resolved.startsWith('/dev/') && !isMadeFile(resolved)) || resolved === '/proc/sysrq-trigger'
+      }),
+  },
+  {
+    rule: 'kill-all',
+    reason: 'ends every process',
+    programs: ['kill', 'pkill', 'killall', 'killall5'],
+    matches: ({ name, args }: Invocation) => killsAll(name, texts(args)),
+  },
+  {
+    rule: 'shutdown',
+    reason: 'shuts down or restarts the machine',
+    programs: SHUTDOWN,
+    matches: ({ name, args }: Invocation) => {
+      const words = texts(args)
+      if (words.some((word) => ['-c', '--help', '--version', '--show', '-h --help'].includes(word))) return false
+      if (name === 'systemctl' || name === 'loginctl')
+        return SYSTEMCTL_SHUTDOWN.includes(words.find((word) => !word.startsWith('-')) ?? '')
+      if (name === 'init' || name === 'telinit') return /^[016sS]$/.test(words.at(-1) ?? '')
+      return true
+    },
+  },
+])
+
+function killsAll(name: string, words: readonly string[]): boolean {
+  if (name === 'killall5') return true
+  const operands = words.filter((word) => !word.startsWith('-'))
+  if (name === 'pkill' || name === 'killall') return operands.some((word) => /^(?:\.\*?|\.\+|\*|\^)?$/.test(word))
+  const separated = words.indexOf('--')
+  const targets = separated === -1 ? words.slice(1) : words.slice(separated + 1)
+  if (words.includes('-l')) return false
+  return targets.includes('-1') || operands.includes('1')
+}

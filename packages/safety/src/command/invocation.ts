@@ -1,0 +1,69 @@
+import type { Redirect, Word } from '../shell/script.js'
+import type { CommandContext } from './context.js'
+
+/** What a program reads from standard input. */
+export interface Input {
+  /** The programs at the other end of the pipe. */
+  readonly from: readonly Invocation[]
+  /** The text itself where it is known: a here-document, or `echo` of known words. */
+  readonly text: string | null
+}
+
+/** One program that a command line runs, freed of `sudo`, `env`, `xargs` and the like. */
+export interface Invocation {
+  /** Base name, for example `rm` for `/bin/rm`. */
+  readonly name: string
+  readonly program: Word
+  /** As it was written: assignments, wrappers and all. */
+  readonly written: string
+  readonly args: readonly Word[]
+  readonly redirects: readonly Redirect[]
+  readonly input: Input
+  /** Programs whose output becomes part of its words. */
+  readonly inner: readonly Invocation[]
+  readonly elevated: boolean
+  /** Who hands it further arguments. */
+  readonly via: 'xargs' | 'find' | null
+  readonly context: CommandContext
+  /** Files that earlier commands of the same line downloaded. */
+  readonly downloads: ReadonlySet<string>
+}
+
+/** Arguments split into options and the rest, as GNU programs read them. */
+export interface Options {
+  /** Letters of clusters such as `-rf`, in order. */
+  readonly letters: string
+  /** Long names without `--` and without `=value`. */
+  readonly long: readonly string[]
+  readonly operands: readonly string[]
+}
+
+/** Reads options anywhere before `--`. Options that take a value in the next word are named in `valued`, with their dashes. */
+export function readOptions(args: readonly Word[], valued: readonly string[] = []): Options {
+  let letters = ''
+  const long: string[] = []
+  const operands: string[] = []
+  for (let at = 0; at < args.length; at++) {
+    const text = args[at]!.text
+    if (text === '--') {
+      operands.push(...args.slice(at + 1).map((word) => word.text))
+      break
+    }
+    if (text.startsWith('--')) long.push(text.slice(2).split('=')[0]!)
+    else if (text.length > 1 && text.startsWith('-')) letters += text.slice(1)
+    else operands.push(text)
+    if (valued.includes(text)) at++
+  }
+  return { letters, long, operands }
+}
+
+/** Whether an option was given by letter, or by a long name that may be shortened as GNU allows. */
+export function hasOption(options: Options, letters: string, ...names: readonly string[]): boolean {
+  if ([...letters].some((letter) => options.letters.includes(letter))) return true
+  return options.long.some((given) => names.some((name) => name.startsWith(given) && given.length > 1))
+}
+
+/** The texts of `args`. */
+export function texts(args: readonly Word[]): string[] {
+  return args.map((word) => word.text)
+}

@@ -1,0 +1,135 @@
+import { isCriticalPath } from './context.js'
+import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import { checkProtected } from './protected-writes.js'
+import type { CommandRule } from './rule.js'
+
+const READERS = [
+  ...[
+    'cat',
+    'tac',
+    'less',
+    'more',
+    'head',
+    'tail',
+    'cp',
+    'mv',
+    'scp',
+    'rsync',
+    'tar',
+    'zip',
+    '7z',
+    'base64',
+    'xxd',
+    'od',
+    'hexdump',
+  ],
+  ...[
+    'strings',
+    'grep',
+    'egrep',
+    'rg',
+    'awk',
+    'gawk',
+    'sed',
+    'cut',
+    'sort',
+    'curl',
+    'wget',
+    'nc',
+    'dd',
+    'bat',
+    'ln',
+    'tee',
+    'jq',
+    'gpg',
+    'vi',
+    'vim',
+    'nano',
+    'openssl',
+  ],
+]
+
+/** Commands that lose or expose files. */
+export const FILE_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'recursive-delete',
+    reason: 'deletes folders with everything in them',
+    programs: ['rm', 'srm'],
+    matches: ({ args }: Invocation) =>
+      hasOption(readOptions(args), 'rR', 'recursive') || args.some((word) => word.splits && /^[$`]/.test(word.text)),
+  },
+  {
+    rule: 'recursive-delete',
+    reason: 'deletes folders with everything in them',
+    programs: ['rd', 'rmdir', 'del', 'erase', 'Remove-Item', 'ri'],
+    matches: ({ args }: Invocation) => texts(args).some((word) => /^(?:\/s|-r(?:ec\w*)?)$/i.test(word)),
+  },
+  {
+    rule: 'bulk-delete',
+    reason: 'deletes every file that a search finds',
+    programs: ['find', 'fd', 'fdfind'],
+    matches: ({ args }: Invocation) => texts(args).includes('-delete'),
+  },
+  {
+    rule: 'bulk-delete',
+    reason: 'deletes every file that a search finds',
+    programs: ['rm', 'rmdir', 'unlink', 'shred'],
+    matches: ({ via }: Invocation) => via !== null,
+  },
+  {
+    rule: 'bulk-delete',
+    reason: 'deletes files that the source does not have',
+    programs: ['rsync', 'rclone'],
+    matches: ({ args }: Invocation) => texts(args).some((word) => /^(?:--del(?:ete.*)?|sync|purge|delete)$/.test(word)),
+  },
+  {
+    rule: 'shred',
+    reason: 'destroys files beyond recovery',
+    programs: ['shred', 'srm', 'wipe'],
+    matches: () => true,
+  },
+  {
+    rule: 'raw-copy',
+    reason: 'writes raw blocks',
+    programs: ['dd', 'dcfldd'],
+    matches: ({ args }: Invocation) => texts(args).some((word) => word.startsWith('of=') && word !== 'of=/dev/null'),
+  },
+  {
+    rule: 'format-disk',
+    reason: 'changes or formats a disk',
+    matches: ({ name, args }: Invocation) =>
+      args.length > 0 &&
+      !texts(args).some((word) => /^(?:--help|-V|--version|-l|--list)$/.test(word)) &&
+      /^(?:mkfs(?:\..+)?|mke2fs|newfs(?:_.+)?|mkswap|fdisk|sfdisk|parted|diskpart|cryptsetup|lvremove|vgremove|pvremove)$/.test(
+        name,
+      ),
+  },
+  {
+    rule: 'world-writable',
+    reason: 'lets every user of the machine write',
+    programs: ['chmod'],
+    matches: ({ args }: Invocation) => {
+      const mode = readOptions(args.filter((word) => !/^-[rwxst]/.test(word.text))).operands[0] ?? ''
+      return (
+        /^[0-7]*[2367]$/.test(mode) ||
+        /(?:^|,)(?:[ug]*[oa][ugoa]*|)[+=][rxst]*w/.test(mode) ||
+        /[+=]\w*s/.test(mode) ||
+        /^[4-7][0-7]{3}$/.test(mode)
+      )
+    },
+  },
+  {
+    rule: 'change-owner',
+    reason: 'changes the owner of a whole folder to root, or of system folders',
+    programs: ['chown', 'chgrp', 'chmod'],
+    matches: ({ name, args, context }: Invocation) => {
+      const options = readOptions(args)
+      if (!hasOption(options, 'R', 'recursive')) return false
+      const [owner = '', ...paths] = options.operands
+      return (
+        (name !== 'chmod' && /^(?:root|0)(?:[:.]|$)/.test(owner)) || paths.some((path) => isCriticalPath(path, context))
+      )
+    },
+  },
+  ...checkProtected(READERS),
+])

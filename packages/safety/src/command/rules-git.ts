@@ -1,0 +1,66 @@
+import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import type { CommandRule } from './rule.js'
+
+const GLOBAL_VALUED = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path']
+
+/** The subcommand of a git call and the words after it. */
+export function gitCommand(args: Invocation['args']): { readonly verb: string; readonly rest: Invocation['args'] } {
+  let at = 0
+  while (args[at]?.text.startsWith('-')) at += GLOBAL_VALUED.includes(args[at]!.text) ? 2 : 1
+  return { verb: args[at]?.text ?? '', rest: args.slice(at + 1) }
+}
+
+function destroys(verb: string, rest: Invocation['args']): boolean {
+  const options = readOptions(rest)
+  const words = texts(rest)
+  const [first = ''] = options.operands
+  switch (verb) {
+    case 'reset':
+      return hasOption(options, '', 'hard', 'merge')
+    case 'clean':
+      return hasOption(options, 'fxX', 'force') && !hasOption(options, 'n', 'dry-run')
+    case 'push':
+      return (
+        hasOption(options, 'fd', 'force', 'force-with-lease', 'force-if-includes', 'mirror', 'delete', 'prune') ||
+        options.operands.slice(1).some((ref) => /^[+:]/.test(ref))
+      )
+    case 'checkout':
+    case 'switch':
+      return (
+        hasOption(options, 'f', 'force', 'discard-changes') ||
+        words.includes('.') ||
+        (words.includes('--') && words.indexOf('--') < words.length - 1)
+      )
+    case 'restore':
+      return !(hasOption(options, 'S', 'staged') && !hasOption(options, 'W', 'worktree'))
+    case 'branch':
+      return hasOption(options, 'D') || (hasOption(options, 'd', 'delete') && hasOption(options, 'f', 'force'))
+    case 'stash':
+      return first === 'drop' || first === 'clear'
+    case 'reflog':
+      return first === 'expire' || first === 'delete'
+    case 'worktree':
+      return first === 'remove' && hasOption(options, 'f', 'force')
+    case 'update-ref':
+      return hasOption(options, 'd')
+    case 'gc':
+      return words.some((word) => word.startsWith('--prune=now') || word === '--prune=all')
+    case 'rm':
+      return hasOption(options, 'rf', 'force') && !hasOption(options, '', 'cached')
+    default:
+      return verb === 'filter-branch' || verb === 'filter-repo'
+  }
+}
+
+/** Git commands that lose work or rewrite what others have. */
+export const GIT_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'git-destructive',
+    reason: 'discards work or rewrites history',
+    programs: ['git'],
+    matches: ({ args }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      return destroys(verb, rest)
+    },
+  },
+])

@@ -1,0 +1,177 @@
+import { type Invocation, readOptions, texts } from './invocation.js'
+import type { CommandRule } from './rule.js'
+import { destroysData, SQL_CLIENTS } from './sql.js'
+
+const verbs = (args: Invocation['args'], valued: readonly string[] = []): readonly string[] =>
+  readOptions(args, valued).operands
+
+/** Commands that stop or destroy what runs elsewhere: services, processes, containers, databases, clouds, registries. */
+export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'stop-service',
+    reason: 'stops or disables a service',
+    programs: ['systemctl', 'service', 'launchctl', 'rc-service', 'sv', 'sc', 'net', 'brew', 'supervisorctl', 'pm2'],
+    matches: ({ name, args }: Invocation) => {
+      const words = verbs(args)
+      if (name === 'brew') return words[0] === 'services' && ['stop', 'kill'].includes(words[1] ?? '')
+      const stops = [
+        'stop',
+        'disable',
+        'mask',
+        'kill',
+        'unload',
+        'bootout',
+        'remove',
+        'down',
+        'exit',
+        'delete',
+        'isolate',
+      ]
+      return words.slice(0, 3).some((word) => stops.includes(word))
+    },
+  },
+  {
+    rule: 'stop-service',
+    reason: 'stops a service',
+    matches: ({ program, args }: Invocation) =>
+      /^\/etc\/(?:init|rc)\.d\//.test(program.text) && texts(args)[0] === 'stop',
+  },
+  {
+    rule: 'force-kill',
+    reason: 'ends processes without letting them clean up',
+    programs: ['kill', 'pkill', 'killall', 'taskkill', 'fuser'],
+    matches: ({ name, args }: Invocation) => {
+      const words = texts(args)
+      if (words.includes('-l')) return false
+      if (name === 'fuser') return words.some((word) => /^-\w*k/.test(word))
+      if (name === 'taskkill') return words.some((word) => /^\/f$/i.test(word))
+      return words.some(
+        (word, index) =>
+          /^-(?:9|(?:SIG)?KILL)$/i.test(word) ||
+          /^--signal=(?:9|(?:SIG)?KILL)$/i.test(word) ||
+          (/^(?:-s|-n|--signal)$/.test(words[index - 1] ?? '') && /^(?:9|(?:SIG)?KILL)$/i.test(word)),
+      )
+    },
+  },
+  {
+    rule: 'kill-own',
+    reason: 'ends Hermes itself',
+    programs: ['pkill', 'killall'],
+    matches: ({ args }: Invocation) => verbs(args).some((word) => /hermes|^node$/.test(word)),
+  },
+  {
+    rule: 'containers',
+    reason: 'stops or removes containers, images or volumes, or opens the machine to a container',
+    programs: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose'],
+    matches: ({ name, args }: Invocation) => {
+      const all = texts(args)
+      if (all.some((word) => /^(?:-H|--host|--privileged|--pid=host)/.test(word))) return true
+      if (
+        all.some(
+          (word, at) =>
+            /^(?:-v|--volume)$/.test(all[at - 1] ?? '') && /^(?:\/|\/etc|~|\/var\/run\/docker\.sock):/.test(word),
+        )
+      )
+        return true
+      const [first = '', second = ''] = name.endsWith('-compose')
+        ? ['compose', ...verbs(args, ['-f'])]
+        : verbs(args, ['-c', '--context', '-f', '-p'])
+      const lifecycle = ['rm', 'rmi', 'prune', 'kill', 'stop', 'remove', 'restart', 'down', 'leave']
+      const groups = [
+        'container',
+        'image',
+        'volume',
+        'network',
+        'system',
+        'builder',
+        'compose',
+        'swarm',
+        'stack',
+        'service',
+        'pod',
+        'buildx',
+      ]
+      return lifecycle.includes(first) || (groups.includes(first) && lifecycle.includes(second))
+    },
+  },
+  {
+    rule: 'sql-destructive',
+    reason: 'drops, empties or deletes whole tables',
+    programs: SQL_CLIENTS,
+    matches: destroysData,
+  },
+  {
+    rule: 'sql-destructive',
+    reason: 'drops a database',
+    programs: ['dropdb', 'dropuser', 'mysqladmin', 'redis-cli', 'mongo', 'mongosh'],
+    matches: ({ name, args }: Invocation) =>
+      name.startsWith('drop') ||
+      /\b(?:drop|dropDatabase|flushall|flushdb|deleteMany\(\s*\{\s*\})/i.test(texts(args).join(' ')),
+  },
+  {
+    rule: 'publish',
+    reason: 'publishes a package for everybody',
+    programs: [
+      'npm',
+      'pnpm',
+      'yarn',
+      'bun',
+      'cargo',
+      'twine',
+      'gem',
+      'poetry',
+      'uv',
+      'hatch',
+      'flit',
+      'nuget',
+      'dotnet',
+      'mvn',
+      'lerna',
+      'changeset',
+      'vsce',
+      'ovsx',
+      'jsr',
+      'npx',
+    ],
+    matches: ({ name, args }: Invocation) => {
+      const words = verbs(args, ['--filter', '-F', '-C', '--dir', '--prefix', '-w', '--workspace', '-p'])
+      if (texts(args).includes('--dry-run')) return false
+      if (name === 'twine') return words[0] === 'upload'
+      if (name === 'gem' || name === 'nuget') return words[0] === 'push'
+      if (name === 'dotnet') return words[0] === 'nuget' && words[1] === 'push'
+      if (name === 'mvn') return words.includes('deploy')
+      if (words[0] === 'run') return false
+      return words.slice(0, 3).some((word) => ['publish', 'unpublish', 'yank', 'deprecate'].includes(word))
+    },
+  },
+  {
+    rule: 'infrastructure',
+    reason: 'deletes or changes things in a cluster or cloud',
+    programs: [
+      'kubectl',
+      'helm',
+      'terraform',
+      'tofu',
+      'pulumi',
+      'aws',
+      'gcloud',
+      'az',
+      'gh',
+      'gsutil',
+      'flyctl',
+      'fly',
+      'heroku',
+      'vercel',
+    ],
+    matches: ({ args }: Invocation) => {
+      const words = verbs(args)
+      if (
+        words.some((word) =>
+          /^(?:delete(?:-.+)?|destroy|uninstall|drain|terminate(?:-.+)?|rb|rm|apps:destroy|purge)$/.test(word),
+        )
+      )
+        return true
+      return words[0] === 'apply' && texts(args).some((word) => /^--?auto-approve/.test(word))
+    },
+  },
+])

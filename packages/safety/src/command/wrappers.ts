@@ -1,0 +1,118 @@
+import type { Word } from '../shell/script.js'
+
+interface Wrapper {
+  /** Options whose value is the next word. */
+  readonly valued?: readonly string[]
+  /** Words of its own before the command. */
+  readonly positional?: number
+  readonly assignments?: boolean
+  readonly elevates?: boolean
+  /** With one of these it does not run the command. */
+  readonly query?: readonly string[]
+}
+
+const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
+  sudo: {
+    valued: [
+      '-u',
+      '-g',
+      '-h',
+      '-p',
+      '-C',
+      '-r',
+      '-t',
+      '-T',
+      '-U',
+      '-D',
+      '-R',
+      '--user',
+      '--group',
+      '--prompt',
+      '--chdir',
+    ],
+    assignments: true,
+    elevates: true,
+  },
+  doas: { valued: ['-u', '-C'], elevates: true },
+  pkexec: { valued: ['--user'], elevates: true },
+  env: { valued: ['-u', '--unset', '-C', '--chdir'], assignments: true },
+  nohup: {},
+  nice: { valued: ['-n'] },
+  ionice: { valued: ['-c', '-n', '-p'] },
+  time: { valued: ['-f', '-o'] },
+  timeout: { valued: ['-s', '-k', '--signal', '--kill-after'], positional: 1 },
+  gtimeout: { valued: ['-s', '-k'], positional: 1 },
+  stdbuf: { valued: ['-i', '-o', '-e'] },
+  setsid: {},
+  exec: { valued: ['-a'] },
+  command: { query: ['-v', '-V'] },
+  builtin: {},
+  coproc: {},
+  chroot: { positional: 1 },
+  unshare: {},
+  strace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
+  watch: { valued: ['-n', '--interval'] },
+  flock: { valued: ['-w', '-E'], positional: 1 },
+  busybox: {},
+  toybox: {},
+  caffeinate: { valued: ['-t', '-w'] },
+  xargs: {
+    valued: ['-I', '-n', '-P', '-L', '-d', '-E', '-s', '-a', '--max-args', '--max-procs', '--delimiter', '--arg-file'],
+  },
+  parallel: { valued: ['-j', '-S', '--jobs', '-a', '--colsep'] },
+})
+
+/** A command without the programs that only run another one. */
+export interface Unwrapped {
+  readonly words: readonly Word[]
+  readonly elevated: boolean
+  readonly xargs: boolean
+  /** Text that `env -S` splits into a command. */
+  readonly splitText: string | null
+}
+
+/** Programs that run what they are given with more rights. */
+export const ELEVATORS = Object.freeze(['sudo', 'doas', 'pkexec', 'su', 'runuser', 'runas', 'sudoedit'])
+
+/** Takes off `sudo`, `env`, `timeout`, `xargs` and their kind with their own options, any number of them. */
+export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): Unwrapped {
+  let rest = words
+  let elevated = false
+  let xargs = false
+  for (;;) {
+    const name = rest[0] ? nameOf(rest[0]) : ''
+    const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
+    if (!wrapper) return { words: rest, elevated, xargs, splitText: null }
+    const split = name === 'env' ? rest.findIndex((word) => /^(?:-S|--split-string)/.test(word.text)) : -1
+    const inner = skipOptions(rest, wrapper)
+    if (split !== -1) {
+      const text = rest
+        .slice(split)
+        .map((word) => word.text)
+        .join(' ')
+      return { words: [], elevated, xargs, splitText: text.replace(/^(?:-S|--split-string=?)\s*/, '') }
+    }
+    elevated ||= wrapper.elevates ?? false
+    xargs ||= name === 'xargs' || name === 'parallel'
+    // Nothing to run: the wrapper itself is the command.
+    if (inner.length === 0) return { words: rest, elevated, xargs, splitText: null }
+    rest = inner
+  }
+}
+
+function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] {
+  let at = 1
+  for (; at < words.length; at++) {
+    const text = words[at]!.text
+    if (text === '--') {
+      at++
+      break
+    }
+    if (wrapper.query?.includes(text)) return []
+    if (wrapper.assignments && /^\w+=/.test(text)) continue
+    if (!text.startsWith('-') || text === '-') break
+    if (wrapper.valued?.includes(text)) at++
+  }
+  while (wrapper.assignments && /^\w+=/.test(words[at]?.text ?? '')) at++
+  return words.slice(at + (wrapper.positional ?? 0))
+}

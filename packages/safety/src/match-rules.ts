@@ -1,0 +1,100 @@
+import { posix } from 'node:path'
+import type { Action } from '@hermes/contracts/policy'
+import type { Collected } from './command/collect.js'
+import type { Invocation } from './command/invocation.js'
+import { hasWildcard, matchGlob } from './glob.js'
+import type { ParsedRule, RuleEffect } from './rules.js'
+
+/** What relative patterns and `~` refer to. */
+export interface MatchContext {
+  readonly workspace: readonly string[]
+  readonly userHome: string
+}
+
+/** An action with what was learnt about its command. */
+export interface Subjected {
+  readonly action: Action
+  /** The command line of a spawn, taken apart. */
+  readonly command: { readonly text: string; readonly collected: Collected } | null
+}
+
+const STRENGTH: Readonly<Record<RuleEffect, number>> = Object.freeze({ deny: 2, ask: 1, allow: 0 })
+
+/**
+ * The rule that decides, or `null`. The most specific match wins; among equals `deny` beats `ask` beats `allow`, then the later one.
+ * A command line of several commands gets its strictest answer, and is allowed only when every one of them is.
+ */
+export function decidingRule(
+  rules: readonly ParsedRule[],
+  subjected: Subjected,
+  context: MatchContext,
+): ParsedRule | null {
+  const { action, command } = subjected
+  const applicable = rules.filter(({ selector }) => selects(selector, action))
+  if (!command) return strongest(applicable.filter((rule) => matchesArgument(rule, action, context)))
+  const whole = strongest(applicable.filter((rule) => matchesWhole(rule, command.text)))
+  const parts = command.collected.invocations.filter(({ written, redirects }) => written !== '' || redirects.length > 0)
+  const each = parts.map((part) => strongest(applicable.filter((rule) => matchesPart(rule, part))))
+  const decided = [whole, ...each].filter((rule) => rule !== null)
+  const strictest = decided.sort((left, right) => STRENGTH[right.effect] - STRENGTH[left.effect])[0] ?? null
+  if (strictest?.effect !== 'allow') return strictest
+  const covered = whole !== null || (each.length > 0 && each.every((rule) => rule !== null))
+  return covered && command.collected.complete ? strictest : null
+}
+
+function selects(selector: ParsedRule['selector'], action: Action): boolean {
+  if (!selector.types.includes(action.type)) return false
+  return selector.operation === undefined || (action.type === 'write' && action.operation === selector.operation)
+}
+
+function strongest(rules: readonly ParsedRule[]): ParsedRule | null {
+  return rules.reduce<ParsedRule | null>((best, rule) => {
+    if (!best || rule.specificity > best.specificity) return rule
+    return rule.specificity === best.specificity && STRENGTH[rule.effect] >= STRENGTH[best.effect] ? rule : best
+  }, null)
+}
+
+/** A wildcard could reach over `;` into a second command, so it allows parts only; it may refuse the whole. */
+function matchesWhole(rule: ParsedRule, text: string): boolean {
+  if (rule.argument === null) return true
+  if (rule.effect === 'allow' && hasWildcard(rule.argument)) return false
+  return matchGlob(rule.argument, text.trim())
+}
+
+function matchesPart(rule: ParsedRule, part: Invocation): boolean {
+  if (rule.argument === null) return true
+  const { argument } = rule
+  const bare = [part.name, ...part.args.map((word) => word.text)].join(' ')
+  if (rule.effect !== 'allow') return matchGlob(argument, part.written) || matchGlob(argument, bare)
+  const writesFile = part.redirects.some(
+    ({ operator, target }) => operator.includes('>') && !/^(?:\d+-?|-|\/dev\/null)$/.test(target.text),
+  )
+  return !writesFile && matchGlob(argument, part.written)
+}
+
+function matchesArgument({ argument }: ParsedRule, action: Action, context: MatchContext): boolean {
+  if (argument === null) return true
+  switch (action.type) {
+    case 'read':
+    case 'write':
+      return matchesPath(argument, action.path, context)
+    case 'fetch':
+      if (argument.includes('://')) return matchGlob(argument, action.url)
+      return URL.canParse(action.url) && matchGlob(argument, new URL(action.url).hostname)
+    case 'send':
+      return matchGlob(argument, action.target)
+    case 'spawn':
+      return false
+    default:
+      return action satisfies never
+  }
+}
+
+function matchesPath(pattern: string, path: string, { workspace, userHome }: MatchContext): boolean {
+  if (pattern.startsWith('/')) return matchGlob(pattern, path, { path: true })
+  if (pattern.startsWith('~/')) return matchGlob(`${userHome}${pattern.slice(1)}`, path, { path: true })
+  return workspace.some((root) => {
+    const relative = posix.relative(root, path)
+    return !relative.startsWith('..') && matchGlob(pattern.replace(/^\.\//, ''), relative, { path: true })
+  })
+}

@@ -1,0 +1,130 @@
+/** Why a path is protected, and whether a person may still agree. */
+export interface Protection {
+  readonly rule: string
+  readonly reason: string
+  /** `deny` has no way around; `ask` goes to a person. */
+  readonly severity: 'deny' | 'ask'
+}
+
+interface ProtectedPath extends Protection {
+  readonly pattern: RegExp
+}
+
+// Patterns see lower-case paths where `~` is the person's home and `@` a Hermes home (a profile's too).
+
+const denied = (rule: string, reason: string, pattern: RegExp): ProtectedPath => ({
+  rule,
+  reason,
+  severity: 'deny',
+  pattern,
+})
+const asked = (rule: string, reason: string, pattern: RegExp): ProtectedPath => ({
+  rule,
+  reason,
+  severity: 'ask',
+  pattern,
+})
+
+const SECRETS_OF_HERMES = /^@\/(?:auth\.json|\.env|[^/]*oauth\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
+const TOKEN_FILES = /^~\/\.(?:netrc|git-credentials|pgpass|pypirc|docker\/config\.json|config\/gh\/hosts\.yml)$/
+
+const WRITE: readonly ProtectedPath[] = Object.freeze([
+  denied('hermes-secrets', 'it holds credentials of Hermes', SECRETS_OF_HERMES),
+  denied(
+    'hermes-permissions',
+    'it decides what Hermes may do',
+    /^@\/(?:permissions\.yaml|shell-hooks-allowlist\.json)$/,
+  ),
+  denied('hermes-store', 'it is the database of Hermes', /^@\/state\.db(?:-wal|-shm)?$/),
+  asked(
+    'hermes-config',
+    'it changes how Hermes behaves',
+    /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron)(?:\/.*)?)$/,
+  ),
+  asked('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
+  denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
+  denied('credential-write', 'it holds keys or credentials', TOKEN_FILES),
+  denied('sudoers', 'it grants administrator rights', /^(?:\/private)?\/etc\/sudoers/),
+  denied(
+    'env-file',
+    'environment files hold secrets',
+    /\/\.env(?:rc|[._-](?!example$|sample$|template$|dist$)[^/]*)?$/,
+  ),
+  denied('device', 'it is a device or a view of the kernel', /^\/(?:dev|proc|sys)(?:\/.*)?$/),
+  asked(
+    'shell-startup',
+    'it runs whenever a shell or session starts',
+    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zprofile|zlogin|zlogout|config\/(?:fish|autostart|systemd)\/.*)$/,
+  ),
+  asked(
+    'shell-startup',
+    'it runs by itself later',
+    /^(?:~\/library\/launchagents|\/library\/launch(?:agents|daemons)|\/var\/spool\/cron)\/.*$/,
+  ),
+  asked(
+    'system-file',
+    'it belongs to the system',
+    /^(?:\/private)?\/(?:etc|boot|bin|sbin|lib(?:32|64|x32)?|system|usr\/(?:bin|sbin|lib|libexec|share|include))(?:\/.*)?$/,
+  ),
+  asked('git-internals', 'git runs what is written there', /\/\.git\/(?:hooks\/.*|config)$/),
+])
+
+const READ: readonly ProtectedPath[] = Object.freeze([
+  denied('hermes-secrets', 'it holds credentials of Hermes', SECRETS_OF_HERMES),
+  denied(
+    'private-key',
+    'it holds private keys',
+    /^~\/\.ssh\/(?!(?:config|known_hosts(?:\.old)?|authorized_keys|[^/]*\.pub)$).+$/,
+  ),
+  denied('private-key', 'it holds private keys', /^~\/\.gnupg\/(?:private-keys|secring).*$/),
+  denied(
+    'credential-read',
+    'it holds credentials',
+    /^~\/\.(?:aws\/(?:credentials|sso\/.*|cli\/cache\/.*)|kube\/config)$/,
+  ),
+  denied('credential-read', 'it holds credentials', TOKEN_FILES),
+  denied(
+    'credential-read',
+    'it holds password hashes',
+    /^(?:\/private)?\/etc\/(?:g?shadow-?|master\.passwd|sudoers.*)$/,
+  ),
+  denied('device', 'it is a device, which may never end', /^\/dev(?:\/.*)?$/),
+  denied(
+    'process-memory',
+    'it shows memory, environment or files of a process',
+    /^\/proc\/(?:kcore|kmem|[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem|maps|auxv|fd|root|cwd)(?:\/.*)?)$/,
+  ),
+])
+
+/** The folders that protected paths are relative to; absolute. */
+export interface Homes {
+  /** The Hermes home. */
+  readonly home?: string
+  readonly userHome?: string
+}
+
+/** The protection of an absolute, normalised path, or of one starting with `~`; `null` when there is none. */
+export function protectionOf(path: string, access: 'read' | 'write', homes: Homes): Protection | null {
+  const views = viewsOf(path.toLowerCase(), homes)
+  for (const { pattern, ...protection } of access === 'read' ? READ : WRITE) {
+    if (views.some((view) => pattern.test(view))) return protection
+  }
+  return null
+}
+
+/** The path as it is, seen from the person's home, and seen from each Hermes home. */
+function viewsOf(path: string, { home, userHome }: Homes): string[] {
+  const fromUser = relativeTo(path, userHome)
+  const inUser = fromUser === null ? (path.startsWith('~') ? path : null) : `~${fromUser}`
+  const views = inUser === null ? [path] : [path, inUser]
+  const fromHermes = relativeTo(path, home) ?? relativeTo(inUser ?? '', '~/.hermes')
+  if (fromHermes !== null) views.push(`@${fromHermes.replace(/^\/profiles\/[^/]+(?=\/)/, '')}`)
+  return views
+}
+
+function relativeTo(path: string, folder: string | undefined): string | null {
+  const base = folder?.toLowerCase().replace(/\/+$/, '') ?? ''
+  if (base === '') return null
+  if (path === base) return ''
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : null
+}

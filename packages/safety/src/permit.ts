@@ -1,0 +1,52 @@
+import { HermesError } from '@hermes/contracts'
+import type { Action, Permit } from '@hermes/contracts/policy'
+
+/** Leave to do `action` once. */
+export function createPermit(action: Action): Permit {
+  // The brand of the contract is a type nobody outside can write; the private field is its counterpart at run time.
+  return new SingleUsePermit(action) as unknown as Permit
+}
+
+/** Whether `value` was made by {@link createPermit} of this copy of the package. */
+export function isPermit(value: unknown): value is Permit {
+  return SingleUsePermit.made(value)
+}
+
+class SingleUsePermit {
+  readonly action: Action
+  #used = false
+
+  constructor(action: Action) {
+    this.action = Object.freeze(structuredClone(action))
+  }
+
+  static made(value: unknown): boolean {
+    return typeof value === 'object' && value !== null && #used in value
+  }
+
+  consume(action: Action): void {
+    if (this.#used) {
+      throw new HermesError('This permit was used already; ask the policy for a new one.', {
+        code: 'policy.permit_used',
+      })
+    }
+    if (!sameAction(this.action, action)) {
+      throw new HermesError(`This permit is for "${this.action.type}" of something else; ask the policy again.`, {
+        code: 'policy.permit_mismatch',
+        details: { permitted: this.action.type, attempted: action.type },
+      })
+    }
+    this.#used = true
+  }
+}
+
+/** Whether two actions are the same in every field; absent and `undefined` are equal. */
+export function sameAction(left: Action, right: Action): boolean {
+  const flat = (action: Action): string =>
+    JSON.stringify(
+      Object.entries(action)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .filter(([, value]) => value !== undefined),
+    )
+  return flat(left) === flat(right)
+}

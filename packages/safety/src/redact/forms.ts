@@ -1,0 +1,24 @@
+const MIN_CHARS = 6
+
+/** The marker that stands where a secret was. */
+export const REDACTED = '[REDACTED]'
+
+/** How a secret may be written: as it is, in JSON, in a URL, in base64 at any place of a longer text. Empty for short values. */
+export function formsOf(secret: string): readonly string[] {
+  const value = secret.trim()
+  if (value.length < MIN_CHARS || REDACTED.includes(value)) return []
+  const encoded = encodeURIComponent(value)
+  const forms = [value, JSON.stringify(value).slice(1, -1), encoded, encoded.replaceAll('%20', '+')]
+  for (const offset of [0, 1, 2]) {
+    const form = base64Core(value, offset)
+    forms.push(form, form.replaceAll('+', '-').replaceAll('/', '_'))
+  }
+  return [...new Set(forms)].filter((form) => form.length >= MIN_CHARS)
+}
+
+/** The characters of base64 that depend on the secret alone when `offset` other bytes (modulo 3) come before it. */
+function base64Core(value: string, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
+  const whole = Math.floor((bytes.length * 8) / 6)
+  return bytes.toString('base64').slice(Math.ceil((offset * 8) / 6), whole)
+}

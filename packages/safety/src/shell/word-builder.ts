@@ -1,0 +1,103 @@
+import type { Script, Word } from './script.js'
+
+const MAX_BRACE_WORDS = 64
+
+/** Collects the pieces of one word; an expansion with blanks in it, or braces, can make several of them. */
+export class WordBuilder {
+  readonly #done: Word[] = []
+  #text = ''
+  #mask = ''
+  #dynamic = false
+  #splits = false
+  #started = false
+  #scripts: Script[] = []
+
+  add(text: string, mask: 'u' | 'q' | 'd'): void {
+    this.#started = true
+    this.#text += text
+    this.#mask += mask.repeat(text.length)
+  }
+
+  /** Adds an expansion whose value is not known, as it was written. */
+  addUnknown(source: string, options: { readonly quoted: boolean; readonly scripts?: readonly Script[] }): void {
+    this.add(source, 'd')
+    this.#dynamic = true
+    this.#splits ||= !options.quoted
+    this.#scripts.push(...(options.scripts ?? []))
+  }
+
+  /** Adds a known value; outside quotes its blanks end words. */
+  addValue(value: string, quoted: boolean): void {
+    const parts = quoted ? [value] : value.split(/[ \t\n]+/)
+    parts.forEach((part, index) => {
+      if (index > 0) this.breakWord()
+      if (part !== '' || quoted) this.add(part, 'd')
+    })
+  }
+
+  breakWord(): void {
+    if (this.#started) this.#done.push(this.#word())
+    this.#text = this.#mask = ''
+    this.#started = this.#dynamic = this.#splits = false
+    this.#scripts = []
+  }
+
+  finish(): Word[] {
+    this.breakWord()
+    return this.#done.flatMap((word) => expandBraces(word))
+  }
+
+  #word(): Word {
+    // A quoted tilde is an ordinary file name.
+    const literalTilde = this.#text.startsWith('~') && this.#mask.startsWith('q')
+    return {
+      text: literalTilde ? `./${this.#text}` : this.#text,
+      mask: literalTilde ? `qq${this.#mask}` : this.#mask,
+      dynamic: this.#dynamic,
+      splits: this.#splits,
+      scripts: this.#scripts,
+    }
+  }
+}
+
+/** `a{b,c}` becomes `ab` and `ac`; ranges such as `{1..9}` stay. */
+function expandBraces(word: Word): Word[] {
+  let done: Word[] = []
+  let open: Word[] = [word]
+  while (open.length > 0 && open.length + done.length <= MAX_BRACE_WORDS) {
+    const next: Word[] = []
+    for (const item of open) {
+      const parts = firstBrace(item)
+      if (parts) next.push(...parts)
+      else done = [...done, item]
+    }
+    open = next
+  }
+  return [...done, ...open]
+}
+
+function firstBrace(word: Word): Word[] | null {
+  for (let start = 0; start < word.text.length; start++) {
+    if (!plain(word, start, '{')) continue
+    const cuts = [start]
+    let depth = 0
+    for (let at = start + 1; at < word.text.length; at++) {
+      if (plain(word, at, '{')) depth++
+      else if (plain(word, at, ',') && depth === 0) cuts.push(at)
+      else if (plain(word, at, '}') && depth-- === 0) {
+        if (cuts.length === 1) break
+        return cuts.map((cut, index) => splice(word, start, cut + 1, cuts[index + 1] ?? at, at + 1))
+      }
+    }
+  }
+  return null
+}
+
+function plain(word: Word, at: number, character: string): boolean {
+  return word.text[at] === character && word.mask[at] === 'u'
+}
+
+function splice(word: Word, head: number, from: number, to: number, tail: number): Word {
+  const cut = (text: string) => text.slice(0, head) + text.slice(from, to) + text.slice(tail)
+  return { ...word, text: cut(word.text), mask: cut(word.mask) }
+}

@@ -1,0 +1,54 @@
+import { HermesError } from '@hermes/contracts'
+
+/** Options of {@link createOriginFetch}. */
+export interface OriginFetchOptions {
+  /** Only the origin counts; a path in it is ignored. */
+  readonly baseUrl: string
+  /** Default: the global one, looked up at each call. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/**
+ * A `fetch` for one service that the operator configured: it reaches that origin and nothing else. Redirects inside the origin are
+ * followed by the fetch underneath only for GET and HEAD; one that leaves it is not followed.
+ * @throws HermesError `policy.origin_refused` for another origin, also as the target of a redirect; on creation `policy.bad_origin`.
+ */
+export function createOriginFetch(options: OriginFetchOptions): typeof globalThis.fetch {
+  if (!/^https?:/i.test(options.baseUrl) || !URL.canParse(options.baseUrl)) {
+    throw new HermesError(`"${options.baseUrl}" is not an http or https URL; correct the base URL.`, {
+      code: 'policy.bad_origin',
+    })
+  }
+  const { origin } = new URL(options.baseUrl)
+  return async (input, init) => {
+    let url = new URL(input instanceof Request ? input.url : input)
+    if (url.origin !== origin) throw refused(url, origin)
+    const send = options.fetch ?? globalThis.fetch
+    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+    let response = await send(input, { ...init, redirect: 'manual' })
+    for (let hops = 0; isRedirect(response); hops++) {
+      url = new URL(response.headers.get('location') ?? '', url)
+      await response.body?.cancel()
+      if (url.origin !== origin || hops === MAX_HOPS) throw refused(url, origin)
+      if (method !== 'GET' && method !== 'HEAD') throw refused(url, origin)
+      response = await send(input instanceof Request ? new Request(url, input) : url, { ...init, redirect: 'manual' })
+    }
+    return response
+  }
+}
+
+const MAX_HOPS = 5
+
+function isRedirect(response: Response): boolean {
+  return [301, 302, 303, 307, 308].includes(response.status) && response.headers.has('location')
+}
+
+function refused(url: URL, origin: string): HermesError {
+  return new HermesError(
+    `Refused to contact ${url.origin}${url.pathname}: only ${origin} is configured for this client.`,
+    {
+      code: 'policy.origin_refused',
+      details: { origin, url: `${url.origin}${url.pathname}` },
+    },
+  )
+}
