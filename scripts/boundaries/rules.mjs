@@ -96,9 +96,9 @@ const ALLOWED = [
   },
   {
     files: ['packages/transports/src/recording/*.ts'],
-    uses: ['node:http'],
+    uses: ['node:http', 'fetch'],
     owner: 'transports',
-    reason: 'serves a recording on loopback',
+    reason: 'serves a recording on loopback, and records what the given or global fetch brings',
   },
   {
     files: ['packages/testkit/src/**'],

@@ -4,12 +4,12 @@ import { basename, dirname, join, relative } from 'node:path'
 import { parseFile } from './parse.mjs'
 
 const FOLDERS = ['packages', 'packages/platforms', 'apps']
-const SKIPPED = new Set(['node_modules', 'dist', '.turbo', 'coverage', '__fixtures__', 'kits'])
+const SKIPPED = new Set(['node_modules', 'dist', '.turbo', 'coverage', 'kits'])
 
 /**
  * @typedef {object} SourceFile
  * @property {string} path relative to the workspace root, with `/`
- * @property {boolean} isTest may import test-only packages and dev dependencies
+ * @property {boolean} isTest a test, a fixture or outside src: may import test-only packages and dev dependencies, never ships
  * @property {boolean} isTesting part of a public `./testing` suite
  * @property {import('./parse.mjs').Import[]} imports
  * @property {import('./parse.mjs').Use[]} uses
@@ -51,11 +51,15 @@ function readPackage(root, dir) {
 
 function readSource(root, path, dir) {
   const inside = path.slice(dir.length + 1)
+  const isFixture = inside.includes('/__fixtures__/')
+  const facts = parseFile(path, readFileSync(join(root, path), 'utf8'))
+  // A fixture may be broken on purpose.
+  if (isFixture) delete facts.error
   return {
     path,
-    isTest: /\.test(-d)?\.[cm]?tsx?$/.test(path) || !inside.startsWith('src/'),
+    isTest: isFixture || /\.test(-d)?\.[cm]?tsx?$/.test(path) || !inside.startsWith('src/'),
     isTesting: inside.startsWith('src/testing/'),
-    ...parseFile(path, readFileSync(join(root, path), 'utf8')),
+    ...facts,
   }
 }
 

@@ -165,6 +165,16 @@ describe('paths and dependencies', () => {
     expect(await check({ 'packages/safety/src/index.ts': text })).toEqual([])
   })
 
+  it('lets tests, and no source file, import fixtures, which may be broken', async () => {
+    const found = await check({
+      'packages/safety/src/index.ts': "import './__fixtures__/helper.js'",
+      'packages/safety/src/a.test.ts': "import './__fixtures__/helper.js'",
+      'packages/safety/src/__fixtures__/helper.ts': "import { it } from 'vitest'",
+      'packages/safety/src/__fixtures__/broken.ts': 'const = 1',
+    })
+    expect(found).toEqual(['packages/safety/src/index.ts:1 relative'])
+  })
+
   it('reports a file that does not parse', async () => {
     expect(await check({ 'packages/safety/src/index.ts': 'const = 1' })).toEqual([
       'packages/safety/src/index.ts:1 parse',
