@@ -254,8 +254,10 @@ describe('createAgent', () => {
     const stuck = record('stuck', {
       effect: 'write',
       concurrency: 'exclusive',
-      execute: (_, { signal }) =>
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      execute: (_, { signal, progress }) => {
+        progress('stuck')
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
     })
     const { agent, model } = setUp(
       [
@@ -270,7 +272,7 @@ describe('createAgent', () => {
       { tools: [stuck] },
     )
     const run = agent.run('go')
-    for await (const event of run) if (event.type === 'tool-start') agent.interrupt()
+    for await (const event of run) if (event.type === 'tool-progress') agent.interrupt()
     expect((await run.result).status).toBe('interrupted')
     await agent.run('and now?').result
     const results = model.requests[1]!.messages.filter((message) => message.role === 'tool')

@@ -90,6 +90,7 @@ function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
 async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
   const ready: ReadyCall[] = []
   for (const planned of segment) ready.push(await permit(context, planned))
+  context.signal.throwIfAborted()
   await writeStarts(context, ready)
   const done = await Promise.allSettled(ready.map((call) => execute(context, call)))
   for (const [index, result] of done.entries()) {

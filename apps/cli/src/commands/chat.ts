@@ -1,0 +1,26 @@
+import type { Io } from '../io.js'
+import { readPipedInput } from '../stdin.js'
+
+/** Flags of `hermes chat`. */
+export interface ChatOptions {
+  readonly query?: string
+  readonly resume?: string
+  readonly continue?: boolean
+  readonly model?: string
+  readonly provider?: string
+  readonly baseUrl?: string
+  readonly toolsets?: string
+  readonly maxTurns?: number
+  readonly yolo?: boolean
+  readonly json?: boolean
+  readonly record?: string
+  readonly replay?: string
+}
+
+/** One answer when there is a query or piped text, else a conversation. */
+export async function chat(io: Io, options: ChatOptions): Promise<number> {
+  const piped = await readPipedInput(io)
+  const interactive = options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json
+  if (interactive) return (await import('../repl.js')).repl(io, options)
+  return (await import('../oneshot.js')).oneshot(io, options, piped)
+}

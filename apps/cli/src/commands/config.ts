@@ -1,0 +1,42 @@
+import { checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
+import { EXIT, UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { homeOf } from '../open-cli.js'
+
+const SECRET_KEY = /(?:^|\.)(?:api_?key|token|secret|password)$/i
+
+/** `hermes config get [key]`. */
+export async function configGet(io: Io, key: string | undefined): Promise<number> {
+  const { config, problems } = await loadConfig({ home: homeOf(io), env: io.env })
+  for (const problem of problems) io.stderr.write(`hermes: ${problem.message}\n`)
+  const value = key === undefined ? config : getConfigValue(config, key)
+  if (value === undefined)
+    throw new UsageError(`config.yaml has no value for ${key}. Everything there is: hermes config get`)
+  io.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, hideSecrets, 2)}\n`)
+  return EXIT.ok
+}
+
+function hideSecrets(key: string, value: unknown): unknown {
+  return SECRET_KEY.test(key) && typeof value === 'string' && value !== '' ? '[hidden]' : value
+}
+
+/** `hermes config set KEY VALUE`. */
+export async function configSet(io: Io, key: string, value: string): Promise<number> {
+  await setConfigValue({ home: homeOf(io), key, value })
+  io.stdout.write(`${key} = ${SECRET_KEY.test(key) ? '[hidden]' : value}\n`)
+  return EXIT.ok
+}
+
+/** `hermes config path`. */
+export async function configPath(io: Io): Promise<number> {
+  io.stdout.write(`${homeLayout(homeOf(io)).config}\n`)
+  return EXIT.ok
+}
+
+/** `hermes config check`: exit code 1 when something is wrong. */
+export async function configCheck(io: Io): Promise<number> {
+  const problems = await checkConfig({ home: homeOf(io), env: io.env })
+  for (const problem of problems) io.stdout.write(`${problem.message}\n`)
+  if (problems.length === 0) io.stdout.write(`${homeLayout(homeOf(io)).config} is fine.\n`)
+  return problems.length === 0 ? EXIT.ok : EXIT.failed
+}

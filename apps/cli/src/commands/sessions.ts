@@ -1,0 +1,58 @@
+import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import { EXIT, UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { openCli } from '../open-cli.js'
+import { clip, createStyle } from '../render/style.js'
+import { findSession } from '../session-choice.js'
+
+/** `hermes sessions list`: newest first. */
+export async function listSessions(
+  io: Io,
+  options: { readonly limit: number; readonly json?: boolean },
+): Promise<number> {
+  if (!Number.isInteger(options.limit) || options.limit < 1)
+    throw new UsageError('--limit takes a whole number of at least 1.')
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    const sessions = await (await runtime.storage()).listSessions({ limit: options.limit })
+    const style = createStyle(io.stdout)
+    if (sessions.length === 0 && !options.json) io.stderr.write('No sessions yet. Start one with: hermes\n')
+    for (const session of sessions) {
+      if (options.json) io.stdout.write(`${JSON.stringify(session)}\n`)
+      else {
+        const when = new Date(session.lastActiveAtMs).toISOString().slice(0, 16).replace('T', ' ')
+        const head = `${session.id}  ${when}  ${String(session.messageCount).padStart(4)} messages  `
+        const what = clip(session.title ?? session.preview, Math.max(io.stdout.columns() - head.length, 20))
+        io.stdout.write(`${style.bold(session.id)}${style.dim(head.slice(session.id.length))}${what}\n`)
+      }
+    }
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** `hermes sessions show`: what was said and done, in order. */
+export async function showSession(io: Io, name: string, options: { readonly json?: boolean }): Promise<number> {
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    const storage = await runtime.storage()
+    const session = await findSession(storage, name)
+    const style = createStyle(io.stdout)
+    for (const entry of await storage.entries(session.id)) {
+      if (options.json) io.stdout.write(`${JSON.stringify(entry)}\n`)
+      else if (entry.type === 'message') {
+        const { message } = entry
+        const label = message.role === 'tool' ? `tool ${message.toolName}` : message.role
+        const calls = toolCalls(message).map((call) =>
+          style.cyan(clip(`→ ${call.name} ${call.rawArgs}`, io.stdout.columns())),
+        )
+        const body = [messageText(message).trimEnd(), ...calls].filter((part) => part !== '').join('\n')
+        io.stdout.write(`${style.bold(label)} ${style.dim(`#${entry.seq}`)}\n${body}\n\n`)
+      }
+    }
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}

@@ -1,0 +1,23 @@
+import { errorLine, HermesError } from '@hermes/contracts'
+
+/** Exit codes of the command line. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, stopped: 3, parked: 4, interrupted: 130 } as const
+
+/** What was asked for cannot be: the line says why and what to do. Exit code 2. */
+export class UsageError extends Error {}
+
+/** The exit code and the one line for anything a command throws. */
+export function describeFailure(error: unknown): { readonly exitCode: number; readonly line: string } {
+  if (error instanceof UsageError) return { exitCode: EXIT.usage, line: error.message }
+  if (HermesError.isInstance(error)) {
+    const usage =
+      /^(?:registry\.unknown_toolset|models\.(?:unknown_provider|no_key|no_model)|runtime\.|config\.(?:invalid|unknown))/.test(
+        error.code,
+      )
+    return { exitCode: usage ? EXIT.usage : EXIT.failed, line: error.message }
+  }
+  return {
+    exitCode: EXIT.failed,
+    line: `Something went wrong inside hermes: ${errorLine(error)}. Details are in the log.`,
+  }
+}

@@ -1,0 +1,45 @@
+import type { ReadStream, WriteStream } from 'node:tty'
+
+/** What a command sees of the world it was started in; read once, in the process entry. */
+export interface Io {
+  readonly stdin: NodeJS.ReadStream | ReadStream
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly userHome: string
+  readonly user: string
+  /** Directory of the running Node, so that the demo finds the same one. */
+  readonly nodePath: string
+  /** Where temporary folders are made. */
+  readonly tempDir: string
+  /** Fires at the first SIGINT, SIGTERM or SIGHUP; handlers added here come before the second one ends the process. */
+  onInterrupt(handler: (signal: NodeJS.Signals) => void): () => void
+}
+
+/** A stream that may be closed by whoever reads it; writing then does nothing. */
+export interface Output {
+  readonly isTTY: boolean
+  /** Columns of the terminal, 80 when there is none. */
+  columns(): number
+  /** Colours are wanted: a terminal, and no `NO_COLOR`. */
+  readonly colors: boolean
+  write(text: string): void
+}
+
+/** Wraps a stream so that a closed pipe never ends a run. */
+export function createOutput(stream: NodeJS.WriteStream | WriteStream, env: Readonly<Record<string, string>>): Output {
+  let closed = false
+  stream.on('error', () => {
+    closed = true
+  })
+  const isTTY = stream.isTTY === true
+  return {
+    isTTY,
+    colors: isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
+    columns: () => stream.columns ?? 80,
+    write: (text) => {
+      if (!closed && !stream.destroyed) stream.write(text)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { AgentEvent, RunInput, RunResult, RunStatus } from '@hermes/agent-core'
+import type { UserPart } from '@hermes/contracts/conversation'
+import type { ChatOptions } from './commands/chat.js'
+import { EXIT, UsageError } from './errors.js'
+import type { Io } from './io.js'
+import { openCli } from './open-cli.js'
+import { createProgressView } from './render/progress.js'
+import { chooseSession } from './session-choice.js'
+import { askQuestion, canAsk, listenForApprovals } from './terminal-answers.js'
+
+const EXIT_OF: Readonly<Record<RunStatus, number>> = {
+  completed: EXIT.ok,
+  failed: EXIT.failed,
+  stopped: EXIT.stopped,
+  parked: EXIT.parked,
+  interrupted: EXIT.interrupted,
+}
+
+/** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
+export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
+  const input = toInput(options, piped)
+  const runtime = await openCli(io, { surface: canAsk(io) ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  try {
+    const session = await chooseSession(await runtime.storage(), options)
+    const { agent } = await runtime.createAgent({
+      ...agentOptions(options),
+      ...(session ? { session } : {}),
+      ...(canAsk(io) ? { ask: (question, { signal }) => askQuestion(io, question, signal) } : {}),
+    })
+    if (canAsk(io)) listenForApprovals(io, runtime, agent.sessionId)
+    const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
+    const run = agent.run(input)
+    await show(io, options, run)
+    const result = await run.result
+    stopListening()
+    return report(io, options, result, agent.sessionId)
+  } finally {
+    await runtime.close()
+  }
+}
+
+function toInput(options: ChatOptions, piped: string | null): RunInput {
+  if (options.query === undefined) {
+    if (piped !== null) return piped
+    if (options.continue || options.resume !== undefined) return { resume: true }
+    throw new UsageError('Nothing to do: give a query with -q "…", pipe text in, or start hermes in a terminal.')
+  }
+  if (options.query.trim() === '') throw new UsageError('The query is empty. Give it some text: hermes chat -q "…"')
+  if (piped === null) return options.query
+  const content: UserPart[] = [
+    { type: 'text', text: options.query },
+    { type: 'text', text: `Standard input:\n\n${piped}`, origin: 'external' },
+  ]
+  return { content }
+}
+
+/** The options of an agent that flags decide. */
+export function agentOptions(options: ChatOptions) {
+  if (options.maxTurns !== undefined && (!Number.isInteger(options.maxTurns) || options.maxTurns < 1)) {
+    throw new UsageError('--max-turns takes a whole number of at least 1.')
+  }
+  return {
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
+    ...(options.toolsets === undefined
+      ? {}
+      : {
+          toolsets: options.toolsets
+            .split(',')
+            .map((name) => name.trim())
+            .filter(Boolean),
+        }),
+    ...(options.record === undefined ? {} : { record: options.record }),
+    ...(options.replay === undefined ? {} : { replay: options.replay }),
+  }
+}
+
+async function show(io: Io, options: ChatOptions, events: AsyncIterable<AgentEvent>): Promise<void> {
+  const view = createProgressView({ output: io.stderr, text: false })
+  for await (const event of events) {
+    if (options.json) io.stdout.write(`${JSON.stringify(event)}\n`)
+    else view.show(event)
+  }
+}
+
+function report(io: Io, options: ChatOptions, result: RunResult, sessionId: string): number {
+  if (!options.json && result.text !== '' && result.status !== 'failed') io.stdout.write(`${result.text.trimEnd()}\n`)
+  if (result.error) io.stderr.write(`hermes: ${result.error.message}\n`)
+  if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
+  return EXIT_OF[result.status]
+}

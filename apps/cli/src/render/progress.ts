@@ -1,0 +1,71 @@
+import type { AgentEvent } from '@hermes/agent-core'
+import type { Output } from '../io.js'
+import { clip, createStyle, formatDuration, type Style } from './style.js'
+
+/** Shows what an agent does, a line at a time. */
+export interface ProgressView {
+  show(event: AgentEvent): void
+}
+
+/** Options of {@link createProgressView}. */
+export interface ProgressOptions {
+  readonly output: Output
+  /** Also print the model's text as it comes; off where the answer goes to another stream. */
+  readonly text: boolean
+}
+
+/** Tool calls, retries and notices as plain lines, no wider than the terminal. */
+export function createProgressView({ output, text }: ProgressOptions): ProgressView {
+  const style = createStyle(output)
+  const line = (body: string) => output.write(`${body}\n`)
+  let openText = false
+  const closeText = () => {
+    if (openText) output.write('\n')
+    openText = false
+  }
+  const show = (event: AgentEvent): void => {
+    switch (event.type) {
+      case 'message-delta':
+        if (!text) return
+        output.write(event.text)
+        openText = true
+        return
+      case 'message-end':
+        closeText()
+        return
+      case 'tool-start':
+        closeText()
+        line(style.cyan(clip(`${event.icon || '*'} ${event.summary || event.toolName}`, output.columns())))
+        return
+      case 'tool-end':
+        line(toolEnd(event, style, output.columns()))
+        return
+      case 'retry-wait':
+        closeText()
+        line(
+          style.yellow(
+            clip(
+              `  ${event.message} Trying again in ${formatDuration(event.delayMs)} (attempt ${event.attempt}).`,
+              output.columns() * 2,
+            ),
+          ),
+        )
+        return
+      case 'notice':
+        closeText()
+        line(event.level === 'warning' ? style.yellow(event.text) : style.dim(event.text))
+        return
+      default:
+        return
+    }
+  }
+  return { show }
+}
+
+function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style, columns: number): string {
+  const first = event.content.find((part) => part.type === 'text')
+  const body = first?.type === 'text' ? first.text : ''
+  const lines = body === '' ? 0 : body.trimEnd().split('\n').length
+  if (event.isError) return style.red(clip(`  failed: ${body}`, columns))
+  return style.dim(clip(`  ${lines} line${lines === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`, columns))
+}

@@ -1,0 +1,66 @@
+// The terminal ships as few files: everything bundled in lazy chunks, only the native SQLite module stays a dependency.
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { defineConfig } from 'tsup'
+
+const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  version: string
+  dependencies: Record<string, string>
+}
+
+// CommonJS packages inside an ES module bundle call require() for Node's own modules.
+const banner = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
+
+export default defineConfig({
+  entry: ['src/bin.ts', 'src/main.ts'],
+  format: 'esm',
+  target: 'node22',
+  platform: 'node',
+  splitting: true,
+  minify: true,
+  clean: true,
+  dts: false,
+  metafile: true,
+  noExternal: [/.*/],
+  external: Object.keys(dependencies),
+  define: { __HERMES_VERSION__: JSON.stringify(version) },
+  banner: { js: banner },
+  esbuildOptions: (options) => {
+    options.legalComments = 'none'
+    options.keepNames = true
+  },
+  onSuccess: async () => {
+    writeLicences()
+    cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl')
+  },
+})
+
+/** One file with the licence of every package that went into the bundle. */
+function writeLicences(): void {
+  const { inputs } = JSON.parse(readFileSync('dist/metafile-esm.json', 'utf8')) as { inputs: Record<string, unknown> }
+  const folders = new Set(Object.keys(inputs).flatMap((input) => packageFolder(resolve(input)) ?? []))
+  const texts = [...folders].map(licenceOf).sort((left, right) => left.localeCompare(right, 'en'))
+  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', texts.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+function packageFolder(file: string): string | null {
+  const at = file.lastIndexOf('/node_modules/')
+  if (at < 0) return null
+  const [scope = '', name = ''] = file.slice(at + '/node_modules/'.length).split('/')
+  return join(file.slice(0, at), 'node_modules', scope.startsWith('@') ? join(scope, name) : scope)
+}
+
+function licenceOf(folder: string): string {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+    license?: string
+  }
+  const head = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})\n\n`
+  for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'LICENCE', 'License']) {
+    try {
+      return head + readFileSync(join(folder, name), 'utf8')
+    } catch {}
+  }
+  return `${head}No licence text in ${dirname(folder).split('/').pop()}; licence as named above.\n`
+}

@@ -1,0 +1,9 @@
+export { findContextFile, readSoul } from './context-files.js'
+export {
+  type ConfiguredEndpoint,
+  type ConfiguredModel,
+  chooseModel,
+  type ModelChoice,
+  type ModelWishes,
+} from './model-choice.js'
+export { type AgentRequest, openRuntime, type ReadyAgent, type Runtime, type RuntimeOptions } from './open-runtime.js'

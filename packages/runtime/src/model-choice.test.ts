@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { chooseModel, type ModelWishes } from './model-choice.js'
+
+const wishes = (over: Partial<ModelWishes>): ModelWishes => ({
+  asked: {},
+  session: null,
+  configured: {},
+  endpoints: {},
+  secrets: {},
+  ...over,
+})
+
+describe('chooseModel', () => {
+  it('takes flags before the session, the session before config, config before keys', () => {
+    const all = wishes({
+      asked: { provider: 'openrouter', model: 'a/b' },
+      session: { provider: 'openai', model: 'gpt-4.1' },
+      configured: { provider: 'ollama', model: 'llama' },
+      secrets: { OPENAI_API_KEY: 'k1', OPENROUTER_API_KEY: 'k2' },
+    })
+    expect(chooseModel(all)).toEqual({
+      provider: 'openrouter',
+      catalogueId: 'openrouter',
+      model: 'a/b',
+      baseUrl: 'https://openrouter.ai/api/v1',
+      apiKey: 'k2',
+    })
+    expect(chooseModel({ ...all, asked: {} })).toMatchObject({ provider: 'openai', model: 'gpt-4.1', apiKey: 'k1' })
+    expect(chooseModel({ ...all, asked: {}, session: null })).toMatchObject({
+      provider: 'ollama',
+      model: 'llama',
+      apiKey: null,
+    })
+    expect(chooseModel(wishes({ secrets: { OPENAI_API_KEY: 'k1' } }))).toMatchObject({
+      provider: 'openai',
+      apiKey: 'k1',
+    })
+  })
+
+  it('takes a base URL alone as an OpenAI-compatible endpoint', () => {
+    expect(chooseModel(wishes({ asked: { baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } }))).toEqual({
+      provider: 'custom',
+      catalogueId: 'custom',
+      model: 'm',
+      baseUrl: 'http://127.0.0.1:9/v1',
+      apiKey: null,
+    })
+  })
+
+  it('uses a named endpoint of the config with its own key variable', () => {
+    const endpoints = { work: { baseUrl: 'https://llm.example/v1', keyEnv: 'WORK_KEY', model: 'big' } }
+    expect(chooseModel(wishes({ asked: { provider: 'work' }, endpoints, secrets: { WORK_KEY: 'w' } }))).toEqual({
+      provider: 'work',
+      catalogueId: 'custom',
+      model: 'big',
+      baseUrl: 'https://llm.example/v1',
+      apiKey: 'w',
+    })
+  })
+
+  it('does not send a configured key to another provider', () => {
+    const choice = chooseModel(
+      wishes({
+        asked: { provider: 'ollama', model: 'm' },
+        configured: { provider: 'openai', apiKey: 'secret', baseUrl: 'https://x.example' },
+      }),
+    )
+    expect(choice).toEqual({
+      provider: 'ollama',
+      catalogueId: 'ollama',
+      model: 'm',
+      baseUrl: 'http://127.0.0.1:11434/v1',
+      apiKey: null,
+    })
+  })
+
+  it.each([
+    [{ asked: { provider: 'opnai' } }, /Unknown provider "opnai"\. Valid providers: openai, openrouter/],
+    [{ asked: { provider: 'openai' } }, /OpenAI needs a key: export OPENAI_API_KEY=/],
+    [{}, /No model is set up\. Set OPENAI_API_KEY or OPENROUTER_API_KEY/],
+    [{ asked: { provider: 'ollama' } }, /No model chosen for ollama: pass -m/],
+    [{ asked: { provider: 'custom', model: 'm' } }, /needs an address/],
+    [{ asked: { baseUrl: 'localhost:80', model: 'm' } }, /not a web address/],
+  ] as const)('says in one line what is missing: %j', (over, line) => {
+    expect(() => chooseModel(wishes(over as Partial<ModelWishes>))).toThrow(line)
+  })
+})

@@ -1,0 +1,291 @@
+import { type Agent, type AgentOptions, buildSystemPrompt, createAgent, createSessionId } from '@hermes/agent-core'
+import {
+  appendPermission,
+  type HermesConfig,
+  homeLayout,
+  loadConfig,
+  loadPermissions,
+  loadSecrets,
+} from '@hermes/config'
+import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
+import type { ModelClient } from '@hermes/contracts/model'
+import type { Policy } from '@hermes/contracts/policy'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Tool } from '@hermes/contracts/tool'
+import { createModelClient } from '@hermes/models'
+import { createToolRegistry, resolveToolsets } from '@hermes/registry'
+import { createPolicy, createRedactor, parseRules } from '@hermes/safety'
+import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
+import { openStorage, type Storage } from '@hermes/storage'
+import { PROVIDERS } from '@hermes/transports'
+import { findContextFile, readSoul } from './context-files.js'
+import { toolFactories } from './generated/tools.js'
+import { chooseModel, type ModelChoice } from './model-choice.js'
+import { configuredModels, toolSettings } from './settings.js'
+import { openTraffic } from './traffic.js'
+
+/** The world a runtime lives in; nothing else is read from the process. */
+export interface RuntimeOptions {
+  /** The Hermes home; made on first write. */
+  readonly home: string
+  readonly userHome: string
+  /** The whole environment: keys are looked up in it, and commands get it without them. */
+  readonly env: Readonly<Record<string, string>>
+  /** Where agents work. Absolute. */
+  readonly cwd: string
+  readonly user: string
+  readonly tempDir: string
+  /** `cli`, `oneshot`, `acp`, `gateway` … */
+  readonly surface: string
+  /** Dangerous commands run without asking; the hard floor stays. Default `false`. */
+  readonly yolo?: boolean
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** What one agent is asked to be. */
+export interface AgentRequest {
+  /** Continues this session. Default: a new one. */
+  readonly session?: SessionInfo
+  readonly provider?: string
+  readonly model?: string
+  readonly baseUrl?: string
+  /** Default: `toolsets` of config.yaml. */
+  readonly toolsets?: readonly string[]
+  readonly maxTurns?: number
+  readonly ask?: AgentOptions['ask']
+  /** Writes the model traffic to this file. */
+  readonly record?: string
+  /** Answers from this file instead of a model. */
+  readonly replay?: string
+}
+
+/** An agent and what was chosen for it. */
+export interface ReadyAgent {
+  readonly agent: Agent
+  readonly model: string
+  readonly provider: string
+}
+
+/** One opened Hermes home. Several may live in one process. */
+export interface Runtime {
+  readonly config: HermesConfig
+  /** What is wrong with the home, a line each; the runtime works all the same. */
+  readonly problems: readonly string[]
+  readonly policy: Policy
+  /** The session store; opened on first use. */
+  storage(): Promise<Storage>
+  /**
+   * Which model a request would get.
+   * @throws HermesError with one line that says what is missing.
+   */
+  chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice
+  /**
+   * A ready agent on a new or continued session.
+   * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
+   */
+  createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** Ends background processes, closes recordings and the store. */
+  close(): Promise<void>
+}
+
+/** Opens a home. Broken configuration never stops it: see `problems`. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { home, env } = options
+  const [loaded, secrets, permissions] = await Promise.all([
+    loadConfig({ home, env }),
+    loadSecrets({ home, env }),
+    loadPermissions({ home }),
+  ])
+  const rules = parseRules(permissions.rules)
+  const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
+  return new HomeRuntime(options, {
+    config: loaded.config,
+    secrets,
+    rules: rules.rules,
+    problems: [...problems, ...rules.problems],
+  })
+}
+
+interface Loaded {
+  readonly config: HermesConfig
+  readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
+  readonly rules: ReturnType<typeof parseRules>['rules']
+  readonly problems: readonly string[]
+}
+
+class HomeRuntime implements Runtime {
+  readonly config: HermesConfig
+  readonly problems: readonly string[]
+  readonly policy: Policy
+  readonly #options: RuntimeOptions
+  readonly #loaded: Loaded
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #closers: (() => Promise<void>)[] = []
+  #storage: Promise<Storage> | null = null
+
+  constructor(options: RuntimeOptions, loaded: Loaded) {
+    this.#options = options
+    this.#loaded = loaded
+    this.#logger = options.logger ?? silentLogger
+    this.#clock = options.clock ?? systemClock
+    this.config = loaded.config
+    this.problems = loaded.problems
+    const { home, userHome, cwd } = options
+    this.policy = createPolicy({
+      mode: options.yolo || loaded.config.approvals.mode === 'off' ? 'off' : 'ask',
+      rules: loaded.rules,
+      home,
+      userHome,
+      workspace: [cwd],
+      denyGlobs: loaded.config.approvals.deny,
+      allowlist: loaded.config.command_allowlist,
+      approvalTimeoutMs: loaded.config.approvals.timeout * 1000,
+      clock: this.#clock,
+      onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
+      logger: this.#logger,
+    })
+  }
+
+  storage(): Promise<Storage> {
+    this.#storage ??= openStorage({
+      path: homeLayout(this.#options.home).stateDb,
+      clock: this.#clock,
+      logger: this.#logger,
+    })
+    return this.#storage
+  }
+
+  chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice {
+    return chooseModel({
+      asked,
+      session: asked.session ?? null,
+      ...configuredModels(this.config),
+      secrets: this.#loaded.secrets.values,
+    })
+  }
+
+  async createAgent(request: AgentRequest): Promise<ReadyAgent> {
+    const registry = createToolRegistry({
+      tools: toolFactories.map((create) => create(toolSettings(this.config))) as Tool[],
+    })
+    const toolsets = {
+      enabled: request.toolsets ?? this.config.toolsets,
+      disabled: this.config.agent.disabled_toolsets,
+    }
+    resolveToolsets(registry.toolsets(), toolsets)
+    const environment = this.#environment()
+    const { choice, model } = await this.#model(request, environment)
+    const { surface, cwd, user } = this.#options
+    const agent = createAgent({
+      model,
+      tools: registry,
+      toolsets,
+      store: await this.storage(),
+      sessionId: request.session?.id ?? createSessionId(this.#clock.now()),
+      session: { source: surface, cwd, model: choice.model, provider: choice.provider },
+      environment,
+      policy: this.policy,
+      subject: { surface, user },
+      system: () => this.#systemPrompt(environment, choice.model),
+      maxTurns: request.maxTurns ?? this.config.agent.max_turns,
+      redact: this.#redact(choice),
+      logger: this.#logger,
+      clock: this.#clock,
+      ...(request.ask ? { ask: request.ask } : {}),
+    })
+    return { agent, model: choice.model, provider: choice.provider }
+  }
+
+  #environment(): Environment {
+    const { env, cwd, userHome, home, user } = this.#options
+    const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...this.#loaded.secrets.secretNames]
+    const environment = createLocalEnvironment({
+      cwd,
+      env: filterEnvironment(env, { secretNames, keep: this.config.terminal.env_passthrough }),
+      home: userHome,
+      outputDir: homeLayout(home).outputs,
+      logger: this.#logger,
+      clock: this.#clock,
+      user,
+    })
+    this.#closers.push(() => environment.close())
+    return environment
+  }
+
+  async #model(request: AgentRequest, environment: Environment): Promise<{ choice: ModelChoice; model: ModelClient }> {
+    const replayed = request.replay !== undefined
+    const choice = replayed ? replayChoice(request) : this.chooseModel(request)
+    const traffic = await openTraffic({
+      ...request,
+      choice,
+      probe: await probeFor(request, environment),
+      tempDir: this.#options.tempDir,
+    })
+    if (traffic.close) this.#closers.push(traffic.close)
+    const client = createModelClient({
+      provider: choice.catalogueId,
+      model: choice.model,
+      baseUrl: traffic.baseUrl,
+      apiKey: choice.apiKey,
+      fetch: traffic.fetch,
+      maxRetries: this.config.agent.api_max_retries,
+      clock: this.#clock,
+      logger: this.#logger,
+    })
+    const model: ModelClient = {
+      provider: choice.provider,
+      model: choice.model,
+      stream: (asked, options) => client.stream(asked, options),
+    }
+    return { choice, model }
+  }
+
+  #redact(choice: ModelChoice): (text: string) => string {
+    const { values, secretNames } = this.#loaded.secrets
+    const secrets = secretNames.map((name) => values[name] ?? '')
+    const redactor = createRedactor({ secrets: [...secrets, choice.apiKey ?? ''].filter((secret) => secret !== '') })
+    return (text) => redactor.redactValues(text)
+  }
+
+  async #systemPrompt(environment: Environment, model: string): Promise<string> {
+    const maxChars = this.config.context_file_max_chars
+    const [identity, contextFile, probe] = await Promise.all([
+      readSoul(homeLayout(this.#options.home).soul, maxChars),
+      findContextFile({ cwd: this.#options.cwd, maxChars }),
+      environment.probe(),
+    ])
+    return buildSystemPrompt({
+      ...(identity === null ? {} : { identity }),
+      surface: this.#options.surface,
+      environment: probe,
+      model,
+      contextFiles: contextFile ? [contextFile] : [],
+    })
+  }
+
+  async close(): Promise<void> {
+    const storage = await this.#storage?.catch(() => null)
+    const results = await Promise.allSettled([...this.#closers.splice(0).map((close) => close()), storage?.close()])
+    for (const result of results) {
+      if (result.status === 'rejected')
+        this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })
+    }
+  }
+}
+
+function probeFor(request: AgentRequest, environment: Environment) {
+  return request.record !== undefined || request.replay !== undefined ? environment.probe() : null
+}
+
+function replayChoice(request: AgentRequest): ModelChoice {
+  return {
+    provider: 'custom',
+    catalogueId: 'custom',
+    model: request.model ?? 'recorded',
+    baseUrl: 'http://127.0.0.1/v1',
+    apiKey: null,
+  }
+}

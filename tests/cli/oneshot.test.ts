@@ -1,0 +1,160 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseEvents, runCli, startCli } from '../support/cli.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await mkdir(cwd, { recursive: true })
+})
+afterEach(async () => {
+  await server.close()
+  await temporary.remove()
+})
+
+const model = () => ['--base-url', server.baseUrl, '-m', 'test']
+const chat = (
+  args: readonly string[],
+  extra: { readonly input?: string; readonly env?: Record<string, string> } = {},
+) => runCli(['chat', ...args], { home, cwd, ...extra })
+
+describe('hermes chat -q', () => {
+  it('edits a file over real HTTP: the answer alone on stdout, progress on stderr, exit code 0', async () => {
+    await writeFile(join(cwd, 'note.txt'), 'colour\n')
+    server.enqueue(
+      { text: 'Reading.', toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] },
+      { toolCalls: [{ name: 'patch', args: { path: 'note.txt', old_string: 'colour', new_string: 'color' } }] },
+      { text: 'It says color now.' },
+    )
+    const result = await chat(['-q', 'Use American spelling.', ...model()])
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'It says color now.\n' })
+    expect(result.stderr).toContain('note.txt')
+    expect(await readFile(join(cwd, 'note.txt'), 'utf8')).toBe('color\n')
+    expect(server.violations).toEqual([])
+  })
+
+  it('keeps the prefix of every request, also across -c in a new process and after AGENTS.md changed', async () => {
+    await writeFile(join(cwd, 'AGENTS.md'), 'Use tabs.\n')
+    server.setHandler(({ body }) => {
+      const asked = body.messages.findLastIndex((message) => message.role === 'user')
+      const answered = body.messages.slice(asked).filter((message) => message.role === 'tool').length
+      return answered < 3
+        ? { toolCalls: [{ name: 'search_files', args: { pattern: `x${answered}`, path: '.' } }] }
+        : { text: 'Done.' }
+    })
+    await chat(['-q', 'One.', ...model()])
+    await writeFile(join(cwd, 'AGENTS.md'), 'Use spaces.\n')
+    expect((await chat(['-c', '-q', 'Two.', ...model(), '-t', 'file'])).exitCode).toBe(0)
+    expect(server.requests).toHaveLength(8)
+    for (let index = 1; index < server.requests.length; index++) {
+      expect(
+        checkPrefix(server.requests[index - 1]!.body, server.requests[index]!.body),
+        `request ${index + 1}`,
+      ).toBeNull()
+    }
+  })
+
+  it('goes on with -r by title, id and unique start of an id, and says what is near when nothing fits', async () => {
+    server.setHandler(() => ({ text: 'ok' }))
+    const events = parseEvents((await chat(['-q', 'Hi.', ...model(), '--json'])).stdout)
+    const { sessionId } = events[0]!
+    expect((await chat(['-r', sessionId.slice(0, -2), '-q', 'More.', ...model()])).exitCode).toBe(0)
+    expect(server.requests[1]!.body.messages.map((message) => message.role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'user',
+    ])
+    const missing = await chat(['-r', 'nothing like it', '-q', 'More.', ...model()])
+    expect(missing).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(missing.stderr).toMatch(/There is no session "nothing like it"/)
+  })
+
+  it('takes piped text as context beside a query, and as the query without one', async () => {
+    server.setHandler(() => ({ text: 'Looks fine.' }))
+    expect((await chat(['-q', 'Review.', ...model()], { input: '+ const x = 1\n' })).stdout).toBe('Looks fine.\n')
+    expect(JSON.stringify(server.requests[0]!.body.messages.at(-1))).toContain('+ const x = 1')
+    await chat(model(), { input: 'Just this.' })
+    expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Just this.' })
+  })
+
+  it('prints one event per line with --json and nothing else', async () => {
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo hi' } }] }, { text: 'Done.' })
+    const result = await chat(['-q', 'Go.', ...model(), '--json'])
+    const types = parseEvents(result.stdout).map((event) => event.type)
+    expect(types[0]).toBe('run-start')
+    expect(types.at(-1)).toBe('run-end')
+    expect(types).toContain('tool-end')
+    expect(result.stderr).toBe('')
+  })
+
+  it('is not ended by a reader that closes stdout', async () => {
+    server.enqueue({ text: 'a\n'.repeat(50_000) })
+    const child = startCli(['chat', '-q', 'Talk.', ...model()], { home, cwd })
+    child.stdout!.once('data', () => child.stdout!.destroy())
+    const exitCode = await new Promise((resolve) => child.once('close', resolve))
+    expect(exitCode).toBe(0)
+    const shown = await runCli(['sessions', 'list'], { home, cwd })
+    expect(shown.stdout).toContain('Talk.')
+  })
+
+  it('stops at the first Ctrl-C, ends the command that ran, and -c goes on', async () => {
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo begun > begun.txt; sleep 600' } }] })
+    const child = startCli(['chat', '-q', 'Wait.', ...model(), '--json'], { home, cwd })
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    child.stdout!.resume()
+    await waitForFile(join(cwd, 'begun.txt'))
+    child.kill('SIGINT')
+    expect(await closed).toBe(130)
+    server.enqueue({ text: 'Back.' })
+    expect(await chat(['-c', '-q', 'Go on.', ...model()])).toMatchObject({ exitCode: 0, stdout: 'Back.\n' })
+    expect(JSON.stringify(server.requests[1]!.body.messages)).toMatch(/interrupted|canceled/i)
+    expect(server.violations).toEqual([])
+  })
+
+  it('denies a dangerous command where nobody can approve, and tells the model why', async () => {
+    await mkdir(join(cwd, 'build'))
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Not allowed.' })
+    expect((await chat(['-q', 'Clean.', ...model()])).exitCode).toBe(0)
+    expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted .*--yolo/)
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Gone.' })
+    await chat(['-q', 'Clean.', ...model(), '--yolo'])
+    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+  })
+
+  it('never shows a key: not to commands, not in the database, the log or the requests', async () => {
+    const key = 'sk-test-1234567890abcdef'
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'env; cat leaked.txt' } }] }, { text: 'ok' })
+    await writeFile(join(cwd, 'leaked.txt'), `key is ${key}\n`)
+    await chat(['-q', 'Look.', ...model()], { env: { OPENAI_API_KEY: key } })
+    const last = JSON.stringify(server.requests[1]!.body)
+    expect(last).toContain('[REDACTED]')
+    expect(last).not.toContain(key)
+    for (const name of ['state.db', 'state.db-wal']) {
+      const bytes = await readFile(join(home, name)).catch(() => Buffer.alloc(0))
+      expect(bytes.includes(key), name).toBe(false)
+    }
+    expect((await stat(join(home, 'state.db'))).mode & 0o077).toBe(0)
+  })
+})
+
+async function waitForFile(path: string): Promise<void> {
+  for (;;) {
+    try {
+      await stat(path)
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
