@@ -58,6 +58,7 @@ export class ChatCompletionsTransport implements Transport {
     const abort = () => controller.abort()
     signal?.addEventListener('abort', abort, { once: true })
     const watch = watchStall(this.#options.clock, this.#options.stallTimeoutMs, abort)
+    let complete = false
     try {
       const client = await this.#client(credential)
       const assembler = new AnswerAssembler(request, this.stamp(request.model))
@@ -65,6 +66,7 @@ export class ChatCompletionsTransport implements Transport {
       if (this.#streams) yield* this.#streamed(call)
       else await this.#whole(call)
       throwIfAborted(signal)
+      complete = true
       yield await assembler.finish()
     } catch (error) {
       throwIfAborted(signal)
@@ -73,7 +75,8 @@ export class ChatCompletionsTransport implements Transport {
     } finally {
       watch.stop()
       signal?.removeEventListener('abort', abort)
-      controller.abort()
+      // A finished request is left alone: aborting it would close a connection that the next one can use.
+      if (!complete) controller.abort()
     }
   }
 

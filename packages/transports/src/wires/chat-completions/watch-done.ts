@@ -1,19 +1,43 @@
 const SENTINEL = '[DONE]'
 const KEPT_BYTES = 32
+const DRAIN_MS = 1_000
 
-/** A response whose body is watched for the sentinel that ends a complete stream; the SDK takes it out without a word. */
+/**
+ * A response whose body is watched for the sentinel that ends a complete stream; the SDK takes it out without a word and then leaves.
+ * What follows the sentinel is read off for a second at most, so that the connection can serve the next request.
+ */
 export function watchDone(response: Response): { readonly response: Response; readonly done: () => boolean } {
   let tail: Uint8Array = new Uint8Array()
-  const keep = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      tail = chunk.length >= KEPT_BYTES ? chunk.subarray(-KEPT_BYTES) : join(tail, chunk)
-      controller.enqueue(chunk)
+  const done = () => new TextDecoder().decode(tail).includes(SENTINEL)
+  const reader = response.body?.getReader()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const piece = await reader?.read()
+        if (!piece || piece.done) return controller.close()
+        tail = piece.value.length >= KEPT_BYTES ? piece.value.subarray(-KEPT_BYTES) : join(tail, piece.value)
+        controller.enqueue(piece.value)
+      },
+      cancel: (reason) => {
+        if (reader && done()) drain(reader)
+        else return reader?.cancel(reason)
+        return undefined
+      },
     },
-  })
-  return {
-    response: new Response(response.body?.pipeThrough(keep), { headers: response.headers }),
-    done: () => new TextDecoder().decode(tail).includes(SENTINEL),
+    { highWaterMark: 0 },
+  )
+  return { response: new Response(body, { headers: response.headers }), done }
+}
+
+function drain(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  const leave = () => {
+    reader.cancel().catch(() => undefined)
   }
+  const readOff = async () => {
+    while (!(await reader.read()).done);
+  }
+  AbortSignal.timeout(DRAIN_MS).addEventListener('abort', leave, { once: true })
+  readOff().catch(() => undefined)
 }
 
 function join(tail: Uint8Array, chunk: Uint8Array): Uint8Array {

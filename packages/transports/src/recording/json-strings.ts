@@ -1,0 +1,33 @@
+import type { JsonValue } from '@hermes/contracts'
+
+/** `value` with `change` applied to each string in it; names of fields stay. */
+export function mapStrings(value: JsonValue, change: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return change(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)]))
+}
+
+const DATA = 'data: '
+
+/** Applies `change` to the strings inside a piece of an answer: of a server-sent event, of a JSON body, or to the text itself. */
+export function mapChunk(chunk: string, change: (text: string) => string): string {
+  const isEvent = chunk.startsWith(DATA)
+  const payload = isEvent ? chunk.slice(DATA.length).trimEnd() : chunk
+  try {
+    const mapped = JSON.stringify(mapStrings(JSON.parse(payload) as JsonValue, change))
+    return isEvent ? `${DATA}${mapped}\n\n` : mapped
+  } catch {
+    return change(chunk)
+  }
+}
+
+/** A body as JSON, or as the text it is; `null` when there is none. */
+export function readBody(text: string): JsonValue {
+  if (text === '') return null
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return text
+  }
+}

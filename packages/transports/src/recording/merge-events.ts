@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+
+const DATA = 'data: '
+
+/**
+ * The server-sent events of a body, with runs of deltas that continue the same text put together: a path is then in one piece for its
+ * placeholder, and the recording is short and reads well in a diff. Anything but chat-completions deltas stays as it is.
+ */
+export function mergeEvents(body: string): string[] {
+  const merged: string[] = []
+  let open: Delta | null = null
+  const flush = () => {
+    if (open) merged.push(`${DATA}${JSON.stringify(open.chunk)}\n\n`)
+    open = null
+  }
+  for (const block of body.split(/\r?\n\r?\n/)) {
+    if (block.trim() === '' || block.startsWith(':')) continue
+    const delta = readDelta(block)
+    const joined: Delta | null = open && delta ? join(open, delta) : null
+    if (joined) open = joined
+    else {
+      flush()
+      if (delta) open = delta
+      else merged.push(`${block}\n\n`)
+    }
+  }
+  flush()
+  return merged
+}
+
+interface Delta {
+  readonly chunk: JsonObject
+  /** Where the growing text is, and what has to be equal for two deltas to continue each other. */
+  readonly kind: string
+  readonly text: string
+  readonly write: (text: string) => JsonObject
+}
+
+const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning']
+
+function readDelta(block: string): Delta | null {
+  const chunk = parse(block)
+  const choice = first(chunk?.['choices'])
+  const delta = choice?.['delta']
+  if (!chunk || !choice || !isJsonObject(delta) || choice['finish_reason'] || chunk['usage']) return null
+  const build = (kind: string, text: string, write: (text: string) => JsonObject): Delta => ({
+    chunk,
+    kind,
+    text,
+    write: (value) => ({ ...chunk, choices: [{ ...choice, delta: write(value) }] }),
+  })
+  const fields = Object.keys(delta).filter((key) => key !== 'role' && delta[key] !== null)
+  const [field, ...others] = fields
+  if (field === undefined || others.length > 0) return null
+  const value = delta[field]
+  if (TEXT_FIELDS.includes(field) && typeof value === 'string')
+    return build(field, value, (text) => ({ ...delta, [field]: text }))
+  const call = field === 'tool_calls' && Array.isArray(value) && value.length === 1 ? first(value) : null
+  const spec = call?.['function']
+  if (!call || !isJsonObject(spec) || typeof spec['arguments'] !== 'string') return null
+  return build(
+    `call ${String(call['index'])}${call['id'] || spec['name'] ? ' start' : ''}`,
+    spec['arguments'],
+    (text) => ({
+      ...delta,
+      tool_calls: [{ ...call, function: { ...spec, arguments: text } }],
+    }),
+  )
+}
+
+function join(open: Delta, next: Delta): Delta | null {
+  if (next.kind !== open.kind && `${next.kind} start` !== open.kind) return null
+  if (next.kind.endsWith(' start')) return null
+  const text = open.text + next.text
+  return { ...open, text, chunk: open.write(text) }
+}
+
+function parse(block: string): JsonObject | null {
+  if (!block.startsWith(DATA)) return null
+  try {
+    const value = JSON.parse(block.slice(DATA.length)) as JsonValue
+    return isJsonObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function first(value: JsonValue | undefined): JsonObject | null {
+  const item = Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined
+  return isJsonObject(item) ? item : null
+}

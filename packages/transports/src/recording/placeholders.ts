@@ -1,0 +1,135 @@
+/** Something that differs from machine to machine or run to run, and the name that stands for it in a recording. */
+export interface Placeholder {
+  /** Letters, digits and dashes; written as `{{name}}`. */
+  readonly name: string
+  /**
+   * A string stands for itself and is replaced in requests and answers; a replay puts its own `value` back into the answers.
+   * An expression is replaced in requests only: what a model said stays as it is.
+   */
+  readonly pattern: string | RegExp
+  /** What a replay puts in its place; for string patterns. Default: the pattern. */
+  readonly value?: string
+  /** What a replay accepts in a request in its place. Default: the value, or whatever the expression matches. */
+  readonly accepts?: RegExp
+}
+
+/** The facts of a machine and a run that default placeholders are made of. */
+export interface PlaceholderFacts {
+  readonly cwd: string
+  readonly home: string
+  readonly tempDir: string
+  readonly host: string
+  readonly user: string
+}
+
+const WORD = /[^\s"'`/@:,;]+/
+const SHORTEST_WORD = 3
+
+/** Placeholders for directories, host, user, loopback ports, dates, times of day and durations. Longer paths come first. */
+export function defaultPlaceholders(facts: PlaceholderFacts): Placeholder[] {
+  const paths = [
+    { name: 'cwd', pattern: facts.cwd },
+    { name: 'home', pattern: facts.home },
+    { name: 'temp', pattern: facts.tempDir },
+  ].filter(({ pattern }) => pattern.length > 1)
+  const words = [
+    { name: 'host', value: facts.host },
+    { name: 'user', value: facts.user },
+  ].filter(({ value }) => value.length >= SHORTEST_WORD)
+  return [
+    ...paths.sort((left, right) => right.pattern.length - left.pattern.length),
+    ...words.map(({ name, value }) => ({
+      name,
+      pattern: new RegExp(`(?<![\\w-])${escapeText(value)}(?![\\w-])`),
+      accepts: WORD,
+    })),
+    { name: 'port', pattern: /(?<=(?:127\.0\.0\.1|localhost|\[::1\]):)\d{2,5}/ },
+    { name: 'time', pattern: /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/ },
+    { name: 'date', pattern: /\b\d{4}-\d\d-\d\d\b/ },
+    { name: 'clock', pattern: /\b\d\d:\d\d:\d\d(?:\.\d+)?\b/ },
+    { name: 'duration', pattern: /\b\d+(?:\.\d+)? ?(?:ns|µs|ms|s|sec|seconds?|milliseconds?)\b/ },
+  ]
+}
+
+/** Replaces what `placeholders` match in `text` by their names, in their order. */
+export function normalise(text: string, placeholders: readonly Placeholder[]): string {
+  let result = text
+  for (const { name, pattern } of placeholders)
+    result = result.replace(typeof pattern === 'string' ? literal(pattern) : globalOf(pattern), () => `{{${name}}}`)
+  return result
+}
+
+/** Puts the values of string placeholders back into `text`. */
+export function restore(text: string, placeholders: readonly Placeholder[]): string {
+  let result = text
+  for (const placeholder of placeholders)
+    if (typeof placeholder.pattern === 'string')
+      result = result.replaceAll(`{{${placeholder.name}}}`, () => placeholder.value ?? (placeholder.pattern as string))
+  return result
+}
+
+/** Only the placeholders that are replaced in answers as well. */
+export function inAnswers(placeholders: readonly Placeholder[]): Placeholder[] {
+  return placeholders.filter(({ pattern }) => typeof pattern === 'string')
+}
+
+const TOKEN = /\{\{([\w-]+)\}\}/
+
+/** Where `text` departs from the recorded `template`, as an offset into `text`; `null` when it fits. */
+export function departure(template: string, text: string, placeholders: readonly Placeholder[]): number | null {
+  if (template === text) return null
+  const pieces = template.split(TOKEN)
+  let at = 0
+  for (const [index, piece] of pieces.entries()) {
+    if (index % 2 === 0) {
+      const shared = commonLength(piece, text, at)
+      if (shared < piece.length) return at + shared
+      at += piece.length
+    } else {
+      const length = acceptedLength(
+        placeholders.find(({ name }) => name === piece),
+        piece,
+        text,
+        at,
+      )
+      if (length === null) return at
+      at += length
+    }
+  }
+  return at === text.length ? null : at
+}
+
+function commonLength(piece: string, text: string, at: number): number {
+  if (text.startsWith(piece, at)) return piece.length
+  let length = 0
+  while (length < piece.length && piece[length] === text[at + length]) length++
+  return length
+}
+
+function acceptedLength(placeholder: Placeholder | undefined, name: string, text: string, at: number): number | null {
+  const token = `{{${name}}}`
+  if (text.startsWith(token, at)) return token.length
+  if (!placeholder) return null
+  const { pattern, value, accepts } = placeholder
+  if (!accepts && typeof pattern === 'string') {
+    const expected = value ?? pattern
+    return text.startsWith(expected, at) ? expected.length : null
+  }
+  const source = accepts ?? (pattern as RegExp)
+  const sticky = new RegExp(source.source, `${source.flags.replace(/[gy]/g, '')}y`)
+  sticky.lastIndex = at
+  return sticky.exec(text)?.[0].length ?? null
+}
+
+/** A path is not found inside a longer name. */
+function literal(text: string): RegExp {
+  return new RegExp(`${escapeText(text)}(?![\\w-])`, 'g')
+}
+
+function globalOf(pattern: RegExp): RegExp {
+  return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}

@@ -1,0 +1,200 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Message } from '@hermes/contracts/conversation'
+import type { ModelFinish } from '@hermes/contracts/model'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRecorder, createTransport, defaultPlaceholders, type Placeholder, serveRecording } from '../index.js'
+import { mergeEvents } from './merge-events.js'
+import { departure, normalise } from './placeholders.js'
+
+let home: TemporaryHome
+let server: ModelServer
+let file: string
+
+beforeEach(async () => {
+  home = await temporaryHome()
+  server = await startModelServer()
+  file = join(home.path, 'a.jsonl')
+})
+afterEach(async () => {
+  await server.close()
+  await home.remove()
+})
+
+const here = { cwd: '/work/app', home: '/home/ada', tempDir: '/tmp', host: 'engine', user: 'ada' }
+const there = { cwd: '/Users/bob/src/app', home: '/Users/bob', tempDir: '/var/tmp', host: 'mac', user: 'bob' }
+
+const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+
+async function ask(baseUrl: string, text: string, fetch?: typeof globalThis.fetch): Promise<ModelFinish> {
+  const transport = createTransport({ provider: 'custom', baseUrl, ...(fetch ? { fetch } : {}) })
+  let last: unknown
+  const request = { model: 'm', messages: [user(text)], tools: [] }
+  for await (const event of transport.stream(request, { credential: 'very-secret-key' })) last = event
+  return last as ModelFinish
+}
+
+async function record(texts: readonly string[], placeholders: readonly Placeholder[] = defaultPlaceholders(here)) {
+  const recorder = createRecorder({ file, placeholders })
+  for (const text of texts) await ask(server.baseUrl, text, recorder.fetch)
+  await recorder.close()
+}
+
+describe('record and replay', () => {
+  it('gives the same answers again on another machine, with its own paths', async () => {
+    const path = `${here.cwd}/src/a.ts`
+    server.enqueue(
+      { text: `Reading ${path} first.`, toolCalls: [{ name: 'read', args: { path } }], chunkSize: 3 },
+      { text: 'Done.' },
+    )
+    const line = ({ cwd, home: dir, host, user: name }: typeof here, took: string, day: string) =>
+      `cwd ${cwd}, home ${dir}, ${name}@${host}, took ${took}, ${day}, http://127.0.0.1:${took.length + 4000}/x`
+    await record([line(here, '12 ms', '2026-01-01 10:00:00'), 'thanks'])
+    const replay = await serveRecording({ file, placeholders: defaultPlaceholders(there) })
+    const first = await ask(replay.baseUrl, line(there, '1.25s', '2027-12-31T23:59:59Z'))
+    expect(first.message.content).toMatchObject([
+      { type: 'text', text: `Reading ${there.cwd}/src/a.ts first.` },
+      { type: 'tool-call', name: 'read', args: { path: `${there.cwd}/src/a.ts` } },
+    ])
+    expect(replay.done()).toBe(false)
+    expect((await ask(replay.baseUrl, 'thanks')).message.content).toEqual([{ type: 'text', text: 'Done.' }])
+    expect([replay.done(), replay.problem()]).toEqual([true, null])
+    await replay.close()
+  })
+
+  it('keeps nothing that is private and reads well in a diff', async () => {
+    server.enqueue({ text: `See ${here.home}/notes.`, chunkSize: 2, usage: { inputTokens: 1, outputTokens: 1 } })
+    await record([`I am ${here.user} in ${here.cwd}`])
+    const text = await readFile(file, 'utf8')
+    for (const secret of ['very-secret-key', 'authorization', here.cwd, here.home, ' ada ', '127.0.0.1'])
+      expect(text).not.toContain(secret)
+    const [header, exchange, ...rest] = text.split('\n')
+    expect(JSON.parse(header ?? '')).toEqual({ format: 'hermes-recording', version: 1 })
+    expect(JSON.parse(exchange ?? '')).toMatchObject({
+      request: {
+        method: 'POST',
+        path: '/v1/chat/completions',
+        body: { messages: [{ content: 'I am {{user}} in {{cwd}}' }] },
+      },
+      response: { status: 200, headers: { 'content-type': 'text/event-stream' } },
+    })
+    expect(JSON.parse(exchange ?? '').response.chunks).toHaveLength(4)
+    expect(text).toContain('See {{home}}/notes.')
+    expect(rest).toEqual([''])
+  })
+
+  it('stops at the first difference, says where and what, and is not tried again', async () => {
+    server.enqueue({ text: 'ok' }, { text: 'ok' })
+    await record(['one', 'two'])
+    const replay = await serveRecording({ file })
+    await ask(replay.baseUrl, 'one')
+    const message = 'replay: request 2 differs at messages[0].content: expected "two", got "three"'
+    for (const text of ['three', 'two'])
+      await expect(ask(replay.baseUrl, text)).rejects.toMatchObject({
+        code: 'transport.replay_mismatch',
+        retryable: false,
+        message,
+      })
+    expect([replay.problem(), replay.done()]).toEqual([message, false])
+    await replay.close()
+  })
+
+  it('refuses a request beyond the recording', async () => {
+    server.enqueue({ text: 'ok' })
+    await record(['one'])
+    const replay = await serveRecording({ file })
+    await ask(replay.baseUrl, 'one')
+    await expect(ask(replay.baseUrl, 'one')).rejects.toThrow(
+      'replay: request 2 is one more than the 1 of the recording',
+    )
+    await replay.close()
+  })
+
+  it('records failures with their status and leaves out what broke off', async () => {
+    server.enqueue({ fault: 'cut', text: 'x' }, { fault: 'status', status: 429, retryAfterSeconds: 2 })
+    const recorder = createRecorder({ file })
+    for (const code of ['transport.connection', 'transport.rate_limit'])
+      await expect(ask(server.baseUrl, 'hi', recorder.fetch)).rejects.toMatchObject({ code })
+    await recorder.close()
+    const replay = await serveRecording({ file })
+    await expect(ask(replay.baseUrl, 'hi')).rejects.toMatchObject({
+      code: 'transport.rate_limit',
+      details: { retryAfterMs: 2_000 },
+    })
+    await replay.close()
+  })
+
+  it('says when a recording cannot be written', async () => {
+    server.enqueue({ text: 'ok' })
+    const recorder = createRecorder({ file: join(home.path, 'missing', 'a.jsonl') })
+    expect((await ask(server.baseUrl, 'hi', recorder.fetch)).message.finishReason).toBe('stop')
+    await expect(recorder.close()).rejects.toMatchObject({ code: 'transport.recording_failed' })
+  })
+
+  it.each([
+    ['{"format":"other"}', 'line 1 does not say'],
+    ['{"format":"hermes-recording","version":9}', 'line 1 has version 9'],
+    ['{"format":"hermes-recording","version":1}\n{', 'line 2 is not JSON'],
+    ['{"format":"hermes-recording","version":1}\n{"request":{}}', 'line 2 is not an exchange'],
+  ])('names the line of a broken recording: %s', async (text, problem) => {
+    await writeFile(file, text)
+    await expect(serveRecording({ file })).rejects.toMatchObject({
+      code: 'transport.bad_recording',
+      message: expect.stringContaining(`${file}: ${problem}`),
+    })
+  })
+})
+
+describe('placeholders', () => {
+  it('match what they replaced, whatever the text', () => {
+    const words = fc.constantFrom(...Object.values(here), ' ', '/', '12 ms', '2026-01-01', 'root', '10:00:00', 'x')
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('')
+        const placeholders = defaultPlaceholders(here)
+        expect(departure(normalise(text, placeholders), text, placeholders)).toBeNull()
+      }),
+    )
+  })
+
+  it('do not take a path for part of a longer name, nor a word for part of another', () => {
+    const text = '/home/adam /home/ada-x /home/ada/x adaptor ada'
+    expect(normalise(text, defaultPlaceholders(here))).toBe('/home/adam /home/ada-x {{home}}/x adaptor {{user}}')
+  })
+
+  it('accept another word where the name of the person who recorded happened to stand', () => {
+    const recorded = normalise('engine of the car', defaultPlaceholders(here))
+    expect(recorded).toBe('{{host}} of the car')
+    expect(departure(recorded, 'engine of the car', defaultPlaceholders(there))).toBeNull()
+    expect(departure(recorded, 'engine of a car', defaultPlaceholders(there))).toBe('engine of '.length)
+  })
+})
+
+describe('mergeEvents', () => {
+  it('puts deltas together that continue each other and keeps the rest in order', () => {
+    const event = (delta: object, rest = {}) => `data: ${JSON.stringify({ choices: [{ delta }], ...rest })}\n\n`
+    const call = (index: number, args: string, start = {}) => ({
+      tool_calls: [{ index, function: { arguments: args, ...start } }],
+    })
+    const start = { name: 't' }
+    const body = [
+      event({ role: 'assistant', content: '' }),
+      ': ping\n\n',
+      event({ content: 'a' }),
+      event({ content: 'b' }),
+      event(call(0, '', start)),
+      event(call(0, '{"x"')),
+      event(call(0, ':1}')),
+      event(call(1, '{}', start)),
+      'data: [DONE]\n\n',
+    ].join('')
+    expect(mergeEvents(body)).toEqual([
+      event({ role: 'assistant', content: 'ab' }),
+      event(call(0, '{"x":1}', start)),
+      event(call(1, '{}', start)),
+      'data: [DONE]\n\n',
+    ])
+  })
+})
