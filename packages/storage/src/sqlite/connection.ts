@@ -1,8 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type BetterSqlite3 from 'better-sqlite3'
-import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { isBusy, toStoreError } from './store-error.js'
-import type { Tables } from './tables.js'
 
 const MAX_RETRIES = 15
 const MIN_WAIT_MS = 20
@@ -20,7 +18,6 @@ export interface ConnectionOptions {
  * for other processes is asynchronous. Writes run in the order they were asked for.
  */
 export class Connection {
-  readonly query: Kysely<Tables>
   readonly #database: BetterSqlite3.Database
   readonly #options: ConnectionOptions
   readonly #transaction: BetterSqlite3.Transaction<(work: () => unknown) => unknown>
@@ -32,7 +29,6 @@ export class Connection {
     this.#database = database
     this.#options = options
     this.#transaction = database.transaction((work: () => unknown) => work())
-    this.query = queryBuilder()
   }
 
   /** A statement, prepared once. */
@@ -40,15 +36,6 @@ export class Connection {
     let statement = this.#statements.get(sql)
     if (!statement) this.#statements.set(sql, (statement = this.#database.prepare(sql)))
     return statement
-  }
-
-  /** Runs a built query; statements that give no rows give an empty list. */
-  rows<Row>(query: Compilable<Row>): Row[] {
-    const { sql, parameters } = query.compile()
-    const statement = this.statement(sql)
-    if (statement.reader) return statement.all(...parameters) as Row[]
-    statement.run(...parameters)
-    return []
   }
 
   /** Reads from one consistent state of the database. */
@@ -92,16 +79,4 @@ export class Connection {
       await clock.sleep(waitMs)
     }
   }
-}
-
-/** Builds and compiles queries; the connection runs them itself, to keep a transaction's statements together. */
-function queryBuilder(): Kysely<Tables> {
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (database) => new SqliteIntrospector(database),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  })
 }

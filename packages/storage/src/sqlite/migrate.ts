@@ -59,7 +59,7 @@ export function migrate(database: Database.Database, path: string): void {
   const found = inspectSchema(database, path)
   if (isCurrent(found)) return
   database.exec(SHARED_TABLES)
-  addMissingColumns(database)
+  if (found.shared !== null) addMissingColumns(database)
   if (found.shared !== SCHEMA_VERSION) {
     keepTitlesApart(database)
     database.exec(DROP_WORD_INDEX + WORD_INDEX)

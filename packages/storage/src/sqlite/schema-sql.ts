@@ -69,7 +69,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS idx_sessions_title_unique ON sessions(title) W
 CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestamp);
 `
 
-/** The word index. It reads the texts from \`messages\`, so none is stored twice. */
+/**
+ * The word index. It reads the texts from `messages`, so none is stored twice. Merging eight segments at a time instead of four
+ * keeps appending quick and costs a search next to nothing.
+ */
 export const WORD_INDEX = `
 CREATE VIRTUAL TABLE messages_fts USING fts5(
   content, tool_name, tool_calls, content=messages, content_rowid=id
@@ -88,6 +91,7 @@ CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages BEGIN
   INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
   VALUES (new.id, new.content, new.tool_name, new.tool_calls);
 END;
+INSERT INTO messages_fts(messages_fts, rank) VALUES ('automerge', 8);
 INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
 `
 
@@ -100,8 +104,8 @@ DROP TABLE IF EXISTS messages_fts;
 `
 
 /**
- * Our own tables. \`hermes_entries\` holds the entries that are no messages, and of messages what \`messages\` has no column for.
- * Lease tokens are never reused, hence AUTOINCREMENT. Sequence numbers come from the counter of \`messages\`, which therefore
+ * Our own tables. `hermes_entries` holds the entries that are no messages, and of messages what `messages` has no column for.
+ * Lease tokens are never reused, hence AUTOINCREMENT. Sequence numbers come from the counter of `messages`, which therefore
  * must exist before the first message does.
  */
 export const OWN_TABLES = `

@@ -1,13 +1,13 @@
-import { HermesError, systemClock } from '@hermes/contracts'
+import { systemClock } from '@hermes/contracts'
 import type { Storage, StorageOptions } from '../storage.js'
 import type { Connection } from './connection.js'
-import { usageOf } from './counts.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
+import { getMeta, setMeta } from './meta.js'
 import { openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
-import { OWN_VERSION_KEY } from './schema-sql.js'
-import { searchMessages } from './search.js'
+import type { Queries } from './queries.js'
+import { nextTitle, resolveSession } from './resolve.js'
 import { Sessions } from './sessions.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
@@ -17,20 +17,21 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const leases = new Leases(connection, { clock, process: options.owner ?? processIdentity() })
   const sessions = new Sessions(connection, { leases, clock })
   const log = new Log(connection, { leases, clock })
+  const ask = queryRunner(connection)
   return {
     createSession: (session) => sessions.create(session),
-    getSession: (id) => sessions.get(id),
+    getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
-    listSessions: (filter) => sessions.list(filter),
-    latestSession: (filter) => sessions.latest(filter),
-    resolveSession: (text) => sessions.resolve(text),
-    nextTitle: (base) => sessions.nextTitle(base),
+    listSessions: (filter) => ask((queries) => queries.list(filter)),
+    latestSession: (filter) => ask((queries) => queries.latest(filter)),
+    resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),
+    nextTitle: (base) => ask((queries) => nextTitle(queries, base)),
+    search: (words, filter) => ask((queries) => queries.search(words, filter)),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs }) => log.append(sessionId, entries, { lease, atMs }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
-    search: (query, filter) => connection.read(() => searchMessages(connection, query, filter)),
-    usage: (sessionId) => connection.read(() => usage(connection, sessionId)),
+    usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
@@ -40,29 +41,17 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   }
 }
 
-function usage(connection: Connection, sessionId: string) {
-  const [row] = connection.rows(connection.query.selectFrom('sessions').selectAll().where('id', '=', sessionId))
-  return row ? usageOf(row) : null
-}
-
-function getMeta(connection: Connection, key: string): string | null {
-  const query = connection.query.selectFrom('state_meta').select('value').where('key', '=', key)
-  return connection.rows(query)[0]?.value ?? null
-}
-
-function setMeta(connection: Connection, key: string, value: string | null): void {
-  if (key === OWN_VERSION_KEY) {
-    throw new HermesError(`The key "${key}" belongs to the store itself; choose another one.`, {
-      code: 'store.reserved_key',
-      details: { key },
-    })
+/** Reads with built queries; the query builder is loaded by the first of them. */
+function queryRunner(connection: Connection) {
+  let loading: Promise<Queries> | undefined
+  return async <Result>(work: (queries: Queries) => Result): Promise<Result> => {
+    loading ??= import('./queries.js').then((module) => new module.Queries(connection))
+    const queries = await loading
+    return connection.read(() => work(queries))
   }
-  const { query } = connection
-  connection.rows(query.deleteFrom('state_meta').where('key', '=', key))
-  if (value !== null) connection.rows(query.insertInto('state_meta').values({ key, value }))
 }
 
 function integrityProblems(connection: Connection): string[] {
-  const problems = connection.statement('PRAGMA integrity_check').pluck().all() as string[]
-  return problems.filter((line) => line !== 'ok')
+  const lines = connection.statement('PRAGMA integrity_check').pluck().all() as string[]
+  return lines.filter((line) => line !== 'ok')
 }

@@ -50,27 +50,10 @@ export interface MessagesTable {
   codex_message_items: string | null
 }
 
-/** What a session has beyond the columns of `sessions`. */
-export interface HermesSessionsTable {
-  session_id: string
-  cwd: string | null
-  last_active_ms: number
-}
-
-/** Everything the queries touch. */
+/** The tables that built queries name. */
 export interface Tables {
   sessions: SessionsTable
   messages: MessagesTable
-  /** Word index over `messages`; the column of the table's own name stands for the whole row. */
-  messages_fts: { rowid: number; messages_fts: string; rank: number }
-  state_meta: { key: string; value: string | null }
-  hermes_sessions: HermesSessionsTable
-  hermes_leases: {
-    token: Generated<number>
-    session_id: string
-    owner: string
-    process: string
-    ttl_ms: number
-    renewed_ms: number
-  }
+  /** Word index over `messages`. */
+  messages_fts: { rowid: number; rank: number }
 }

@@ -1,0 +1,61 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+
+const here = import.meta.dirname
+
+/** A process that appends to a session of the store at `path`. */
+export interface Writer {
+  readonly process: ChildProcessByStdio<null, Readable, null>
+  /** What it has printed so far. */
+  readonly lines: readonly string[]
+  /** Resolves once `count` lines are printed; rejects when it ends before. */
+  printed(count: number): Promise<void>
+  /** Resolves once it has ended and its output is read. */
+  readonly ended: Promise<void>
+}
+
+/** Starts one; `count` 0 goes on until it is killed. */
+export function startWriter(options: { path: string; sessionId: string; count: number }): Writer {
+  const { path, sessionId, count } = options
+  const child = spawn(
+    process.execPath,
+    [
+      '--conditions=@hermes/source',
+      `--import=${here}/load-sources.mjs`,
+      `${here}/append-loop.mjs`,
+      path,
+      sessionId,
+      `${count}`,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const lines: string[] = []
+  const waiting: (() => void)[] = []
+  const reader = createInterface(child.stdout)
+  const wake = () => {
+    for (const check of waiting) check()
+  }
+  reader.on('line', (line) => {
+    lines.push(line)
+    wake()
+  })
+  let isOver = false
+  const ended = new Promise<void>((resolve) => {
+    reader.on('close', () => {
+      isOver = true
+      wake()
+    })
+    child.on('close', () => resolve())
+  })
+  const printed = (wanted: number) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (lines.length >= wanted) resolve()
+        else if (isOver) reject(new Error(`The writer ended after ${lines.length} lines: ${lines.join(' | ')}`))
+      }
+      waiting.push(check)
+      check()
+    })
+  return { process: child, lines, printed, ended }
+}
