@@ -53,6 +53,8 @@ function checkImport(workspace, pkg, file, entry) {
     if (!path.startsWith(`${pkg.dir}/`))
       report('relative', `${specifier} leaves the package; import it by package name`)
     else if (!target && /\.[cm]?js$/.test(specifier)) report('relative', `${specifier} names no source file`)
+    else if (target && !file.isTest && workspace.files.get(target).isTest)
+      report('relative', `${specifier} is for tests and does not ship`)
     return
   }
   if (specifier.startsWith('/') || specifier.startsWith('file:'))
