@@ -114,12 +114,11 @@ function isDeclared(workspace, pkg, file, name) {
   return file.isTest && name in (workspace.rootManifest.devDependencies ?? {})
 }
 
+/** An app is bundled: what stays outside its bundle may be imported by any package in it. */
 function checkUnusedDependencies(workspace, pkg) {
-  const imported = new Set(
-    pkg.files
-      .filter((file) => !file.isTest)
-      .flatMap((file) => file.imports.map((entry) => packageName(entry.specifier))),
-  )
+  const bundled = pkg.isApp ? workspace.packages : [pkg]
+  const files = bundled.flatMap((item) => item.files.filter((file) => !file.isTest))
+  const imported = new Set(files.flatMap((file) => file.imports.map((entry) => packageName(entry.specifier))))
   for (const name of Object.keys(pkg.manifest.dependencies ?? {}))
     if (!imported.has(name))
       reporter(workspace)(`${pkg.dir}/package.json`, 1, 'unused', `${name} is a dependency that no source file imports`)

@@ -160,6 +160,14 @@ describe('paths and dependencies', () => {
     expect(found).toEqual(['packages/safety/package.json:1 unused'])
   })
 
+  it('lets an app depend on what a package in its bundle imports', async () => {
+    const found = await check(
+      { 'apps/cli/src/index.ts': 'export {}', 'packages/safety/src/index.ts': "import 'left-pad'" },
+      { manifests: { 'apps/cli': uses('left-pad'), 'packages/safety': uses('left-pad') } },
+    )
+    expect(found).toEqual([])
+  })
+
   it('ignores imports in comments, strings and templates', async () => {
     const text = "// import 'a'\n/* import 'b' */\nexport const s = `import 'c'` + \"import('d')\" // require('e')"
     expect(await check({ 'packages/safety/src/index.ts': text })).toEqual([])
