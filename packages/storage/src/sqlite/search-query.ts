@@ -1,3 +1,6 @@
+/** Longer queries are cut: nobody types them, and marking thousands of matches takes seconds. */
+const MAX_CHARS = 500
+
 /**
  * What a person typed, as an FTS5 expression; `null` when no word is left. Every term is quoted, so nothing in it is syntax:
  * hyphens, colons and brackets only separate words. Left over quotes and operators without a term on both sides go.
@@ -21,7 +24,12 @@ export function toSearchExpression(query: string): string | null {
 
 /** Quoted phrases and words; a quote without its partner separates words. */
 function tokens(query: string): string[] {
-  return query.toWellFormed().match(/"[^"]*"|[^\s"]+/gu) ?? []
+  return (
+    query
+      .slice(0, MAX_CHARS)
+      .toWellFormed()
+      .match(/"[^"]*"|[^\s"]+/gu) ?? []
+  )
 }
 
 /** Marks and symbols are no words to the index: a term of nothing else would match nothing. */

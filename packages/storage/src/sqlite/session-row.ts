@@ -14,6 +14,7 @@ export interface SessionRow
     | 'title'
     | 'model'
     | 'billing_provider'
+    | 'billing_base_url'
     | 'parent_session_id'
     | 'started_at'
     | 'ended_at'
@@ -39,7 +40,7 @@ export interface SessionRow
  * and the start. The preview is a little longer than what is shown, because white space is folded afterwards.
  */
 export const SESSION_ROWS = `
-  SELECT sessions.id, source, title, model, billing_provider, parent_session_id, cwd, started_at, ended_at, end_reason,
+  SELECT sessions.id, source, title, model, billing_provider, billing_base_url, parent_session_id, cwd, started_at, ended_at, end_reason,
     message_count, tool_call_count, api_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
     reasoning_tokens, estimated_cost_usd, cost_status,
     max(
@@ -62,6 +63,7 @@ export function toSessionInfo(row: SessionRow): SessionInfo {
     title: row.title,
     model: row.model,
     provider: row.billing_provider,
+    baseUrl: row.billing_base_url,
     parentSessionId: row.parent_session_id,
     cwd: row.cwd,
     startedAtMs: Math.round(row.started_at * 1000),

@@ -8,8 +8,8 @@ import { cleanTitle } from './title.js'
 
 const FIND = `${SESSION_ROWS} WHERE sessions.id = ?`
 const INSERT = `
-  INSERT INTO sessions (id, source, user_id, model, billing_provider, parent_session_id, started_at, title)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, started_at, title)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_EXTRAS = 'INSERT INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
 const DELETE = [
@@ -58,6 +58,7 @@ export class Sessions {
         end_reason: change.endReason,
         model: change.model,
         billing_provider: change.provider,
+        billing_base_url: change.baseUrl,
       }).filter(([, value]) => value !== undefined)
       if (columns.length === 0) return
       const assignments = columns.map(([name]) => `${name} = :${name}`).join(', ')
@@ -77,7 +78,7 @@ export class Sessions {
   }
 
   #insert(session: NewSession): void {
-    const { id, source, title, model, provider, parentSessionId, cwd, userId } = session
+    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
     if (parentSessionId !== undefined && !this.find(parentSessionId)) throw unknownSession(parentSessionId)
     const nowMs = this.#clock.now()
     this.#connection
@@ -88,6 +89,7 @@ export class Sessions {
         userId ?? null,
         model ?? null,
         provider ?? null,
+        baseUrl ?? null,
         parentSessionId ?? null,
         nowMs / 1000,
         title === undefined ? null : this.#freeTitle(title, id),

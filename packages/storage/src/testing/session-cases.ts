@@ -28,6 +28,7 @@ export const sessionCases: readonly StoreCase[] = [
       title: 'First',
       model: 'm',
       provider: 'p',
+      baseUrl: 'http://127.0.0.1:1/v1',
       parentSessionId: 'parent',
       cwd: '/somewhere',
     })
@@ -37,6 +38,7 @@ export const sessionCases: readonly StoreCase[] = [
       title: 'First',
       model: 'm',
       provider: 'p',
+      baseUrl: 'http://127.0.0.1:1/v1',
       parentSessionId: 'parent',
       cwd: '/somewhere',
       startedAtMs: clock.now(),
