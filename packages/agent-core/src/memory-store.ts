@@ -37,6 +37,7 @@ class MemoryStore implements SessionStore {
       title: session.title ?? null,
       model: session.model ?? null,
       provider: session.provider ?? null,
+      baseUrl: session.baseUrl ?? null,
       parentSessionId: session.parentSessionId ?? null,
       cwd: session.cwd ?? null,
       startedAtMs: nowMs,

@@ -9,6 +9,8 @@ export interface SessionInfo {
   readonly title: string | null
   readonly model: string | null
   readonly provider: string | null
+  /** The address last asked, so that a session of an endpoint without a name can go on. */
+  readonly baseUrl: string | null
   /** The session this one was forked or imported from, or whose child it is. */
   readonly parentSessionId: string | null
   readonly cwd: string | null
@@ -30,6 +32,7 @@ export interface NewSession {
   readonly title?: string
   readonly model?: string
   readonly provider?: string
+  readonly baseUrl?: string
   readonly parentSessionId?: string
   readonly cwd?: string
   readonly userId?: string
@@ -76,6 +79,7 @@ export interface SessionStore {
       readonly endReason?: string | null
       readonly model?: string
       readonly provider?: string
+      readonly baseUrl?: string
     },
   ): Promise<void>
 }

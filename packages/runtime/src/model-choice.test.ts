@@ -14,7 +14,7 @@ describe('chooseModel', () => {
   it('takes flags before the session, the session before config, config before keys', () => {
     const all = wishes({
       asked: { provider: 'openrouter', model: 'a/b' },
-      session: { provider: 'openai', model: 'gpt-4.1' },
+      session: { provider: 'openai', model: 'gpt-4.1', baseUrl: 'https://api.openai.com/v1' },
       configured: { provider: 'ollama', model: 'llama' },
       secrets: { OPENAI_API_KEY: 'k1', OPENROUTER_API_KEY: 'k2' },
     })
@@ -45,6 +45,11 @@ describe('chooseModel', () => {
       baseUrl: 'http://127.0.0.1:9/v1',
       apiKey: null,
     })
+  })
+
+  it('goes on at the address a nameless endpoint was last asked at', () => {
+    const session = { provider: 'custom', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' }
+    expect(chooseModel(wishes({ session }))).toMatchObject({ model: 'm', baseUrl: 'http://127.0.0.1:9/v1' })
   })
 
   it('uses a named endpoint of the config with its own key variable', () => {

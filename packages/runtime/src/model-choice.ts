@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import type { SessionInfo } from '@hermes/contracts/store'
 import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
 
 /** What decides which model answers, strongest first within each pair. */
@@ -6,7 +7,7 @@ export interface ModelWishes {
   /** From flags or a caller. */
   readonly asked: { readonly provider?: string; readonly model?: string; readonly baseUrl?: string }
   /** What the session being continued last used. */
-  readonly session: { readonly provider: string | null; readonly model: string | null } | null
+  readonly session: Pick<SessionInfo, 'provider' | 'model' | 'baseUrl'> | null
   /** From config.yaml. */
   readonly configured: ConfiguredModel
   /** Named endpoints of config.yaml. */
@@ -55,7 +56,8 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
   const isConfigured =
     sameProvider(configured.provider, name) || (configured.provider === undefined && configured.baseUrl !== undefined)
   const own = isConfigured ? configured : {}
-  const baseUrl = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? provider.baseUrl
+  const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
+  const baseUrl = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? provider.baseUrl ?? lastAsked
   if (!baseUrl)
     throw new HermesError(`Provider ${name} needs an address: --base-url URL, or model.base_url in config.yaml.`, {
       code: 'runtime.no_base_url',

@@ -179,13 +179,15 @@ class HomeRuntime implements Runtime {
     const environment = this.#environment()
     const { choice, model } = await this.#model(request, environment)
     const { surface, cwd, user } = this.#options
+    const storage = await this.storage()
+    if (request.session) await storage.updateSession(request.session.id, answering(choice))
     const agent = createAgent({
       model,
       tools: registry,
       toolsets,
-      store: await this.storage(),
+      store: storage,
       sessionId: request.session?.id ?? createSessionId(this.#clock.now()),
-      session: { source: surface, cwd, model: choice.model, provider: choice.provider },
+      session: { source: surface, cwd, ...answering(choice) },
       environment,
       policy: this.policy,
       subject: { surface, user },
@@ -278,6 +280,11 @@ class HomeRuntime implements Runtime {
 
 function probeFor(request: AgentRequest, environment: Environment) {
   return request.record !== undefined || request.replay !== undefined ? environment.probe() : null
+}
+
+/** What a session remembers of who answers in it. */
+function answering({ model, provider, baseUrl }: ModelChoice) {
+  return { model, provider, baseUrl }
 }
 
 function replayChoice(request: AgentRequest): ModelChoice {
