@@ -1,6 +1,6 @@
 import { type Answer, defineTool, type ToolResult } from '@hermes/contracts/tool'
 import { z } from 'zod'
-import { failure } from './failure.js'
+import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 
 const parameters = z.object({

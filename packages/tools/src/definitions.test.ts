@@ -1,5 +1,6 @@
 import type { Tool } from '@hermes/contracts/tool'
 import { createToolRegistry, TOOLSETS } from '@hermes/registry'
+import { REDACTED } from '@hermes/safety'
 import { expect, it } from 'vitest'
 import * as tools from './index.js'
 
@@ -21,4 +22,8 @@ it('describes all nine tools to a model in under 8 kB', async () => {
 it('fills the built-in toolsets', () => {
   const expected = ['file', 'terminal', 'todo', 'clarify'].flatMap((name) => TOOLSETS[name]!.tools)
   expect(all.map((tool) => tool.name).sort()).toEqual([...expected].sort())
+})
+
+it('knows the marker that redaction leaves', () => {
+  expect(tools.defaultToolSettings.redactionMarker).toBe(REDACTED)
 })

@@ -1,7 +1,6 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import { z } from 'zod'
-import { failure, plural } from './failure.js'
 import { permitRead, permitWrite, readAction, writeAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { occurrences } from './files/refusals.js'
@@ -10,10 +9,13 @@ import { newSyntaxError } from './files/syntax.js'
 import { decodeText, encodeText, type TextFormat } from './files/text-format.js'
 import { applyEdit, type EditOutcome } from './matching/apply-edit.js'
 import { explainAmbiguity, explainMiss } from './matching/explain.js'
+import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 
 const MAX_FILE_BYTES = 20_000_000
 const MAX_DIFF_CHARS = 10_000
+/** The time a diff takes grows with the square of this many changed lines. */
+const MAX_DIFF_EDITS = 1000
 const GIVE_UP_AFTER = 3
 
 const parameters = z.object({
@@ -156,9 +158,9 @@ async function report(
 
 async function unifiedDiff(path: string, before: string, after: string): Promise<string> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
-  const options = { context: 3, timeout: 2000, headerOptions: FILE_HEADERS_ONLY }
+  const options = { context: 3, maxEditLength: MAX_DIFF_EDITS, headerOptions: FILE_HEADERS_ONLY }
   const diff = createTwoFilesPatch(path, path, before, after, undefined, undefined, options)
-  if (diff === undefined) return `Changed ${path}; the diff is too large to show.`
+  if (diff === undefined) return `Changed ${path}; the diff is too long to show.`
   return diff.length <= MAX_DIFF_CHARS
     ? diff.trimEnd()
     : `${diff.slice(0, MAX_DIFF_CHARS).toWellFormed()}\n[… ${diff.length - MAX_DIFF_CHARS} more characters of diff]`

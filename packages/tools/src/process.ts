@@ -9,7 +9,7 @@ import {
 } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
 import { z } from 'zod'
-import { failure, plural } from './failure.js'
+import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { findProcess } from './terminal/find-process.js'
 

@@ -69,7 +69,7 @@ describe('read_file', () => {
 
   it('reads the end of a file of 50 MB', async () => {
     const line = `${'x'.repeat(99)}\n`
-    const { read } = await setup({ 'big.log': line.repeat(500_000) + 'last\n' })
+    const { read } = await setup({ 'big.log': `${line.repeat(500_000)}last\n` })
     const result = await read('big.log', { offset: 500_001 })
     expect(result.text).toBe('500001|last\n[Lines 500001-500001 of 500001; this is the end.]')
     expect((await read('big.log', { limit: 1 })).text).toContain('[Lines 1-1 of 500001. Continue with offset 2.]')

@@ -1,11 +1,11 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import { z } from 'zod'
-import { failure, plural } from './failure.js'
 import { permitRead, readAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { type LinePage, readLinePage } from './files/line-page.js'
 import { missingFile } from './files/similar-names.js'
+import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 
 /** Standard input and terminals answer only when somebody types; endless devices never end. */
@@ -56,7 +56,8 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   const repeats = ledger.repeats(key, stat.version)
   if (repeats > 0) return repeated(path, repeats)
   const { maxLineLength } = settings
-  const page = await readLinePage(environment, { path: real, offset, limit, maxLineLength, signal: context.signal })
+  const request = { path: real, sizeBytes: stat.sizeBytes, offset, limit, maxLineLength, signal: context.signal }
+  const page = await readLinePage(environment, request)
   if (!page) return failure(await missingFile(environment, path))
   if ('kind' in page)
     return failure(

@@ -1,6 +1,6 @@
 import { defineTool } from '@hermes/contracts/tool'
 import { z } from 'zod'
-import { plural } from './failure.js'
+import { plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { summarise, todoResult, todosOf } from './todo-list.js'
 

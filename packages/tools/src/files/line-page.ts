@@ -19,6 +19,8 @@ const COUNT_BYTES = 64 * CHUNK_BYTES
 /** What to read with {@link readLinePage}. */
 export interface LinePageRequest {
   readonly path: string
+  /** As the file system says; 0 also for files whose size is not known. */
+  readonly sizeBytes: number
   /** First line, from 1. */
   readonly offset: number
   readonly limit: number
@@ -46,6 +48,7 @@ export async function readLinePage(
     collector.push(decoder.decode(bytes, { stream: true }))
     if (collector.isPageFull) scannedBehind += bytes.length
     if (scannedBehind > COUNT_BYTES) return collector.page(false)
+    if (position < CHUNK_BYTES && position >= request.sizeBytes) break
     const next = await environment.read(request.path, { offset: position, length: CHUNK_BYTES })
     if (!next)
       throw new HermesError(`${request.path} disappeared while it was read.`, { code: 'tool.file_disappeared' })

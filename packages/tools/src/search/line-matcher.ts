@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { errorLine, HermesError } from '@hermes/contracts'
 
-const TIMEOUT_MS = 2000
+const TIMEOUT_MS = 1000
 const CLASSES: Readonly<Record<string, string>> = {
   alpha: 'a-zA-Z',
   digit: '0-9',
