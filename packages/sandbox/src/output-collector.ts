@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 const HEAD_SHARE = 0.4
 
 /** Where the whole output goes once it is longer than what is kept. */
-export interface OverflowFile {
+interface OverflowFile {
   readonly path: string
   readonly maxBytes: number
 }

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { fileError } from './file-error.js'
 
 /** The two ends of one command's output. */
 export interface OutputPipe {
@@ -44,8 +45,7 @@ export class OutputPipes {
   async acquire(): Promise<OutputPipe> {
     const path = this.#free.pop() ?? (await this.#make())
     if (path === null) return nodePipe
-    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const childEnd = openSync(path, constants.O_WRONLY)
+    const { readEnd, childEnd } = openEnds(path)
     const reader = new Socket({ fd: readEnd, readable: true, writable: false })
     return {
       childEnd,
@@ -74,5 +74,15 @@ export class OutputPipes {
       this.#usable = false
       return null
     }
+  }
+}
+
+function openEnds(path: string): { readonly readEnd: number; readonly childEnd: number } {
+  try {
+    // The reading end first, and without waiting: opening a named pipe blocks until both ends are open.
+    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    return { readEnd, childEnd: openSync(path, constants.O_WRONLY) }
+  } catch (error) {
+    throw fileError(error, 'open', path)
   }
 }

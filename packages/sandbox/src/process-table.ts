@@ -23,7 +23,7 @@ const MAX_TRACKED = 64
 const KEEP_FINISHED_MS = 30 * 60_000
 const TRIM_EVERY_MS = 5_000
 
-export interface ProcessTableOptions {
+interface ProcessTableOptions {
   readonly program: ShellProgram
   readonly outputDir: string
   readonly clock: Clock
@@ -72,9 +72,12 @@ export class ProcessTable {
     this.#adopt()
     if (this.#trimmer) clearInterval(this.#trimmer)
     this.#trimmer = null
-    const all = [...this.#processes.values()]
-    if (keepProcesses) for (const process of all) process.own(null)
-    else await Promise.all(all.map((process) => process.kill()))
+    if (keepProcesses) {
+      for (const process of this.#processes.values()) process.own(null)
+      return
+    }
+    await Promise.all([...this.#processes.values()].map((process) => process.kill()))
+    for (const id of [...this.#processes.keys()]) this.#forget(id)
   }
 
   #start(command: string, cwd: string, env: Readonly<Record<string, string>>, files: ProcessFiles): ChildProcess {

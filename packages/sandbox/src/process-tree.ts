@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
 
-const POLL_MS = 20
 /** How long a process may take to end after SIGTERM. */
-export const GRACE_MS = 2_000
+const GRACE_MS = 2_000
+const FIRST_PAUSE_MS = 10
+const LAST_PAUSE_MS = 100
+const KILL_ROUNDS = 20
 
 interface ProcessRow {
   readonly pid: number
@@ -35,43 +37,44 @@ export function groupExists(leader: number): boolean {
 /**
  * Ends the process `root`, its descendants and everything in its session: SIGTERM, then SIGKILL for what is left two seconds later.
  * Resolves once all are gone (or cannot be killed). Does nothing when `root` is another process than the one with `startTime`.
+ * A daemon that left both the session and the family before this call is not found.
  */
 export async function killTree(
   root: number,
   options: { readonly clock: Clock; readonly startTime?: string },
 ): Promise<void> {
-  const { clock, startTime } = options
-  const victims = new Map<number, string>()
-  signalTree(root, startTime, victims, 'SIGTERM')
-  for (let waitedMs = 0; waitedMs < GRACE_MS && alive(victims).length > 0; waitedMs += POLL_MS)
-    await clock.sleep(POLL_MS)
-  for (let round = 0; round < 20; round++) {
-    // A process that forks while it is being killed needs another look.
-    signalTree(root, startTime, victims, 'SIGKILL')
-    if (alive(victims).length === 0) return
-    await clock.sleep(POLL_MS)
+  const known = new Map<number, string>()
+  // Looked for again each time: a process may fork between being found and being told to end.
+  const alive = () => {
+    const rows = listProcesses()
+    const fresh = treeOf(rows, root, options.startTime).filter((row) => known.get(row.pid) !== row.startTime)
+    for (const row of fresh) known.set(row.pid, row.startTime)
+    return { all: rows.filter((row) => !row.ended && known.get(row.pid) === row.startTime), fresh }
+  }
+  let pauseMs = FIRST_PAUSE_MS
+  for (let waitedMs = 0; waitedMs < GRACE_MS; waitedMs += pauseMs) {
+    const { all, fresh } = alive()
+    if (all.length === 0) return
+    signalEach(fresh, 'SIGTERM')
+    if (waitedMs > 0) pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
+    await options.clock.sleep(pauseMs)
+  }
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const { all } = alive()
+    if (all.length === 0) return
+    signalEach(all, 'SIGKILL')
+    await options.clock.sleep(FIRST_PAUSE_MS)
   }
 }
 
-function signalTree(
-  root: number,
-  startTime: string | undefined,
-  victims: Map<number, string>,
-  signal: NodeJS.Signals,
-): void {
-  for (const row of treeOf(listProcesses(), root, startTime)) victims.set(row.pid, row.startTime)
-  for (const pid of alive(victims)) {
+function signalEach(rows: readonly ProcessRow[], signal: NodeJS.Signals): void {
+  for (const { pid } of rows) {
     try {
       process.kill(pid, signal)
     } catch {
       // It ended in between, or belongs to another user.
     }
   }
-}
-
-function alive(victims: ReadonlyMap<number, string>): number[] {
-  const rows = process.platform === 'linux' ? [...victims.keys()].map(readProcess) : listProcesses()
-  return rows.flatMap((row) => (row && !row.ended && victims.get(row.pid) === row.startTime ? [row.pid] : []))
 }
 
 function treeOf(rows: readonly ProcessRow[], root: number, startTime: string | undefined): ProcessRow[] {

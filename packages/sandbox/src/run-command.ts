@@ -11,7 +11,7 @@ const DRAIN_LIMIT_MS = 250
 const REAP_LIMIT_MS = 1_000
 
 /** One foreground process and what to do with its output. */
-export interface CommandRun {
+interface CommandRun {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
@@ -7,7 +7,7 @@ import { fileError } from './file-error.js'
 import { OrphanGuard } from './orphan-guard.js'
 import { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
-import { groupExists, killTree } from './process-tree.js'
+import { groupExists, killTree, processStartTime } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { foregroundArgs, type ShellProgram } from './shell-script.js'
 import { parseShellState, type ShellState } from './shell-state.js'
@@ -20,7 +20,9 @@ const MAX_SAVED_OUTPUT_BYTES = 50 * 1024 * 1024
 const EXIT_TIMED_OUT = 124
 const EXIT_CANCELED = 130
 
-export interface ShellOptions {
+const NOT_STARTED: CommandEnd = { exitCode: null, signal: null, stopped: 'abort', remainingGroup: null }
+
+interface ShellOptions {
   readonly program: ShellProgram
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -100,26 +102,25 @@ export class Shell {
     consume: (cwd: string) => void,
     signal: AbortSignal,
   ): Promise<ExecResult> {
-    const { clock, program } = this.#options
-    const startedMs = clock.now()
+    const startedMs = this.#options.clock.now()
     const start = this.start(options.cwd)
     consume(start.cwd)
     const output = this.#collector(options)
     const emit = outputListener(output, options.onOutput, this.#options.logger)
     if (start.notice) emit(Buffer.from(start.notice))
     const scratch = this.#prepareScratch()
-    const pipe = await scratch.pipes.acquire()
-    if (signal.aborted) {
-      pipe.discard()
-      return this.#result({ exitCode: null, signal: null, stopped: 'abort', remainingGroup: null }, output, startedMs)
-    }
     const number = ++this.#commands
     const statePath = join(scratch.directory, `state-${number}`)
     const stdin = openInput(options.stdin, join(scratch.directory, `input-${number}`))
     try {
+      const pipe = await scratch.pipes.acquire()
+      if (signal.aborted) {
+        pipe.discard()
+        return this.#result(NOT_STARTED, output, startedMs)
+      }
       const end = await runCommand({
-        program: program.path,
-        args: foregroundArgs(program, command, statePath),
+        program: this.#options.program.path,
+        args: foregroundArgs(this.#options.program, command, statePath),
         cwd: start.cwd,
         env: { ...this.#state.env, ...options.env, PWD: start.cwd },
         stdin,
@@ -127,7 +128,7 @@ export class Shell {
         onOutput: emit,
         timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
         signal,
-        clock,
+        clock: this.#options.clock,
         guard: this.#guard,
       })
       this.#keepTrack(end.remainingGroup)
@@ -156,6 +157,7 @@ export class Shell {
 
   #prepareScratch() {
     if (this.#scratch) return this.#scratch
+    removeLeftovers(this.#options.outputDir)
     const directory = join(this.#options.outputDir, `shell-${process.pid}-${randomBytes(4).toString('hex')}`)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -223,13 +225,32 @@ export class Shell {
   }
 }
 
+/** Removes the scratch directories of agents that crashed. */
+function removeLeftovers(outputDir: string): void {
+  let names: string[] = []
+  try {
+    names = readdirSync(outputDir)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const owner = /^shell-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
+    if (owner && processStartTime(Number(owner)) === null)
+      rmSync(join(outputDir, name), { recursive: true, force: true })
+  }
+}
+
 /** Input goes through a file without a name, so that `/dev/stdin` can be opened and no amount of it blocks. */
 function openInput(text: string | undefined, path: string): number | null {
   if (text === undefined) return null
-  writeFileSync(path, text, { mode: 0o600 })
-  const descriptor = openSync(path, 'r')
-  rmSync(path)
-  return descriptor
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+    return openSync(path, 'r')
+  } catch (error) {
+    throw fileError(error, 'write', path)
+  } finally {
+    rmSync(path, { force: true })
+  }
 }
 
 function outputListener(

@@ -7,7 +7,7 @@ import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
 
-export interface TrackedProcessOptions {
+interface TrackedProcessOptions {
   readonly record: ProcessRecord
   readonly files: ProcessFiles
   /** `null` for a process found again: it is nobody's child, so its end is seen by looking. */
@@ -82,7 +82,7 @@ export class TrackedProcess implements BackgroundProcess {
   async kill(): Promise<void> {
     const { pid, startTime, status } = this.#record
     if (status === 'exited' && !groupExists(pid)) return
-    await killTree(pid, { clock: this.#options.clock, startTime })
+    await killTree(pid, { clock: this.#options.clock, startTime: startTime || undefined })
     await this.wait({ timeoutMs: 1_000 })
   }
 

@@ -39,7 +39,9 @@ export async function harness(create: () => Promise<EnvironmentUnderTest>): Prom
     },
     async gone(pid) {
       if (!/^\d+$/.test(pid)) throw new Error(`"${pid}" is no process number`)
-      const result = await run(`while kill -0 ${pid} 2>/dev/null; do sleep 0.02; done`, { timeoutMs: 10_000 })
+      // One that ended but is not collected yet is gone too.
+      const there = `kill -0 ${pid} 2>/dev/null && ! grep -qs "^State:.Z" /proc/${pid}/status`
+      const result = await run(`while ${there}; do sleep 0.02; done`, { timeoutMs: 10_000 })
       return result.exitCode === 0
     },
   }

@@ -1,0 +1,14 @@
+// A stand-in for an agent that is killed: starts a background process and a foreground command, tells their numbers, and waits.
+import { createLocalEnvironment } from '../local-environment.js'
+import { testPermit } from '../testing/permit.js'
+
+const [cwd, outputDir] = process.argv.slice(2)
+const environment = createLocalEnvironment({ cwd, outputDir, home: cwd, env: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
+const permit = (command: string) => testPermit({ type: 'spawn', command, cwd, backend: 'local' })
+
+const server = 'echo up; sleep 60 & read line; echo "input ended"; while [ ! -e stop ]; do sleep 0.05; done; echo down; exit 7'
+const background = await environment.spawn(permit(server), server)
+const foreground = 'echo "foreground $$"; sleep 61 & sleep 62'
+void environment.exec(permit(foreground), foreground, {
+  onOutput: (text) => process.stdout.write(`${text.trim()} background ${background.info().id}\n`),
+})
