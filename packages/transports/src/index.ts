@@ -3,6 +3,7 @@ export { findProvider, PROVIDERS, type Provider, type ProviderQuirks } from './c
 export { type ClassifyContext, classifyError } from './classify-error.js'
 export { createTransport, type TransportOptions } from './create-transport.js'
 export { detectApi, type Endpoint } from './detect-api.js'
+export { type ListModelsOptions, listModels } from './list-models.js'
 export { defaultPlaceholders, type Placeholder, type PlaceholderFacts } from './recording/placeholders.js'
 export { createRecorder, type Recorder, type RecorderOptions } from './recording/recorder.js'
 export { type ServedRecording, type ServeRecordingOptions, serveRecording } from './recording/serve-recording.js'

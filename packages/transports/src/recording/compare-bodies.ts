@@ -12,8 +12,9 @@ export function compareBodies(
   path = '',
 ): string | null {
   if (typeof recorded === 'string' && typeof got === 'string') {
-    const at = departure(recorded, got, placeholders)
-    return at === null ? null : `${path || 'body'}: expected ${excerpt(recorded, got, at)}, got ${show(got, at)}`
+    const found = departure(recorded, got, placeholders)
+    if (!found) return null
+    return `${path || 'body'}: expected ${show(recorded, found.templateAt)}, got ${show(got, found.textAt)}`
   }
   if (Array.isArray(recorded) && Array.isArray(got)) return compareLists(recorded, got, placeholders, path)
   if (isJsonObject(recorded) && isJsonObject(got)) {
@@ -39,16 +40,6 @@ function compareLists(
     if (problem) return problem
   }
   return null
-}
-
-/** The part of the template at the difference: both texts agree up to `at`, but for what stands in placeholders. */
-function excerpt(recorded: string, got: string, at: number): string {
-  const before = got.slice(Math.max(0, at - SHOWN_BEFORE), at)
-  for (let length = before.length; length > 0; length--) {
-    const found = recorded.indexOf(before.slice(before.length - length), Math.max(0, at - recorded.length))
-    if (found >= 0) return show(recorded, found + length)
-  }
-  return show(recorded, 0)
 }
 
 function show(text: string, at: number): string {

@@ -55,7 +55,7 @@ export function defaultPlaceholders(facts: PlaceholderFacts): Placeholder[] {
 export function normalise(text: string, placeholders: readonly Placeholder[]): string {
   let result = text
   for (const { name, pattern } of placeholders)
-    result = result.replace(typeof pattern === 'string' ? literal(pattern) : globalOf(pattern), () => `{{${name}}}`)
+    result = result.replace(typeof pattern === 'string' ? literal(pattern) : globalOf(pattern), () => tokenOf(name))
   return result
 }
 
@@ -64,7 +64,7 @@ export function restore(text: string, placeholders: readonly Placeholder[]): str
   let result = text
   for (const placeholder of placeholders)
     if (typeof placeholder.pattern === 'string')
-      result = result.replaceAll(`{{${placeholder.name}}}`, () => placeholder.value ?? (placeholder.pattern as string))
+      result = result.replaceAll(tokenOf(placeholder.name), () => placeholder.value ?? (placeholder.pattern as string))
   return result
 }
 
@@ -75,28 +75,35 @@ export function inAnswers(placeholders: readonly Placeholder[]): Placeholder[] {
 
 const TOKEN = /\{\{([\w-]+)\}\}/
 
-/** Where `text` departs from the recorded `template`, as an offset into `text`; `null` when it fits. */
-export function departure(template: string, text: string, placeholders: readonly Placeholder[]): number | null {
+/** Offsets of the first difference between a recorded template and a text. */
+export interface Departure {
+  readonly templateAt: number
+  readonly textAt: number
+}
+
+/** Where `text` departs from the recorded `template`; `null` when it fits. */
+export function departure(template: string, text: string, placeholders: readonly Placeholder[]): Departure | null {
   if (template === text) return null
-  const pieces = template.split(TOKEN)
-  let at = 0
-  for (const [index, piece] of pieces.entries()) {
+  let templateAt = 0
+  let textAt = 0
+  for (const [index, piece] of template.split(TOKEN).entries()) {
     if (index % 2 === 0) {
-      const shared = commonLength(piece, text, at)
-      if (shared < piece.length) return at + shared
-      at += piece.length
+      const shared = commonLength(piece, text, textAt)
+      templateAt += shared
+      textAt += shared
+      if (shared < piece.length) return { templateAt, textAt }
     } else {
-      const length = acceptedLength(
-        placeholders.find(({ name }) => name === piece),
-        piece,
-        text,
-        at,
-      )
-      if (length === null) return at
-      at += length
+      const length = acceptedLength(placeholders, piece, text, textAt)
+      if (length === null) return { templateAt, textAt }
+      templateAt += tokenOf(piece).length
+      textAt += length
     }
   }
-  return at === text.length ? null : at
+  return textAt === text.length ? null : { templateAt, textAt }
+}
+
+function tokenOf(name: string): string {
+  return `{{${name}}}`
 }
 
 function commonLength(piece: string, text: string, at: number): number {
@@ -106,9 +113,9 @@ function commonLength(piece: string, text: string, at: number): number {
   return length
 }
 
-function acceptedLength(placeholder: Placeholder | undefined, name: string, text: string, at: number): number | null {
-  const token = `{{${name}}}`
-  if (text.startsWith(token, at)) return token.length
+function acceptedLength(placeholders: readonly Placeholder[], name: string, text: string, at: number): number | null {
+  if (text.startsWith(tokenOf(name), at)) return tokenOf(name).length
+  const placeholder = placeholders.find((candidate) => candidate.name === name)
   if (!placeholder) return null
   const { pattern, value, accepts } = placeholder
   if (!accepts && typeof pattern === 'string') {

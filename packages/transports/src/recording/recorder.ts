@@ -1,4 +1,3 @@
-import { appendFile, writeFile } from 'node:fs/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
 import { mapChunk, mapStrings, readBody } from './json-strings.js'
 import { mergeEvents } from './merge-events.js'
@@ -31,10 +30,12 @@ const KEPT_HEADERS = ['content-type', 'retry-after']
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { file, placeholders = [] } = options
-  let written: Promise<unknown> = writeFile(file, `${RECORDING_HEADER}\n`).catch(failed(file))
+  const files = import('node:fs/promises')
+  let written: Promise<unknown> = files.then((fs) => fs.writeFile(file, `${RECORDING_HEADER}\n`)).catch(failed(file))
+  written.catch(() => undefined)
   const keep = (exchange: Promise<Exchange | null>) => {
-    written = Promise.all([written, exchange]).then(([, done]) =>
-      done ? appendFile(file, `${JSON.stringify(done)}\n`).catch(failed(file)) : undefined,
+    written = Promise.all([files, exchange, written]).then(([fs, done]) =>
+      done ? fs.appendFile(file, `${JSON.stringify(done)}\n`).catch(failed(file)) : undefined,
     )
     // Reported by close(); until then nobody waits for it.
     written.catch(() => undefined)

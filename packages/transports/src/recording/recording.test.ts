@@ -6,6 +6,7 @@ import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome }
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRecorder, createTransport, defaultPlaceholders, type Placeholder, serveRecording } from '../index.js'
+import { compareBodies } from './compare-bodies.js'
 import { mergeEvents } from './merge-events.js'
 import { departure, normalise } from './placeholders.js'
 
@@ -168,7 +169,10 @@ describe('placeholders', () => {
     const recorded = normalise('engine of the car', defaultPlaceholders(here))
     expect(recorded).toBe('{{host}} of the car')
     expect(departure(recorded, 'engine of the car', defaultPlaceholders(there))).toBeNull()
-    expect(departure(recorded, 'engine of a car', defaultPlaceholders(there))).toBe('engine of '.length)
+    expect(departure(recorded, 'engine of a car', defaultPlaceholders(there))).toEqual({
+      templateAt: '{{host}} of '.length,
+      textAt: 'engine of '.length,
+    })
   })
 })
 
@@ -195,6 +199,27 @@ describe('mergeEvents', () => {
       event(call(0, '{"x":1}', start)),
       event(call(1, '{}', start)),
       'data: [DONE]\n\n',
+    ])
+  })
+})
+
+describe('compareBodies', () => {
+  it('names the place of the first difference in any kind of value', () => {
+    const recorded = { model: 'm', messages: [{ role: 'user', content: `${'a'.repeat(40)} in {{cwd}} now` }], n: 1 }
+    const got = (change: object) => ({ ...recorded, messages: [{ role: 'user', content: 'x' }], ...change })
+    const lines = [
+      got({}),
+      got({ messages: [{ role: 'user', content: `${'a'.repeat(40)} in ${there.cwd} then` }] }),
+      got({ messages: [] }),
+      got({ messages: recorded.messages, n: 2 }),
+      got({ messages: recorded.messages, extra: true }),
+    ].map((body) => compareBodies(recorded, body, defaultPlaceholders(there)))
+    expect(lines).toEqual([
+      `messages[0].content: expected "${'a'.repeat(40)} in {{cwd}} now", got "x"`,
+      'messages[0].content: expected …"aaaaaaaa in {{cwd}} now", got …" /Users/bob/src/app then"',
+      expect.stringMatching(/^messages\[0\]: expected \{"role":"user".*…, got nothing$/),
+      'n: expected 1, got 2',
+      'extra: expected nothing, got true',
     ])
   })
 })

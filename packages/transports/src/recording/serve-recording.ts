@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { compareBodies } from './compare-bodies.js'
 import { mapChunk, readBody } from './json-strings.js'
@@ -33,18 +31,24 @@ const ENDPOINT = /\/chat\/completions$/
  */
 export async function serveRecording(options: ServeRecordingOptions): Promise<ServedRecording> {
   const { file, placeholders = [] } = options
+  // Loading these takes longer than the rest of the package, and whoever talks to a model does not need them.
+  const [{ default: EventEmitter }, { readFile }, { createServer }] = await Promise.all([
+    import('node:events'),
+    import('node:fs/promises'),
+    import('node:http'),
+  ])
   const replay = new Replay(parseRecording(await readFile(file, 'utf8'), file), placeholders)
   const server = createServer((incoming, response) => {
     replay.answer(incoming, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await EventEmitter.once(server, 'listening')
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${replay.basePath}`,
     problem: () => replay.problem,
     done: () => replay.isDone,
     close: async () => {
-      const closed = once(server, 'close')
+      const closed = EventEmitter.once(server, 'close')
       server.close()
       server.closeAllConnections()
       await closed

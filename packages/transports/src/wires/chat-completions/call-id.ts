@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Message } from '@hermes/contracts/conversation'
 
 const ID_CHARS = 16
@@ -8,6 +7,8 @@ const ID_CHARS = 16
  * the messages that the next one is made from, ids do not come back within a conversation.
  */
 export function freshCallId(messages: readonly Message[], index: number, used: ReadonlySet<string>): string {
+  // Loaded here and not above, since few servers make it needed and loading it takes milliseconds at each start.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const seed = JSON.stringify([messages.length, messages.slice(-2), index])
   for (let attempt = 0; ; attempt++) {
     const hash = createHash('sha256').update(`${seed}${attempt}`).digest('hex').slice(0, ID_CHARS)

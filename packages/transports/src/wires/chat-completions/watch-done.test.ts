@@ -23,9 +23,9 @@ describe('watchDone', () => {
       const source = scripted()
       const watched = watchDone(new Response(source.body))
       const reader = watched.response.body!.getReader()
+      expect(watched.done()).toBe(false)
       for (const piece of [text.slice(0, at), text.slice(at)]) {
         if (piece === '') continue
-        expect(watched.done()).toBe(false)
         source.send(piece)
         await reader.read()
       }
