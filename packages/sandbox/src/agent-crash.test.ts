@@ -37,7 +37,11 @@ async function startAgent(): Promise<RunningAgent> {
     agent.kill('SIGKILL')
     await rm(root, { recursive: true, force: true })
   })
-  const [line] = (await once(agent.stdout!, 'data')) as [Buffer]
+  const failed = once(agent, 'exit').then(() => {
+    throw new Error('The agent ended by itself.')
+  })
+  const [line] = (await Promise.race([once(agent.stdout!, 'data'), failed])) as [Buffer]
+  failed.catch(() => undefined)
   const [, foreground, , backgroundId] = line.toString().trim().split(' ')
   return { agent, cwd, outputDir, foregroundGroup: Number(foreground), backgroundId: backgroundId! }
 }

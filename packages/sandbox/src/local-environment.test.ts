@@ -89,7 +89,7 @@ describe('local environment', () => {
 
   it('lets processes left in the background go on writing', async () => {
     const { run } = await harness(create)
-    await run('(while [ ! -e go ]; do sleep 0.02; done; echo more; echo more; touch wrote) &')
+    await run('(while [ ! -e go ]; do sleep 0.02; done; head -c 300000 /dev/zero && touch wrote) &')
     const { exitCode } = await run('touch go; while [ ! -e wrote ]; do sleep 0.02; done', { timeoutMs: 5_000 })
     expect(exitCode).toBe(0)
   })

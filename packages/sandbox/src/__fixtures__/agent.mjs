@@ -4,7 +4,7 @@ import { testPermit } from '../testing/permit.js'
 
 const [cwd, outputDir] = process.argv.slice(2)
 const environment = createLocalEnvironment({ cwd, outputDir, home: cwd, env: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
-const permit = (command: string) => testPermit({ type: 'spawn', command, cwd, backend: 'local' })
+const permit = (command) => testPermit({ type: 'spawn', command, cwd, backend: 'local' })
 
 const server = 'echo up; sleep 60 & read line; echo "input ended"; while [ ! -e stop ]; do sleep 0.05; done; echo down; exit 7'
 const background = await environment.spawn(permit(server), server)
