@@ -2,7 +2,7 @@ import { errorLine, HermesError } from '@hermes/contracts'
 import type { ErrorClass } from '@hermes/contracts/model'
 
 /** Servers that ask for a longer wait are not waited for: the user learns when to come back. */
-export const MAX_RETRY_AFTER_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 
 /** Whether another attempt may help: decided by flags alone. */
 export function mayRetry(verdict: ErrorClass, attempt: number, maxRetries: number): boolean {
