@@ -2,10 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OutputCollector } from './output-collector.js'
 
-const directory = mkdtempSync(join(tmpdir(), 'hermes-output-'))
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hermes-output-'))
+})
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 let files = 0
 
