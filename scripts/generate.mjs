@@ -48,13 +48,18 @@ function render(found) {
   const modules = Map.groupBy(found, (tool) => tool.module)
   const imports = [...modules.keys()].sort(compare).map((module) => {
     const names = modules.get(module).map((tool) => `  ${tool.factory},\n`)
-    return `import {\n${names.join('')}} from '${module}'\n`
+    const settings = module === '@hermes/tools' ? '  type ToolSettings,\n' : ''
+    return `import {\n${names.join('')}${settings}} from '${module}'\n`
   })
   const entries = found.map((tool) => `  ${tool.factory},\n`)
   return `// Written by \`pnpm gen\`. Every tool that ships with Hermes, by the name of its factory.
+import type { Tool } from '@hermes/contracts/tool'
 ${imports.join('')}
-export const toolFactories = [
-${entries.join('')}] as const
+/** Makes one tool with the limits of a home. */
+export type ToolFactory = (settings: ToolSettings) => Tool
+
+export const toolFactories: readonly ToolFactory[] = [
+${entries.join('')}]
 `
 }
 

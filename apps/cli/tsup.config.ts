@@ -1,5 +1,5 @@
 // The terminal ships as few files: everything bundled in lazy chunks, only the native SQLite module stays a dependency.
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { defineConfig } from 'tsup'
 
@@ -21,16 +21,17 @@ export default defineConfig({
   clean: true,
   dts: false,
   metafile: true,
-  noExternal: [/.*/],
-  external: Object.keys(dependencies),
+  noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
   define: { __HERMES_VERSION__: JSON.stringify(version) },
   banner: { js: banner },
   esbuildOptions: (options) => {
     options.legalComments = 'none'
     options.keepNames = true
+    options.conditions = ['@hermes/source']
   },
   onSuccess: async () => {
     writeLicences()
+    rmSync('dist/metafile-esm.json')
     cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl')
   },
 })

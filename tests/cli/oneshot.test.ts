@@ -57,7 +57,7 @@ describe('hermes chat -q', () => {
     expect(server.requests).toHaveLength(8)
     for (let index = 1; index < server.requests.length; index++) {
       expect(
-        checkPrefix(server.requests[index - 1]!.body, server.requests[index]!.body),
+        checkPrefix(server.requests[index - 1]!, server.requests[index]!),
         `request ${index + 1}`,
       ).toBeNull()
     }

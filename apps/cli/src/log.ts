@@ -28,7 +28,7 @@ async function openLog(home: string): Promise<Pino | null> {
   try {
     const folder = join(home, 'logs')
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
-    const { pino } = await import('pino')
+    const { default: pino } = await import('pino')
     return pino({ level: 'info' }, pino.destination({ dest: join(folder, 'agent.log'), mode: FILE_MODE, sync: true }))
   } catch {
     return null

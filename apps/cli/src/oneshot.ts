@@ -1,6 +1,6 @@
 import type { AgentEvent, RunInput, RunResult, RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
-import type { ChatOptions } from './commands/chat.js'
+import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { openCli } from './open-cli.js'
@@ -16,13 +16,15 @@ const EXIT_OF: Readonly<Record<RunStatus, number>> = {
   interrupted: EXIT.interrupted,
 }
 
+const MODELS_SHOWN = 20
+
 /** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
 export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
   const input = toInput(options, piped)
   const runtime = await openCli(io, { surface: canAsk(io) ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
   try {
     const session = await chooseSession(await runtime.storage(), options)
-    const { agent } = await runtime.createAgent({
+    const { agent, models } = await runtime.createAgent({
       ...agentOptions(options),
       ...(session ? { session } : {}),
       ...(canAsk(io) ? { ask: (question, { signal }) => askQuestion(io, question, signal) } : {}),
@@ -33,7 +35,8 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     await show(io, options, run)
     const result = await run.result
     stopListening()
-    return report(io, options, result, agent.sessionId)
+    const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
+    return report(io, options, { result, sessionId: agent.sessionId, valid })
   } finally {
     await runtime.close()
   }
@@ -85,9 +88,17 @@ async function show(io: Io, options: ChatOptions, events: AsyncIterable<AgentEve
   }
 }
 
-function report(io: Io, options: ChatOptions, result: RunResult, sessionId: string): number {
+interface Report {
+  readonly result: RunResult
+  readonly sessionId: string
+  /** Models there are, when the one asked for is not. */
+  readonly valid: readonly string[]
+}
+
+function report(io: Io, options: ChatOptions, { result, sessionId, valid }: Report): number {
   if (!options.json && result.text !== '' && result.status !== 'failed') io.stdout.write(`${result.text.trimEnd()}\n`)
-  if (result.error) io.stderr.write(`hermes: ${result.error.message}\n`)
+  const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
+  if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
   return EXIT_OF[result.status]
 }

@@ -415,6 +415,7 @@ describe('createAgent', () => {
 
   it('reminds of an open task list after ten calls', async () => {
     const todo = record('todo_write', {
+      keepsData: true,
       execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
     })
     const calls = Array.from({ length: 11 }, (_, index) => ['c' + index, 'look', {}] as const)

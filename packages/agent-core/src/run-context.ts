@@ -3,7 +3,7 @@ import type { FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
-import type { Answer, Question, ToolDefinition } from '@hermes/contracts/tool'
+import type { Answer, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
@@ -103,5 +103,3 @@ export interface ModelTurn {
   readonly isEmpty: boolean
   readonly usage: Usage
 }
-
-export type { ToolDefinition }

@@ -1,4 +1,4 @@
-import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
+import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
@@ -206,7 +206,9 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
     text: `[The user added while you were working: ${text}]`,
   }))
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
-  const seq = await appendResult(context, ready.call, toolName, { ...outcome, content: [...outcome.content, ...extra] })
+  const { data: _, ...shown } = outcome
+  const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
+  const seq = await appendResult(context, ready.call, toolName, { ...kept, content: [...outcome.content, ...extra] })
   for (const note of steered) note.settle('delivered')
   const { isError, content, data } = outcome
   context.emit(
@@ -249,10 +251,4 @@ export async function answerInterrupted(context: RunContext, calls: readonly Cal
     const content = [{ type: 'text', text }] as const
     context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
   }
-}
-
-/** A fault of ours inside a batch, as one error. */
-export function batchError(error: unknown): HermesError {
-  if (HermesError.isInstance(error)) return error
-  return new HermesError(`Running tools failed: ${errorLine(error)}`, { code: 'agent.tools_failed', cause: error })
 }

@@ -71,7 +71,7 @@ export type Answer =
 
 /** What earlier calls of the session left behind. */
 export interface ToolState {
-  /** Data of the newest successful result of `toolName`, and how many calls of any tool came after it. */
+  /** Data of the newest successful result of `toolName` (which must keep it, see `Tool.keepsData`), and how many calls of any tool came after it. */
   latest(toolName: string): { readonly data: JsonValue; readonly callsSince: number } | null
   /** Scratch space of the session, made on first use, gone when the process ends. */
   scratch<T>(key: string, create: () => T): T
@@ -120,6 +120,8 @@ export interface Tool<Args = unknown> {
   actions?(args: Args, context: ToolPlanContext): readonly Action[]
   /** Whether the tool can work here; asked at most every 30 seconds. A throw counts as no. */
   available?(): boolean | Promise<boolean>
+  /** Keep `data` of results in the session's log, so that later calls can build on it. Default `false`: only what the model sees. */
+  readonly keepsData?: boolean
   /** Shown beside the call in a terminal. */
   readonly icon?: string
   /** Environment variables the tool needs, for `hermes doctor`. */

@@ -7,7 +7,7 @@ export type CheckedArguments =
   | { readonly type: 'invalid'; readonly message: string }
 
 /** Whether a tool's `parameters` is a Standard Schema rather than plain JSON Schema. */
-export function isStandardSchema(parameters: Tool['parameters']): parameters is StandardSchema {
+function isStandardSchema(parameters: Tool['parameters']): parameters is StandardSchema {
   return '~standard' in parameters
 }
 

@@ -18,7 +18,7 @@ import { createToolRegistry, resolveToolsets } from '@hermes/registry'
 import { createPolicy, createRedactor, parseRules } from '@hermes/safety'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { openStorage, type Storage } from '@hermes/storage'
-import { PROVIDERS } from '@hermes/transports'
+import { listModels, PROVIDERS } from '@hermes/transports'
 import { findContextFile, readSoul } from './context-files.js'
 import { toolFactories } from './generated/tools.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
@@ -66,6 +66,8 @@ export interface ReadyAgent {
   readonly agent: Agent
   readonly model: string
   readonly provider: string
+  /** The models the endpoint offers; empty when it does not say. */
+  models(): Promise<readonly string[]>
 }
 
 /** One opened Hermes home. Several may live in one process. */
@@ -106,6 +108,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: rules.rules,
     problems: [...problems, ...rules.problems],
   })
+}
+
+/** Who answers an agent, and the one way there. */
+interface Answerer {
+  readonly choice: ModelChoice
+  readonly model: ModelClient
+  readonly fetch: typeof fetch
 }
 
 interface Loaded {
@@ -169,7 +178,7 @@ class HomeRuntime implements Runtime {
 
   async createAgent(request: AgentRequest): Promise<ReadyAgent> {
     const registry = createToolRegistry({
-      tools: toolFactories.map((create) => create(toolSettings(this.config))) as Tool[],
+      tools: toolFactories.map((create) => create(toolSettings(this.config))),
     })
     const toolsets = {
       enabled: request.toolsets ?? this.config.toolsets,
@@ -177,7 +186,7 @@ class HomeRuntime implements Runtime {
     }
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = this.#environment()
-    const { choice, model } = await this.#model(request, environment)
+    const { choice, model, fetch } = await this.#model(request, environment)
     const { surface, cwd, user } = this.#options
     const storage = await this.storage()
     if (request.session) await storage.updateSession(request.session.id, answering(choice))
@@ -198,7 +207,8 @@ class HomeRuntime implements Runtime {
       clock: this.#clock,
       ...(request.ask ? { ask: request.ask } : {}),
     })
-    return { agent, model: choice.model, provider: choice.provider }
+    const models = () => listModels({ ...choice, fetch }).catch(() => [])
+    return { agent, model: choice.model, provider: choice.provider, models }
   }
 
   #environment(): Environment {
@@ -217,7 +227,7 @@ class HomeRuntime implements Runtime {
     return environment
   }
 
-  async #model(request: AgentRequest, environment: Environment): Promise<{ choice: ModelChoice; model: ModelClient }> {
+  async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
     const replayed = request.replay !== undefined
     const choice = replayed ? replayChoice(request) : this.chooseModel(request)
     const traffic = await openTraffic({
@@ -242,7 +252,7 @@ class HomeRuntime implements Runtime {
       model: choice.model,
       stream: (asked, options) => client.stream(asked, options),
     }
-    return { choice, model }
+    return { choice, model, fetch: traffic.fetch }
   }
 
   #redact(choice: ModelChoice): (text: string) => string {

@@ -21,6 +21,7 @@ const parameters = z.object({
 export const createTodoWriteTool = (_settings: ToolSettings = defaultToolSettings) =>
   defineTool<z.output<typeof parameters>>({
     name: 'todo_write',
+    keepsData: true,
     aliases: ['todo'],
     toolset: 'todo',
     description: `Keep the task list of this session.

@@ -1,21 +1,6 @@
+import type { ChatOptions } from '../chat-options.js'
 import type { Io } from '../io.js'
 import { readPipedInput } from '../stdin.js'
-
-/** Flags of `hermes chat`. */
-export interface ChatOptions {
-  readonly query?: string
-  readonly resume?: string
-  readonly continue?: boolean
-  readonly model?: string
-  readonly provider?: string
-  readonly baseUrl?: string
-  readonly toolsets?: string
-  readonly maxTurns?: number
-  readonly yolo?: boolean
-  readonly json?: boolean
-  readonly record?: string
-  readonly replay?: string
-}
 
 /** One answer when there is a query or piped text, else a conversation. */
 export async function chat(io: Io, options: ChatOptions): Promise<number> {

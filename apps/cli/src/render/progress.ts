@@ -62,10 +62,16 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
   return { show }
 }
 
+const SHOWN_LINES = 8
+const SHOWS_OUTPUT = new Set(['terminal', 'patch'])
+
 function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style, columns: number): string {
   const first = event.content.find((part) => part.type === 'text')
-  const body = first?.type === 'text' ? first.text : ''
-  const lines = body === '' ? 0 : body.trimEnd().split('\n').length
-  if (event.isError) return style.red(clip(`  failed: ${body}`, columns))
-  return style.dim(clip(`  ${lines} line${lines === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`, columns))
+  const lines = first?.type === 'text' && first.text !== '' ? first.text.trimEnd().split('\n') : []
+  const indented = (line: string) => `  ${clip(line, columns - 2)}`
+  if (event.isError) return style.red(indented(`failed: ${lines.join(' ')}`))
+  const count = `${lines.length} line${lines.length === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`
+  if (!SHOWS_OUTPUT.has(event.toolName)) return style.dim(indented(count))
+  const left = lines.length > SHOWN_LINES ? [`… ${lines.length - SHOWN_LINES} more lines`] : []
+  return style.dim([...lines.slice(0, SHOWN_LINES), ...left, formatDuration(event.durationMs)].map(indented).join('\n'))
 }

@@ -1,4 +1,5 @@
 // Written by `pnpm gen`. Every tool that ships with Hermes, by the name of its factory.
+import type { Tool } from '@hermes/contracts/tool'
 import {
   createClarifyTool,
   createPatchTool,
@@ -9,9 +10,13 @@ import {
   createTodoReadTool,
   createTodoWriteTool,
   createWriteFileTool,
+  type ToolSettings,
 } from '@hermes/tools'
 
-export const toolFactories = [
+/** Makes one tool with the limits of a home. */
+export type ToolFactory = (settings: ToolSettings) => Tool
+
+export const toolFactories: readonly ToolFactory[] = [
   createClarifyTool,
   createPatchTool,
   createProcessTool,
@@ -21,4 +26,4 @@ export const toolFactories = [
   createTodoReadTool,
   createTodoWriteTool,
   createWriteFileTool,
-] as const
+]

@@ -1,0 +1,15 @@
+/** Flags of `hermes chat`. */
+export interface ChatOptions {
+  readonly query?: string
+  readonly resume?: string
+  readonly continue?: boolean
+  readonly model?: string
+  readonly provider?: string
+  readonly baseUrl?: string
+  readonly toolsets?: string
+  readonly maxTurns?: number
+  readonly yolo?: boolean
+  readonly json?: boolean
+  readonly record?: string
+  readonly replay?: string
+}
