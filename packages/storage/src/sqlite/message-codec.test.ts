@@ -11,7 +11,8 @@ const text = fc.oneof(
   fc.string(),
   fc.constantFrom('', '\0', 'a\0b', '\ud83d', '\ude00', '😀', 'ß\r\n', '>>>x<<<', '{"a":1}'),
 )
-const json = fc.jsonValue({ maxDepth: 2 }).filter((value) => !Object.is(value, -0)) as fc.Arbitrary<JsonValue>
+/** Through JSON once: it knows no -0. */
+const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue)
 const object = fc.dictionary(fc.string(), json, { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonObject>
 const origin = fc.constantFrom('user', 'memory', 'steer', 'reminder', 'external')
 const textPart = fc.record({ type: fc.constant('text'), text, origin }, { requiredKeys: ['type', 'text'] })

@@ -4,7 +4,6 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
-import { createStepClock } from '../testing/store-case.js'
 import { toStoreError } from './store-error.js'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
@@ -162,28 +161,36 @@ describe('toStoreError', () => {
 })
 
 describe('a database that another process has locked', () => {
-  it('is waited for without blocking, and appends keep their order', async () => {
+  it('is waited for without blocking the event loop', async () => {
     const path = temporaryPath()
-    const clock = createStepClock()
     const locker = new Database(path)
     const waits: number[] = []
-    let store = await temporaryStore({ path })
-    await store.close()
-    store = await temporaryStore({
-      path,
-      clock: {
-        ...clock,
-        sleep: async (ms) => {
-          waits.push(ms)
-          if (waits.length === 3) locker.exec('COMMIT')
-        },
-      },
-    })
+    const sleep = async (ms: number) => {
+      waits.push(ms)
+      if (waits.length === 3) locker.exec('COMMIT')
+    }
+    const store = await temporaryStore({ path, clock: { now: () => 0, sleep } })
     locker.exec('BEGIN IMMEDIATE')
-    const created = ['a', 'b', 'c'].map((id) => store.createSession({ id, source: 'cli' }))
-    await Promise.all(created)
+    await store.createSession({ id: 's', source: 'cli' })
     expect(waits).toHaveLength(3)
     expect(waits.every((ms) => ms >= 20 && ms <= 150)).toBe(true)
+    locker.close()
+  })
+
+  it('does not change the order of what is appended meanwhile', async () => {
+    const path = temporaryPath()
+    const locker = new Database(path)
+    const sleep = async () => {
+      locker.exec('COMMIT')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const store = await temporaryStore({ path, clock: { now: () => 0, sleep } })
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    locker.exec('BEGIN IMMEDIATE')
+    const kinds = ['a', 'b', 'c']
+    await Promise.all(kinds.map((kind) => store.append('s', [{ type: 'note', kind, data: {} }], { lease })))
+    expect(await store.entries('s')).toMatchObject(kinds.map((kind) => ({ kind })))
     locker.close()
   })
 

@@ -40,9 +40,10 @@ export interface SessionRow
  * and the start. The preview is a little longer than what is shown, because white space is folded afterwards.
  */
 export const SESSION_ROWS = `
-  SELECT sessions.id, source, title, model, billing_provider, billing_base_url, parent_session_id, cwd, started_at, ended_at, end_reason,
-    message_count, tool_call_count, api_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-    reasoning_tokens, estimated_cost_usd, cost_status,
+  SELECT sessions.id, source, title, model, billing_provider, billing_base_url, parent_session_id, cwd,
+    started_at, ended_at, end_reason, message_count, tool_call_count, api_call_count,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+    estimated_cost_usd, cost_status,
     max(
       coalesce(last_active_ms, 0),
       coalesce((SELECT max(timestamp) FROM messages WHERE session_id = sessions.id), 0) * 1000,
