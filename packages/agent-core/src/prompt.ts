@@ -16,6 +16,8 @@ export interface SystemPromptOptions {
   /** Model id; some families need to be told to act instead of announcing. */
   readonly model?: string
   readonly contextFiles?: readonly ContextFile[]
+  /** What the program around the agent adds, last. */
+  readonly instructions?: string
 }
 
 const DEFAULT_IDENTITY = `You are Hermes, an agent that gets work done on the user's machine with the tools you are given.
@@ -51,6 +53,7 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): string {
     WORKING,
     ACTS_LATE.test(options.model ?? '') ? ACT : undefined,
     ...(options.contextFiles ?? []).map((file) => `Project instructions from ${file.name}:\n\n${file.text.trim()}`),
+    options.instructions?.trim(),
   ]
   return parts.filter((part) => part !== undefined && part !== '').join('\n\n')
 }

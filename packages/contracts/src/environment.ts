@@ -68,7 +68,7 @@ export interface BackgroundProcess {
   info(): ProcessInfo
   /** The output so far, oldest first; only the newest 200,000 characters are kept. */
   output(): string
-  /** Resolves when the process ended, or after `timeoutMs` with `null`. Abort stops waiting, not the process. */
+  /** Resolves when the process ended, or after `timeoutMs` with `null`. Abort stops waiting, not the process, and rejects. */
   wait(options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<ProcessInfo | null>
   /** Writes to standard input; `false` when it is closed. */
   write(text: string): boolean
@@ -117,7 +117,9 @@ export interface Environment {
   ): Promise<FileStat>
   mkdir(permit: Permit, path: string): Promise<void>
   rename(permit: Permit, from: string, to: string): Promise<void>
+  /** Removes a file, a link or an empty directory; nothing there is `environment.not_found`. */
   remove(permit: Permit, path: string): Promise<void>
+  /** Runs a command to its end. The permit names `options.cwd`, else `cwd()`. */
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
   spawn(
     permit: Permit,

@@ -128,4 +128,4 @@ export interface ModelClient {
   ): AsyncIterable<ModelEvent>
 }
 
-export type { HermesError }
+export type { EndpointStamp, HermesError }

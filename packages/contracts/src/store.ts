@@ -67,7 +67,7 @@ export interface SessionStore {
     options: { readonly lease: Lease; readonly atMs?: number },
   ): Promise<readonly number[]>
   /**
-   * Takes the write lease. Rejects with `store.session_busy` while another live owner holds it; `details.owner` names it.
+   * Takes the write lease. Rejects with `store.session_busy` while anybody live holds it; `details.owner` names it.
    * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free.
    */
   acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>

@@ -48,6 +48,12 @@ export interface RuntimeOptions {
 export interface AgentRequest {
   /** Continues this session. Default: a new one. */
   readonly session?: SessionInfo
+  /** Id of a new session. Default: made from the time. */
+  readonly sessionId?: string
+  /** Where the agent works. Absolute. Default: that of the runtime. */
+  readonly cwd?: string
+  /** Added to the system text of a new session, after the project's instructions. */
+  readonly instructions?: string
   readonly provider?: string
   readonly model?: string
   readonly baseUrl?: string
@@ -108,6 +114,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: rules.rules,
     problems: [...problems, ...rules.problems],
   })
+}
+
+/** What the system text of a session is made of, beside the home. */
+interface PromptFacts {
+  readonly environment: Environment
+  readonly cwd: string
+  readonly model: string
+  readonly instructions: string | undefined
 }
 
 /** Who answers an agent, and the one way there. */
@@ -185,9 +199,10 @@ class HomeRuntime implements Runtime {
       disabled: this.config.agent.disabled_toolsets,
     }
     resolveToolsets(registry.toolsets(), toolsets)
-    const environment = this.#environment()
+    const cwd = request.cwd ?? this.#options.cwd
+    const environment = this.#environment(cwd)
     const { choice, model, fetch } = await this.#model(request, environment)
-    const { surface, cwd, user } = this.#options
+    const { surface, user } = this.#options
     const storage = await this.storage()
     if (request.session) await storage.updateSession(request.session.id, answering(choice))
     const agent = createAgent({
@@ -195,12 +210,12 @@ class HomeRuntime implements Runtime {
       tools: registry,
       toolsets,
       store: storage,
-      sessionId: request.session?.id ?? createSessionId(this.#clock.now()),
+      sessionId: request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now()),
       session: { source: surface, cwd, ...answering(choice) },
       environment,
       policy: this.policy,
       subject: { surface, user },
-      system: () => this.#systemPrompt(environment, choice.model),
+      system: () => this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions }),
       maxTurns: request.maxTurns ?? this.config.agent.max_turns,
       redact: this.#redact(choice),
       logger: this.#logger,
@@ -211,8 +226,8 @@ class HomeRuntime implements Runtime {
     return { agent, model: choice.model, provider: choice.provider, models }
   }
 
-  #environment(): Environment {
-    const { env, cwd, userHome, home, user } = this.#options
+  #environment(cwd: string): Environment {
+    const { env, userHome, home, user } = this.#options
     const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...this.#loaded.secrets.secretNames]
     const environment = createLocalEnvironment({
       cwd,
@@ -262,19 +277,20 @@ class HomeRuntime implements Runtime {
     return (text) => redactor.redactValues(text)
   }
 
-  async #systemPrompt(environment: Environment, model: string): Promise<string> {
+  async #systemPrompt(of: PromptFacts): Promise<string> {
     const maxChars = this.config.context_file_max_chars
     const [identity, contextFile, probe] = await Promise.all([
       readSoul(homeLayout(this.#options.home).soul, maxChars),
-      findContextFile({ cwd: this.#options.cwd, maxChars }),
-      environment.probe(),
+      findContextFile({ cwd: of.cwd, maxChars }),
+      of.environment.probe(),
     ])
     return buildSystemPrompt({
       ...(identity === null ? {} : { identity }),
       surface: this.#options.surface,
       environment: probe,
-      model,
+      model: of.model,
       contextFiles: contextFile ? [contextFile] : [],
+      ...(of.instructions === undefined ? {} : { instructions: of.instructions }),
     })
   }
 
