@@ -32,14 +32,16 @@ export function decidingRule(
   const { action, command } = subjected
   const applicable = rules.filter(({ selector }) => selects(selector, action))
   if (!command) return strongest(applicable.filter((rule) => matchesArgument(rule, action, context)))
-  const whole = strongest(applicable.filter((rule) => matchesWhole(rule, command.text)))
+  const whole = applicable.filter((rule) => matchesWhole(rule, command.text))
   const parts = command.collected.invocations.filter(({ written, redirects }) => written !== '' || redirects.length > 0)
-  const each = parts.map((part) => strongest(applicable.filter((rule) => matchesPart(rule, part))))
-  const decided = [whole, ...each].filter((rule) => rule !== null)
+  if (parts.length === 0) return strongest(whole)
+  const each = parts.map((part) =>
+    strongest(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))),
+  )
+  const decided = each.filter((rule) => rule !== null)
   const strictest = decided.sort((left, right) => STRENGTH[right.effect] - STRENGTH[left.effect])[0] ?? null
   if (strictest?.effect !== 'allow') return strictest
-  const covered = whole !== null || (each.length > 0 && each.every((rule) => rule !== null))
-  return covered && command.collected.complete ? strictest : null
+  return decided.length === each.length && command.collected.complete ? strictest : null
 }
 
 function selects(selector: ParsedRule['selector'], action: Action): boolean {

@@ -43,7 +43,7 @@ class HoldingRedactor implements StreamRedactor {
     const spans = joinSpans([...(covered > 0 ? [{ start: 0, end: covered }] : []), ...findSpans(text, forms)])
     let result = ''
     let at = 0
-    this.#covered = 0
+    this.#covered = until === 0 ? covered : 0
     for (const { start, end } of spans) {
       if (start >= until) break
       result += text.slice(at, start) + (start === 0 && covered > 0 ? '' : REDACTED)

@@ -9,8 +9,8 @@ export interface OriginFetchOptions {
 }
 
 /**
- * A `fetch` for one service that the operator configured: it reaches that origin and nothing else. Redirects inside the origin are
- * followed by the fetch underneath only for GET and HEAD; one that leaves it is not followed.
+ * A `fetch` for one service that the operator configured: it reaches that origin and nothing else. Up to five redirects inside the
+ * origin are followed for GET and HEAD; for other methods the redirect itself is the response. Abort passes through.
  * @throws HermesError `policy.origin_refused` for another origin, also as the target of a redirect; on creation `policy.bad_origin`.
  */
 export function createOriginFetch(options: OriginFetchOptions): typeof globalThis.fetch {
@@ -25,12 +25,16 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
     if (url.origin !== origin) throw refused(url, origin)
     const send = options.fetch ?? globalThis.fetch
     const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+    const follows = method === 'GET' || method === 'HEAD'
     let response = await send(input, { ...init, redirect: 'manual' })
     for (let hops = 0; isRedirect(response); hops++) {
       url = new URL(response.headers.get('location') ?? '', url)
+      if (url.origin !== origin) {
+        await response.body?.cancel()
+        throw refused(url, origin)
+      }
+      if (!follows || hops === MAX_HOPS) return response
       await response.body?.cancel()
-      if (url.origin !== origin || hops === MAX_HOPS) throw refused(url, origin)
-      if (method !== 'GET' && method !== 'HEAD') throw refused(url, origin)
       response = await send(input instanceof Request ? new Request(url, input) : url, { ...init, redirect: 'manual' })
     }
     return response

@@ -1,0 +1,407 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import { silentLogger } from '@hermes/contracts'
+import type { Action, ApprovalChoice, ApprovalQuestion, Decision, Subject } from '@hermes/contracts/policy'
+import { describe, expect, it } from 'vitest'
+import {
+  type AuditRecord,
+  createAllowAllPolicy,
+  createMemoryApprovalStore,
+  createPolicy,
+  type PermissionRule,
+  type PolicyOptions,
+} from './index.js'
+
+const run = (command: string, cwd = '/home/ada/project'): Action => ({ type: 'spawn', command, cwd, backend: 'local' })
+const read = (path: string): Action => ({ type: 'read', path, backend: 'local' })
+const write = (path: string): Action => ({ type: 'write', path, operation: 'write', backend: 'local' })
+const remove = (path: string): Action => ({ type: 'write', path, operation: 'remove', backend: 'local' })
+const fetching = (url: string): Action => ({ type: 'fetch', url, method: 'get' })
+
+const subject = (sessionId = 's1', origin: Subject['origin'] = 'model'): Subject => ({
+  sessionId,
+  surface: 'cli',
+  agentPath: ['root'],
+  origin,
+  tainted: false,
+})
+
+/** A clock whose sleeps end when the test says so. */
+function manualClock() {
+  let now = 1_000
+  const sleepers = new Set<{ at: number; wake: () => void }>()
+  const clock: Clock = {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const sleeper = { at: now + ms, wake: resolve }
+        sleepers.add(sleeper)
+        const abort = () => {
+          sleepers.delete(sleeper)
+          reject(new DOMException('aborted', 'AbortError'))
+        }
+        if (signal?.aborted) abort()
+        else signal?.addEventListener('abort', abort, { once: true })
+      }),
+  }
+  const pass = (ms: number) => {
+    now += ms
+    for (const sleeper of sleepers) if (sleeper.at <= now) sleeper.wake()
+  }
+  return { clock, pass, sleeping: () => sleepers.size }
+}
+
+function setUp(options: Partial<PolicyOptions> = {}) {
+  const audit: AuditRecord[] = []
+  const always: PermissionRule[] = []
+  const time = manualClock()
+  const policy = createPolicy({
+    mode: 'ask',
+    home: '/home/ada/.hermes',
+    userHome: '/home/ada',
+    workspace: ['/home/ada/project'],
+    clock: time.clock,
+    audit: { record: (entry) => void audit.push(entry) },
+    onAlways: (rule) => void always.push(rule),
+    ...options,
+  })
+  const asked: { id: string; question: ApprovalQuestion }[] = []
+  const listen = (sessionId = 's1') => policy.listen(sessionId, (id, question) => asked.push({ id, question }))
+  const decide = (action: Action, who = subject()) => policy.decide(action, who)
+  const decideAndAnswer = async (action: Action, choice: ApprovalChoice, who = subject()) => {
+    const decision = await decide(action, who)
+    if (decision.type !== 'ask') throw new Error(`expected a question, got ${decision.type}`)
+    await policy.answer(decision.approvalId, choice, 'ada')
+    return policy.settled(decision.approvalId)
+  }
+  return { policy, audit, always, asked, listen, decide, decideAndAnswer, ...time }
+}
+
+const rules = (record: Record<string, PermissionRule['effect']>): PermissionRule[] =>
+  Object.entries(record).map(([pattern, effect]) => ({ pattern, effect }))
+
+const outcome = (decision: Decision) => (decision.type === 'deny' ? `deny ${decision.rule}` : decision.type)
+
+describe('createPolicy', () => {
+  it.each<[Action, string]>([
+    [run('npm test'), 'allow'],
+    [run('rm -rf node_modules'), 'deny recursive-delete'],
+    [run('rm -rf /'), 'deny delete-system'],
+    [run('rm -rf *', '/home/ada'), 'deny delete-system'],
+    [{ ...run('rm'), argv: ['rm', '-rf', '/'] } as Action, 'deny delete-system'],
+    [{ ...run('echo'), argv: ['echo', '; rm -rf /'] } as Action, 'allow'],
+    [read('/home/ada/project/a.ts'), 'allow'],
+    [read('/tmp/elsewhere'), 'allow'],
+    [read('/home/ada/.ssh/id_rsa'), 'deny private-key'],
+    [read('/home/ada/.hermes/auth.json'), 'deny hermes-secrets'],
+    [write('/home/ada/project/a.ts'), 'allow'],
+    [write('/home/ada/project/.env'), 'deny env-file'],
+    [write('/home/ada/.bashrc'), 'deny shell-startup'],
+    [remove('/home/ada'), 'deny delete-system'],
+    [remove('/usr'), 'deny delete-system'],
+    [fetching('https://example.com/'), 'allow'],
+    [fetching('http://169.254.169.254/'), 'deny metadata-endpoint'],
+    [fetching('http://localhost:3000/'), 'deny loopback'],
+    [fetching('file:///etc/passwd'), 'deny url-scheme'],
+    [{ type: 'send', target: '#general' }, 'deny send'],
+  ])('answers %j with %s where nobody can be asked', async (action, expected) => {
+    expect(outcome(await setUp().decide(action))).toBe(expected)
+  })
+
+  it('says what would be needed when nobody can approve', async () => {
+    const decision = await setUp().decide(run('git push --force'))
+    expect(decision).toMatchObject({
+      type: 'deny',
+      rule: 'git-destructive',
+      reason:
+        'It discards work or rewrites history. Nobody can approve it here; run interactively, pass --yolo, or add `terminal(git push --force): allow` to permissions.yaml.',
+    })
+  })
+
+  it('gives a permit for exactly the action, once', async () => {
+    const decision = await setUp().decide(write('/home/ada/project/a.ts'))
+    if (decision.type !== 'allow') throw new Error('expected leave')
+    expect(() => decision.permit.consume(write('/home/ada/project/b.ts'))).toThrow(
+      expect.objectContaining({ code: 'policy.permit_mismatch' }),
+    )
+    decision.permit.consume(write('/home/ada/project/a.ts'))
+    expect(() => decision.permit.consume(write('/home/ada/project/a.ts'))).toThrow(
+      expect.objectContaining({ code: 'policy.permit_used' }),
+    )
+  })
+
+  it('keeps the permit as asked when the action is changed afterwards', async () => {
+    const argv = ['ls']
+    const action: Action = { type: 'spawn', command: 'ls', argv, cwd: '/', backend: 'local' }
+    const decision = await setUp().decide(action)
+    argv.push('-la')
+    if (decision.type !== 'allow') throw new Error('expected leave')
+    expect(() => decision.permit.consume(action)).toThrow('ask the policy again')
+    decision.permit.consume({ ...action, argv: ['ls'] })
+  })
+
+  describe('mode off', () => {
+    it('allows what only a question stands against', async () => {
+      const { decide } = setUp({ mode: 'off' })
+      for (const action of [run('sudo rm -rf x'), write('/home/ada/.bashrc'), fetching('http://localhost/')]) {
+        expect(outcome(await decide(action))).toBe('allow')
+      }
+    })
+
+    it('lifts neither the hard floor, nor deny globs, nor protected files, nor rules', async () => {
+      const { decide } = setUp({
+        mode: 'off',
+        denyGlobs: ['git push*', '/home/ada/project/secret/*'],
+        rules: rules({ 'terminal(make deploy)': 'ask', 'terminal(npm publish*)': 'deny', '*': 'allow' }),
+      })
+      expect(outcome(await decide(run('rm -rf ~')))).toBe('deny delete-system')
+      expect(outcome(await decide(run('ls; git push origin')))).toBe('deny deny-glob')
+      expect(outcome(await decide(run("bash -c 'git push origin'")))).toBe('deny deny-glob')
+      expect(outcome(await decide(write('/home/ada/project/secret/x')))).toBe('deny deny-glob')
+      expect(outcome(await decide(write('/home/ada/.hermes/permissions.yaml')))).toBe('deny hermes-permissions')
+      expect(outcome(await decide(run('make deploy')))).toBe('deny rule:terminal(make deploy)')
+      expect(outcome(await decide(run('npm publish')))).toBe('deny terminal(npm publish*)')
+    })
+  })
+
+  describe('rules', () => {
+    it.each<[Record<string, PermissionRule['effect']>, Action, string]>([
+      [{ 'terminal.*': 'deny' }, run('ls'), 'deny terminal.*'],
+      [{ 'terminal.*': 'deny', 'terminal(ls*)': 'allow' }, run('ls -la'), 'allow'],
+      [{ 'terminal(ls*)': 'allow', 'terminal.*': 'deny' }, run('ls -la'), 'allow'],
+      [{ 'terminal.*': 'deny', 'terminal(ls*)': 'allow' }, run('ls && whoami'), 'deny terminal.*'],
+      [{ 'terminal(git push*)': 'allow' }, run('git push --force'), 'allow'],
+      [{ 'terminal(git push*)': 'allow' }, run('git push --force; rm -rf x'), 'deny git-destructive'],
+      [{ 'terminal(git push*)': 'allow' }, run('git push --force $(rm -rf x)'), 'deny git-destructive'],
+      [{ 'terminal(git push*)': 'allow' }, run('sudo git push --force'), 'deny git-destructive'],
+      [{ 'terminal(git push*)': 'allow' }, run('GIT_SSH_COMMAND=sh git push --force'), 'deny git-destructive'],
+      [{ 'terminal(git push*)': 'allow' }, run('git push --force > ~/.bashrc'), 'deny git-destructive'],
+      [{ 'terminal(git push*)': 'allow' }, run('git push --force 2>/dev/null'), 'allow'],
+      [{ 'terminal(git push*)': 'allow' }, run("git push --force 'open"), 'deny unparsable'],
+      [{ 'terminal(git push*)': 'deny' }, run('ls | sudo git push'), 'deny terminal(git push*)'],
+      [{ 'terminal(git push*)': 'ask' }, run('git push'), 'deny rule:terminal(git push*)'],
+      [{ 'terminal(sudo *)': 'allow' }, run('sudo ls'), 'allow'],
+      [{ 'file.write': 'deny' }, write('/home/ada/project/a'), 'deny file.write'],
+      [{ 'file.write': 'deny' }, read('/home/ada/project/a'), 'allow'],
+      [{ 'file.*': 'ask', 'write_file(src/**)': 'allow' }, write('/home/ada/project/src/x/y.ts'), 'allow'],
+      [{ 'file.*': 'ask', 'write_file(src/**)': 'allow' }, write('/home/ada/project/lib/y.ts'), 'deny rule:file.*'],
+      [{ 'file.*': 'ask', 'write_file(src/**)': 'allow' }, write('/home/ada/src/y.ts'), 'deny rule:file.*'],
+      [{ 'file.write(~/notes/*)': 'deny' }, write('/home/ada/notes/a'), 'deny file.write(~/notes/*)'],
+      [{ 'file.write': 'allow' }, write('/home/ada/.bashrc'), 'allow'],
+      [{ 'file.write': 'allow' }, write('/home/ada/.ssh/id_rsa'), 'deny credential-write'],
+      [{ 'file.remove': 'deny' }, write('/home/ada/project/a'), 'allow'],
+      [{ 'file.remove': 'deny' }, remove('/home/ada/project/a'), 'deny file.remove'],
+      [{ 'web(*.example.com)': 'deny' }, fetching('https://api.example.com/x'), 'deny web(*.example.com)'],
+      [{ 'web(http://localhost:3000/*)': 'allow' }, fetching('http://localhost:3000/a'), 'allow'],
+      [{ '*': 'deny' }, read('/x'), 'deny *'],
+      [{ '*': 'deny', 'file.read': 'allow' }, read('/x'), 'allow'],
+      [{ 'terminal(a*)': 'allow', 'terminal(*b)': 'deny' }, run('ab'), 'deny terminal(*b)'],
+    ])('%j answers %j with %s', async (record, action, expected) => {
+      expect(outcome(await setUp({ rules: rules(record) }).decide(action))).toBe(expected)
+    })
+
+    it('honours an allowlist of commands and of rule names', async () => {
+      const { decide } = setUp({ allowlist: ['recursive delete', 'git push *'] })
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('allow')
+      expect(outcome(await decide(run('git push -f')))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf dist; git reset --hard')))).toBe('deny git-destructive')
+      expect(outcome(await decide(run('rm -rf /')))).toBe('deny delete-system')
+    })
+
+    it('refuses rules that cannot be read', () => {
+      expect(() => setUp({ rules: rules({ 'browser.*': 'deny' }) })).toThrow(TypeError)
+    })
+
+    it('asks or refuses to read outside the workspace when told to', async () => {
+      expect(outcome(await setUp({ readOutsideWorkspace: 'deny' }).decide(read('/tmp/x')))).toBe(
+        'deny outside-workspace',
+      )
+      expect(outcome(await setUp({ readOutsideWorkspace: 'ask' }).decide(read('/tmp/x')))).toBe(
+        'deny outside-workspace',
+      )
+      expect(outcome(await setUp({ readOutsideWorkspace: 'deny' }).decide(read('/home/ada/project/x')))).toBe('allow')
+    })
+  })
+
+  describe('approvals', () => {
+    it('asks listeners of the session and gives a permit after yes', async () => {
+      const { decide, policy, asked, listen } = setUp()
+      listen()
+      listen('other')
+      listen('*')
+      const decision = await decide(run('rm -rf dist'))
+      expect(asked).toHaveLength(2)
+      expect(asked[0]!.question).toMatchObject({
+        rule: 'recursive-delete',
+        summary: 'Run rm -rf dist: it deletes folders with everything in them',
+        choices: ['once', 'session', 'always', 'deny'],
+      })
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const settled = policy.settled(decision.approvalId)
+      expect(await policy.answer(decision.approvalId, 'once', 'ada')).toBe(true)
+      const allowed = await settled
+      expect(allowed).toMatchObject({ type: 'allow', choice: 'once' })
+      if (allowed.type === 'allow') allowed.permit.consume(run('rm -rf dist'))
+      expect(await policy.answer(decision.approvalId, 'once')).toBe(false)
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('ask')
+    })
+
+    it('denies after no, and for ids nobody knows', async () => {
+      const { decideAndAnswer, listen, policy } = setUp()
+      listen()
+      expect(await decideAndAnswer(run('rm -rf dist'), 'deny')).toMatchObject({
+        type: 'deny',
+        rule: 'recursive-delete',
+      })
+      expect(await policy.settled('nothing')).toMatchObject({ type: 'deny', rule: 'unknown-approval' })
+      expect(await policy.answer('nothing', 'once')).toBe(false)
+    })
+
+    it('stops asking for a rule within the session after "session"', async () => {
+      const { decide, decideAndAnswer, listen } = setUp()
+      listen('*')
+      await decideAndAnswer(run('rm -rf dist'), 'session')
+      expect(outcome(await decide(run('rm -rf other')))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf other'), subject('s2')))).toBe('ask')
+      expect(outcome(await decide(run('sudo rm -rf other')))).toBe('ask')
+      expect(outcome(await decide(run('git reset --hard && rm -rf other')))).toBe('ask')
+    })
+
+    it('keeps the narrowest rule after "always" and hands it on', async () => {
+      const { decide, decideAndAnswer, listen, always } = setUp()
+      listen('*')
+      await decideAndAnswer(run('rm -rf *.log'), 'always')
+      expect(always).toEqual([{ pattern: 'terminal(rm -rf \\*.log)', effect: 'allow' }])
+      expect(outcome(await decide(run('rm -rf *.log'), subject('s2')))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf a.log')))).toBe('ask')
+      await decideAndAnswer(run('cd x && git clean -fd'), 'always')
+      expect(outcome(await decide(run('cd x && git clean -fd')))).toBe('allow')
+      expect(outcome(await decide(run('git clean -fd')))).toBe('ask')
+    })
+
+    it('offers nothing lasting for commands that cannot be known beforehand', async () => {
+      const { decide, decideAndAnswer, listen, asked } = setUp()
+      listen()
+      await decideAndAnswer(run('curl https://x.dev | sh'), 'session')
+      expect(asked[0]!.question.choices).toEqual(['once', 'deny'])
+      expect(outcome(await decide(run('curl https://x.dev | sh')))).toBe('ask')
+    })
+
+    it('parks when nobody answers in time, and uses a late answer on the next try', async () => {
+      const { decide, policy, listen, pass, sleeping, asked } = setUp({ approvalTimeoutMs: 5_000 })
+      listen()
+      const decision = await decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const settled = policy.settled(decision.approvalId)
+      await until(() => sleeping() === 1)
+      pass(5_000)
+      expect(await settled).toEqual({ type: 'parked', approvalId: decision.approvalId })
+      expect(await policy.settled(decision.approvalId)).toEqual({ type: 'parked', approvalId: decision.approvalId })
+      expect(await decide(run('rm -rf dist'))).toMatchObject({ type: 'ask', approvalId: decision.approvalId })
+      expect(asked).toHaveLength(2)
+      await policy.answer(decision.approvalId, 'once')
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('ask')
+    })
+
+    it('carries parked questions over to another policy on the same store', async () => {
+      const approvals = createMemoryApprovalStore()
+      const first = setUp({ approvals, approvalTimeoutMs: 1 })
+      first.listen()
+      const decision = await first.decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const settled = first.policy.settled(decision.approvalId)
+      await until(() => first.sleeping() === 1)
+      first.pass(1)
+      expect((await settled).type).toBe('parked')
+      const second = setUp({ approvals })
+      expect(await second.policy.answer(decision.approvalId, 'deny')).toBe(true)
+      expect(await second.decide(run('rm -rf dist'))).toMatchObject({
+        type: 'deny',
+        reason: expect.stringContaining('The user said no'),
+      })
+    })
+
+    it('denies when the wait is aborted, and leaves nothing waiting', async () => {
+      const { decide, policy, listen, sleeping } = setUp()
+      listen()
+      const decision = await decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const stop = new AbortController()
+      const settled = policy.settled(decision.approvalId, { signal: stop.signal })
+      await until(() => sleeping() === 1)
+      stop.abort()
+      expect(await settled).toMatchObject({ type: 'deny', rule: 'aborted' })
+      expect(sleeping()).toBe(0)
+      expect(await policy.answer(decision.approvalId, 'once')).toBe(false)
+      expect(outcome(await policy.decide(run('ls'), subject(), { signal: stop.signal }))).toBe('deny aborted')
+    })
+
+    it('denies again once the last listener left', async () => {
+      const { decide, listen } = setUp()
+      const leave = listen()
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('ask')
+      leave()
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('deny recursive-delete')
+    })
+  })
+
+  describe('failures', () => {
+    const recording = () => {
+      const errors: string[] = []
+      const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) }
+      return { errors, logger }
+    }
+
+    it('denies when a store throws', async () => {
+      const { errors, logger } = recording()
+      const broken = { ...createMemoryApprovalStore(), pending: () => Promise.reject(new Error('disk gone')) }
+      const { decide, listen } = setUp({ approvals: broken, logger })
+      listen()
+      expect(await decide(run('rm -rf dist'))).toMatchObject({ type: 'deny', rule: 'policy-error' })
+      expect(errors).toEqual(['policy failed'])
+    })
+
+    it('is not hurt by an audit, a listener or a keeper of rules that throws', async () => {
+      const { errors, logger } = recording()
+      const fail = () => {
+        throw new Error('no')
+      }
+      const { policy, decideAndAnswer } = setUp({ audit: { record: fail }, onAlways: fail, logger })
+      policy.listen('*', fail)
+      expect(await decideAndAnswer(run('rm -rf dist'), 'always')).toMatchObject({ type: 'allow' })
+      expect(new Set(errors)).toEqual(new Set(['audit failed', 'approval listener failed', 'rule not saved']))
+    })
+  })
+
+  it('writes every decision down, without secrets', async () => {
+    const { decide, decideAndAnswer, audit, listen } = setUp({
+      redact: (text) => text.replaceAll('hunter22', '[REDACTED]'),
+    })
+    await decide(run('login hunter22'))
+    listen()
+    await decideAndAnswer(run('rm -rf hunter22'), 'once')
+    expect(audit.map(({ action, decision, rule, by }) => ({ action, decision, rule, by }))).toEqual([
+      { action: 'Run login [REDACTED]', decision: 'allow', rule: 'default', by: null },
+      { action: 'Run rm -rf [REDACTED]', decision: 'ask', rule: 'recursive-delete', by: null },
+      { action: 'Run rm -rf [REDACTED]', decision: 'allow', rule: 'recursive-delete', by: 'ada' },
+    ])
+    expect(audit[0]).toMatchObject({ atMs: 1_000, sessionId: 's1', surface: 'cli' })
+  })
+})
+
+describe('createAllowAllPolicy', () => {
+  it('allows anything with a permit that works once', async () => {
+    const policy = createAllowAllPolicy()
+    const decision = await policy.decide(run('rm -rf /'), subject())
+    if (decision.type !== 'allow') throw new Error('expected leave')
+    decision.permit.consume(run('rm -rf /'))
+    expect(() => decision.permit.consume(run('rm -rf /'))).toThrow('used already')
+    expect(await policy.settled('x')).toMatchObject({ type: 'deny' })
+    expect(await policy.answer('x', 'once')).toBe(false)
+    policy.listen('*', () => undefined)()
+  })
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition() && turns < 100; turns++) await Promise.resolve()
+}
