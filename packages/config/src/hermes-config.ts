@@ -1,0 +1,73 @@
+/** `config.yaml` with defaults filled in. Names are those of the file; keys that are not listed here are kept too. */
+export interface HermesConfig {
+  readonly model: ModelSettings
+  /** Named endpoints. */
+  readonly providers: Readonly<Record<string, ProviderSettings>>
+  readonly fallback_providers: readonly unknown[]
+  /** Default `[hermes-cli]`. */
+  readonly toolsets: readonly string[]
+  readonly agent: {
+    /** Tool rounds in one run, at least 1. Default 90. */
+    readonly max_turns: number
+    /** Default 3; 0 means never. */
+    readonly api_max_retries: number
+    readonly disabled_toolsets: readonly string[]
+  }
+  readonly terminal: {
+    /** Default `local`. */
+    readonly backend: string
+    readonly cwd?: string
+    /** Seconds a command may take. Default 180. */
+    readonly timeout: number
+    readonly env_passthrough: readonly string[]
+  }
+  readonly tool_output: {
+    /** Default 50,000. */
+    readonly max_bytes: number
+    /** Default 2,000. */
+    readonly max_lines: number
+    /** Characters. Default 2,000. */
+    readonly max_line_length: number
+  }
+  /** Default 100,000. */
+  readonly file_read_max_chars: number
+  readonly approvals: {
+    /** Default `ask`; the file may say `manual` for it. */
+    readonly mode: 'ask' | 'smart' | 'off'
+    /** Seconds to wait for an answer. Default 300. */
+    readonly timeout: number
+    /** Globs of commands that never run. */
+    readonly deny: readonly string[]
+  }
+  readonly command_allowlist: readonly string[]
+  readonly security: {
+    /** Default `true`. */
+    readonly redact_secrets: boolean
+  }
+  /** Default 20,000. */
+  readonly context_file_max_chars: number
+  /** IANA name; empty for the machine's. */
+  readonly timezone: string
+  readonly display: Readonly<Record<string, unknown>>
+}
+
+/** The `model` section. A plain text in the file is `default`; `model.model` is another name of it. */
+export interface ModelSettings {
+  readonly default?: string
+  readonly provider?: string
+  readonly base_url?: string
+  readonly api_key?: string
+  readonly api_mode?: string
+  /** Tokens. Default: found out. */
+  readonly context_length?: number
+}
+
+/** One named endpoint under `providers`. */
+export interface ProviderSettings {
+  readonly base_url?: string
+  readonly api_key?: string
+  /** The environment variable that holds the key. */
+  readonly key_env?: string
+  readonly model?: string
+  readonly api_mode?: string
+}

@@ -1,0 +1,60 @@
+import { isAbsolute, join, normalize } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+
+/** Where things are in a Hermes home; all paths are absolute when the home is. */
+export interface HomeLayout {
+  readonly config: string
+  readonly env: string
+  readonly auth: string
+  readonly permissions: string
+  readonly stateDb: string
+  readonly soul: string
+  readonly memories: string
+  readonly skills: string
+  readonly logs: string
+  readonly cache: string
+  /** Full output of commands whose result was cut. */
+  readonly outputs: string
+  readonly backups: string
+}
+
+/** The paths inside a Hermes home. Pure: nothing is looked up or made. */
+export function homeLayout(home: string): HomeLayout {
+  const cache = join(home, 'cache')
+  return {
+    config: join(home, 'config.yaml'),
+    env: join(home, '.env'),
+    auth: join(home, 'auth.json'),
+    permissions: join(home, 'permissions.yaml'),
+    stateDb: join(home, 'state.db'),
+    soul: join(home, 'SOUL.md'),
+    memories: join(home, 'memories'),
+    skills: join(home, 'skills'),
+    logs: join(home, 'logs'),
+    cache,
+    outputs: join(cache, 'terminal'),
+    backups: join(home, 'backups'),
+  }
+}
+
+/** What {@link defaultHome} looks at. */
+export interface DefaultHomeOptions {
+  /** Only `HERMES_HOME` is read. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The person's home folder. Absolute. */
+  readonly userHome: string
+}
+
+/**
+ * The Hermes home: `HERMES_HOME` with a leading `~` expanded, else `.hermes` in the person's home folder. Pure.
+ * @throws HermesError `config.bad_home` when `HERMES_HOME` is a relative path.
+ */
+export function defaultHome({ env, userHome }: DefaultHomeOptions): string {
+  const wanted = env['HERMES_HOME']
+  if (!wanted) return join(userHome, '.hermes')
+  const expanded = wanted.replace(/^~(?=$|[\\/])/, () => userHome)
+  if (isAbsolute(expanded)) return normalize(expanded).replace(/(?<=[^:\\/])[\\/]+$/, '')
+  throw new HermesError(`HERMES_HOME is "${wanted}", a relative path. Set it to an absolute one, or unset it.`, {
+    code: 'config.bad_home',
+  })
+}

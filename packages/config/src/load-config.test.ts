@@ -1,0 +1,202 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkConfig, getConfigValue, homeLayout, loadConfig } from './index.js'
+
+let home = ''
+let file = ''
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'hermes-config-'))
+  file = homeLayout(home).config
+})
+afterEach(() => rm(home, { recursive: true }))
+
+const write = (text: string) => writeFile(file, text)
+const load = (env = {}) => loadConfig({ home, env })
+const goodFolder = () => join(homeLayout(home).backups, 'config')
+const ref = (name: string) => `\${${name}}`
+
+describe('loadConfig', () => {
+  it('gives the defaults where there is no file, and writes nothing', async () => {
+    expect(await load()).toEqual({
+      config: {
+        model: {},
+        providers: {},
+        fallback_providers: [],
+        toolsets: ['hermes-cli'],
+        agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [] },
+        terminal: { backend: 'local', timeout: 180, env_passthrough: [] },
+        tool_output: { max_bytes: 50_000, max_lines: 2000, max_line_length: 2000 },
+        file_read_max_chars: 100_000,
+        approvals: { mode: 'ask', timeout: 300, deny: [] },
+        command_allowlist: [],
+        security: { redact_secrets: true },
+        context_file_max_chars: 20_000,
+        timezone: '',
+        display: {},
+      },
+      problems: [],
+      source: 'defaults',
+    })
+    expect(await readdir(home)).toEqual([])
+  })
+
+  it('takes an empty file and empty sections as nothing said', async () => {
+    const { config } = await load()
+    for (const text of ['', '# a comment\n', 'agent:\nmodel:\ncontext_file_max_chars: ~\n', 'model: ""\n']) {
+      await write(text)
+      expect(await load()).toEqual({ config, problems: [], source: 'file' })
+    }
+  })
+
+  it('keeps unknown keys and changes what is harmless to change', async () => {
+    await write(
+      'model: gpt-5\nagent: {max_turns: "12", extra: [1]}\napprovals: {mode: manual}\nsecurity: {redact_secrets: no}\nother: {a: 1}\n',
+    )
+    const { config, problems } = await load()
+    expect(problems).toEqual([])
+    expect(config).toMatchObject({
+      model: { default: 'gpt-5' },
+      agent: { max_turns: 12, api_max_retries: 3, extra: [1] },
+      approvals: { mode: 'ask' },
+      security: { redact_secrets: false },
+      other: { a: 1 },
+    })
+  })
+
+  it('takes off and false for the same approval mode, and model.model for model.default', async () => {
+    for (const word of ['off', 'false']) {
+      await write(`approvals: {mode: ${word}}\nmodel: {model: m}\n`)
+      expect((await load()).config).toMatchObject({ approvals: { mode: 'off' }, model: { default: 'm' } })
+    }
+  })
+
+  it('keeps the digits of a number where a text is wanted', async () => {
+    await write('model: {api_key: 0012, default: 4.10}\n')
+    expect((await load()).config.model).toEqual({ api_key: '0012', default: '4.10' })
+  })
+
+  it('names file, line, column, what is wanted and what is there', async () => {
+    await write('# mine\nmodel:\n  default:\n    - a\nagent:\n  max_turns: 0\n')
+    const { problems, source, config } = await load()
+    expect(source).toBe('defaults')
+    expect(config.model).toEqual({})
+    expect(problems).toEqual([
+      {
+        message: `${file}:4:5: model.default must be a text, found a list. The defaults are used; nothing was overwritten.`,
+        file,
+        line: 4,
+        column: 5,
+      },
+      {
+        message: `${file}:6:14: agent.max_turns must be a whole number of at least 1, found 0. The defaults are used; nothing was overwritten.`,
+        file,
+        line: 6,
+        column: 14,
+      },
+    ])
+  })
+
+  it.each([
+    ['broken flow', 'agent: {max_turns: 5\nmodel: x\n'],
+    ['tab', 'agent:\n\tmax_turns: 5\n'],
+    ['twice the same key', 'timezone: a\ntimezone: b\n'],
+    ['list at the top', '- a\n'],
+    ['text at the top', 'hello\n'],
+    ['unknown alias', 'timezone: *nobody\n'],
+    ['wrong type', 'providers: [a]\n'],
+    ['no such word', 'approvals: {mode: sometimes}\n'],
+    ['fraction', 'agent: {max_turns: 1.5}\n'],
+    ['too long for a timer', 'terminal: {timeout: 9999999}\n'],
+    ['list in a list', 'toolsets: [[a]]\n'],
+  ])('falls back to the last good values for %s and overwrites nothing', async (_, text) => {
+    await write('timezone: UTC\n')
+    await load()
+    await write(text)
+    const { config, problems, source } = await load()
+    expect(source).toBe('last-good')
+    expect(config.timezone).toBe('UTC')
+    expect(problems.length).toBeGreaterThan(0)
+    for (const problem of problems) {
+      expect(problem.message).toMatch(
+        /^\S+config\.yaml:\d+:\d+: [^\n]+ The last good values are used; nothing was overwritten\.$/,
+      )
+    }
+    expect(await readFile(file, 'utf8')).toBe(text)
+  })
+
+  it('says so when the file cannot be read at all', async () => {
+    await mkdir(file)
+    const { problems, source } = await load()
+    expect(source).toBe('defaults')
+    expect(problems).toEqual([{ message: expect.stringContaining(`Cannot read ${file}`), file }])
+  })
+
+  it('keeps the five newest copies, private, and none twice', async () => {
+    for (let turns = 1; turns <= 7; turns++) {
+      await write(`agent: {max_turns: ${turns}}\n`)
+      await load()
+      await load()
+    }
+    const names = (await readdir(goodFolder())).sort()
+    expect(names).toHaveLength(5)
+    const texts = await Promise.all(names.map((name) => readFile(join(goodFolder(), name), 'utf8')))
+    expect(texts).toEqual([3, 4, 5, 6, 7].map((turns) => `agent: {max_turns: ${turns}}\n`))
+    expect((await stat(join(goodFolder(), names[0]!))).mode & 0o777).toBe(0o600)
+    expect((await stat(goodFolder())).mode & 0o777).toBe(0o700)
+  })
+
+  it('skips a copy that is damaged', async () => {
+    for (const zone of ['A', 'B']) {
+      await write(`timezone: ${zone}\n`)
+      await load()
+    }
+    const newest = (await readdir(goodFolder())).sort().at(-1)!
+    await writeFile(join(goodFolder(), newest), '{')
+    await write('- broken')
+    expect((await load()).config.timezone).toBe('A')
+  })
+
+  it('puts variables in place of references, those of .env too, and warns of one that is not set', async () => {
+    await writeFile(homeLayout(home).env, 'STORED=stored\n')
+    await chmod(homeLayout(home).env, 0o600)
+    await write(
+      `model: {api_key: "${ref('A')}-${ref('env:A')}-${ref('STORED')}"}\ntimezone: "${ref('NONE')}/$A"\nagent: {max_turns: "${ref('N')}"}\n`,
+    )
+    const { config, problems, source } = await load({ A: 'a', N: '7' })
+    expect(source).toBe('file')
+    expect(config.model.api_key).toBe('a-a-stored')
+    expect(config.agent.max_turns).toBe(7)
+    expect(config.timezone).toBe(`${ref('NONE')}/$A`)
+    expect(problems).toMatchObject([{ line: 2, column: 11, message: expect.stringContaining('NONE') }])
+  })
+
+  it('takes no key for more than a key', async () => {
+    await write('__proto__: {polluted: 1}\ndisplay: {constructor: x}\n')
+    const { config } = await load()
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    expect(getConfigValue(config, 'toString')).toBeUndefined()
+    expect(getConfigValue(config, 'display.constructor')).toBe('x')
+    expect(getConfigValue(config, 'display.constructor.length')).toBeUndefined()
+    expect(getConfigValue(config, 'toolsets.0')).toBe('hermes-cli')
+  })
+})
+
+describe('checkConfig', () => {
+  it('names likely typing errors at every level and leaves other unknown keys alone', async () => {
+    await write('agent:\n  max_turn: 5\ntolsets: [a]\nmcp_servers: {}\nproviders:\n  mine: {base_urll: x}\n')
+    const messages = (await checkConfig({ home, env: {} })).map(({ message }) => message)
+    expect(messages).toEqual([
+      `${file}:2:3: agent.max_turn is not a known key. Did you mean agent.max_turns?`,
+      `${file}:3:1: tolsets is not a known key. Did you mean toolsets?`,
+      `${file}:6:10: providers.mine.base_urll is not a known key. Did you mean providers.mine.base_url?`,
+    ])
+  })
+
+  it('finds nothing where nothing is wrong', async () => {
+    expect(await checkConfig({ home, env: {} })).toEqual([])
+    await write('model: {default: a, model: b}\ntoolsets: [x]\n')
+    expect(await checkConfig({ home, env: {} })).toEqual([])
+  })
+})

@@ -1,0 +1,67 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { appendPermission, homeLayout, loadPermissions } from './index.js'
+
+let home = ''
+let file = ''
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'hermes-config-'))
+  file = homeLayout(home).permissions
+})
+afterEach(() => rm(home, { recursive: true }))
+
+describe('loadPermissions', () => {
+  it('gives the rules in the order of the file, and none where there is no file', async () => {
+    expect(await loadPermissions({ home })).toEqual({ rules: {}, problems: [] })
+    await writeFile(file, '"*": ask\nterminal(git push*): deny\nfile.read: allow\n')
+    const { rules, problems } = await loadPermissions({ home })
+    expect(Object.entries(rules)).toEqual([
+      ['*', 'ask'],
+      ['terminal(git push*)', 'deny'],
+      ['file.read', 'allow'],
+    ])
+    expect(problems).toEqual([])
+  })
+
+  it('leaves out a rule it cannot read and says where it is', async () => {
+    await writeFile(file, 'a: allow\nb: maybe\nc: {d: allow}\n')
+    const { rules, problems } = await loadPermissions({ home })
+    expect(rules).toEqual({ a: 'allow' })
+    expect(problems.map(({ message }) => message)).toEqual([
+      `${file}:2:4: "b" must be allow, ask or deny, found the text "maybe". This rule is left out.`,
+      `${file}:3:4: "c" must be allow, ask or deny, found a map. This rule is left out.`,
+    ])
+  })
+
+  it('asks for everything that a broken file does not deny', async () => {
+    await writeFile(file, 'a: deny\nb: allow\nb: allow\n')
+    const { rules, problems } = await loadPermissions({ home })
+    expect(rules).toEqual({ '*': 'ask', a: 'deny' })
+    expect(problems).toMatchObject([{ line: 3, message: expect.stringContaining('every action asks') }])
+  })
+})
+
+describe('appendPermission', () => {
+  it('adds at the end or changes the rule there is, and keeps comments', async () => {
+    await writeFile(file, '# mine\na: ask # why\n')
+    await appendPermission({ home, pattern: 'terminal(npm run: "x")', decision: 'allow' })
+    await appendPermission({ home, pattern: 'a', decision: 'deny' })
+    expect(await readFile(file, 'utf8')).toMatch(/^# mine\na: deny # why\n/)
+    expect((await loadPermissions({ home })).rules).toEqual({ a: 'deny', 'terminal(npm run: "x")': 'allow' })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('starts a file', async () => {
+    await appendPermission({ home, pattern: '*', decision: 'ask' })
+    expect(await loadPermissions({ home })).toEqual({ rules: { '*': 'ask' }, problems: [] })
+  })
+
+  it('does not touch a broken file', async () => {
+    await writeFile(file, 'a: {\n')
+    const attempt = appendPermission({ home, pattern: 'b', decision: 'allow' })
+    await expect(attempt).rejects.toMatchObject({ code: 'config.broken', message: expect.stringContaining(`${file}:`) })
+    expect(await readFile(file, 'utf8')).toBe('a: {\n')
+  })
+})

@@ -1,0 +1,101 @@
+/** What one key of `config.yaml` may hold. */
+export type Field =
+  | { readonly type: 'text'; readonly default?: string }
+  | { readonly type: 'number'; readonly min: number; readonly max?: number; readonly default?: number }
+  | { readonly type: 'boolean'; readonly default: boolean }
+  /** `words` maps what may be written to what it means. */
+  | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default: string }
+  | { readonly type: 'texts'; readonly default?: readonly string[] }
+  /** Anything inside. */
+  | { readonly type: 'list' }
+  | { readonly type: 'map' }
+  /** A map with free names. */
+  | { readonly type: 'record'; readonly of: Section }
+  | Section
+
+/** A map with known keys; others are kept as they are. */
+export interface Section {
+  readonly type: 'section'
+  readonly fields: Readonly<Record<string, Field>>
+  /** The key meant when the file holds a plain text instead of a map. */
+  readonly shorthand?: string
+  /** Other names of keys. */
+  readonly aliases?: Readonly<Record<string, string>>
+}
+
+const text = { type: 'text' } as const
+const texts = { type: 'texts' } as const
+const count = (min: number, value?: number, max?: number): Field => ({
+  type: 'number',
+  min,
+  ...(max === undefined ? {} : { max }),
+  ...(value === undefined ? {} : { default: value }),
+})
+// A timer cannot be longer than 2 ** 31 - 1 milliseconds: beyond that Node fires it at once.
+const seconds = (value: number): Field => count(1, value, 2_147_483)
+const section = (fields: Section['fields'], more: Partial<Section> = {}): Section => ({
+  type: 'section',
+  fields,
+  ...more,
+})
+
+/** Every key that Hermes reads from `config.yaml`. */
+export const SCHEMA: Section = section({
+  model: section(
+    { default: text, provider: text, base_url: text, api_key: text, api_mode: text, context_length: count(1) },
+    { shorthand: 'default', aliases: { model: 'default' } },
+  ),
+  providers: {
+    type: 'record',
+    of: section({ base_url: text, api_key: text, key_env: text, model: text, api_mode: text }),
+  },
+  fallback_providers: { type: 'list' },
+  toolsets: { type: 'texts', default: ['hermes-cli'] },
+  agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
+  terminal: section({
+    backend: { type: 'text', default: 'local' },
+    cwd: text,
+    timeout: seconds(180),
+    env_passthrough: texts,
+  }),
+  tool_output: section({
+    max_bytes: count(1, 50_000),
+    max_lines: count(1, 2000),
+    max_line_length: count(1, 2000),
+  }),
+  file_read_max_chars: count(1, 100_000),
+  approvals: section({
+    // YAML 1.1 writes the word off as the boolean false.
+    mode: {
+      type: 'choice',
+      words: { ask: 'ask', smart: 'smart', off: 'off', manual: 'ask', false: 'off' },
+      default: 'ask',
+    },
+    timeout: seconds(300),
+    deny: texts,
+  }),
+  command_allowlist: texts,
+  security: section({ redact_secrets: { type: 'boolean', default: true } }),
+  context_file_max_chars: count(1, 20_000),
+  timezone: { type: 'text', default: '' },
+  display: { type: 'map' },
+})
+
+/** The field of a key path; `null` when the schema has none there. */
+export function fieldAt(path: readonly string[]): Field | null {
+  let field: Field | null = SCHEMA
+  for (const key of path) {
+    if (field?.type === 'section') field = Object.hasOwn(field.fields, key) ? field.fields[key]! : null
+    else field = field?.type === 'record' ? field.of : null
+  }
+  return field
+}
+
+/** A dotted key as a path, other names of keys brought to the usual one. */
+export function keyPath(key: string): readonly string[] {
+  const path = key.split('.')
+  return path.map((name, index) => {
+    const parent = fieldAt(path.slice(0, index))
+    return (parent?.type === 'section' && parent.aliases?.[name]) || name
+  })
+}

@@ -1,0 +1,61 @@
+import type { Document, LineCounter, Node } from 'yaml'
+import type { Path } from './check-field.js'
+import type { Position } from './problem.js'
+
+/** A YAML text, parsed; `value` is what could be read even when `fault` says that it is broken. */
+export interface YamlFile {
+  readonly doc: Document
+  readonly value: unknown
+  /** The first thing that is not YAML. */
+  readonly fault: (Position & { readonly message: string }) | null
+  /** Where the value at a path stands, or the nearest thing around it. */
+  locate(path: Path): Position
+  /** Where the key at a path stands. */
+  locateKey(path: Path): Position
+  /** How a number is written in the file. */
+  sourceOf(path: Path): string | undefined
+}
+
+/** Parses YAML 1.2 (with `<<` merges) and keeps comments, order and positions. Never throws for bad YAML. */
+export async function parseYaml(text: string): Promise<YamlFile> {
+  const { default: yaml } = await import('yaml')
+  const lines = new yaml.LineCounter()
+  const doc = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
+  const error = doc.errors[0]
+  let fault = error ? { ...position(lines, error.pos[0]), message: error.message.replace(/\s+/g, ' ') } : null
+  let value: unknown = null
+  try {
+    value = doc.toJS()
+  } catch (thrown) {
+    fault ??= { line: 1, column: 1, message: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+  const nodeAt = (path: Path) => doc.getIn(path, true) as Node | undefined
+  return {
+    doc,
+    value,
+    fault,
+    locate: (path) => {
+      for (let length = path.length; length >= 0; length--) {
+        const range = nodeAt(path.slice(0, length))?.range
+        if (range) return position(lines, range[0])
+      }
+      return { line: 1, column: 1 }
+    },
+    locateKey: (path) => {
+      const parent = nodeAt(path.slice(0, -1))
+      const pair = yaml.isMap<Node>(parent)
+        ? parent.items.find(({ key }) => yaml.isScalar(key) && String(key.value) === path.at(-1))
+        : null
+      return position(lines, pair?.key.range?.[0] ?? 0)
+    },
+    sourceOf: (path) => {
+      const node = nodeAt(path)
+      return yaml.isScalar(node) ? node.source : undefined
+    },
+  }
+}
+
+function position(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset)
+  return { line: Math.max(1, line), column: Math.max(1, col) }
+}
