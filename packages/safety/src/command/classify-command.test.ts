@@ -553,6 +553,13 @@ describe('classifyCommand', () => {
     expect(classifyCommand(shells).rule).toBe('unparsable')
   })
 
+  it('asks about what nests or multiplies beyond what is followed', () => {
+    for (const piece of ['$(', '`', '${', '((', '"$(', '${x:-"', '<(', '$((']) {
+      expect(classifyCommand(`echo ${piece.repeat(5000)}`).level).toBe('dangerous')
+    }
+    expect(classifyCommand(`echo ${'{a,b}'.repeat(40)} {x,y}`).rule).toBe('unparsable')
+  })
+
   it('judges any text without throwing', () => {
     const piece = fc.constantFrom(
       'rm',

@@ -82,6 +82,8 @@ function findPayloads(args: readonly Word[]): Payload[] {
     const rest = args.slice(at + 1)
     const end = rest.findIndex((word) => word.text === ';' || word.text === '+')
     found.push({ type: 'words', words: end === -1 ? rest : rest.slice(0, end) })
+    if (end === -1) break
+    at += end + 1
   }
   return found
 }

@@ -367,7 +367,9 @@ class Parser {
         this.#at++
       }
     }
-    return builder.finish()
+    const words = builder.finish()
+    if (builder.overflowed) this.complete = false
+    return words
   }
 
   /** The text between the quote at hand and the next one. */
@@ -473,6 +475,7 @@ class Parser {
     const start = this.#at
     this.#at += 2
     const inside = new WordBuilder()
+    if (++this.#depth > MAX_DEPTH) this.#giveUp()
     for (let depth = 1; depth > 0; ) {
       const character = this.#peek()
       if (character === '') {
@@ -491,6 +494,7 @@ class Parser {
         inside.add('{', 'q')
       } else this.#quotedCharacter(inside)
     }
+    this.#depth--
     const source = this.#text.slice(start, this.#at)
     const scripts = inside.finish()
     const expression = scripts.map((word) => word.text).join(' ')

@@ -4,6 +4,8 @@ const MAX_BRACE_WORDS = 64
 
 /** Collects the pieces of one word; an expansion with blanks in it, or braces, can make several of them. */
 export class WordBuilder {
+  /** Braces stood for more words than are followed. */
+  overflowed = false
   readonly #done: Word[] = []
   #text = ''
   #mask = ''
@@ -44,7 +46,11 @@ export class WordBuilder {
 
   finish(): Word[] {
     this.breakWord()
-    return this.#done.flatMap((word) => expandBraces(word))
+    return this.#done.flatMap((word) => {
+      const words = expandBraces(word)
+      this.overflowed ||= words.length > MAX_BRACE_WORDS
+      return words
+    })
   }
 
   #word(): Word {
