@@ -123,7 +123,7 @@ function defaultOf(field: Field): unknown {
 }
 
 /** What a field wants, to complete "must be …". */
-export function expectedOf(field: Field): string {
+function expectedOf(field: Field): string {
   switch (field.type) {
     case 'text':
       return 'a text'
