@@ -46,7 +46,7 @@ export function collectInvocations(command: string, context: CommandContext): Co
 }
 
 /** The base name of a program, unicode look-alikes folded. */
-export function programName(word: Word): string {
+function programName(word: Word): string {
   const text = /[^\x20-\x7e]/.test(word.text) ? word.text.normalize('NFKC').replace(/\p{C}/gu, '') : word.text
   return text.slice(text.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
 }

@@ -11,7 +11,7 @@ export function destroysData({ args, input }: Invocation): boolean {
 }
 
 /** Whether any statement of `text` drops, truncates, or deletes every row. */
-export function isDestructiveSql(text: string): boolean {
+function isDestructiveSql(text: string): boolean {
   const bare = text
     .replace(/\/\*[\s\S]*?\*\//g, ' ')
     .replace(/--[^\n]*/g, ' ')
