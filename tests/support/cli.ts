@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { dirname, resolve } from 'node:path'
 import type { AgentEvent } from '@hermes/agent-core'
 
-/** The built CLI, as users get it. */
-export const CLI = resolve(import.meta.dirname, '../../apps/cli/dist/bin.js')
+/** The built CLI, as users get it; HERMES_TEST_CLI names another build. */
+export const CLI = process.env['HERMES_TEST_CLI'] ?? resolve(import.meta.dirname, '../../apps/cli/dist/bin.js')
 
 /** How to start it. */
 export interface CliOptions {
