@@ -70,4 +70,8 @@ export interface ProviderSettings {
   readonly key_env?: string
   readonly model?: string
   readonly api_mode?: string
+  /** Until the first byte of an answer. Default 600. */
+  readonly request_timeout_seconds?: number
+  /** Without any progress of an answer that has begun. Default 180. */
+  readonly stale_timeout_seconds?: number
 }

@@ -32,7 +32,7 @@ const count = (min: number, value?: number, max?: number): Field => ({
   ...(value === undefined ? {} : { default: value }),
 })
 // A timer cannot be longer than 2 ** 31 - 1 milliseconds: beyond that Node fires it at once.
-const seconds = (value: number): Field => count(1, value, 2_147_483)
+const seconds = (value?: number): Field => count(1, value, 2_147_483)
 const section = (fields: Section['fields'], more: Partial<Section> = {}): Section => ({
   type: 'section',
   fields,
@@ -47,7 +47,15 @@ export const SCHEMA: Section = section({
   ),
   providers: {
     type: 'record',
-    of: section({ base_url: text, api_key: text, key_env: text, model: text, api_mode: text }),
+    of: section({
+      base_url: text,
+      api_key: text,
+      key_env: text,
+      model: text,
+      api_mode: text,
+      request_timeout_seconds: seconds(),
+      stale_timeout_seconds: seconds(),
+    }),
   },
   fallback_providers: { type: 'list' },
   toolsets: { type: 'texts', default: ['hermes-cli'] },

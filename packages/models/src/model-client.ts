@@ -42,6 +42,10 @@ export interface ModelClientOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Default: the global one. */
   readonly fetch?: typeof fetch
+  /** Until the first byte of an answer. Default 600,000. */
+  readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. Default 180,000. */
+  readonly stallTimeoutMs?: number | undefined
   readonly clock?: Clock
   /** For jitter; 0 to below 1. Default `Math.random`. */
   readonly random?: () => number
@@ -76,16 +80,17 @@ class RetryingClient implements ModelClient {
   readonly #logger: Logger
 
   constructor(options: ModelClientOptions, endpoint: ResolvedEndpoint) {
-    const { api, headers, fetch, clock = systemClock, logger = silentLogger } = options
+    const { api, headers, fetch, timeoutMs, stallTimeoutMs, clock = systemClock, logger = silentLogger } = options
     this.provider = endpoint.provider.id
     this.model = options.model
     this.#options = options
     this.#endpoint = endpoint
     this.#clock = clock
     this.#logger = logger
+    const { baseUrl } = endpoint
     this.#transport =
       options.transport ??
-      createTransport({ provider: this.provider, baseUrl: endpoint.baseUrl, api, headers, fetch, clock })
+      createTransport({ provider: this.provider, baseUrl, api, headers, fetch, timeoutMs, stallTimeoutMs, clock })
   }
 
   async *stream(

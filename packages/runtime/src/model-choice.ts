@@ -28,6 +28,8 @@ export interface ConfiguredEndpoint {
   readonly apiKey?: string | undefined
   readonly keyEnv?: string | undefined
   readonly model?: string | undefined
+  readonly timeoutMs?: number | undefined
+  readonly stallTimeoutMs?: number | undefined
 }
 
 /** Which model to ask, where and with which key. */
@@ -39,6 +41,10 @@ export interface ModelChoice {
   readonly model: string
   readonly baseUrl: string
   readonly apiKey: string | null
+  /** Until the first byte of an answer. Default: that of the transport. */
+  readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. Default: that of the transport. */
+  readonly stallTimeoutMs?: number | undefined
 }
 
 /**
@@ -82,7 +88,9 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     keyOf(provider, secrets) ??
     null
   if (apiKey === null && provider.keyRequired && asked.baseUrl === undefined) throw noKey(provider)
-  return { provider: endpoint ? name : provider.id, catalogueId: provider.id, model, baseUrl, apiKey }
+  const { timeoutMs, stallTimeoutMs } = endpoint ?? {}
+  const id = endpoint ? name : provider.id
+  return { provider: id, catalogueId: provider.id, model, baseUrl, apiKey, timeoutMs, stallTimeoutMs }
 }
 
 function configuredProvider(configured: ConfiguredModel): string | undefined {

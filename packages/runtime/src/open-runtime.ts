@@ -258,6 +258,8 @@ class HomeRuntime implements Runtime {
       baseUrl: traffic.baseUrl,
       apiKey: choice.apiKey,
       fetch: traffic.fetch,
+      timeoutMs: choice.timeoutMs,
+      stallTimeoutMs: choice.stallTimeoutMs,
       maxRetries: this.config.agent.api_max_retries,
       clock: this.#clock,
       logger: this.#logger,

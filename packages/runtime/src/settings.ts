@@ -19,10 +19,21 @@ export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'confi
   const { model, providers } = config
   const endpoints = Object.entries(providers).map(([name, entry]): [string, ConfiguredEndpoint] => [
     name,
-    { baseUrl: entry.base_url, apiKey: entry.api_key, keyEnv: entry.key_env, model: entry.model },
+    {
+      baseUrl: entry.base_url,
+      apiKey: entry.api_key,
+      keyEnv: entry.key_env,
+      model: entry.model,
+      timeoutMs: toMs(entry.request_timeout_seconds),
+      stallTimeoutMs: toMs(entry.stale_timeout_seconds),
+    },
   ])
   return {
     configured: { provider: model.provider, model: model.default, baseUrl: model.base_url, apiKey: model.api_key },
     endpoints: Object.fromEntries(endpoints),
   }
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000
 }
