@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { harness } from './harness.js'
+import { type EnvironmentUnderTest, harness } from './harness.js'
 import { testPermit } from './permit.js'
-import type { EnvironmentUnderTest } from './test-environment.js'
 
 const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes)
 

@@ -1,7 +1,13 @@
 import type { BackgroundProcess, Environment, ExecOptions, ExecResult, FileStat } from '@hermes/contracts/environment'
 import { onTestFinished } from 'vitest'
 import { testPermit } from './permit.js'
-import type { EnvironmentUnderTest } from './test-environment.js'
+
+/** A fresh environment, and how to be rid of it. */
+export interface EnvironmentUnderTest {
+  readonly environment: Environment
+  /** Ends everything and removes the files. Called after each test; the environment may be closed already. */
+  dispose(): Promise<void>
+}
 
 /** An environment with permits filled in, as the tests use it. */
 export interface Harness {

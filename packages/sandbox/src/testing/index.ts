@@ -1,2 +1,3 @@
+export type { EnvironmentUnderTest } from './harness.js'
 export { type TestPermit, testPermit } from './permit.js'
-export { type EnvironmentUnderTest, type TestEnvironmentOptions, testEnvironment } from './test-environment.js'
+export { type TestEnvironmentOptions, testEnvironment } from './test-environment.js'

@@ -1,15 +1,8 @@
-import type { Environment } from '@hermes/contracts/environment'
 import { describe } from 'vitest'
 import { backgroundTests } from './background-tests.js'
 import { execTests } from './exec-tests.js'
 import { fileTests } from './file-tests.js'
-
-/** A fresh environment, and how to be rid of it. */
-export interface EnvironmentUnderTest {
-  readonly environment: Environment
-  /** Ends everything and removes the files. Called after each test; the environment may be closed already. */
-  dispose(): Promise<void>
-}
+import type { EnvironmentUnderTest } from './harness.js'
 
 export interface TestEnvironmentOptions {
   /** Shown in test titles. */
