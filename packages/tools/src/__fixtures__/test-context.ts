@@ -78,7 +78,7 @@ function permitFor(action: Action): Permit {
 const sorted = (action: Action) => Object.entries(action).sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** A folder that is gone when the test ends. */
-export async function temporaryFolder(): Promise<string> {
+async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-tools-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder

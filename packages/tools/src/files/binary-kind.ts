@@ -41,7 +41,7 @@ const SIGNATURES: readonly Signature[] = [
 ]
 
 /** How much of a file's start {@link sniff} wants to see, in bytes. */
-export const SNIFF_BYTES = 8192
+const SNIFF_BYTES = 8192
 
 /** How to decode a file, or what kind of binary it is. */
 export type Sniffed =

@@ -20,7 +20,7 @@ export interface FileLedger {
 export const fileLedger = (state: ToolState): FileLedger => state.scratch('files', createFileLedger)
 
 /** An empty ledger that forgets the oldest of more than a thousand files. */
-export function createFileLedger(): FileLedger {
+function createFileLedger(): FileLedger {
   const pages = new Map<string, { readonly version: string; readonly repeats: 0 | 1 }>()
   const versions = new Map<string, string>()
   const failures = new Map<string, number>()

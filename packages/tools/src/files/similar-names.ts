@@ -15,7 +15,7 @@ export async function missingFile(environment: Environment, path: string): Promi
 }
 
 /** Up to three of `names` that are most like `name`, nearest first. */
-export async function similarNames(name: string, names: readonly string[]): Promise<readonly string[]> {
+async function similarNames(name: string, names: readonly string[]): Promise<readonly string[]> {
   const { distance } = await import('fastest-levenshtein')
   const wanted = name.toLowerCase()
   const stem = wanted.replace(/\.[^.]*$/, '')
