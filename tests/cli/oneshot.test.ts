@@ -56,10 +56,7 @@ describe('hermes chat -q', () => {
     expect((await chat(['-c', '-q', 'Two.', ...model(), '-t', 'file'])).exitCode).toBe(0)
     expect(server.requests).toHaveLength(8)
     for (let index = 1; index < server.requests.length; index++) {
-      expect(
-        checkPrefix(server.requests[index - 1]!, server.requests[index]!),
-        `request ${index + 1}`,
-      ).toBeNull()
+      expect(checkPrefix(server.requests[index - 1]!, server.requests[index]!), `request ${index + 1}`).toBeNull()
     }
   })
 

@@ -57,7 +57,7 @@ async function askApproval(io: Io, question: ApprovalQuestion): Promise<Approval
 export async function askQuestion(io: Io, question: Question, signal: AbortSignal): Promise<Answer> {
   const style = createStyle(io.stderr)
   io.stderr.write(`${style.bold(question.question)}\n`)
-  question.choices.forEach((choice, index) => io.stderr.write(`  ${index + 1}. ${choice}\n`))
+  for (const [index, choice] of question.choices.entries()) io.stderr.write(`  ${index + 1}. ${choice}\n`)
   for (;;) {
     const line = await askLine(io, question.choices.length > 0 ? 'number or answer > ' : 'answer > ', signal)
     if (line === null) return { type: 'unanswered', reason: 'The user did not answer.' }

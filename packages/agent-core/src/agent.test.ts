@@ -418,7 +418,7 @@ describe('createAgent', () => {
       keepsData: true,
       execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
     })
-    const calls = Array.from({ length: 11 }, (_, index) => ['c' + index, 'look', {}] as const)
+    const calls = Array.from({ length: 11 }, (_, index) => [`c${index}`, 'look', {}] as const)
     const { agent, model } = setUp([{ calls: [['t', 'todo_write', {}]] }, { calls }, { text: 'ok' }], {
       tools: [todo, record('look')],
     })

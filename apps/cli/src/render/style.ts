@@ -28,7 +28,10 @@ export function createStyle(output: Pick<Output, 'colors'>): Style {
 
 /** `text` on one line and at most `columns` wide. */
 export function clip(text: string, columns: number): string {
-  const line = text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', '  ').trimEnd()
+  const line = text
+    .replace(/\s*\n\s*/g, ' ')
+    .replaceAll('\t', '  ')
+    .trimEnd()
   return line.length <= columns ? line : `${line.slice(0, Math.max(columns - 1, 0)).toWellFormed()}…`
 }
 
