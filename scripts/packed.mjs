@@ -97,7 +97,7 @@ function importEverything({ packages, tarballs, path, major }) {
 
   writeFileSync(
     join(directory, 'all.mts'),
-    specifiers.map((specifier) => `import '${specifier}'\nexport type * from '${specifier}'\n`).join(''),
+    specifiers.map((specifier, at) => `import '${specifier}'\nexport type * as n${at} from '${specifier}'\n`).join(''),
   )
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const options = [

@@ -34,17 +34,22 @@ it('lists the factories of all packages, sorted, and finds its own output fresh'
   expect(
     await readFile(join(root, generated), 'utf8'),
   ).toBe(`// Written by \`pnpm gen\`. Every tool that ships with Hermes, by the name of its factory.
+import type { Tool } from '@hermes/contracts/tool'
 import {
   createMemoryTool,
 } from '@hermes/memory/tools'
 import {
   createWriteFileTool,
+  type ToolSettings,
 } from '@hermes/tools'
 
-export const toolFactories = [
+/** Makes one tool with the limits of a home. */
+export type ToolFactory = (settings: ToolSettings) => Tool
+
+export const toolFactories: readonly ToolFactory[] = [
   createMemoryTool,
   createWriteFileTool,
-] as const
+]
 `)
   expect(run('--check')).toEqual({ status: 0, stderr: '' })
 })
