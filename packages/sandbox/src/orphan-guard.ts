@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
 
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended.
 const SCRIPT = `trap '' HUP INT TERM
@@ -21,9 +22,14 @@ for id in $live; do kill -s KILL -- "-$id"; done`
 export class OrphanGuard {
   #watcher: ChildProcess | null = null
 
-  add(group: number): void {
+  /**
+   * The pipe a new group writes its "+ group" line to before it does anything else: no kill of the agent falls between start and
+   * registration, and the watcher sees the end of the pipe only once every new group has let go of it. `null` without a watcher.
+   */
+  channel(): Writable | null {
     this.#watcher ??= this.#start()
-    this.#watcher.stdin?.write(`+ ${group}\n`)
+    const { stdin, pid } = this.#watcher
+    return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
   }
 
   remove(group: number): void {

@@ -51,7 +51,6 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     child.once('error', (error) => reject(spawnFailed(error, run.program)))
   })
   try {
-    if (group !== undefined) run.guard.add(group)
     const { stopped, end } = await watch(run, group, exit)
     await drained.quiet()
     const left = group !== undefined && groupExists(group)
@@ -73,6 +72,7 @@ function start(run: CommandRun) {
         run.stdin ?? 'ignore',
         run.pipe.childEnd,
         typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
+        run.guard.channel() ?? 'ignore',
       ],
     })
   } catch (error) {

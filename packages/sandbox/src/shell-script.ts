@@ -9,9 +9,11 @@ export function shellProgram(path: string): ShellProgram {
   return { path, args: /(^|\/)bash[^/]*$/.test(path) ? ['--norc', '--noprofile'] : [] }
 }
 
+// File descriptor 3 is the orphan guard's: see there.
 // The braces make the shell parse everything before it runs the command: a command with unbalanced quotes would otherwise spoil the
 // lines after it. State is saved in both places because the command may call `exit`, or set an exit trap of its own.
-const RUN = `exec 2>&1
+const RUN = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+exec 2>&1 3>&-
 __hermes_state=$1 __hermes_command=$2
 shift 2
 __hermes_save() {
