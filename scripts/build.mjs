@@ -1,4 +1,6 @@
 // Builds with turbo and stays silent unless that fails.
+// Two ways: `build` makes everything that is published, libraries and declarations included; `bundle` makes only the runnable apps,
+// each in one go from the sources of all packages, which is what `pnpm hermes`, `pnpm demo`, the tests and the bench need.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -9,10 +11,24 @@ import { join } from 'node:path'
  * @returns {boolean} whether it worked
  */
 export function build(root, name) {
+  return turbo(root, 'build', name)
+}
+
+/**
+ * Bundles all apps, or one. What went wrong goes to stderr.
+ * @param {string} root of the workspace
+ * @param {string} [name] of the app
+ * @returns {boolean} whether it worked
+ */
+export function bundle(root, name) {
+  return turbo(root, 'bundle', name)
+}
+
+function turbo(root, task, name) {
   const filter = name ? [`--filter=${name}`] : []
   const { status, stdout, stderr, error } = spawnSync(
     join(root, 'node_modules/.bin/turbo'),
-    ['run', 'build', '--output-logs=errors-only', '--log-order=grouped', ...filter],
+    ['run', task, '--output-logs=errors-only', '--log-order=grouped', ...filter],
     {
       cwd: root,
       encoding: 'utf8',

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from './build.mjs'
+import { bundle } from './build.mjs'
 import { isStale, writeStamp } from './stale.mjs'
 
 const root = resolve(import.meta.dirname, '..')
@@ -35,6 +35,6 @@ function forward(signal) {
 function buildCli() {
   const startedMs = Date.now()
   console.error(`Building Hermes (${existsSync(stamp) ? 'sources changed' : 'first run'})…`)
-  if (!build(root, '@hermes/cli')) process.exit(1)
+  if (!bundle(root, '@hermes/cli')) process.exit(1)
   writeStamp(stamp, startedMs)
 }

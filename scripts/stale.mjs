@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 
 const FOLDERS = ['apps/cli', 'packages']
-const FILES = ['package.json', 'pnpm-lock.yaml', 'tsup.config.ts', 'tsconfig.base.json']
+const FILES = ['package.json', 'pnpm-lock.yaml', 'tsup.app.ts', 'tsup.config.ts', 'tsconfig.base.json']
 const SKIPPED = new Set(['node_modules', 'dist', '.turbo', 'coverage', '__fixtures__'])
 const NO_INPUT = /\.test\.ts$|^README\.md$/
 

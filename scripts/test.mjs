@@ -1,4 +1,4 @@
-// node scripts/test.mjs [VITEST ARGS]: builds, runs every test, ends with the line `N passed, N failed, N skipped`.
+// node scripts/test.mjs [VITEST ARGS]: bundles the apps, runs every test, ends with the line `N passed, N failed, N skipped`.
 // Random tests take their seed from HERMES_TEST_SEED; without one a fresh seed is drawn and printed.
 // Exit codes: 0 all passed, 1 something failed, did not build, or nothing ran.
 import { spawnSync } from 'node:child_process'
@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from './build.mjs'
+import { bundle } from './build.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const env = {
@@ -17,7 +17,7 @@ const env = {
 process.exitCode = main()
 
 function main() {
-  if (!build(root)) return summarize({ passed: 0, failed: 1, skipped: 0 })
+  if (!bundle(root)) return summarize({ passed: 0, failed: 1, skipped: 0 })
   console.log(`Seed of random tests: HERMES_TEST_SEED=${env.HERMES_TEST_SEED}`)
   const directory = mkdtempSync(join(tmpdir(), 'hermes-test-'))
   try {
