@@ -1,6 +1,6 @@
 // The rules applied to a workspace. Pure over what ./workspace.mjs read.
 import { builtinModules } from 'node:module'
-import { matchesGlob } from 'node:path'
+import { dirname, matchesGlob } from 'node:path'
 import { findCycles } from './cycles.mjs'
 import { exportSource, readWorkspace, resolveRelative } from './workspace.mjs'
 
@@ -50,6 +50,8 @@ function checkImport(workspace, pkg, file, entry) {
   const { specifier } = entry
   if (specifier.startsWith('.')) {
     const { path, file: target } = resolveRelative(file.path, specifier, workspace.files)
+    // A build configuration beside the manifest may share one at the root of the workspace.
+    if (dirname(file.path) === pkg.dir && dirname(path) === '.') return
     if (!path.startsWith(`${pkg.dir}/`))
       report('relative', `${specifier} leaves the package; import it by package name`)
     else if (!target && /\.[cm]?js$/.test(specifier)) report('relative', `${specifier} names no source file`)

@@ -183,6 +183,14 @@ describe('paths and dependencies', () => {
     expect(found).toEqual(['packages/safety/src/index.ts:1 relative'])
   })
 
+  it('lets a build configuration, and nothing in src, share one at the root of the workspace', async () => {
+    const found = await check({
+      'apps/acp/src/index.ts': "import '../../../tsup.app.js'",
+      'apps/acp/tsup.config.ts': "import '../../tsup.app.js'\nimport '../../packages/safety/tsup.config.js'",
+    })
+    expect(found).toEqual(['apps/acp/src/index.ts:1 relative', 'apps/acp/tsup.config.ts:2 relative'])
+  })
+
   it('reports a file that does not parse', async () => {
     expect(await check({ 'packages/safety/src/index.ts': 'const = 1' })).toEqual([
       'packages/safety/src/index.ts:1 parse',
