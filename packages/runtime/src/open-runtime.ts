@@ -58,6 +58,8 @@ export interface AgentRequest {
   readonly baseUrl?: string
   /** Default: `toolsets` of config.yaml. */
   readonly toolsets?: readonly string[]
+  /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
+  readonly withoutToolsets?: readonly string[]
   readonly maxTurns?: number
   readonly ask?: AgentOptions['ask']
   /** Writes the model traffic to this file. */
@@ -195,7 +197,7 @@ class HomeRuntime implements Runtime {
     })
     const toolsets = {
       enabled: request.toolsets ?? this.config.toolsets,
-      disabled: this.config.agent.disabled_toolsets,
+      disabled: [...this.config.agent.disabled_toolsets, ...(request.withoutToolsets ?? [])],
     }
     resolveToolsets(registry.toolsets(), toolsets)
     const cwd = request.cwd ?? this.#options.cwd
