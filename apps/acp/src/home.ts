@@ -1,0 +1,34 @@
+// Everything that is needed once there is a session; loaded after the client was greeted.
+import { defaultHome } from '@hermes/config'
+import type { Logger } from '@hermes/contracts'
+import { openRuntime, type Runtime } from '@hermes/runtime'
+import type { Io } from './io.js'
+import { createFileLogger } from './log.js'
+
+/** An opened Hermes home and where it logs. */
+export interface Home {
+  readonly runtime: Runtime
+  readonly logger: Logger
+}
+
+/** Opens the home for editors; what is wrong with it is said once on stderr. */
+export async function openHome(io: Io, options: { readonly yolo: boolean }): Promise<Home> {
+  const home = defaultHome({ env: io.env, userHome: io.userHome })
+  const logger = createFileLogger(home)
+  const { env, cwd, userHome, user, tempDir } = io
+  const runtime = await openRuntime({
+    home,
+    env,
+    cwd,
+    userHome,
+    user,
+    tempDir,
+    surface: 'acp',
+    yolo: options.yolo,
+    logger,
+  })
+  for (const problem of runtime.problems) io.stderr.write(`hermes acp: ${problem}\n`)
+  return { runtime, logger }
+}
+
+export { openSession } from './open-session.js'

@@ -1,0 +1,19 @@
+/** What the server sees of the world it was started in; read once, in the process entry. */
+export interface Io {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly userHome: string
+  readonly user: string
+  /** Where temporary folders are made. */
+  readonly tempDir: string
+  /** Fires at SIGINT, SIGTERM or SIGHUP. Returns how to leave. */
+  onInterrupt(handler: (signal: NodeJS.Signals) => void): () => void
+}
+
+/** A stream that may be closed by whoever reads it; writing then does nothing. */
+export interface Output {
+  write(text: string): void
+}

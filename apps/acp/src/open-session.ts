@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises'
+import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Question } from '@hermes/contracts/tool'
+import type { AgentRequest } from '@hermes/runtime'
+import { failure } from './failure.js'
+import type { Home } from './home.js'
+import { askQuestion } from './question.js'
+import { AcpSession } from './session.js'
+
+const INSTRUCTIONS =
+  'You speak inside a code editor: Markdown is shown, and the user sees your tool calls, edits and task list beside your text, so do not repeat them. Name files by their path.'
+
+/** What decides about an agent, beside its session. */
+export type AgentWishes = Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns'>
+
+/** Options of {@link openSession}. */
+export interface OpenSessionOptions {
+  readonly client: AgentContext
+  readonly capabilities: ClientCapabilities
+  readonly wishes: AgentWishes
+  readonly userHome: string
+  readonly cwd: string
+  /** Names of the MCP servers the editor gave. */
+  readonly mcpServers: readonly string[]
+  /** Continues this session. Default: a new one. */
+  readonly sessionId?: string
+}
+
+/**
+ * A session with an agent of its own.
+ * @throws RequestError when `cwd` is no absolute path of a folder or the session does not exist; HermesError of the runtime.
+ */
+export async function openSession(home: Home, options: OpenSessionOptions): Promise<AcpSession> {
+  const { client, capabilities, cwd, userHome, sessionId } = options
+  await checkFolder(cwd)
+  const stored = sessionId === undefined ? null : await storedSession(home, sessionId)
+  const canAsk = Boolean(capabilities.elicitation?.form)
+  let id = ''
+  const ask = (question: Question, { signal }: { readonly signal: AbortSignal }) =>
+    askQuestion(client, { sessionId: id, question }, { signal, logger: home.logger })
+  const { agent } = await home.runtime.createAgent({
+    ...options.wishes,
+    ...(stored ? { session: stored } : {}),
+    cwd,
+    instructions: INSTRUCTIONS,
+    ...(canAsk ? { ask } : { withoutToolsets: ['clarify'] }),
+  })
+  id = agent.sessionId
+  const notices = [
+    ...(options.mcpServers.length > 0
+      ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
+      : []),
+  ]
+  const moved = stored?.cwd && stored.cwd !== cwd ? cwd : null
+  const showsNotices = Boolean(capabilities.session?.notices)
+  return new AcpSession({ agent, home, client, place: { cwd, userHome }, notices, showsNotices, movedTo: moved })
+}
+
+async function storedSession({ runtime }: Home, sessionId: string): Promise<SessionInfo> {
+  const stored = await (await runtime.storage()).getSession(sessionId)
+  if (stored) return stored
+  throw failure('notFound', `There is no stored session "${sessionId}". Start one with session/new.`, { sessionId })
+}
+
+async function checkFolder(cwd: string): Promise<void> {
+  const found = await stat(cwd).catch(() => null)
+  if (!found?.isDirectory()) throw failure('invalidParams', `cwd must be a folder that exists, got "${cwd}".`)
+}

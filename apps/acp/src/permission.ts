@@ -1,0 +1,44 @@
+import type { AgentContext, PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk'
+import { errorLine, type Logger } from '@hermes/contracts'
+import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
+import { fence, textContent } from './tool-view.js'
+
+const OPTIONS: Readonly<Record<ApprovalChoice, Pick<PermissionOption, 'name' | 'kind'>>> = {
+  once: { name: 'Allow once', kind: 'allow_once' },
+  session: { name: 'Allow for this session', kind: 'allow_always' },
+  always: { name: 'Always allow', kind: 'allow_always' },
+  deny: { name: 'Reject', kind: 'reject_once' },
+}
+
+/** What is asked, and about which call of which session. */
+export interface PermissionRequest {
+  readonly sessionId: string
+  readonly toolCallId: string
+  readonly question: ApprovalQuestion
+}
+
+/** Asks the person at the editor. Anything but a clear yes is a no: a refusal, an unknown option, an error, a client that left. */
+export async function askPermission(
+  client: AgentContext,
+  { sessionId, toolCallId, question }: PermissionRequest,
+  logger: Logger,
+): Promise<ApprovalChoice> {
+  const request: RequestPermissionRequest = {
+    sessionId,
+    toolCall: {
+      toolCallId,
+      title: question.summary,
+      status: 'pending',
+      ...(question.action.type === 'spawn' ? { content: [textContent(fence(question.action.command))] } : {}),
+    },
+    options: question.choices.map((choice) => ({ optionId: choice, ...OPTIONS[choice] })),
+  }
+  try {
+    const { outcome } = await client.request('session/request_permission', request)
+    if (outcome?.outcome !== 'selected') return 'deny'
+    return question.choices.find((choice) => choice === outcome.optionId) ?? 'deny'
+  } catch (error) {
+    logger.warn('A permission request failed and counts as a no.', { error: errorLine(error) })
+    return 'deny'
+  }
+}

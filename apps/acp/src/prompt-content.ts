@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url'
+import type { ContentBlock, EmbeddedResourceResource } from '@agentclientprotocol/sdk'
+import type { UserPart } from '@hermes/contracts/conversation'
+
+const MAX_ATTACHED_CHARS = 200_000
+
+/** What a prompt says, or one line naming what cannot be taken. Links stay links: the agent opens what it needs with its tools. */
+export function toUserParts(blocks: readonly ContentBlock[]): readonly UserPart[] | string {
+  const parts: UserPart[] = []
+  for (const block of blocks) {
+    if (block.type === 'audio') return 'Audio is not supported here; send text, images, links or embedded text.'
+    parts.push(toUserPart(block))
+  }
+  const isEmpty = parts.every((part) => part.type === 'text' && part.text.trim() === '')
+  return isEmpty ? 'The prompt is empty. Give it some text.' : parts
+}
+
+function toUserPart(block: Exclude<ContentBlock, { type: 'audio' }>): UserPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'image':
+      return { type: 'image', mediaType: block.mimeType, data: block.data }
+    case 'resource_link':
+      return { type: 'text', text: `\n[Attached: ${nameOf(block.uri)}]\n` }
+    case 'resource':
+      return resourcePart(block.resource)
+    default:
+      return block satisfies never
+  }
+}
+
+/** Embedded text is material from outside, not the user's own words. */
+function resourcePart(resource: EmbeddedResourceResource): UserPart {
+  const name = nameOf(resource.uri)
+  if ('text' in resource)
+    return { type: 'text', text: `Contents of ${name}:\n\n${clip(resource.text)}`, origin: 'external' }
+  if (resource.mimeType?.startsWith('image/'))
+    return { type: 'image', mediaType: resource.mimeType, data: resource.blob }
+  return { type: 'text', text: `\n[Attached: ${name}, ${resource.mimeType ?? 'binary'}, not shown]\n` }
+}
+
+/** The path of a file, else the address. */
+function nameOf(uri: string): string {
+  try {
+    return uri.startsWith('file://') ? fileURLToPath(uri) : uri
+  } catch {
+    return uri
+  }
+}
+
+function clip(text: string): string {
+  if (text.length <= MAX_ATTACHED_CHARS) return text
+  return `${text.slice(0, MAX_ATTACHED_CHARS).toWellFormed()}\n[… ${text.length - MAX_ATTACHED_CHARS} more characters]`
+}

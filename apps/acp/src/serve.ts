@@ -1,0 +1,36 @@
+import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/sdk'
+import { errorLine } from '@hermes/contracts'
+import type { Io } from './io.js'
+import type { AgentWishes } from './open-session.js'
+import { AcpServer } from './server.js'
+import { toReadable, toWritable } from './streams.js'
+
+/** What flags decide. */
+export interface ServeOptions {
+  readonly agent: AgentWishes
+  readonly yolo: boolean
+  readonly version: string
+}
+
+/** Serves one client until it leaves or a signal comes; resolves with the exit code: 0, or 1 after a message beyond all size. */
+export async function serve(io: Io, options: ServeOptions): Promise<number> {
+  const server = new AcpServer(io, options)
+  // `session/cancel` comes last: handlers are tried in this order, so it cannot overtake the prompt it ends.
+  const app = agent({ name: 'hermes' })
+    .onConnect(({ client }) => server.connect(client))
+    .onRequest('initialize', ({ params }) => server.initialize(params))
+    .onRequest('authenticate', ({ params }) => server.authenticate(params))
+    .onRequest('session/new', ({ params }) => server.newSession(params))
+    .onRequest('session/load', ({ params }) => server.loadSession(params))
+    .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
+    .onNotification('session/cancel', ({ params }) => server.cancel(params))
+  const connection = app.connect(ndJsonStream(toWritable(io.stdout), toReadable(io.stdin)))
+  const stopListening = io.onInterrupt(() => connection.close())
+  await connection.closed
+  stopListening()
+  await server.close()
+  const reason: unknown = connection.signal.reason
+  if (!(reason instanceof MessageTooLargeError)) return 0
+  io.stderr.write(`hermes acp: ${errorLine(reason)}. The sessions are kept.\n`)
+  return 1
+}

@@ -1,0 +1,160 @@
+import { isAbsolute } from 'node:path'
+import {
+  type AgentContext,
+  type AuthenticateRequest,
+  type AuthMethod,
+  type CancelNotification,
+  type ClientCapabilities,
+  type InitializeRequest,
+  type InitializeResponse,
+  type LoadSessionRequest,
+  type NewSessionRequest,
+  PROTOCOL_VERSION,
+  type PromptRequest,
+  type PromptResponse,
+} from '@agentclientprotocol/sdk'
+import { failure, toRequestError } from './failure.js'
+import type { Home } from './home.js'
+import type { Io } from './io.js'
+import type { ServeOptions } from './serve.js'
+import type { AcpSession } from './session.js'
+
+const SETUP: AuthMethod = {
+  id: 'hermes-setup',
+  name: 'Set up a model',
+  description:
+    'Put a key such as OPENAI_API_KEY=… into the .env file of the Hermes home (~/.hermes/.env), or set model.base_url and model.default in its config.yaml, then choose this.',
+}
+
+type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & { readonly sessionId?: string }
+
+/** What a client can ask of Hermes. The home is opened by the first session; its code loads once the client was greeted. */
+export class AcpServer {
+  readonly #io: Io
+  readonly #options: ServeOptions
+  readonly #sessions = new Map<string, AcpSession>()
+  #client: AgentContext | null = null
+  #capabilities: ClientCapabilities = {}
+  #home: Promise<Home> | null = null
+
+  constructor(io: Io, options: ServeOptions) {
+    this.#io = io
+    this.#options = options
+  }
+
+  connect(client: AgentContext): void {
+    this.#client = client
+  }
+
+  initialize({ clientCapabilities }: InitializeRequest): InitializeResponse {
+    this.#capabilities = clientCapabilities ?? {}
+    setImmediate(() => void code().catch(() => undefined))
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: 'hermes', title: 'Hermes', version: this.#options.version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true, audio: false },
+        mcpCapabilities: { http: false, sse: false },
+      },
+      authMethods: [SETUP],
+    }
+  }
+
+  /** Reads the home again and says whether a model can be asked now. */
+  async authenticate({ methodId }: AuthenticateRequest): Promise<Record<string, never>> {
+    if (methodId !== SETUP.id)
+      throw failure('invalidParams', `Unknown method "${methodId}". The only one is "${SETUP.id}".`)
+    await answering(async () => {
+      if (this.#sessions.size === 0) await this.#closeHome()
+      const { runtime } = await this.#openHome()
+      runtime.chooseModel(this.#options.agent)
+    })
+    return {}
+  }
+
+  async newSession(request: NewSessionRequest): Promise<{ sessionId: string }> {
+    const session = await answering(() => this.#open(request))
+    return { sessionId: session.id }
+  }
+
+  async loadSession(request: LoadSessionRequest): Promise<Record<string, never>> {
+    const { sessionId } = request
+    await answering(async () => {
+      const earlier = this.#sessions.get(sessionId)
+      if (earlier?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
+      const session = await this.#open(request)
+      await earlier?.close()
+      const { runtime } = await this.#openHome()
+      await session.replay(await (await runtime.storage()).entries(sessionId))
+    })
+    return {}
+  }
+
+  async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
+    const session = this.#sessions.get(sessionId)
+    if (!session) {
+      const line = `No session "${sessionId}" is open here. Start one with session/new, or open it with session/load.`
+      throw failure('notFound', line, { sessionId })
+    }
+    return { stopReason: await answering(() => session.prompt(prompt, signal)) }
+  }
+
+  cancel({ sessionId }: CancelNotification): void {
+    this.#sessions.get(sessionId)?.cancel()
+  }
+
+  /** Ends every prompt and closes the home. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()))
+    this.#sessions.clear()
+    await this.#closeHome()
+  }
+
+  async #open(request: SessionRequest): Promise<AcpSession> {
+    if (!isAbsolute(request.cwd)) throw failure('invalidParams', `cwd must be an absolute path, got "${request.cwd}".`)
+    try {
+      const home = await this.#openHome()
+      const { openSession } = await code()
+      const session = await openSession(home, {
+        client: this.#client!,
+        capabilities: this.#capabilities,
+        wishes: this.#options.agent,
+        userHome: this.#io.userHome,
+        cwd: request.cwd,
+        mcpServers: request.mcpServers.map(({ name }) => name),
+        ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+      })
+      this.#sessions.set(session.id, session)
+      return session
+    } catch (error) {
+      // The next try reads keys and configuration again.
+      if (this.#sessions.size === 0) await this.#closeHome()
+      throw error
+    }
+  }
+
+  #openHome(): Promise<Home> {
+    this.#home ??= code().then(({ openHome }) => openHome(this.#io, this.#options))
+    return this.#home
+  }
+
+  async #closeHome(): Promise<void> {
+    const home = await this.#home?.catch(() => null)
+    this.#home = null
+    await home?.runtime.close()
+  }
+}
+
+function code() {
+  return import('./home.js')
+}
+
+/** Whatever goes wrong becomes an error the client can show. */
+async function answering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toRequestError(error)
+  }
+}

@@ -1,0 +1,162 @@
+import type { AgentContext, ContentBlock, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
+import type { Agent, AgentEvent, Run, RunResult } from '@hermes/agent-core'
+import type { Entry, FinishReason, UserPart } from '@hermes/contracts/conversation'
+import { CallIds } from './call-ids.js'
+import { failure } from './failure.js'
+import { toHistory } from './history.js'
+import type { Home } from './home.js'
+import { askPermission } from './permission.js'
+import { toUserParts } from './prompt-content.js'
+import type { Place } from './tool-view.js'
+import { RunUpdates, textChunk } from './updates.js'
+
+/** What an {@link AcpSession} is made of. */
+export interface AcpSessionOptions {
+  readonly agent: Agent
+  readonly home: Home
+  readonly client: AgentContext
+  readonly place: Place
+  /** Said once, with the first prompt. */
+  readonly notices: readonly string[]
+  /** The client shows notices apart from the conversation. */
+  readonly showsNotices: boolean
+  /** The session was begun in another folder; the model is told with the first prompt. */
+  readonly movedTo: string | null
+}
+
+/** A prompt under way. */
+interface Turn {
+  readonly run: Run
+  isCancelled: boolean
+  finishReason: FinishReason | null
+}
+
+/** One conversation with an editor. */
+export class AcpSession {
+  readonly #options: AcpSessionOptions
+  readonly #ids = new CallIds()
+  readonly #stopListening: () => void
+  #notices: readonly string[]
+  #movedTo: string | null
+  #turn: Turn | null = null
+
+  constructor(options: AcpSessionOptions) {
+    this.#options = options
+    this.#notices = options.notices
+    this.#movedTo = options.movedTo
+    // The policy asks only where somebody listens; the question itself goes out with the event that names its call.
+    this.#stopListening = options.home.runtime.policy.listen(this.id, () => undefined)
+  }
+
+  get id(): string {
+    return this.#options.agent.sessionId
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== null
+  }
+
+  /** Sends what was said and done so far. */
+  async replay(entries: readonly Entry[]): Promise<void> {
+    for (const update of toHistory(entries, this.#ids, this.#options.place)) await this.#send(update)
+  }
+
+  /**
+   * Runs one prompt to its end; it has begun when this returns. Abort of `signal` is an interrupt.
+   * @throws RequestError when the prompt cannot be taken, another one is under way, or the run failed.
+   */
+  prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
+    if (this.#turn)
+      throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
+    const parts = toUserParts(blocks)
+    if (typeof parts === 'string') throw failure('invalidParams', parts)
+    const run = this.#options.agent.run({ content: [...this.#moved(), ...parts] }, { signal })
+    const turn: Turn = { run, isCancelled: false, finishReason: null }
+    this.#turn = turn
+    return this.#finish(turn)
+  }
+
+  /** Ends the prompt under way; nothing happens when there is none. */
+  cancel(): void {
+    if (!this.#turn) return
+    this.#turn.isCancelled = true
+    this.#options.agent.interrupt('cancelled from the editor')
+  }
+
+  /** Ends the prompt under way and waits for it. */
+  async close(): Promise<void> {
+    const { agent } = this.#options
+    agent.interrupt('the editor left')
+    await this.#turn?.run.result
+    this.#stopListening()
+  }
+
+  #moved(): readonly UserPart[] {
+    if (this.#movedTo === null) return []
+    const text = `[The working directory is ${this.#movedTo} from here on.]`
+    this.#movedTo = null
+    return [{ type: 'text', text, origin: 'reminder' }]
+  }
+
+  async #finish(turn: Turn): Promise<StopReason> {
+    try {
+      await this.#sendNotices()
+      const updates = new RunUpdates(this.#ids, this.#options.place)
+      for await (const event of turn.run) {
+        if (event.type === 'message-end') turn.finishReason = event.message.finishReason ?? null
+        for (const update of updates.of(event)) await this.#send(update)
+        if (event.type === 'approval-request') void this.#askPermission(event)
+      }
+      return await this.#stopReason(turn, await turn.run.result)
+    } finally {
+      this.#turn = null
+    }
+  }
+
+  async #askPermission(event: AgentEvent & { readonly type: 'approval-request' }): Promise<void> {
+    const { client, home } = this.#options
+    const { approvalId, callId, question } = event
+    const request = { sessionId: this.id, toolCallId: this.#ids.current(callId), question }
+    const choice = await askPermission(client, request, home.logger)
+    await home.runtime.policy.answer(approvalId, choice, 'editor')
+  }
+
+  async #stopReason(turn: Turn, { status, error }: RunResult): Promise<StopReason> {
+    if (turn.isCancelled) return 'cancelled'
+    switch (status) {
+      case 'interrupted':
+        return 'cancelled'
+      case 'completed':
+        return turn.finishReason === 'length' ? 'max_tokens' : 'end_turn'
+      case 'stopped':
+        await this.#sendLine(error?.message)
+        return error?.code === 'agent.content_filter' ? 'refusal' : 'max_turn_requests'
+      case 'parked':
+        await this.#sendLine(
+          'Nobody answered the permission request in time, so it was not done. Prompt again to go on.',
+        )
+        return 'end_turn'
+      case 'failed':
+        throw failure('internal', error?.message ?? 'The run failed.', { code: error?.code })
+      default:
+        return status satisfies never
+    }
+  }
+
+  async #sendNotices(): Promise<void> {
+    for (const title of this.#notices) {
+      if (this.#options.showsNotices) await this.#send({ sessionUpdate: 'notice', severity: 'warning', title })
+      else await this.#sendLine(title)
+    }
+    this.#notices = []
+  }
+
+  async #sendLine(text: string | undefined): Promise<void> {
+    if (text !== undefined) await this.#send(textChunk('agent_message_chunk', `\n\n[${text}]\n\n`))
+  }
+
+  /** A client that left gets nothing more; the run ends by its signal. */
+  async #send(update: SessionUpdate): Promise<void> {
+    await this.#options.client.notify('session/update', { sessionId: this.id, update }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,27 @@
+import type { Io, Output } from './io.js'
+
+/** Standard input as a web stream; a broken pipe counts as its end. */
+export function toReadable(stdin: Io['stdin']): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      let isOpen = true
+      const end = () => {
+        if (isOpen) controller.close()
+        isOpen = false
+      }
+      stdin.on('data', (chunk: Uint8Array) => {
+        if (isOpen) controller.enqueue(chunk)
+      })
+      stdin.once('end', end).once('error', end).once('close', end)
+    },
+    cancel() {
+      stdin.pause()
+    },
+  })
+}
+
+/** Standard output as a web stream. Each chunk is whole messages. */
+export function toWritable(stdout: Output): WritableStream<Uint8Array> {
+  const decoder = new TextDecoder()
+  return new WritableStream<Uint8Array>({ write: (chunk) => stdout.write(decoder.decode(chunk)) })
+}

@@ -1,0 +1,111 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
+import type { AgentEvent } from '@hermes/agent-core'
+import { type AssistantMessage, messageText } from '@hermes/contracts/conversation'
+import type { CallIds } from './call-ids.js'
+import { toPlan } from './plan.js'
+import { finishedView, type Place, plannedContent, plannedLocations, textContent, toolKind } from './tool-view.js'
+
+/** What one run says, as updates of the session. */
+export class RunUpdates {
+  readonly #ids: CallIds
+  readonly #place: Place
+  readonly #streamed = { text: '', reasoning: '' }
+
+  constructor(ids: CallIds, place: Place) {
+    this.#ids = ids
+    this.#place = place
+  }
+
+  /** The updates an event comes to, in order. */
+  of(event: AgentEvent): readonly SessionUpdate[] {
+    switch (event.type) {
+      case 'message-delta':
+        this.#streamed.text = event.messageId
+        return [textChunk('agent_message_chunk', event.text, event.messageId)]
+      case 'reasoning-delta':
+        this.#streamed.reasoning = event.messageId
+        return [textChunk('agent_thought_chunk', event.text, event.messageId)]
+      case 'message-end':
+        return this.#unstreamed(event.messageId, event.message)
+      case 'tool-start':
+        return [this.#start(event)]
+      case 'tool-progress':
+        return [{ ...this.#update(event.callId), content: [textContent(event.text)] }]
+      case 'tool-end':
+        return this.#end(event)
+      case 'approval-request':
+        return [{ ...this.#update(event.callId), status: 'pending' }]
+      case 'approval-resolve':
+        return []
+      case 'retry-wait':
+        return [retry(event)]
+      case 'run-start':
+      case 'run-end':
+      case 'message-start':
+      case 'question-request':
+      case 'question-resolve':
+      case 'compaction-start':
+      case 'compaction-end':
+      case 'usage-update':
+      case 'notice':
+        return []
+      default:
+        return event satisfies never
+    }
+  }
+
+  /** A server that does not stream says everything at the end. */
+  #unstreamed(messageId: string, message: AssistantMessage): readonly SessionUpdate[] {
+    const reasoning = this.#streamed.reasoning === messageId ? '' : reasoningText(message)
+    const text = this.#streamed.text === messageId ? '' : messageText(message)
+    return [
+      ...(reasoning === '' ? [] : [textChunk('agent_thought_chunk', reasoning, messageId)]),
+      ...(text === '' ? [] : [textChunk('agent_message_chunk', text, messageId)]),
+    ]
+  }
+
+  #start(event: AgentEvent & { readonly type: 'tool-start' }): SessionUpdate {
+    return {
+      sessionUpdate: 'tool_call',
+      toolCallId: this.#ids.begin(event.callId),
+      name: event.toolName,
+      title: event.summary || event.toolName,
+      kind: toolKind(event.toolName),
+      status: 'in_progress',
+      rawInput: event.args,
+      locations: plannedLocations(event.args, this.#place),
+      content: plannedContent(event.toolName, event.args, this.#place),
+    }
+  }
+
+  #end(event: AgentEvent & { readonly type: 'tool-end' }): readonly SessionUpdate[] {
+    const plan = event.isError ? null : toPlan(event.toolName, event.data)
+    const status = event.isError ? 'failed' : 'completed'
+    return [{ ...this.#update(event.callId), status, ...finishedView(event) }, ...(plan ? [plan] : [])]
+  }
+
+  #update(callId: string) {
+    return { sessionUpdate: 'tool_call_update', toolCallId: this.#ids.current(callId) } as const
+  }
+}
+
+/** A piece of text of the user, the agent or its thoughts. */
+export function textChunk(
+  sessionUpdate: 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk',
+  text: string,
+  messageId?: string,
+): SessionUpdate {
+  return { sessionUpdate, content: { type: 'text', text }, ...(messageId === undefined ? {} : { messageId }) }
+}
+
+/** What a model thought before it answered. */
+export function reasoningText(message: AssistantMessage): string {
+  return message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+}
+
+/** What was shown cannot be taken back, so it is said that it is void. */
+function retry(event: AgentEvent & { readonly type: 'retry-wait' }): SessionUpdate {
+  const wait = `${event.message} Trying again in ${(event.delayMs / 1000).toFixed(1)} s (attempt ${event.attempt}).`
+  if (event.discardedMessageId === undefined) return textChunk('agent_thought_chunk', `${wait}\n`)
+  return textChunk('agent_message_chunk', `\n\n[The reply broke off and starts again. ${wait}]\n\n`)
+}
