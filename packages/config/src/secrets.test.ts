@@ -57,7 +57,7 @@ describe('loadSecrets', () => {
     const env = { BOTH: 'env', KEPT: '', OPENAI_API_KEY: 'k', PATH: '/bin', GONE: undefined, gh_token: 't', BARE: '' }
     expect(await loadSecrets({ home, env })).toEqual({
       values: { MINE: 'file', BOTH: 'env', KEPT: 'file', OPENAI_API_KEY: 'k', PATH: '/bin', gh_token: 't', BARE: '' },
-      secretNames: ['MINE', 'BOTH', 'KEPT', 'OPENAI_API_KEY', 'gh_token'],
+      secretNames: ['OPENAI_API_KEY', 'gh_token'],
       problems: [],
     })
   })

@@ -13,12 +13,12 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface Secrets {
   /** `.env` overlaid by the environment; an empty variable does not hide a value of `.env`. */
   readonly values: Record<string, string>
-  /** Names from `.env`, and names of the environment that look like keys. */
+  /** Names, in `.env` or the environment, that look like those of keys: a plain path or address in `.env` is no secret. */
   readonly secretNames: string[]
   readonly problems: ConfigProblem[]
 }
 
-const SECRET_NAME = /_(?:API_KEY|TOKEN|SECRET|PASSWORD|KEY)$/i
+const SECRET_NAME = /(?:^|_)(?:KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$/i
 
 /** Reads `.env` of a home. Never throws for what is in it; a file that others can read is a problem. */
 export async function loadSecrets({ home, env }: { readonly home: string; readonly env: Variables }): Promise<Secrets> {
@@ -27,14 +27,14 @@ export async function loadSecrets({ home, env }: { readonly home: string; readon
   const stored = read.type === 'text' ? parseEnv(read.text) : {}
   const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const overlay = set.filter(([name, value]) => value !== '' || !Object.hasOwn(stored, name))
-  const looksSecret = set.map(([name]) => name).filter((name) => SECRET_NAME.test(name))
+  const values = Object.fromEntries([...Object.entries(stored), ...overlay])
   const problems: ConfigProblem[] = []
   if (read.type === 'unreadable') problems.push({ message: `Cannot read ${file}: ${read.reason}`, file })
   if (read.type === 'text' && (await othersCanRead(file)))
     problems.push({ message: `Others can read ${file}. Run: chmod 600 ${file}`, file })
   return {
-    values: Object.fromEntries([...Object.entries(stored), ...overlay]),
-    secretNames: [...new Set([...Object.keys(stored), ...looksSecret])],
+    values,
+    secretNames: Object.keys(values).filter((name) => SECRET_NAME.test(name)),
     problems,
   }
 }
