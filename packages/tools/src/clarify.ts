@@ -1,5 +1,5 @@
 import { type Answer, defineTool, type ToolResult } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 

@@ -8,7 +8,7 @@ import {
   type ToolState,
 } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
-import { z } from 'zod'
+import * as z from 'zod'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { findProcess } from './terminal/find-process.js'

@@ -1,6 +1,6 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { permitRead, readAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { type LinePage, readLinePage } from './files/line-page.js'

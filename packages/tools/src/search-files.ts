@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure } from './result-text.js'

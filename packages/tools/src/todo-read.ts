@@ -1,5 +1,5 @@
 import { defineTool } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { summarise, todoResult, todosOf } from './todo-list.js'

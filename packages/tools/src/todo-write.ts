@@ -1,5 +1,5 @@
 import { defineTool } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { TODO_STATUSES, todoResult, todosOf, updateTodos } from './todo-list.js'
 

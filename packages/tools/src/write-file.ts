@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import { z } from 'zod'
+import * as z from 'zod'
 import { permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences } from './files/refusals.js'
