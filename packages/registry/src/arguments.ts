@@ -1,3 +1,4 @@
+import type { Validator } from '@cfworker/json-schema'
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
 
@@ -13,8 +14,8 @@ function isStandardSchema(parameters: Tool['parameters']): parameters is Standar
 
 const DRAFT = 'draft-2020-12'
 
-/** The JSON Schema of a tool's parameters, without what costs tokens and tells a model nothing. */
-export function parameterSchema(parameters: Tool['parameters']): JsonSchema {
+/** The JSON Schema of parameters, without what costs tokens and tells a model nothing. */
+function parameterSchema(parameters: Tool['parameters']): JsonSchema {
   if (!isStandardSchema(parameters)) return parameters
   const convert = parameters['~standard'].jsonSchema
   if (!convert)
@@ -35,32 +36,42 @@ function tidy(value: unknown): unknown {
   return result
 }
 
-/**
- * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
- * object or array, a number for a string, `null` for a missing optional field.
- */
-export async function checkArguments(
-  parameters: Tool['parameters'],
-  schema: JsonSchema,
-  args: JsonObject,
-): Promise<CheckedArguments> {
-  const coerced = coerce(args, schema) as JsonObject
-  if (isStandardSchema(parameters)) {
-    const result = await parameters['~standard'].validate(coerced)
-    if (!result.issues) return { type: 'valid', args: result.value }
-    return {
-      type: 'invalid',
-      message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; '),
-    }
-  }
-  const { Validator } = await import('@cfworker/json-schema')
-  const result = new Validator(schema as object, '2020-12', false).validate(coerced)
-  if (result.valid) return { type: 'valid', args: coerced }
-  const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
+/** The parameters of one tool: what a model is told, and the check of what it sends. */
+export interface ToolParameters {
+  readonly schema: JsonSchema
+  /**
+   * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
+   * object or array, a number for a string, `null` for a missing optional field. What the schema has a default for is filled in.
+   */
+  check(args: JsonObject): Promise<CheckedArguments>
+}
+
+/** Reads a tool's parameters once. The library that checks JSON Schema loads with the first call. */
+export function toolParameters(parameters: Tool['parameters']): ToolParameters {
+  const schema = parameterSchema(parameters)
+  let validator: Validator | null = null
   return {
-    type: 'invalid',
-    message: leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; '),
+    schema,
+    check: async (args) => {
+      const coerced = coerce(args, schema) as JsonObject
+      if (isStandardSchema(parameters)) return checkStandard(parameters, coerced)
+      if (!validator) {
+        const { Validator } = await import('@cfworker/json-schema')
+        validator = new Validator(schema as object, '2020-12', false)
+      }
+      const result = validator.validate(coerced)
+      if (result.valid) return { type: 'valid', args: coerced }
+      const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
+      const lines = leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim())
+      return { type: 'invalid', message: lines.join('; ') }
+    },
   }
+}
+
+async function checkStandard(parameters: StandardSchema, args: JsonObject): Promise<CheckedArguments> {
+  const result = await parameters['~standard'].validate(args)
+  if (!result.issues) return { type: 'valid', args: result.value }
+  return { type: 'invalid', message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; ') }
 }
 
 function pathOf(path: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined): string {
@@ -85,6 +96,10 @@ function coerce(value: JsonValue, schema: JsonSchema): JsonValue {
     if (!isObject(property)) result[key] = item
     else if (item === null && !required.includes(key) && !typesOf(property).includes('null')) continue
     else result[key] = coerce(item, property)
+  }
+  for (const [key, property] of Object.entries(schema['properties'])) {
+    if (isObject(property) && property['default'] !== undefined && result[key] === undefined)
+      result[key] = property['default']
   }
   return result
 }

@@ -40,6 +40,19 @@ describe('createToolRegistry', () => {
     expect((await registry.dispatch('echo', { count: 1, force: null }, context)).data).toEqual({ count: 1 })
   })
 
+  it('fills in what the schema has a default for', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { path: { type: 'string' }, limit: { type: 'integer', default: 5 } },
+      required: ['path'],
+    }
+    const registry = createToolRegistry({
+      tools: [{ ...echo, parameters, execute: (args) => ({ data: args as never }) }],
+    })
+    expect((await registry.dispatch('echo', { path: 'x' }, context)).data).toEqual({ path: 'x', limit: 5 })
+    expect((await registry.dispatch('echo', { path: 'x', limit: null }, context)).data).toEqual({ path: 'x', limit: 5 })
+  })
+
   it('answers an unknown name with the nearest one and follows aliases', async () => {
     const registry = createToolRegistry({ tools: [echo] })
     const unknown = await registry.dispatch('ecco', {}, context)

@@ -1,7 +1,7 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
-import type { JsonSchema, Tool, ToolContext, ToolDefinition } from '@hermes/contracts/tool'
+import type { Tool, ToolContext, ToolDefinition } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
-import { checkArguments, parameterSchema } from './arguments.js'
+import { type ToolParameters, toolParameters } from './arguments.js'
 import { isHermesError, RegistryError } from './registry-error.js'
 import { errorOutcome, type ToolOutcome, toOutcome } from './result.js'
 import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
@@ -52,7 +52,7 @@ export interface ToolRegistry {
 
 interface Registered {
   readonly tool: Tool
-  readonly schema: JsonSchema
+  readonly parameters: ToolParameters
 }
 
 /** Options of {@link createToolRegistry}. */
@@ -91,12 +91,12 @@ class Registry implements ToolRegistry {
       }
       this.#refuseShadowing(tool, name, options.override ?? false)
     }
-    const schema = parameterSchema(tool.parameters)
-    if (schema['type'] !== 'object') {
+    const parameters = toolParameters(tool.parameters)
+    if (parameters.schema['type'] !== 'object') {
       throw new RegistryError('registry.bad_schema', `The parameters of tool "${tool.name}" must be an object schema.`)
     }
     this.deregister(tool.name)
-    this.#tools.set(tool.name, { tool, schema })
+    this.#tools.set(tool.name, { tool, parameters })
     for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool.name)
     this.#generation++
   }
@@ -138,10 +138,10 @@ class Registry implements ToolRegistry {
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
     return selected
       .filter((_, index) => available[index])
-      .map(({ tool, schema }) => ({
+      .map(({ tool, parameters }) => ({
         name: tool.name,
         description: tool.describe?.() ?? tool.description,
-        parameters: schema,
+        parameters: parameters.schema,
       }))
   }
 
@@ -173,7 +173,7 @@ class Registry implements ToolRegistry {
         outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`),
       }
     }
-    const checked = await checkArguments(tool.parameters, this.#tools.get(tool.name)!.schema, call.args)
+    const checked = await this.#tools.get(tool.name)!.parameters.check(call.args)
     if (checked.type === 'valid') return { type: 'prepared', tool, args: checked.args }
     return {
       type: 'immediate',

@@ -1,17 +1,27 @@
 import { type Answer, defineTool, type ToolResult } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 
-const parameters = z.object({
-  question: z.string(),
-  choices: z.array(z.string()).max(6).default([]).describe('Answers to pick from, the best first'),
-  allow_free_text: z.boolean().default(true).describe('Whether other answers are taken'),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    question: { type: 'string' },
+    choices: {
+      type: 'array',
+      items: { type: 'string' },
+      maxItems: 6,
+      default: [],
+      description: 'Answers to pick from, the best first',
+    },
+    allow_free_text: { type: 'boolean', default: true, description: 'Whether other answers are taken' },
+  },
+  required: ['question'],
+} as const
 
 /** Asks the person behind the session. */
 export const createClarifyTool = (_settings: ToolSettings = defaultToolSettings) =>
-  defineTool<z.output<typeof parameters>>({
+  defineTool<FromSchema<typeof parameters>>({
     name: 'clarify',
     toolset: 'clarify',
     description:

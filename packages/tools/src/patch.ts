@@ -1,6 +1,6 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { permitRead, permitWrite, readAction, writeAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { occurrences } from './files/refusals.js'
@@ -18,14 +18,21 @@ const MAX_DIFF_CHARS = 10_000
 const MAX_DIFF_EDITS = 1000
 const GIVE_UP_AFTER = 3
 
-const parameters = z.object({
-  path: z.string(),
-  old_string: z.string().describe('Text to replace, copied from the file, with enough lines around it to be unique'),
-  new_string: z.string().describe('What stands there instead; empty deletes'),
-  replace_all: z.boolean().default(false),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    path: { type: 'string' },
+    old_string: {
+      type: 'string',
+      description: 'Text to replace, copied from the file, with enough lines around it to be unique',
+    },
+    new_string: { type: 'string', description: 'What stands there instead; empty deletes' },
+    replace_all: { type: 'boolean', default: false },
+  },
+  required: ['path', 'old_string', 'new_string'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Replaces a piece of a file, found by its content. */
 export const createPatchTool = (settings: ToolSettings = defaultToolSettings) =>

@@ -8,23 +8,27 @@ import {
   type ToolState,
 } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { findProcess } from './terminal/find-process.js'
 
 const PREVIEW_CHARS = 2000
 
-const parameters = z.object({
-  action: z.enum(['list', 'poll', 'log', 'wait', 'kill', 'write', 'submit', 'close']),
-  session_id: z.string().optional().describe('From terminal; a unique beginning will do. All but list need it'),
-  data: z.string().optional().describe('Text for write or submit'),
-  timeout: z.number().positive().optional().describe('Seconds to wait; default 180'),
-  offset: z.int().optional().describe('First log line, from 1; default: the last ones'),
-  limit: z.int().default(200).describe('Log lines'),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    action: { type: 'string', enum: ['list', 'poll', 'log', 'wait', 'kill', 'write', 'submit', 'close'] },
+    session_id: { type: 'string', description: 'From terminal; a unique beginning will do. All but list need it' },
+    data: { type: 'string', description: 'Text for write or submit' },
+    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds to wait; default 180' },
+    offset: { type: 'integer', description: 'First log line, from 1; default: the last ones' },
+    limit: { type: 'integer', default: 200, description: 'Log lines' },
+  },
+  required: ['action'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Watches and steers background processes. */
 export const createProcessTool = (settings: ToolSettings = defaultToolSettings) =>

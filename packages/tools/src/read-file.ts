@@ -1,6 +1,6 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { permitRead, readAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { type LinePage, readLinePage } from './files/line-page.js'
@@ -12,13 +12,17 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 const DEVICE = /^\/dev\/(?!shm\/)|^\/proc\/[^/]+\/(?:task\/[^/]+\/)?fd\/[0-2]$/
 const LISTED = 20
 
-const parameters = z.object({
-  path: z.string(),
-  offset: z.int().default(1).describe('First line, from 1'),
-  limit: z.int().default(500).describe('Lines; at most 2000'),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    path: { type: 'string' },
+    offset: { type: 'integer', default: 1, description: 'First line, from 1' },
+    limit: { type: 'integer', default: 500, description: 'Lines; at most 2000' },
+  },
+  required: ['path'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Reads a page of a text file with line numbers. */
 export const createReadFileTool = (settings: ToolSettings = defaultToolSettings) =>

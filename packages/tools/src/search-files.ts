@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure } from './result-text.js'
@@ -19,18 +19,25 @@ const MAX_CONTEXT = 20
 /** An escaped or real line break; `\\n` with an even number of backslashes is a backslash and a letter. */
 const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\n/
 
-const parameters = z.object({
-  pattern: z.string().describe('Regular expression; for target=files a glob such as *.ts or src/**/test_*'),
-  target: z.enum(['content', 'files']).default('content'),
-  path: z.string().default('.').describe('Folder or file'),
-  file_glob: z.string().optional().describe('Only files like *.py'),
-  limit: z.int().default(50),
-  offset: z.int().default(0),
-  output_mode: z.enum(['content', 'files_only', 'count']).default('content'),
-  context: z.int().default(0).describe('Lines around each match'),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    pattern: {
+      type: 'string',
+      description: 'Regular expression; for target=files a glob such as *.ts or src/**/test_*',
+    },
+    target: { type: 'string', enum: ['content', 'files'], default: 'content' },
+    path: { type: 'string', default: '.', description: 'Folder or file' },
+    file_glob: { type: 'string', description: 'Only files like *.py' },
+    limit: { type: 'integer', default: 50 },
+    offset: { type: 'integer', default: 0 },
+    output_mode: { type: 'string', enum: ['content', 'files_only', 'count'], default: 'content' },
+    context: { type: 'integer', default: 0, description: 'Lines around each match' },
+  },
+  required: ['pattern'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Searches file contents or names. `searchers` is the order in which they are tried; for tests. */
 export const createSearchFilesTool = (

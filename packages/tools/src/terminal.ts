@@ -2,20 +2,24 @@ import type { ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
 import { cleanOutput, exitCodeMeaning } from '@hermes/sandbox'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
 
-const parameters = z.object({
-  command: z.string(),
-  background: z.boolean().default(false).describe('Return at once with a session_id for process'),
-  timeout: z.number().positive().optional().describe('Seconds; default 180, at most 600'),
-  workdir: z.string().optional().describe('Run here, this once'),
-})
+const parameters = {
+  type: 'object',
+  properties: {
+    command: { type: 'string' },
+    background: { type: 'boolean', default: false, description: 'Return at once with a session_id for process' },
+    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, at most 600' },
+    workdir: { type: 'string', description: 'Run here, this once' },
+  },
+  required: ['command'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Runs a shell command. */
 export const createTerminalTool = (settings: ToolSettings = defaultToolSettings) =>

@@ -1,14 +1,14 @@
 import { defineTool } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { summarise, todoResult, todosOf } from './todo-list.js'
 
-const parameters = z.object({})
+const parameters = { type: 'object', properties: {} } as const
 
 /** Reads the session's task list. */
 export const createTodoReadTool = (_settings: ToolSettings = defaultToolSettings) =>
-  defineTool<z.output<typeof parameters>>({
+  defineTool<FromSchema<typeof parameters>>({
     name: 'todo_read',
     toolset: 'todo',
     description: 'Read the task list, with counts and the number of calls since it was last updated.',

@@ -1,25 +1,36 @@
 import { defineTool } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { TODO_STATUSES, todoResult, todosOf, updateTodos } from './todo-list.js'
 
-const item = z.object({
-  id: z.string(),
-  content: z.string().optional(),
-  status: z
-    .string()
-    .optional()
-    .meta({ enum: [...TODO_STATUSES] }),
-})
-
-const parameters = z.object({
-  todos: z.array(item).optional().describe('In order of priority'),
-  merge: z.boolean().default(false).describe('true: update by id, keep the rest; false: replace the list'),
-})
+// The status is not an enum on purpose: an invalid one becomes pending instead of failing the whole list.
+const parameters = {
+  type: 'object',
+  properties: {
+    todos: {
+      type: 'array',
+      description: 'In order of priority',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          content: { type: 'string' },
+          status: { type: 'string', description: TODO_STATUSES.join(', ') },
+        },
+        required: ['id'],
+      },
+    },
+    merge: {
+      type: 'boolean',
+      default: false,
+      description: 'true: update by id, keep the rest; false: replace the list',
+    },
+  },
+} as const
 
 /** Writes the session's task list, which is the fold of this tool's results. */
 export const createTodoWriteTool = (_settings: ToolSettings = defaultToolSettings) =>
-  defineTool<z.output<typeof parameters>>({
+  defineTool<FromSchema<typeof parameters>>({
     name: 'todo_write',
     keepsData: true,
     aliases: ['todo'],

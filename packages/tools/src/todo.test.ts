@@ -84,7 +84,7 @@ describe('todo_write', () => {
 
   it('tells the model the four states', async () => {
     const definitions = await createToolRegistry({ tools: [write] }).definitions()
-    expect(JSON.stringify(definitions)).toContain('"enum":["pending","in_progress","completed","cancelled"]')
+    expect(JSON.stringify(definitions)).toContain('pending, in_progress, completed, cancelled')
   })
 })
 

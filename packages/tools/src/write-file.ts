@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
-import * as z from 'zod'
+import type { FromSchema } from 'json-schema-to-ts'
 import { permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences } from './files/refusals.js'
@@ -15,12 +15,13 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 const MAX_PROBED_BYTES = 20_000_000
 const PROBE_BYTES = 4096
 
-const parameters = z.object({
-  path: z.string(),
-  content: z.string().describe('The whole file'),
-})
+const parameters = {
+  type: 'object',
+  properties: { path: { type: 'string' }, content: { type: 'string', description: 'The whole file' } },
+  required: ['path', 'content'],
+} as const
 
-type Args = z.output<typeof parameters>
+type Args = FromSchema<typeof parameters>
 
 /** Writes a whole file. */
 export const createWriteFileTool = (settings: ToolSettings = defaultToolSettings) =>
