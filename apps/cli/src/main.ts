@@ -7,6 +7,16 @@ declare const __HERMES_VERSION__: string
 /** What a finished command reports. */
 type Action = (io: Io) => Promise<number>
 
+/** Another front door: it takes the rest of the line and says itself what it takes. */
+interface Door {
+  readonly description: string
+  readonly load: () => Promise<{ main(argv: readonly string[], io: Io): Promise<number> }>
+}
+
+const DOORS: Readonly<Record<string, Door>> = {
+  acp: { description: 'serve an editor over the Agent Client Protocol', load: () => import('@hermes/acp') },
+}
+
 /** Runs one command line and resolves with its exit code; never rejects. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let action: Action = async () => EXIT.ok
@@ -14,6 +24,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     action = chosen
   }, io)
   try {
+    const door = DOORS[argv[0] ?? '']
+    if (door) return await (await door.load()).main(argv.slice(1), io)
     await program.parseAsync([...argv], { from: 'user' })
     return await action(io)
   } catch (error) {
@@ -63,6 +75,7 @@ function buildProgram(choose: (action: Action) => void, io: Io): Command {
     .addOption(new Option('--record <file>', 'record a live endpoint instead').hideHelp())
     .addOption(new Option('--base-url <url>', 'the endpoint to record').hideHelp())
     .action((options) => choose(async (world) => (await import('./commands/demo.js')).demo(world, options)))
+  for (const [name, { description }] of Object.entries(DOORS)) program.command(name).description(description)
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
   return program
 }

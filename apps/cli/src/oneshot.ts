@@ -5,6 +5,7 @@ import { EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
+import { printable } from './render/style.js'
 import { chooseSession } from './session-choice.js'
 import { askQuestion, canAsk, listenForApprovals } from './terminal-answers.js'
 
@@ -96,7 +97,8 @@ interface Report {
 }
 
 function report(io: Io, options: ChatOptions, { result, sessionId, valid }: Report): number {
-  if (!options.json && result.text !== '' && result.status !== 'failed') io.stdout.write(`${result.text.trimEnd()}\n`)
+  const text = io.stdout.isTTY ? printable(result.text) : result.text
+  if (!options.json && text !== '' && result.status !== 'failed') io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)

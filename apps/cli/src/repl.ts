@@ -9,13 +9,15 @@ import { agentOptions } from './oneshot.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
 import { createRecap } from './render/recap.js'
-import { createStyle } from './render/style.js'
+import { createStyle, printable, wrap } from './render/style.js'
 import { chooseSession } from './session-choice.js'
 import { askQuestion, listenForApprovals } from './terminal-answers.js'
 
 const HELP = `Type a task and press Enter.
-  /new    start a new session      /help   this text
-  /exit   leave (also Ctrl-D)      Ctrl-C  stop what is running; twice at the prompt leaves
+  /new    start a new session
+  /help   this text
+  /exit   leave (also Ctrl-D)
+  Ctrl-C  stop the run; twice: leave
 `
 const LEAVE_WITHIN_MS = 2_000
 
@@ -31,13 +33,14 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
     const history: string[] = []
     for (;;) {
       const line = await readLine(io, `${style.green('>')} `, history)
+      if (line === null) io.stdout.write('\n')
       if (line === null || line === '/exit' || line === '/quit') return EXIT.ok
       if (line === '') continue
       if (line === '/help') io.stdout.write(HELP)
       else if (line === '/new') {
         agent = await newAgent(io, runtime, options, null)
         io.stdout.write(style.dim('A new session.\n'))
-      } else if (/^\/[a-z]+$/.test(line)) io.stdout.write(`Unknown command ${line}. Commands: /new, /help, /exit.\n`)
+      } else if (/^\/[a-z]+$/.test(line)) say(io, `Unknown command ${line}. Commands: /new, /help, /exit.`)
       else await turn(io, agent.agent, line)
     }
   } finally {
@@ -58,13 +61,16 @@ async function newAgent(io: Io, runtime: Runtime, options: ChatOptions, session:
 
 async function turn(io: Io, agent: Agent, text: string): Promise<void> {
   const view = createProgressView({ output: io.stdout, text: true })
-  const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
+  const stopListening = io.onInterrupt(() => {
+    io.stdout.write('\n')
+    agent.interrupt('interrupted from the terminal')
+  })
   try {
     const run = agent.run(text)
     for await (const event of run) view.show(event)
     const result = await run.result
     if (result.status === 'interrupted') io.stdout.write('Stopped.\n')
-    if (result.error) io.stdout.write(`${result.error.message}\n`)
+    if (result.error) say(io, result.error.message)
   } catch (error) {
     io.stderr.write(`${describeFailure(error).line}\n`)
   } finally {
@@ -72,37 +78,31 @@ async function turn(io: Io, agent: Agent, text: string): Promise<void> {
   }
 }
 
+function say(io: Io, text: string): void {
+  io.stdout.write(`${wrap(printable(text), io.stdout.columns())}\n`)
+}
+
 /** One line from the prompt; `null` at end of input or after Ctrl-C twice. */
 function readLine(io: Io, prompt: string, history: string[]): Promise<string | null> {
+  const lines = createInterface({
+    input: io.stdin,
+    output: process.stdout,
+    prompt,
+    history: [...history],
+    terminal: true,
+  })
+  let interruptedAtMs = 0
   return new Promise((resolve) => {
-    const lines = createInterface({
-      input: io.stdin,
-      output: process.stdout,
-      prompt,
-      history: [...history],
-      terminal: true,
-    })
-    let interruptedAtMs = 0
-    const finish = (line: string | null) => {
-      lines.removeAllListeners()
-      lines.close()
-      resolve(line)
-    }
-    lines.on('line', (line) => {
+    lines.once('line', (line) => {
       if (line.trim() !== '') history.unshift(line)
-      finish(line.trim())
+      resolve(line.trim())
+      lines.close()
     })
-    lines.on('close', () => {
-      io.stdout.write('\n')
-      finish(null)
-    })
+    // After a line the promise is settled already: this is the end of input.
+    lines.once('close', () => resolve(null))
     lines.on('SIGINT', () => {
       const nowMs = Date.now()
-      if (lines.line === '' && nowMs - interruptedAtMs < LEAVE_WITHIN_MS) {
-        io.stdout.write('\n')
-        finish(null)
-        return
-      }
+      if (lines.line === '' && nowMs - interruptedAtMs < LEAVE_WITHIN_MS) return lines.close()
       interruptedAtMs = nowMs
       lines.write(null, { ctrl: true, name: 'e' })
       lines.write(null, { ctrl: true, name: 'u' })

@@ -3,7 +3,7 @@ import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { Runtime } from '@hermes/runtime'
 import type { Io } from './io.js'
-import { createStyle } from './render/style.js'
+import { createStyle, printable, wrap } from './render/style.js'
 
 const KEYS: Readonly<Record<ApprovalChoice, string>> = { once: 'y', session: 's', always: 'a', deny: 'n' }
 const LABELS: Readonly<Record<ApprovalChoice, string>> = {
@@ -18,9 +18,13 @@ export function canAsk(io: Io): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY
 }
 
-/** Asks one line on the terminal. Abort or end of input answer `null`. */
+/** Asks one line on the terminal. Abort and end of input answer `null`; so does Ctrl-C, which also stops the run. */
 async function askLine(io: Io, prompt: string, signal?: AbortSignal): Promise<string | null> {
   const lines = createInterface({ input: io.stdin, output: process.stderr, terminal: true })
+  lines.once('SIGINT', () => {
+    lines.close()
+    process.kill(process.pid, 'SIGINT')
+  })
   try {
     const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)))
     return await Promise.race([lines.question(prompt, signal ? { signal } : {}), closed])
@@ -36,7 +40,7 @@ export function listenForApprovals(io: Io, runtime: Runtime, sessionId: string):
   let queue = Promise.resolve()
   runtime.policy.listen(sessionId, (approvalId, question) => {
     queue = queue.then(async () => {
-      await runtime.policy.answer(approvalId, await askApproval(io, question))
+      await runtime.policy.answer(approvalId, await askApproval(io, question).catch(() => 'deny' as const))
     })
   })
 }
@@ -44,10 +48,15 @@ export function listenForApprovals(io: Io, runtime: Runtime, sessionId: string):
 /** Anything but a clear yes is a no. */
 async function askApproval(io: Io, question: ApprovalQuestion): Promise<ApprovalChoice> {
   const style = createStyle(io.stderr)
-  const subject = question.action.type === 'spawn' ? `\n  ${question.action.command}` : ''
-  io.stderr.write(`${style.yellow(`${question.summary}`)}${subject}\n`)
-  const choices = question.choices.map((choice) => `[${KEYS[choice]}] ${LABELS[choice]}`).join('  ')
-  const line = (await askLine(io, `${choices} > `))?.trim().toLowerCase() ?? ''
+  const columns = io.stderr.columns()
+  io.stderr.write(`${style.yellow(wrap(printable(question.summary), columns))}\n`)
+  const { action } = question
+  if (action.type === 'spawn' && !question.summary.includes(action.command))
+    io.stderr.write(`  ${printable(action.command)}\n`)
+  const choices = question.choices.map((choice) => `[${KEYS[choice]}] ${LABELS[choice]}`)
+  const inLine = `${choices.join('  ')} > `
+  const prompt = inLine.length < columns ? inLine : `${choices.join('\n')}\n> `
+  const line = (await askLine(io, prompt))?.trim().toLowerCase() ?? ''
   return (
     question.choices.find((choice) => KEYS[choice] === line || choice === line) ?? (line === 'yes' ? 'once' : 'deny')
   )
@@ -55,9 +64,9 @@ async function askApproval(io: Io, question: ApprovalQuestion): Promise<Approval
 
 /** Puts a `clarify` question to the person: a number picks a choice, other text is the answer where that is allowed. */
 export async function askQuestion(io: Io, question: Question, signal: AbortSignal): Promise<Answer> {
-  const style = createStyle(io.stderr)
-  io.stderr.write(`${style.bold(question.question)}\n`)
-  for (const [index, choice] of question.choices.entries()) io.stderr.write(`  ${index + 1}. ${choice}\n`)
+  const show = (text: string) => io.stderr.write(`${wrap(printable(text), io.stderr.columns())}\n`)
+  show(`❓ ${question.question}`)
+  for (const [index, choice] of question.choices.entries()) show(`  ${index + 1}. ${choice}`)
   for (;;) {
     const line = await askLine(io, question.choices.length > 0 ? 'number or answer > ' : 'answer > ', signal)
     if (line === null) return { type: 'unanswered', reason: 'The user did not answer.' }

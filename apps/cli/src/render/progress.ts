@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@hermes/agent-core'
 import type { Output } from '../io.js'
-import { clip, createStyle, formatDuration, type Style } from './style.js'
+import { clip, createStyle, formatDuration, printable, type Style } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
 export interface ProgressView {
@@ -27,7 +27,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
     switch (event.type) {
       case 'message-delta':
         if (!text) return
-        output.write(event.text)
+        output.write(printable(event.text))
         openText = true
         return
       case 'message-end':
@@ -35,10 +35,11 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'tool-start':
         closeText()
+        if (asksHere(event, output)) return
         line(style.cyan(clip(`${event.icon || '*'} ${event.summary || event.toolName}`, output.columns())))
         return
       case 'tool-end':
-        line(toolEnd(event, style, output.columns()))
+        if (!asksHere(event, output)) line(toolEnd(event, style, output.columns()))
         return
       case 'retry-wait':
         closeText()
@@ -72,6 +73,12 @@ function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style
   if (event.isError) return style.red(indented(`failed: ${lines.join(' ')}`))
   const count = `${lines.length} line${lines.length === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`
   if (!SHOWS_OUTPUT.has(event.toolName)) return style.dim(indented(count))
-  const left = lines.length > SHOWN_LINES ? [`… ${lines.length - SHOWN_LINES} more lines`] : []
-  return style.dim([...lines.slice(0, SHOWN_LINES), ...left, formatDuration(event.durationMs)].map(indented).join('\n'))
+  const shown = lines.length > SHOWN_LINES + 1 ? SHOWN_LINES : lines.length
+  const left = lines.length > shown ? [`… ${lines.length - shown} more lines`] : []
+  return style.dim([...lines.slice(0, shown), ...left, formatDuration(event.durationMs)].map(indented).join('\n'))
+}
+
+/** A question stands on the screen already, put by whoever asks it, and so does the answer. */
+function asksHere(event: { readonly toolName: string }, output: Output): boolean {
+  return event.toolName === 'clarify' && output.isTTY
 }

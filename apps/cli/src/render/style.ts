@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+import measure from 'fast-string-truncated-width'
 import type { Output } from '../io.js'
 
 /** Colours, or nothing where they are not wanted. */
@@ -26,13 +28,39 @@ export function createStyle(output: Pick<Output, 'colors'>): Style {
   }
 }
 
-/** `text` on one line and at most `columns` wide. */
+/** `text` on one line and at most `columns` wide on a screen, where emoji and East Asian characters take two columns. */
 export function clip(text: string, columns: number): string {
-  const line = text
-    .replace(/\s*\n\s*/g, ' ')
-    .replaceAll('\t', '  ')
-    .trimEnd()
-  return line.length <= columns ? line : `${line.slice(0, Math.max(columns - 1, 0)).toWellFormed()}…`
+  const line = printable(text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
+  const { index, truncated, ellipsed } = measure(line, { limit: columns, ellipsis: '…' })
+  return truncated ? `${line.slice(0, index)}${ellipsed ? '…' : ''}` : line
+}
+
+/** `text` broken between words where it would be wider than `columns`; a longer word is left to the terminal. */
+export function wrap(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, columns))
+    .join('\n')
+}
+
+function wrapLine(line: string, columns: number): string {
+  const [first = '', ...words] = line.split(/(?<=\S) /)
+  let done = ''
+  let last = first
+  for (const word of words) {
+    const longer = `${last} ${word}`
+    if (measure(longer).width <= columns) last = longer
+    else {
+      done += `${last}\n`
+      last = word
+    }
+  }
+  return done + last
+}
+
+/** `text` without what a terminal would obey rather than show: escape sequences and control characters but line feed and tab. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
 }
 
 /** A duration for people: `340 ms`, `2.1 s`, `3 min 5 s`. */

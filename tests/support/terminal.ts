@@ -1,0 +1,67 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
+import { expect } from 'vitest'
+import { CLI, type CliOptions, cliEnv } from './cli.js'
+
+const run = promisify(execFile)
+
+/** Whether this machine can show a terminal. */
+export const hasTmux = (() => {
+  try {
+    execFileSync('tmux', ['-V'])
+    return true
+  } catch {
+    return false
+  }
+})()
+
+/** A program in a terminal of its own, as a person sees it. */
+export interface Terminal extends AsyncDisposable {
+  /** What is on the screen, history included, without colours; lines that the terminal broke are whole, empty ones at the end left out. */
+  screen(): Promise<string>
+  /** Whether anything on the screen has a colour or another style. */
+  colours(): Promise<boolean>
+  /** Types text as it is. */
+  type(text: string): Promise<void>
+  /** Presses keys by their tmux names: `Enter`, `C-c`, `C-d`, `Up`. */
+  press(...keys: readonly string[]): Promise<void>
+  /** Resolves with the screen once `text` is on it. */
+  shows(text: string | RegExp): Promise<string>
+  /** Resolves with the exit code once the program has ended. */
+  exitCode(): Promise<number>
+}
+
+/** Starts the CLI in a terminal of `columns` by `rows` (default 30). */
+export async function openTerminal(
+  args: readonly string[],
+  options: CliOptions & { readonly columns: number; readonly rows?: number },
+): Promise<Terminal> {
+  const name = `hermes-test-${randomUUID()}`
+  const tmux = (...words: readonly string[]) => run('tmux', ['-L', name, '-f', '/dev/null', ...words])
+  const env = Object.entries({ ...cliEnv(options), TERM: options.env?.['TERM'] ?? 'tmux-256color' })
+  const words = ['env', '-i', ...env.map(([key, value]) => `${key}=${value}`), process.execPath, CLI, ...args]
+  const command = `trap : INT; ${words.map(quote).join(' ')}; printf '\n[exit code %s]\n' $?; exec sleep 600`
+  const size = ['-x', String(options.columns), '-y', String(options.rows ?? 30)]
+  await tmux('new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command)
+  const screen = async () =>
+    (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '').trimEnd()
+  const shows = async (text: string | RegExp) => {
+    const matcher = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
+    await expect.poll(screen, { timeout: 15_000, interval: 30 }).toEqual(matcher)
+    return screen()
+  }
+  return {
+    screen,
+    shows,
+    colours: async () => (await tmux('capture-pane', '-p', '-e')).stdout.includes('\u001B'),
+    type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
+    press: async (...keys) => void (await tmux('send-keys', ...keys)),
+    exitCode: async () => Number(/\[exit code (\d+)\]/.exec(await shows(/\[exit code \d+\]/))![1]),
+    [Symbol.asyncDispose]: async () => void (await tmux('kill-server').catch(() => undefined)),
+  }
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
