@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Io } from './io.js'
-import type { ServeOptions } from './serve.js'
+import { type ServeOptions, serve } from './serve.js'
 
 declare const __HERMES_VERSION__: string
 
@@ -44,14 +44,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     io.stderr.write(
       'hermes acp speaks the Agent Client Protocol and waits for an editor on standard input; Ctrl-D ends it.\n',
     )
-  const { serve } = await import('./serve.js')
-  return serve(io, { ...parsed.serve, version: __HERMES_VERSION__ })
+  return serve(io, { ...parsed.options, version: __HERMES_VERSION__ })
 }
 
 interface Parsed {
   readonly help: boolean
   readonly version: boolean
-  readonly serve: Omit<ServeOptions, 'version'>
+  readonly options: Omit<ServeOptions, 'version'>
 }
 
 /** The options, or one line that says what is wrong with them. */
@@ -67,8 +66,8 @@ function parse(argv: readonly string[]): Parsed | string {
       ...(values['base-url'] === undefined ? {} : { baseUrl: values['base-url'] }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
     }
-    const serve = { agent, yolo: values.yolo ?? false }
-    return { help: values.help ?? false, version: values.version ?? false, serve }
+    const options = { agent, yolo: values.yolo ?? false }
+    return { help: values.help ?? false, version: values.version ?? false, options }
   } catch (error) {
     const [line = ''] = String((error as Error).message).split('\n')
     const flags = Object.keys(OPTIONS).map((name) => `--${name}`)
