@@ -142,6 +142,7 @@ function pushUser(repaired: Message[], message: UserMessage, merge: boolean): vo
 }
 
 function repairAssistant(message: AssistantMessage): AssistantMessage {
+  if (isValidAssistant(message)) return message
   const seen = new Set<string>()
   const content: AssistantMessage['content'][number][] = []
   for (const part of message.content) {
@@ -153,6 +154,12 @@ function repairAssistant(message: AssistantMessage): AssistantMessage {
   }
   if (!hasContent({ ...message, content })) content.push({ type: 'text', text: EMPTY })
   return { ...message, content }
+}
+
+function isValidAssistant(message: AssistantMessage): boolean {
+  const calls = toolCalls(message)
+  if (calls.length > 1 && new Set(calls.map((call) => call.id)).size !== calls.length) return false
+  return hasContent(message) && calls.every((call) => call.args !== null)
 }
 
 function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
@@ -174,10 +181,16 @@ function hasContent(message: Message): boolean {
   })
 }
 
+/** Runs over the whole conversation before each request, hence plain loops. */
 function hasLoneSurrogate(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed()
   if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(hasLoneSurrogate)
+  if (Array.isArray(value)) {
+    for (const item of value) if (hasLoneSurrogate(item)) return true
+    return false
+  }
+  for (const key in value) if (hasLoneSurrogate((value as Record<string, unknown>)[key])) return true
+  return false
 }
 
 function wellFormed<T>(value: T): T {
