@@ -2,7 +2,6 @@ import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/co
 import {
   addUsage,
   type Entry,
-  latestPrompt,
   type Message,
   type NewEntry,
   noUsage,
@@ -44,6 +43,8 @@ export class SessionLog {
   #lease: Lease | null = null
   #renewal: NodeJS.Timeout | null = null
   #tainted = false
+  #prompt: PromptEntry | null = null
+  #usage = noUsage
 
   constructor(options: SessionLogOptions) {
     this.#options = options
@@ -97,12 +98,15 @@ export class SessionLog {
   #remember(entries: readonly Entry[]): void {
     for (const entry of entries) {
       this.#entries.push(entry)
-      if (entry.type === 'message') this.#tainted ||= entry.message.content.some(isExternal)
+      if (entry.type === 'prompt') this.#prompt = entry
+      if (entry.type !== 'message') continue
+      this.#tainted ||= entry.message.content.some(isExternal)
+      if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
     }
   }
 
   prompt(): PromptEntry | null {
-    return latestPrompt(this.#entries)
+    return this.#prompt
   }
 
   messages(): Message[] {
@@ -116,10 +120,7 @@ export class SessionLog {
   }
 
   usage(): Usage {
-    return this.#entries.reduce(
-      (total, entry) => (entry.type === 'message' && entry.usage ? addUsage(total, entry.usage) : total),
-      noUsage,
-    )
+    return this.#usage
   }
 
   /** The calls of the newest assistant message that were never answered, in order. */
