@@ -106,10 +106,8 @@ export interface Homes {
 /** The protection of an absolute, normalised path, or of one starting with `~`; `null` when there is none. */
 export function protectionOf(path: string, access: 'read' | 'write', homes: Homes): Protection | null {
   const views = viewsOf(path.toLowerCase(), homes)
-  for (const { pattern, ...protection } of access === 'read' ? READ : WRITE) {
-    if (views.some((view) => pattern.test(view))) return protection
-  }
-  return null
+  const found = (access === 'read' ? READ : WRITE).find(({ pattern }) => views.some((view) => pattern.test(view)))
+  return found ? { rule: found.rule, reason: found.reason, severity: found.severity } : null
 }
 
 /** The path as it is, seen from the person's home, and seen from each Hermes home. */
