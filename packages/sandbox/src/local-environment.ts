@@ -88,7 +88,7 @@ class LocalEnvironment implements Environment {
   resolve(path: string): string {
     if (path === '~') return this.#options.home
     if (path.startsWith('~/')) return resolve(this.#options.home, path.slice(2))
-    return resolve(this.cwd(), path)
+    return isAbsolute(path) ? resolve(path) : resolve(this.cwd(), path)
   }
 
   read(path: string, options?: { readonly offset?: number; readonly length?: number }) {
