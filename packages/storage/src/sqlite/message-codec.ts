@@ -100,8 +100,8 @@ function missingFrom(columns: MessageColumns, { message, usage }: MessageEntry):
   const plain = fromColumns(columns) as unknown as Record<string, unknown>
   const rest: Record<string, JsonValue> = {}
   for (const [key, value] of Object.entries(message)) {
-    if (key !== 'content' && value !== undefined && !isDeepStrictEqual(plain[key], value))
-      rest[key] = value as JsonValue
+    if (key === 'content' || value === undefined || value === plain[key]) continue
+    if (!isDeepStrictEqual(plain[key], value)) rest[key] = value as JsonValue
   }
   const dataInContent = rest['data'] !== undefined && JSON.stringify(rest['data']) === columns.content
   if (dataInContent) delete rest['data']
@@ -117,11 +117,13 @@ function missingFrom(columns: MessageColumns, { message, usage }: MessageEntry):
 /** Keys of call arguments must come back in their order too: what is sent again has to keep its bytes. */
 function hasSameParts(left: readonly Part[], right: readonly Part[]): boolean {
   if (left.length !== right.length) return false
-  return left.every((part, index) =>
-    part.type === 'tool-call'
-      ? JSON.stringify(part) === JSON.stringify(right[index])
-      : isDeepStrictEqual(part, right[index]),
-  )
+  return left.every((part, index) => {
+    const other = right[index]!
+    if (part.type === 'tool-call') return JSON.stringify(part) === JSON.stringify(other)
+    if (part.type === 'text' && other.type === 'text' && Object.keys(other).length === 2)
+      return part.text === other.text
+    return isDeepStrictEqual(part, other)
+  })
 }
 
 function storePart(message: Message, part: Part): StoredPart {
