@@ -36,7 +36,8 @@ export class AnswerAssembler {
   constructor(request: ModelRequest, stamp: EndpointStamp) {
     this.#request = request
     this.#stamp = stamp
-    this.#usedIds = new Set(request.messages.flatMap((message) => toolCalls(message).map((call) => call.id)))
+    this.#usedIds = new Set()
+    for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
   }
 
   /** Whether the server said that its answer is complete. */

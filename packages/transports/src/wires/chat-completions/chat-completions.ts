@@ -113,16 +113,18 @@ export class ChatCompletionsTransport implements Transport {
     }
     if (isWebPage(response)) throw this.#webPage()
     const { Stream } = await import('openai/streaming')
-    const watched = watchDone(response)
+    const { body, done } = watchDone(response.body)
     call.watch.touch()
-    const chunks = Stream.fromSSEResponse<WireChunk>(watched.response, call.controller, call.client)
+    // The SDK reads headers and body, which may be any async iterable; a whole response around it would only cost time.
+    const watched = { headers: response.headers, body } as unknown as Response
+    const chunks = Stream.fromSSEResponse<WireChunk>(watched, call.controller, call.client)
     for await (const chunk of chunks) {
       const events = call.assembler.push(chunk)
       if (events.length > 0) call.watch.touch()
       yield* events
     }
     if (call.controller.signal.aborted) throw new DOMException('The request was aborted.', 'AbortError')
-    if (!call.assembler.isFinished && !watched.done()) throw this.#cut()
+    if (!call.assembler.isFinished && !done()) throw this.#cut()
   }
 
   async #whole(call: Call): Promise<void> {

@@ -21,13 +21,12 @@ describe('watchDone', () => {
     const text = 'data: {"choices":[]}\n\ndata: [DONE]\n\n'
     for (let at = 0; at <= text.length; at++) {
       const source = scripted()
-      const watched = watchDone(new Response(source.body))
-      const reader = watched.response.body!.getReader()
+      const watched = watchDone(source.body)
       expect(watched.done()).toBe(false)
       for (const piece of [text.slice(0, at), text.slice(at)]) {
         if (piece === '') continue
         source.send(piece)
-        await reader.read()
+        await watched.body.next()
       }
       expect(watched.done()).toBe(true)
     }
@@ -39,10 +38,10 @@ describe('watchDone', () => {
       ['data: {}\n\n', true],
     ] as const) {
       const source = scripted()
-      const reader = watchDone(new Response(source.body)).response.body!.getReader()
+      const { body } = watchDone(source.body)
       source.send(text)
-      await reader.read()
-      await reader.cancel()
+      await body.next()
+      await body.return?.()
       expect(source.state.canceled).toBe(canceled)
     }
   })

@@ -2,42 +2,51 @@ const SENTINEL = '[DONE]'
 const KEPT_BYTES = 32
 const DRAIN_MS = 1_000
 
+/** A body on its way to the SDK. */
+export interface WatchedBody {
+  readonly body: AsyncIterableIterator<Uint8Array>
+  /** Whether the sentinel went by. */
+  readonly done: () => boolean
+}
+
 /**
- * A response whose body is watched for the sentinel that ends a complete stream; the SDK takes it out without a word and then leaves.
- * What follows the sentinel is read off for a second at most, so that the connection can serve the next request.
+ * Watches a body for the sentinel that ends a complete stream; the SDK takes it out without a word and then leaves. What follows
+ * the sentinel is read off for a second at most, so that the connection can serve the next request.
  */
-export function watchDone(response: Response): { readonly response: Response; readonly done: () => boolean } {
+export function watchDone(source: ReadableStream<Uint8Array> | null): WatchedBody {
+  const reader = source?.getReader()
   let tail: Uint8Array = new Uint8Array()
   const done = () => new TextDecoder().decode(tail).includes(SENTINEL)
-  const reader = response.body?.getReader()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const piece = await reader?.read()
-        if (!piece || piece.done) return controller.close()
-        tail = piece.value.length >= KEPT_BYTES ? piece.value.subarray(-KEPT_BYTES) : join(tail, piece.value)
-        controller.enqueue(piece.value)
-      },
-      cancel: (reason) => {
-        if (reader && done()) drain(reader)
-        else return reader?.cancel(reason)
-        return undefined
-      },
+  const end = { done: true, value: undefined } as const
+  const body: AsyncIterableIterator<Uint8Array> = {
+    next: async () => {
+      const piece = await reader?.read()
+      if (!piece || piece.done) return end
+      tail = piece.value.length >= KEPT_BYTES ? piece.value.subarray(-KEPT_BYTES) : join(tail, piece.value)
+      return piece
     },
-    { highWaterMark: 0 },
-  )
-  return { response: new Response(body, { headers: response.headers }), done }
+    return: async () => {
+      if (reader && done()) drain(reader)
+      else await reader?.cancel()
+      return end
+    },
+    [Symbol.asyncIterator]: () => body,
+  }
+  return { body, done }
 }
 
 function drain(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   const leave = () => {
     reader.cancel().catch(() => undefined)
   }
+  const timer = setTimeout(leave, DRAIN_MS)
+  timer.unref()
   const readOff = async () => {
     while (!(await reader.read()).done);
   }
-  AbortSignal.timeout(DRAIN_MS).addEventListener('abort', leave, { once: true })
-  readOff().catch(() => undefined)
+  readOff()
+    .catch(() => undefined)
+    .finally(() => clearTimeout(timer))
 }
 
 function join(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
