@@ -39,6 +39,11 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 function commanderExit(error: CommanderError, program: Command, argv: readonly string[], io: Io): number {
   if (error.exitCode === 0) return EXIT.ok
   const command = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program.commands[0]!
+  if (error.code === 'commander.help') {
+    const parts = command.commands.map((candidate) => candidate.name()).join(', ')
+    io.stderr.write(`hermes: ${command.name()} needs one of: ${parts}. See hermes ${command.name()} --help.\n`)
+    return EXIT.usage
+  }
   const line = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ')
   const flags = [...command.options, ...program.options].map((option) => option.long ?? option.short).join(', ')
   const names = program.commands.map((candidate) => candidate.name()).join(', ')

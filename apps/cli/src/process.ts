@@ -2,6 +2,8 @@ import { homedir, tmpdir, userInfo } from 'node:os'
 import { createOutput, type Io } from './io.js'
 import { main } from './main.js'
 
+const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+
 /** Reads the world once, runs the command line and ends the process with its exit code. */
 export async function runProcess(): Promise<void> {
   const env = Object.fromEntries(
@@ -9,12 +11,14 @@ export async function runProcess(): Promise<void> {
   )
   const handlers = new Set<(signal: NodeJS.Signals) => void>()
   let interrupted = 0
-  const onSignal = (signal: NodeJS.Signals) => {
+  let endedBy: keyof typeof SIGNAL_EXIT | null = null
+  const onSignal = (signal: keyof typeof SIGNAL_EXIT) => {
     interrupted++
-    if (interrupted > 1 || handlers.size === 0) process.exit(signal === 'SIGINT' ? 130 : 143)
+    if (signal !== 'SIGINT') endedBy = signal
+    if (interrupted > 1 || handlers.size === 0) process.exit(SIGNAL_EXIT[signal])
     for (const handler of handlers) handler(signal)
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onSignal(signal))
   const io: Io = {
     stdin: process.stdin,
     stdout: createOutput(process.stdout, env),
@@ -31,7 +35,8 @@ export async function runProcess(): Promise<void> {
       return () => handlers.delete(handler)
     },
   }
-  process.exitCode = await main(process.argv.slice(2), io)
+  const exitCode = await main(process.argv.slice(2), io)
+  process.exitCode = endedBy ? SIGNAL_EXIT[endedBy] : exitCode
   await flushed(process.stdout)
   await flushed(process.stderr)
   process.exit()

@@ -41,7 +41,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
         agent = await newAgent(io, runtime, options, null)
         io.stdout.write(style.dim('A new session.\n'))
       } else if (/^\/[a-z]+$/.test(line)) say(io, `Unknown command ${line}. Commands: /new, /help, /exit.`)
-      else await turn(io, agent.agent, line)
+      else if ((await turn(io, agent.agent, line)) === 'leave') return EXIT.ok
     }
   } finally {
     await runtime.close()
@@ -59,9 +59,12 @@ async function newAgent(io: Io, runtime: Runtime, options: ChatOptions, session:
   return { agent, entries, model }
 }
 
-async function turn(io: Io, agent: Agent, text: string): Promise<void> {
+/** One task to its end. Ctrl-C stops it and the conversation goes on; any other signal stops both. */
+async function turn(io: Io, agent: Agent, text: string): Promise<'go on' | 'leave'> {
   const view = createProgressView({ output: io.stdout, text: true })
-  const stopListening = io.onInterrupt(() => {
+  let next: 'go on' | 'leave' = 'go on'
+  const stopListening = io.onInterrupt((signal) => {
+    if (signal !== 'SIGINT') next = 'leave'
     io.stdout.write('\n')
     agent.interrupt('interrupted from the terminal')
   })
@@ -76,13 +79,14 @@ async function turn(io: Io, agent: Agent, text: string): Promise<void> {
   } finally {
     stopListening()
   }
+  return next
 }
 
 function say(io: Io, text: string): void {
   io.stdout.write(`${wrap(printable(text), io.stdout.columns())}\n`)
 }
 
-/** One line from the prompt; `null` at end of input or after Ctrl-C twice. */
+/** One line from the prompt; `null` at end of input, after Ctrl-C twice, and when a signal asks to end. */
 function readLine(io: Io, prompt: string, history: string[]): Promise<string | null> {
   const lines = createInterface({
     input: io.stdin,
@@ -92,6 +96,7 @@ function readLine(io: Io, prompt: string, history: string[]): Promise<string | n
     terminal: true,
   })
   let interruptedAtMs = 0
+  const stopListening = io.onInterrupt(() => lines.close())
   return new Promise((resolve) => {
     lines.once('line', (line) => {
       if (line.trim() !== '') history.unshift(line)
@@ -99,7 +104,10 @@ function readLine(io: Io, prompt: string, history: string[]): Promise<string | n
       lines.close()
     })
     // After a line the promise is settled already: this is the end of input.
-    lines.once('close', () => resolve(null))
+    lines.once('close', () => {
+      stopListening()
+      resolve(null)
+    })
     lines.on('SIGINT', () => {
       const nowMs = Date.now()
       if (lines.line === '' && nowMs - interruptedAtMs < LEAVE_WITHIN_MS) return lines.close()
