@@ -403,6 +403,18 @@ describe('createAgent', () => {
     expect((await left.result).status).toBe('interrupted')
   })
 
+  it('appends what was said elsewhere before the new message', async () => {
+    const { agent, model } = setUp([{ text: 'Then Oslo.' }])
+    const history: Message[] = [
+      { role: 'user', content: [{ type: 'text', text: 'Bergen or Oslo?' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Bergen is full.' }], finishReason: 'stop' },
+    ]
+    await agent.run({ content: [{ type: 'text', text: 'So?' }], history: history as never }).result
+    expect(roles(model.requests[0]!.messages)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(messagesOf(agent.entries()).slice(0, 2)).toEqual(history)
+    expect(messagesOf(agent.entries())[2]).toEqual({ role: 'user', content: [{ type: 'text', text: 'So?' }] })
+  })
+
   it('takes registered secrets out of tool results before they are stored', async () => {
     const leak = record('leak', { execute: () => ({ data: { key: 'hunter2-hunter2' } }) })
     const { agent, model } = setUp([{ calls: [['a', 'leak', {}]] }, { text: 'ok' }], {

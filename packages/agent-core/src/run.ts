@@ -6,6 +6,7 @@
 //   end: status, queued steering, lease released
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import {
+  type AssistantMessage,
   addUsage,
   messageText,
   type NewEntry,
@@ -23,7 +24,10 @@ import { answerInterrupted, runToolCalls } from './tool-calls.js'
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
 export type RunInput =
   | string
-  | Pick<UserMessage, 'content' | 'author' | 'platformMessageId'>
+  | (Pick<UserMessage, 'content' | 'author' | 'platformMessageId'> & {
+      /** What was said before it where this session was not: appended first, in one step with the message. */
+      readonly history?: readonly (UserMessage | AssistantMessage)[]
+    })
   | { readonly resume: true }
 
 const MAX_EMPTY_REPLIES = 3
@@ -65,6 +69,8 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
   if (!isResume(input)) await answerLeftOpen(context)
   const queued = context.session.notesSince('steer.queued', 'steer.taken').map((note) => String(note.data['text']))
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
+  if (typeof input === 'object' && 'content' in input)
+    for (const message of input.history ?? []) entries.push({ type: 'message', message })
   const message = userMessage(queued, input)
   if (message) entries.push({ type: 'message', message })
   if (entries.length > 0) await session.append(...entries)
@@ -79,7 +85,8 @@ function userMessage(queued: readonly string[], input: RunInput): UserMessage | 
   const parts: UserPart[] = queued.map((text) => ({ type: 'text', text }))
   if (isResume(input)) return parts.length > 0 ? { role: 'user', content: parts } : null
   if (typeof input === 'string') return { role: 'user', content: [...parts, { type: 'text', text: input }] }
-  return { ...input, role: 'user', content: [...parts, ...input.content] }
+  const { history: _, ...message } = input
+  return { ...message, role: 'user', content: [...parts, ...message.content] }
 }
 
 async function answerLeftOpen(context: RunContext): Promise<void> {
