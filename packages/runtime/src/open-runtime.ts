@@ -75,6 +75,10 @@ export interface ReadyAgent {
   readonly provider: string
   /** The models the endpoint offers; empty when it does not say. */
   models(): Promise<readonly string[]>
+  /** Whether background processes of the agent still run. */
+  hasProcesses(): boolean
+  /** Ends its background processes and frees what it holds; the session stays. Not while a run is active. */
+  close(): Promise<void>
 }
 
 /** One opened Hermes home. Several may live in one process. */
@@ -147,7 +151,7 @@ class HomeRuntime implements Runtime {
   readonly #loaded: Loaded
   readonly #logger: Logger
   readonly #clock: Clock
-  readonly #closers: (() => Promise<void>)[] = []
+  readonly #closers = new Set<() => Promise<void>>()
   #storage: Promise<Storage> | null = null
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
@@ -224,13 +228,25 @@ class HomeRuntime implements Runtime {
       ...(request.ask ? { ask: request.ask } : {}),
     })
     const models = () => listModels({ ...choice, fetch }).catch(() => [])
-    return { agent, model: choice.model, provider: choice.provider, models }
+    const closeEnvironment = () => environment.close()
+    this.#closers.add(closeEnvironment)
+    return {
+      agent,
+      model: choice.model,
+      provider: choice.provider,
+      models,
+      hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
+      close: async () => {
+        this.#closers.delete(closeEnvironment)
+        await closeEnvironment()
+      },
+    }
   }
 
   #environment(cwd: string): Environment {
     const { env, userHome, home, user } = this.#options
     const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...this.#loaded.secrets.secretNames]
-    const environment = createLocalEnvironment({
+    return createLocalEnvironment({
       cwd,
       env: filterEnvironment(env, { secretNames, keep: this.config.terminal.env_passthrough }),
       home: userHome,
@@ -239,8 +255,6 @@ class HomeRuntime implements Runtime {
       clock: this.#clock,
       user,
     })
-    this.#closers.push(() => environment.close())
-    return environment
   }
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
@@ -252,7 +266,7 @@ class HomeRuntime implements Runtime {
       probe: await probeFor(request, environment),
       tempDir: this.#options.tempDir,
     })
-    if (traffic.close) this.#closers.push(traffic.close)
+    if (traffic.close) this.#closers.add(traffic.close)
     const client = createModelClient({
       provider: choice.catalogueId,
       model: choice.model,
@@ -299,7 +313,9 @@ class HomeRuntime implements Runtime {
 
   async close(): Promise<void> {
     const storage = await this.#storage?.catch(() => null)
-    const results = await Promise.allSettled([...this.#closers.splice(0).map((close) => close()), storage?.close()])
+    const closers = [...this.#closers]
+    this.#closers.clear()
+    const results = await Promise.allSettled([...closers.map((close) => close()), storage?.close()])
     for (const result of results) {
       if (result.status === 'rejected')
         this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })
