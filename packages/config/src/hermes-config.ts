@@ -40,6 +40,7 @@ export interface HermesConfig {
     readonly deny: readonly string[]
   }
   readonly command_allowlist: readonly string[]
+  readonly gateway: { readonly api_server: ApiServerSettings }
   readonly security: {
     /** Default `true`. */
     readonly redact_secrets: boolean
@@ -60,6 +61,18 @@ export interface ModelSettings {
   readonly api_mode?: string
   /** Tokens. Default: found out. */
   readonly context_length?: number
+}
+
+/** The HTTP API of the gateway; the app has the defaults. */
+export interface ApiServerSettings {
+  /** What clients have to send as a bearer token. */
+  readonly key?: string
+  readonly host?: string
+  /** 0 takes a free one. */
+  readonly port?: number
+  /** The model id that clients are shown. */
+  readonly model_name?: string
+  readonly max_concurrent_runs?: number
 }
 
 /** One named endpoint under `providers`. */

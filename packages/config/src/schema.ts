@@ -83,6 +83,15 @@ export const SCHEMA: Section = section({
     deny: texts,
   }),
   command_allowlist: texts,
+  gateway: section({
+    api_server: section({
+      key: text,
+      host: text,
+      port: count(0, undefined, 65_535),
+      model_name: text,
+      max_concurrent_runs: count(1),
+    }),
+  }),
   security: section({ redact_secrets: { type: 'boolean', default: true } }),
   context_file_max_chars: count(1, 20_000),
   timezone: { type: 'text', default: '' },
