@@ -307,9 +307,10 @@ describe('createAgent', () => {
     const touch = record('touch', { execute: () => `ran ${++ran}` })
     const model = scriptedModel([{ text: 'done' }])
     const agent = createAgent({ model, tools: [touch], store, sessionId: 's' })
+    expect(await agent.steer('said meanwhile')).toBe('queued')
     expect((await agent.run({ resume: true }).result).status).toBe('completed')
-    const results = model.requests[0]!.messages.slice(-2).map((message) => messageText(message))
-    expect(results).toEqual([expect.stringContaining('may have run'), 'ran 1'])
+    const results = model.requests[0]!.messages.slice(-3).map((message) => messageText(message))
+    expect(results).toEqual([expect.stringContaining('may have run'), 'ran 1', 'said meanwhile'])
     expect(ran).toBe(1)
   })
 

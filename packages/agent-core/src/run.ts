@@ -44,7 +44,9 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
   try {
     await begin(context, input)
     const parked = await resumeOpenCalls(context, input)
-    return parked ?? (await loop(context, progress))
+    if (parked) return parked
+    if (isResume(input)) await appendMessage(context, input)
+    return await loop(context, progress)
   } catch (error) {
     return failure(context, progress, error)
   }
@@ -66,14 +68,22 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
     const system = typeof context.system === 'function' ? await context.system() : context.system
     entries.push({ type: 'prompt', system, tools: await context.registry.definitions(context.toolsets) })
   }
-  if (!isResume(input)) await answerLeftOpen(context)
+  if (entries.length > 0) await session.append(...entries)
+  if (isResume(input)) return
+  await answerLeftOpen(context)
+  await appendMessage(context, input)
+}
+
+/** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
+async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
+  const entries: NewEntry[] = []
   const queued = context.session.notesSince('steer.queued', 'steer.taken').map((note) => String(note.data['text']))
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
   const message = userMessage(queued, input)
   if (message) entries.push({ type: 'message', message })
-  if (entries.length > 0) await session.append(...entries)
+  if (entries.length > 0) await context.session.append(...entries)
 }
 
 function isResume(input: RunInput): input is { readonly resume: true } {
