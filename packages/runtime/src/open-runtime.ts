@@ -258,15 +258,16 @@ class HomeRuntime implements Runtime {
   }
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
-    const replayed = request.replay !== undefined
-    const choice = replayed ? replayChoice(request) : this.chooseModel(request)
+    const chosen = request.replay === undefined ? this.chooseModel(request) : REPLAYED
     const traffic = await openTraffic({
       ...request,
-      choice,
+      choice: chosen,
       probe: await probeFor(request, environment),
       tempDir: this.#options.tempDir,
     })
     if (traffic.close) this.#closers.add(traffic.close)
+    const choice =
+      request.replay === undefined ? chosen : { ...chosen, model: request.model ?? traffic.model ?? 'recorded' }
     const client = createModelClient({
       provider: choice.catalogueId,
       model: choice.model,
@@ -332,12 +333,11 @@ function answering({ model, provider, baseUrl }: ModelChoice) {
   return { model, provider, baseUrl }
 }
 
-function replayChoice(request: AgentRequest): ModelChoice {
-  return {
-    provider: 'custom',
-    catalogueId: 'custom',
-    model: request.model ?? 'recorded',
-    baseUrl: 'http://127.0.0.1/v1',
-    apiKey: null,
-  }
+/** Who answers in place of a model; which one it stands for is in the recording. */
+const REPLAYED: ModelChoice = {
+  provider: 'custom',
+  catalogueId: 'custom',
+  model: 'recorded',
+  baseUrl: 'http://127.0.0.1/v1',
+  apiKey: null,
 }

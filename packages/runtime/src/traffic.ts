@@ -8,6 +8,8 @@ import type { ModelChoice } from './model-choice.js'
 export interface Traffic {
   readonly baseUrl: string
   readonly fetch: typeof fetch
+  /** The model of a recording. */
+  readonly model?: string | null
   readonly close?: () => Promise<void>
 }
 
@@ -27,8 +29,8 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const placeholders = probe ? machinePlaceholders(probe, options.tempDir) : []
   if (replay !== undefined) {
     const server = await serveRecording({ file: replay, placeholders })
-    const { baseUrl } = server
-    return { baseUrl, fetch: createOriginFetch({ baseUrl, fetch }), close: () => server.close() }
+    const { baseUrl, model } = server
+    return { baseUrl, model, fetch: createOriginFetch({ baseUrl, fetch }), close: () => server.close() }
   }
   const pinned = createOriginFetch({ baseUrl: choice.baseUrl, fetch })
   if (record === undefined) return { baseUrl: choice.baseUrl, fetch: pinned }

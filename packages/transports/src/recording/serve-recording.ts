@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isJsonObject } from '@hermes/contracts'
 import { compareBodies } from './compare-bodies.js'
 import { mapChunk, readBody } from './json-strings.js'
 import { type Placeholder, restore } from './placeholders.js'
@@ -15,6 +16,8 @@ export interface ServeRecordingOptions {
 export interface ServedRecording {
   /** The address of the recorded provider with host and port replaced. */
   readonly baseUrl: string
+  /** The model that was asked, as the first request names it; `null` when it names none. */
+  readonly model: string | null
   /** The first real difference, as one line; `null` while there is none. */
   problem(): string | null
   /** Whether every exchange was asked for. */
@@ -45,6 +48,7 @@ export async function serveRecording(options: ServeRecordingOptions): Promise<Se
   await EventEmitter.once(server, 'listening')
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${replay.basePath}`,
+    model: replay.model,
     problem: () => replay.problem,
     done: () => replay.isDone,
     close: async () => {
@@ -69,6 +73,12 @@ class Replay {
 
   get basePath(): string {
     return this.#exchanges[0]?.request.path.replace(ENDPOINT, '') ?? '/v1'
+  }
+
+  get model(): string | null {
+    const body = this.#exchanges[0]?.request.body
+    const model = isJsonObject(body) ? body['model'] : null
+    return typeof model === 'string' ? model : null
   }
 
   get isDone(): boolean {
