@@ -1,10 +1,12 @@
 // node scripts/record-demo.mjs: records the model's side of `hermes demo` anew into apps/cli/src/demo/recording.jsonl.
 // Needed after a change to the system text, a tool definition or what a tool of the demo answers. The turns below are served over
-// HTTP and the built CLI records its own traffic, so that the recording holds what the product really sends.
+// HTTP and the built CLI records its own traffic, so that the recording holds what the product really sends. Builds the CLI before,
+// and after, so that it ships the new recording. Exit codes: 0 recorded, 1 not built or the demo did not go through.
 import { spawn } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
+import { bundle } from './build.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const recording = join(root, 'apps/cli/src/demo/recording.jsonl')
@@ -51,6 +53,8 @@ const TURNS = [
     text: 'Done. slugify() trimmed a dash only at the start, so titles ending in a space or a question mark kept one at the end. slug.js now trims both ends; all three tests pass.',
   },
 ]
+
+if (!bundle(root, '@hermes/cli')) process.exit(1)
 
 let requests = 0
 const server = createServer((request, response) => {
@@ -99,5 +103,6 @@ server.listen(0, '127.0.0.1', () => {
     copyFileSync(temporary, recording)
     rmSync(temporary)
     console.log(`Recorded ${requests} requests.`)
+    process.exitCode = bundle(root, '@hermes/cli') ? 0 : 1
   })
 })

@@ -1,0 +1,57 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type CliResult, runCli } from '../support/cli.js'
+
+const FOLDERS = ['user', 'work', 'tmp'] as const
+let temporary: TemporaryHome
+
+beforeEach(async () => {
+  temporary = await temporaryHome()
+  for (const folder of FOLDERS) await mkdir(join(temporary.path, folder))
+})
+afterEach(() => temporary.remove())
+
+/** The demo as a new user runs it: no key, nothing in the home, a temporary folder of its own. */
+function demo(env: Record<string, string> = {}): Promise<CliResult> {
+  const at = (folder: (typeof FOLDERS)[number]) => join(temporary.path, folder)
+  return runCli(['demo'], { home: join(at('user'), '.hermes'), cwd: at('work'), env: { TMPDIR: at('tmp'), ...env } })
+}
+
+async function filesLeft(): Promise<string[]> {
+  const names = await Promise.all(FOLDERS.map((folder) => readdir(join(temporary.path, folder))))
+  // Node's own cache of compiled code is the one thing that stays in the temporary folder.
+  return names.flat().filter((name) => name !== 'node-compile-cache')
+}
+
+it('mends the project and proves it: the test fails first and passes at the end', async () => {
+  const { exitCode, stdout, stderr } = await demo()
+  expect(stderr, 'If the recording no longer matches: pnpm gen:demo').toBe('')
+  expect(exitCode).toBe(0)
+  const [before, proof] = stdout.split('Checking the project ourselves')
+  expect(before).toContain('2 of 3 tests fail')
+  expect(proof).toContain('all tests pass\nThe demo project is mended.')
+})
+
+it('says in one line what is recorded and what is real', async () => {
+  const { stdout } = await demo()
+  expect(stdout.split('\n').filter((line) => /recording/.test(line))).toEqual([
+    expect.stringMatching(/model speaks from a recording.*everything else is the real thing/),
+  ])
+})
+
+it('leaves no file in the home, the current folder or the temporary folder', async () => {
+  await demo()
+  expect(await filesLeft()).toEqual([])
+})
+
+it('uses no key, endpoint or home that the environment offers', async () => {
+  const { exitCode, stderr } = await demo({
+    OPENAI_API_KEY: 'sk-of-the-user',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    HERMES_MODEL: 'another-model',
+  })
+  expect([exitCode, stderr]).toEqual([0, ''])
+  expect(await filesLeft()).toEqual([])
+})
