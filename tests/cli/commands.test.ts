@@ -1,0 +1,139 @@
+// The commands beside chat, in a home that was never used and in one that was.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli, startCli } from '../support/cli.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await mkdir(cwd)
+})
+afterEach(async () => {
+  await server.close()
+  await temporary.remove()
+})
+
+const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { home, cwd, env })
+const fine = (stdout: string) => ({ exitCode: 0, stdout, stderr: '' })
+
+/** Two sessions: one with a tool call, one short. */
+async function useHome(): Promise<void> {
+  server.enqueue(
+    { text: 'Looking.', toolCalls: [{ name: 'terminal', args: { command: 'echo hi' } }] },
+    { text: 'It says hi.' },
+    { text: 'Bye.' },
+  )
+  for (const query of ['Say hi.', 'Say bye.'])
+    expect((await hermes(['chat', '-q', query, '--base-url', server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
+}
+
+describe('hermes sessions', () => {
+  it('says in an empty home that there are none, and how to start', async () => {
+    const empty = { exitCode: 0, stdout: '', stderr: 'No sessions yet. Start one with: hermes\n' }
+    expect(await hermes(['sessions', 'list'])).toMatchObject(empty)
+    expect(await hermes(['sessions'])).toMatchObject(empty)
+    expect(await hermes(['sessions', 'list', '--json'])).toMatchObject(fine(''))
+  })
+
+  it('lists the newest first and shows one in full, for people and as JSON lines', async () => {
+    await useHome()
+    const list = await hermes(['sessions', 'list'])
+    expect(list.stdout).toMatch(/^\S+ {2}\S+ \S+ +2 messages {2}Say bye\.\n\S+ {2}\S+ \S+ +4 messages {2}Say hi\.\n$/)
+    const [newest, older] = (await hermes(['sessions', 'list', '--json'])).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string; messageCount: number })
+    expect([newest!.messageCount, older!.messageCount]).toEqual([2, 4])
+    expect((await hermes(['sessions', 'list', '-n', '1'])).stdout.split('\n')).toHaveLength(2)
+    const shown = (await hermes(['sessions', 'show', older!.id])).stdout
+    expect(shown.replace(/ #\d+$/gm, '')).toBe(
+      'user\nSay hi.\n\nassistant\nLooking.\n→ terminal {"command":"echo hi"}\n\ntool terminal\nhi\n\nassistant\nIt says hi.\n\n',
+    )
+    const entries = (await hermes(['sessions', 'show', older!.id, '--json'])).stdout.trim().split('\n')
+    expect(entries.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('call-start')
+  })
+
+  it('ends quietly when its reader goes, as head does', async () => {
+    await useHome()
+    const child = startCli(['sessions', 'list'], { home, cwd })
+    let stderr = ''
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.stdout!.destroy()
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+    expect(stderr).toBe('')
+  })
+})
+
+describe('hermes config', () => {
+  it('reads defaults, writes values, checks them and says where the file is', async () => {
+    const file = join(home, 'config.yaml')
+    expect(await hermes(['config', 'path'])).toMatchObject(fine(`${file}\n`))
+    expect(await hermes(['config', 'get', 'agent.max_turns'])).toMatchObject(fine('90\n'))
+    expect(await hermes(['config', 'set', 'agent.max_turns', '7'])).toMatchObject(fine('agent.max_turns = 7\n'))
+    expect(await hermes(['config', 'get', 'agent.max_turns'])).toMatchObject(fine('7\n'))
+    expect(await readFile(file, 'utf8')).toBe('agent:\n  max_turns: 7\n')
+    expect(await hermes(['config', 'check'])).toMatchObject(fine(`${file} is fine.\n`))
+    await writeFile(file, '# mine\nagent: {max_turns: many}\n')
+    const check = await hermes(['config', 'check'])
+    expect(check.exitCode).toBe(1)
+    expect(check.stdout).toMatch(/config\.yaml:2:\d+: .*agent\.max_turns.*whole number/)
+  })
+
+  it('shows no key on the screen, neither when it is set nor among the others', async () => {
+    const key = 'sk-secret-123456'
+    expect((await hermes(['config', 'set', 'providers.work.api_key', key])).stdout).not.toContain(key)
+    expect((await hermes(['config', 'get'])).stdout).not.toContain(key)
+    expect((await hermes(['config', 'get', 'providers.work'])).stdout).not.toContain(key)
+  })
+
+  it.each([
+    [['config'], /config needs one of: get, set, path, check/],
+    [['config', 'set', 'agnet.max_turns', '5'], /no key "agnet\.max_turns"\. The nearest known key is agent/],
+    [['config', 'get', 'model.default'], /no value for model\.default/],
+  ])('answers %j by one line', async (args, line) => {
+    const result = await hermes(args)
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toMatch(/^hermes: [^\n]+\n$/)
+    expect(result.stderr).toMatch(line)
+  })
+})
+
+describe('hermes doctor', () => {
+  it('names in an empty home what is missing, and fails', async () => {
+    const result = await hermes(['doctor'])
+    expect(result).toMatchObject({ exitCode: 1, stderr: '' })
+    expect(result.stdout).toMatch(/^ok {4}Node 2/m)
+    expect(result.stdout).toMatch(/^ok {4}Home .* \(made on first use\)$/m)
+    expect(result.stdout).toMatch(/^fail {2}No model is set up\. Set OPENAI_API_KEY/m)
+  })
+
+  it('is content with a used home, and shows no key', async () => {
+    await useHome()
+    const key = 'sk-test-1234567890abcdef'
+    const result = await hermes(['doctor'], { OPENAI_API_KEY: key })
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(result.stdout).toMatch(/^ok {4}Session database is sound$/m)
+    expect(result.stdout).toMatch(/^ok {4}Model \S+ at openai .*key found$/m)
+    expect(result.stdout).not.toContain(key)
+    expect(await readdir(home)).toContain('state.db')
+  })
+
+  it('points at what is broken', async () => {
+    await mkdir(home, { recursive: true })
+    await writeFile(join(home, 'config.yaml'), 'agent: [1, 2\n')
+    await writeFile(join(home, '.env'), 'OPENAI_API_KEY=sk-test-1234567890\n', { mode: 0o644 })
+    const result = await hermes(['doctor'])
+    expect(result.exitCode).toBe(1)
+    expect(result.stdout).toMatch(/^fail {2}.*config\.yaml:\d+:\d+: /m)
+    expect(result.stdout).toMatch(/^warn {2}Others can read .*\.env\. Run: chmod 600 /m)
+  })
+})
