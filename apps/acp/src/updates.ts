@@ -9,6 +9,8 @@ import { finishedView, type Place, plannedContent, plannedLocations, textContent
 export class RunUpdates {
   readonly #ids: CallIds
   readonly #place: Place
+  /** Calls that wait for a person, by approval. */
+  readonly #asked = new Map<string, string>()
   readonly #streamed = { text: '', reasoning: '' }
 
   constructor(ids: CallIds, place: Place) {
@@ -34,9 +36,10 @@ export class RunUpdates {
       case 'tool-end':
         return this.#end(event)
       case 'approval-request':
+        this.#asked.set(event.approvalId, event.callId)
         return [{ ...this.#update(event.callId), status: 'pending' }]
       case 'approval-resolve':
-        return []
+        return this.#goesOn(event)
       case 'retry-wait':
         return [retry(event)]
       case 'run-start':
@@ -76,6 +79,12 @@ export class RunUpdates {
       locations: plannedLocations(event.args, this.#place),
       content: plannedContent(event.toolName, event.args, this.#place),
     }
+  }
+
+  #goesOn(event: AgentEvent & { readonly type: 'approval-resolve' }): readonly SessionUpdate[] {
+    const callId = this.#asked.get(event.approvalId)
+    if (callId === undefined || event.outcome !== 'allow') return []
+    return [{ ...this.#update(callId), status: 'in_progress' }]
   }
 
   #end(event: AgentEvent & { readonly type: 'tool-end' }): readonly SessionUpdate[] {

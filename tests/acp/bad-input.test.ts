@@ -1,0 +1,208 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AcpProcess, startAcp } from '../support/acp.js'
+import { wireViolations } from '../support/acp-wire.js'
+import { runCli } from '../support/cli.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+let acp: AcpProcess
+let lastId: number
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'project')
+  await mkdir(cwd)
+  acp = startAcp(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
+  lastId = 0
+})
+afterEach(async () => {
+  if (acp.child.exitCode === null) await acp.leave()
+  expect(acp.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
+  await server.close()
+  await temporary.remove()
+})
+
+const send = (message: Record<string, unknown>) => acp.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+
+/** Sends a request and gives its answer. */
+async function ask(method: string, params: unknown): Promise<Record<string, unknown>> {
+  const id = `ask-${++lastId}`
+  send({ id, method, params })
+  return acp.line((message) => message['id'] === id && !('method' in message))
+}
+
+const greet = () => ask('initialize', { protocolVersion: 1 })
+
+async function greeted(request: () => Promise<Record<string, unknown>>): Promise<Record<string, unknown>> {
+  await greet()
+  return request()
+}
+
+async function newSession(): Promise<string> {
+  await greet()
+  const { result } = await ask('session/new', { cwd, mcpServers: [] })
+  return (result as { sessionId: string }).sessionId
+}
+
+const prompt = (sessionId: string, text: string) =>
+  ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
+
+/** The session works, and what it said is kept. */
+async function worksAndKeeps(sessionId: string): Promise<void> {
+  server.enqueue({ text: 'Sound and safe.' })
+  expect(await prompt(sessionId, 'Are you well?')).toMatchObject({ result: { stopReason: 'end_turn' } })
+  expect(await acp.leave()).toBe(0)
+  const shown = await runCli(['sessions', 'show', sessionId], { home, cwd })
+  expect(shown.stdout).toContain('Sound and safe.')
+}
+
+describe('frames', () => {
+  it.each([
+    ['no JSON', '{"jsonrpc": "2.0", nonsense', -32700],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"initialize"}]', -32600],
+    ['a number', '42', -32600],
+    ['another version', '{"jsonrpc":"1.0","id":1,"method":5}', -32600],
+  ])('of %s get one error, and the next one works', async (_, frame, code) => {
+    const sessionId = await newSession()
+    acp.write(`${frame}\n`)
+    const answer = await acp.line((message) => message['id'] === null)
+    expect(answer).toMatchObject({ error: { code } })
+    await worksAndKeeps(sessionId)
+    expect(acp.wire.filter(({ from, line }) => from === 'agent' && line.includes('"id":null'))).toHaveLength(1)
+  })
+
+  it('may come in pieces, with empty lines and Windows line ends between them', async () => {
+    acp.write('\n\r\n{"jsonrpc":"2.0","id":1,"meth')
+    acp.write('od":"initialize","params":{"protocolVersion":1}}\r\n')
+    expect(await acp.line((message) => message['id'] === 1)).toMatchObject({ result: { protocolVersion: 1 } })
+  })
+
+  it('beyond all size end the server with one line', async () => {
+    await greet()
+    const piece = 'x'.repeat(1 << 20)
+    for (let count = 0; count < 33; count++) acp.write(piece)
+    expect(await acp.leave()).toBe(1)
+    expect(acp.stderr()).toMatch(/^hermes acp: .*byte limit.* The sessions are kept\.\n$/)
+  })
+})
+
+describe('requests', () => {
+  it.each<[string, number, RegExp, () => Promise<Record<string, unknown>>]>([
+    ['before the greeting', -32600, /must be initialized/, () => ask('session/new', { cwd, mcpServers: [] })],
+    ['for a session that is not open', -32002, /No session "nope" is open/, () => greeted(() => prompt('nope', 'x'))],
+    ['that are unknown', -32601, /Method not found/, () => greeted(() => ask('session/dance', {}))],
+    [
+      'with a relative folder',
+      -32602,
+      /absolute path, got "here"/,
+      () => greeted(() => ask('session/new', { cwd: 'here', mcpServers: [] })),
+    ],
+    [
+      'with a folder that is not there',
+      -32602,
+      /folder that exists/,
+      () => greeted(() => ask('session/new', { cwd: '/no/such', mcpServers: [] })),
+    ],
+    ['without what they need', -32602, /Invalid params/, () => greeted(() => ask('session/new', {}))],
+    ['with an empty prompt', -32602, /prompt is empty/, async () => prompt(await newSession(), '  ')],
+  ])('%s get one clear error', async (_, code, line, request) => {
+    const { error } = (await request()) as { error: { code: number; message: string } }
+    expect(error.code).toBe(code)
+    expect(error.message).toMatch(line)
+    expect(wireViolations(acp.wire)).toEqual([])
+    await worksAndKeeps(await newSession())
+  })
+
+  it('for a session that works are refused without disturbing it', async () => {
+    const sessionId = await newSession()
+    server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: 'read -r line < gate; echo "$line"' } }] },
+      { text: 'Through.' },
+    )
+    await runCommand(`mkfifo ${join(cwd, 'gate')}`)
+    const first = prompt(sessionId, 'Wait at the gate.')
+    await acp.line((message) => JSON.stringify(message).includes('"tool_call"'))
+    expect(await prompt(sessionId, 'And this?')).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining('works on a prompt') },
+    })
+    expect(await ask('session/load', { sessionId, cwd, mcpServers: [] })).toMatchObject({ error: { code: -32600 } })
+    await runCommand(`echo open > ${join(cwd, 'gate')}`)
+    expect(await first).toMatchObject({ result: { stopReason: 'end_turn' } })
+    await worksAndKeeps(sessionId)
+  })
+})
+
+describe('answers', () => {
+  const dangerous = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] }
+
+  it('that nobody asked for, and second ones, change nothing', async () => {
+    const sessionId = await newSession()
+    send({ id: 4711, result: { outcome: { outcome: 'selected', optionId: 'once' } } })
+    server.enqueue(dangerous, { text: 'Not done.' })
+    const end = prompt(sessionId, 'Delete it.')
+    const question = await acp.line((message) => message['method'] === 'session/request_permission')
+    send({ id: question['id'], result: { outcome: { outcome: 'selected', optionId: 'deny' } } })
+    send({ id: question['id'], result: { outcome: { outcome: 'selected', optionId: 'once' } } })
+    expect(await end).toMatchObject({ result: { stopReason: 'end_turn' } })
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('said no')
+    await worksAndKeeps(sessionId)
+  })
+})
+
+describe('a client that leaves', () => {
+  it('while a tool runs takes the tool with it and leaves the session sound', async () => {
+    const sessionId = await newSession()
+    const pidFile = join(cwd, 'pid')
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `echo $$ > ${pidFile}; echo up; sleep 300` } }] })
+    void prompt(sessionId, 'Wait.').catch(() => undefined)
+    await acp.line((message) => /"text":"up/.test(JSON.stringify(message)))
+    const pid = Number(await runCommand(`cat ${pidFile}`))
+    expect(await acp.leave()).toBe(0)
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
+    server.enqueue({ text: 'Picked up.' })
+    const more = await runCli(['chat', '-r', sessionId, '-q', 'Go on.', '--base-url', server.baseUrl, '-m', 'm'], {
+      home,
+      cwd,
+    })
+    expect(more).toMatchObject({ exitCode: 0, stdout: 'Picked up.\n' })
+    expect(server.violations).toEqual([])
+  })
+
+  it('while it is asked for permission counts as a no', async () => {
+    await mkdir(join(cwd, 'old'))
+    const sessionId = await newSession()
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] })
+    void prompt(sessionId, 'Delete it.').catch(() => undefined)
+    await acp.line((message) => message['method'] === 'session/request_permission')
+    expect(await acp.leave()).toBe(0)
+    expect(await runCommand(`ls ${cwd}`)).toContain('old')
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('or a %s end the server with 0', async (signal) => {
+    const sessionId = await newSession()
+    server.enqueue({ fault: 'stall', text: 'Hmm' })
+    void prompt(sessionId, 'Think.').catch(() => undefined)
+    await server.waitForRequests(1)
+    const closed = new Promise((resolve) => acp.child.once('close', resolve))
+    acp.child.kill(signal)
+    expect(await closed).toBe(0)
+  })
+
+  it('before it said anything ends the server with 0', async () => {
+    expect(await acp.leave()).toBe(0)
+    expect(acp.stderr()).toBe('')
+  })
+})
+
+async function runCommand(command: string): Promise<string> {
+  const { execFile } = await import('node:child_process')
+  const { promisify } = await import('node:util')
+  return (await promisify(execFile)('sh', ['-c', command])).stdout
+}

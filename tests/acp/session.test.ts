@@ -1,0 +1,391 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
+import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Editor, type EditorBehaviour, saidText, startEditor } from '../support/acp.js'
+import { wireViolations } from '../support/acp-wire.js'
+import { runCli } from '../support/cli.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+let editor: Editor | null
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'project')
+  await mkdir(cwd)
+  editor = null
+})
+afterEach(async () => {
+  if (editor) {
+    expect(await editor.leave()).toBe(0)
+    expect(wireViolations(editor.process.wire)).toEqual([])
+    expect(editor.process.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
+  }
+  expect(server.violations).toEqual([])
+  await server.close()
+  await temporary.remove()
+})
+
+async function open(behaviour: EditorBehaviour = {}, flags: readonly string[] = []): Promise<Editor> {
+  editor = await startEditor(['--base-url', server.baseUrl, '-m', 'm', ...flags], { home, cwd }, behaviour)
+  return editor
+}
+
+const kinds = (updates: Editor['updates']) => updates.map(({ update }) => update.sessionUpdate)
+const finished = (id: string) => (update: SessionUpdate) =>
+  update.sessionUpdate === 'tool_call_update' && update.toolCallId === id && update.status !== 'pending'
+
+describe('a greeting', () => {
+  it('names version, abilities and the way to a key', async () => {
+    const { greeting, agent } = await open()
+    expect(greeting).toMatchObject({
+      protocolVersion: 1,
+      agentInfo: { name: 'hermes' },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      },
+      authMethods: [{ id: 'hermes-setup' }],
+    })
+    const newer = await agent.request('initialize', { protocolVersion: 99 })
+    expect(newer.protocolVersion).toBe(1)
+  })
+})
+
+describe('a prompt', () => {
+  it('streams thoughts, text, edits with diffs and the plan, and asks before what is dangerous', async () => {
+    await mkdir(join(cwd, 'old'))
+    server.enqueue(
+      {
+        reasoning: 'First the file.',
+        text: 'I begin.',
+        toolCalls: [
+          { name: 'write_file', args: { path: 'notes.txt', content: 'one\ntwo\n' } },
+          { name: 'todo_write', args: { todos: [{ id: '1', content: 'tidy up', status: 'in_progress' }] } },
+        ],
+      },
+      { toolCalls: [{ name: 'patch', args: { path: 'notes.txt', old_string: 'two', new_string: 'three' } }] },
+      { toolCalls: [{ name: 'read_file', args: { path: 'notes.txt', offset: 2 } }] },
+      { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] },
+      { text: 'Done.' },
+    )
+    const { newSession, prompt, updates, permissions } = await open()
+    const sessionId = await newSession(cwd)
+    expect(await prompt(sessionId, 'Tidy up.')).toBe('end_turn')
+
+    const path = join(cwd, 'notes.txt')
+    expect(await readFile(path, 'utf8')).toBe('one\nthree\n')
+    await expect(stat(join(cwd, 'old'))).rejects.toThrow(/ENOENT/)
+    expect(new Set(updates.map((entry) => entry.sessionId))).toEqual(new Set([sessionId]))
+    expect(saidText(updates, 'agent_thought_chunk')).toBe('First the file.')
+    expect(saidText(updates)).toBe('I begin.Done.')
+    const of = (kind: string) => updates.map(({ update }) => update).filter((update) => update.sessionUpdate === kind)
+    expect(of('plan')).toEqual([
+      { sessionUpdate: 'plan', entries: [{ content: 'tidy up', priority: 'medium', status: 'in_progress' }] },
+    ])
+    expect(of('tool_call')).toMatchObject([
+      {
+        kind: 'edit',
+        title: 'write notes.txt',
+        locations: [{ path }],
+        content: [{ type: 'diff', path, oldText: null }],
+      },
+      { kind: 'think' },
+      { kind: 'edit', locations: [{ path }], content: [{ type: 'diff', oldText: 'two', newText: 'three' }] },
+      { kind: 'read', locations: [{ path, line: 2 }] },
+      { kind: 'execute', title: 'rm -rf old' },
+    ])
+    const ends = of('tool_call_update').filter((update) => 'status' in update && update.status === 'completed')
+    expect(ends).toHaveLength(5)
+    expect(ends[2]).toMatchObject({
+      content: [{ type: 'diff', path, oldText: 'one\ntwo', newText: 'one\nthree' }],
+      locations: [{ path, line: 1 }],
+    })
+    expect(JSON.stringify(ends[3])).toContain('three')
+
+    expect(permissions).toHaveLength(1)
+    expect(permissions[0]).toMatchObject({ sessionId, toolCall: { status: 'pending' } })
+    expect(permissions[0]!.options).toEqual([
+      { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
+      { optionId: 'session', name: 'Allow for this session', kind: 'allow_always' },
+      { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+      { optionId: 'deny', name: 'Reject', kind: 'reject_once' },
+    ])
+    const calls = of('tool_call') as { toolCallId: string }[]
+    expect(permissions[0]!.toolCall.toolCallId).toBe(calls[4]!.toolCallId)
+  })
+
+  it('keeps calls apart when a model names them alike', async () => {
+    const call = { id: 'call_1', name: 'terminal', args: { command: 'echo hi' } }
+    server.enqueue({ toolCalls: [call] }, { toolCalls: [call] }, { text: 'Twice.' })
+    const { newSession, prompt, updates } = await open()
+    await prompt(await newSession(cwd), 'Say hi twice.')
+    const ids = updates.flatMap(({ update }) => (update.sessionUpdate === 'tool_call' ? [update.toolCallId] : []))
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) expect(updates.some(({ update }) => finished(id)(update))).toBe(true)
+  })
+
+  it('says that text is void when a reply breaks off and starts again', async () => {
+    server.enqueue({ fault: 'cut', text: 'Half an ans', chunkSize: 4, afterChunks: 2 }, { text: 'The answer.' })
+    const { newSession, prompt, updates } = await open()
+    expect(await prompt(await newSession(cwd), 'Ask.')).toBe('end_turn')
+    expect(saidText(updates)).toMatch(/^Half.*starts again.*The answer\.$/s)
+  })
+
+  it('shows an answer that did not come as a stream', async () => {
+    server.enqueue({ fault: 'no-stream', text: 'All at once.' })
+    const { newSession, prompt, updates } = await open()
+    await prompt(await newSession(cwd), 'Ask.')
+    expect(saidText(updates)).toBe('All at once.')
+  })
+
+  it('takes links, embedded text and images, and refuses sound by name', async () => {
+    server.enqueue({ text: 'Seen.' })
+    const { agent, newSession } = await open()
+    const sessionId = await newSession(cwd)
+    const image = 'iVBORw0KGgo='
+    await agent.request('session/prompt', {
+      sessionId,
+      prompt: [
+        { type: 'text', text: 'Look at these.' },
+        { type: 'resource_link', uri: `file://${cwd}/a%20b.txt`, name: 'a b.txt' },
+        { type: 'resource', resource: { uri: 'file:///x/c.txt', text: 'embedded words' } },
+        { type: 'image', mimeType: 'image/png', data: image },
+      ],
+    })
+    const asked = JSON.stringify(server.requests[0]!.body.messages.at(-1))
+    expect(asked).toContain(`[Attached: ${cwd}/a b.txt]`)
+    expect(asked).toContain('embedded words')
+    expect(asked).toContain(image)
+    const sound = { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' } as const
+    await expect(agent.request('session/prompt', { sessionId, prompt: [sound] })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('Audio'),
+    })
+  })
+
+  it.each([
+    ['max_turn_requests', ['--max-turns', '1']],
+    ['refusal', []],
+    ['max_tokens', []],
+  ])('ends with %s when that is why', async (reason, flags) => {
+    if (reason === 'max_turn_requests')
+      server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'true' } }] }, { text: 'Summed up.' })
+    else if (reason === 'refusal') server.enqueue({ text: 'No', finishReason: 'content_filter' })
+    else server.setHandler(() => ({ text: 'more ', finishReason: 'length' }))
+    const { newSession, prompt } = await open({}, flags)
+    expect(await prompt(await newSession(cwd), 'Go.')).toBe(reason)
+  })
+})
+
+describe('permission', () => {
+  const dangerous = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] }
+
+  it.each<[string, EditorBehaviour['permission'] & object]>([
+    ['a rejection', async () => ({ outcome: { outcome: 'selected', optionId: 'deny' } })],
+    ['a cancelled question', async () => ({ outcome: { outcome: 'cancelled' } })],
+    ['an option that was not offered', async () => ({ outcome: { outcome: 'selected', optionId: 'whatever' } })],
+    ['an answer that is none', async () => ({}) as never],
+    ['an error', () => Promise.reject(new Error('not now'))],
+  ])('counts %s as a no and tells the model', async (_, permission) => {
+    await mkdir(join(cwd, 'old'))
+    server.enqueue(dangerous, { text: 'As you wish.' })
+    const { newSession, prompt, updates } = await open({ permission })
+    expect(await prompt(await newSession(cwd), 'Delete it.')).toBe('end_turn')
+    expect((await stat(join(cwd, 'old'))).isDirectory()).toBe(true)
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted.*said no/)
+    expect(updates.some(({ update }) => 'status' in update && update.status === 'failed')).toBe(true)
+  })
+
+  it('asks once when the answer is for the whole session', async () => {
+    server.enqueue(dangerous, dangerous, { text: 'Gone.' })
+    const { newSession, prompt, permissions } = await open({
+      permission: async () => ({ outcome: { outcome: 'selected', optionId: 'session' } }),
+    })
+    await prompt(await newSession(cwd), 'Delete it twice.')
+    expect(permissions).toHaveLength(1)
+  })
+
+  it('lets a prompt end when nobody ever answers, and the session goes on', async () => {
+    await mkdir(home, { recursive: true })
+    await writeFile(join(home, 'config.yaml'), 'approvals:\n  timeout: 1\n')
+    server.enqueue(dangerous)
+    const { newSession, prompt, updates } = await open({ permission: () => new Promise(() => undefined) })
+    const sessionId = await newSession(cwd)
+    expect(await prompt(sessionId, 'Delete it.')).toBe('end_turn')
+    expect(saidText(updates)).toContain('Nobody answered')
+    server.enqueue({ text: 'Still here.' })
+    expect(await prompt(sessionId, 'Never mind.')).toBe('end_turn')
+    expect(saidText(updates)).toContain('Still here.')
+  })
+})
+
+describe('questions', () => {
+  const clarify = { toolCalls: [{ name: 'clarify', args: { question: 'Tabs?', choices: ['tabs', 'spaces'] } }] }
+  const toolNames = () => JSON.stringify(server.requests[0]!.body.tools)
+
+  it('reach the user as a form where the editor has forms', async () => {
+    server.enqueue(clarify, { text: 'Spaces then.' })
+    const { newSession, prompt } = await open({
+      capabilities: { elicitation: { form: {} } },
+      elicitation: (request) => {
+        expect(request).toMatchObject({ mode: 'form', message: 'Tabs?' })
+        return { action: 'accept', content: { choice: 'spaces' } }
+      },
+    })
+    await prompt(await newSession(cwd), 'Format it.')
+    expect(toolNames()).toContain('"clarify"')
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('The user answered: spaces')
+  })
+
+  it('are not offered to the model where the editor has none', async () => {
+    server.enqueue({ text: 'Fine.' })
+    const { newSession, prompt } = await open()
+    await prompt(await newSession(cwd), 'Format it.')
+    expect(toolNames()).toContain('"read_file"')
+    expect(toolNames()).not.toContain('"clarify"')
+  })
+})
+
+describe('cancelling', () => {
+  it('ends a tool that runs, answers with cancelled, and the session goes on', async () => {
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo started; sleep 60' } }] })
+    const { agent, newSession, prompt, update, updates } = await open()
+    const sessionId = await newSession(cwd)
+    const stop = prompt(sessionId, 'Wait.')
+    await update((item) => item.sessionUpdate === 'tool_call_update' && JSON.stringify(item).includes('started'))
+    await agent.notify('session/cancel', { sessionId })
+    expect(await stop).toBe('cancelled')
+    server.enqueue({ text: 'Here again.' })
+    expect(await prompt(sessionId, 'Go on.')).toBe('end_turn')
+    expect(saidText(updates)).toContain('Here again.')
+    expect(checkPrefix(server.requests[0]!, server.requests[1]!)).toBeNull()
+  })
+
+  it('ends a reply of the model', async () => {
+    server.enqueue({ fault: 'stall', text: 'Slowly', chunkSize: 3, afterChunks: 2 })
+    const { agent, newSession, prompt, update } = await open()
+    const sessionId = await newSession(cwd)
+    const stop = prompt(sessionId, 'Talk.')
+    await update((item) => item.sessionUpdate === 'agent_message_chunk')
+    await agent.notify('session/cancel', { sessionId })
+    expect(await stop).toBe('cancelled')
+    expect(await server.requests[0]!.ended).toBe('closed')
+  })
+
+  it('does not overtake the prompt it was sent right after', async () => {
+    server.setHandler(() => ({ fault: 'stall', text: '' }))
+    const { agent, newSession, prompt } = await open()
+    const sessionId = await newSession(cwd)
+    const stop = prompt(sessionId, 'Talk.')
+    await agent.notify('session/cancel', { sessionId })
+    expect(await stop).toBe('cancelled')
+  })
+})
+
+describe('sessions', () => {
+  it('live side by side, each in its own folder', async () => {
+    const folders = [join(cwd, 'left'), join(cwd, 'right')]
+    for (const folder of folders) await mkdir(folder)
+    server.setHandler(({ body }) =>
+      body.messages.at(-1)!.role === 'tool'
+        ? { text: 'Written.' }
+        : { toolCalls: [{ name: 'terminal', args: { command: 'pwd > where.txt' } }] },
+    )
+    const { newSession, prompt } = await open()
+    const ids = await Promise.all(folders.map((folder) => newSession(folder)))
+    expect(await Promise.all(ids.map((id) => prompt(id, 'Where?')))).toEqual(['end_turn', 'end_turn'])
+    for (const folder of folders) expect(await readFile(join(folder, 'where.txt'), 'utf8')).toBe(`${folder}\n`)
+  })
+
+  it('begun in the terminal are shown in order and go on with the same prefix', async () => {
+    await writeFile(join(cwd, 'notes.txt'), 'blue\n')
+    server.enqueue(
+      { reasoning: 'Look.', toolCalls: [{ name: 'read_file', args: { path: 'notes.txt' } }] },
+      { text: 'It says blue.' },
+    )
+    const flags = ['--base-url', server.baseUrl, '-m', 'm']
+    await runCli(['chat', '-q', 'What does it say?', ...flags], { home, cwd })
+    const listed = await runCli(['sessions', 'list', '--json'], { home, cwd })
+    const { id } = JSON.parse(listed.stdout) as { id: string }
+
+    const { agent, prompt, updates, update } = await open()
+    await agent.request('session/load', { sessionId: id, cwd, mcpServers: [] })
+    await update((item) => item.sessionUpdate === 'agent_message_chunk')
+    expect(kinds(updates)).toEqual([
+      'user_message_chunk',
+      'agent_thought_chunk',
+      'tool_call',
+      'tool_call_update',
+      'agent_message_chunk',
+    ])
+    expect(saidText(updates, 'user_message_chunk')).toBe('What does it say?')
+    expect(updates[3]!.update).toMatchObject({ status: 'completed' })
+    expect(JSON.stringify(updates[3]!.update)).toContain('blue')
+
+    server.enqueue({ text: 'Still blue.' })
+    expect(await prompt(id, 'And now?')).toBe('end_turn')
+    expect(checkPrefix(server.requests[0]!, server.requests[1]!)).toBeNull()
+    expect(checkPrefix(server.requests[1]!, server.requests[2]!)).toBeNull()
+
+    server.enqueue({ text: 'Blue for good.' })
+    await runCli(['chat', '-r', id, '-q', 'Sure?', ...flags], { home, cwd })
+    expect(checkPrefix(server.requests[2]!, server.requests[3]!)).toBeNull()
+  })
+
+  it('that do not exist cannot be loaded, and the error says so', async () => {
+    const { agent } = await open()
+    await expect(agent.request('session/load', { sessionId: 'nope', cwd, mcpServers: [] })).rejects.toMatchObject({
+      code: -32002,
+      message: 'There is no stored session "nope". Start one with session/new.',
+      data: { sessionId: 'nope' },
+    })
+  })
+
+  it('start with MCP servers, which are named as not used yet', async () => {
+    server.enqueue({ text: 'Hello.' })
+    const { agent, prompt, updates } = await open({ capabilities: { session: { notices: {} } } })
+    const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
+    const { sessionId } = await agent.request('session/new', { cwd, mcpServers })
+    expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
+    expect(updates[0]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
+    expect(saidText(updates)).toBe('Hello.')
+  })
+})
+
+describe('errors', () => {
+  it('of the model are one line, and the session goes on', async () => {
+    server.enqueue({ fault: 'status', status: 401 }, { text: 'Better.' })
+    const { newSession, prompt, updates } = await open()
+    const sessionId = await newSession(cwd)
+    const error = await prompt(sessionId, 'Ask.').catch((caught: unknown) => caught)
+    expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/key|401|refused/i) })
+    expect((error as Error).message).not.toContain('\n')
+    expect(await prompt(sessionId, 'Again.')).toBe('end_turn')
+    expect(saidText(updates)).toBe('Better.')
+  })
+
+  it('name what has to be set up, and a key set meanwhile is found', async () => {
+    editor = await startEditor([], { home, cwd })
+    const { agent, newSession, prompt, updates } = editor
+    await expect(newSession(cwd)).rejects.toMatchObject({
+      code: -32000,
+      message: expect.stringContaining('No model is set up'),
+    })
+    await expect(agent.request('authenticate', { methodId: 'hermes-setup' })).rejects.toMatchObject({ code: -32000 })
+    await expect(agent.request('authenticate', { methodId: 'other' })).rejects.toMatchObject({ code: -32602 })
+    await mkdir(home, { recursive: true })
+    const config = `model:\n  provider: custom\n  default: m\n  base_url: ${server.baseUrl}\n`
+    await writeFile(join(home, 'config.yaml'), config)
+    await agent.request('authenticate', { methodId: 'hermes-setup' })
+    server.enqueue({ text: 'Ready.' })
+    expect(await prompt(await newSession(cwd), 'Hi.')).toBe('end_turn')
+    expect(saidText(updates)).toBe('Ready.')
+  })
+})
