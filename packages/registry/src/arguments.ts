@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
 
 /** What a check of arguments came to. */
-export type CheckedArguments =
+type CheckedArguments =
   | { readonly type: 'valid'; readonly args: unknown }
   | { readonly type: 'invalid'; readonly message: string }
 
