@@ -76,6 +76,13 @@ describe('hermes chat -q', () => {
     expect(missing.stderr).toMatch(/There is no session "nothing like it"/)
   })
 
+  it('prints the stored answer again with -c alone once the session has its answer, and asks nobody', async () => {
+    server.enqueue({ text: 'Forty-two.' })
+    await chat(['-q', 'What is it?', ...model()])
+    expect(await chat(['-c', ...model()])).toMatchObject({ exitCode: 0, stdout: 'Forty-two.\n', stderr: '' })
+    expect(server.requests).toHaveLength(1)
+  })
+
   it('takes piped text as context beside a query, and as the query without one', async () => {
     server.setHandler(() => ({ text: 'Looks fine.' }))
     expect((await chat(['-q', 'Review.', ...model()], { input: '+ const x = 1\n' })).stdout).toBe('Looks fine.\n')

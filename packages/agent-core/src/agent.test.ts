@@ -231,7 +231,8 @@ describe('createAgent', () => {
     expect(await agent.steer('and tabs')).toBe('queued')
     await agent.run('next').result
     expect(lastText(model.requests[2]!.messages)).toBe('and tabs|next')
-    await expect(agent.run({ resume: true }).result).resolves.toMatchObject({ status: 'failed' })
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'again' })
+    expect(model.requests).toHaveLength(3)
     expect(messagesOf(agent.entries()).filter((message) => lastText([message]).includes('and tabs'))).toHaveLength(1)
   })
 

@@ -45,7 +45,11 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
     await begin(context, input)
     const parked = await resumeOpenCalls(context, input)
     if (parked) return parked
-    if (isResume(input)) await appendMessage(context, input)
+    if (isResume(input)) {
+      await appendMessage(context, input)
+      const finished = finishedBefore(context)
+      if (finished) return finished
+    }
     return await loop(context, progress)
   } catch (error) {
     return failure(context, progress, error)
@@ -125,6 +129,13 @@ async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<Ru
     open.filter(({ started }) => !started).map(({ call }) => call),
     { text: '', usage: noUsage },
   )
+}
+
+/** A crash may come after the answer was stored and before anybody saw it: then nothing is left to ask. */
+function finishedBefore({ session }: RunContext): RunResult | null {
+  const last = session.entries.findLast((entry) => entry.type === 'message')
+  if (last?.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
+  return { status: 'completed', text: messageText(last.message), usage: noUsage }
 }
 
 async function runCalls(
