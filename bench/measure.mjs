@@ -39,6 +39,19 @@ export const CONTESTANTS = {
   ],
 }
 
+/** What a contestant sees of the world: a home of its own, a key that opens nothing. */
+export function scratchEnvironment(workspace, home = join(workspace.directory, 'home')) {
+  mkdirSync(join(home, 'tmp'), { recursive: true })
+  return {
+    PATH: process.env.PATH,
+    LANG: 'C.UTF-8',
+    HOME: home,
+    HERMES_HOME: join(home, '.hermes'),
+    TMPDIR: join(home, 'tmp'),
+    OPENAI_API_KEY: 'x',
+  }
+}
+
 /**
  * Runs `node ARGS` to its end.
  * @param {string[]} args
@@ -48,18 +61,9 @@ export const CONTESTANTS = {
  * @throws when it exits with another code than 0
  */
 export async function runNode(args, { workspace, home = join(workspace.directory, 'home'), measureMemory = false }) {
-  mkdirSync(join(home, 'tmp'), { recursive: true })
   const peakFile = join(workspace.directory, 'peak')
   const preload = measureMemory ? ['--import', join(folder, 'peak.mjs')] : []
-  const env = {
-    PATH: process.env.PATH,
-    LANG: 'C.UTF-8',
-    HOME: home,
-    HERMES_HOME: join(home, '.hermes'),
-    TMPDIR: join(home, 'tmp'),
-    OPENAI_API_KEY: 'x',
-    BENCH_PEAK_FILE: peakFile,
-  }
+  const env = { ...scratchEnvironment(workspace, home), BENCH_PEAK_FILE: peakFile }
   const startedMs = performance.timeOrigin + performance.now()
   const child = spawn(process.execPath, [...preload, ...args], {
     cwd: workspace.cwd,

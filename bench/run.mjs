@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build } from '../scripts/build.mjs'
+import { bundle } from '../scripts/build.mjs'
+import { acpServer } from './acp.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
@@ -15,6 +16,7 @@ const SCENARIOS = {
   first: firstRequest,
   turns: toolTurns,
   prefix: prefixAndWeight,
+  acp: acpServer,
   size: installedSize,
 }
 const { values } = parseArgs({
@@ -33,7 +35,8 @@ if (unknown.length > 0 || !(rounds >= 1)) {
   process.exit(2)
 }
 
-if (!build(join(import.meta.dirname, '..'), '@hermes/cli')) process.exit(1)
+const root = join(import.meta.dirname, '..')
+if (!['@hermes/cli', '@hermes/acp'].every((name) => bundle(root, name))) process.exit(1)
 const machine = machineFacts()
 console.log(
   `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}, ${rounds} rounds\n`,

@@ -10,7 +10,8 @@ import { ACP, type WireLine } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { cliEnv } from '../support/cli.js'
 
-const ACPX = createRequire(import.meta.url).resolve('acpx')
+const require = createRequire(import.meta.url)
+const ACPX = require.resolve('acpx')
 
 describe('acpx', () => {
   it('completes a prompt with tools, and every message keeps to the official schema', async () => {

@@ -1,4 +1,3 @@
-// Everything that is needed once there is a session; loaded after the client was greeted.
 import { defaultHome } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
 import { openRuntime, type Runtime } from '@hermes/runtime'
@@ -30,5 +29,3 @@ export async function openHome(io: Io, options: { readonly yolo: boolean }): Pro
   for (const problem of runtime.problems) io.stderr.write(`hermes acp: ${problem}\n`)
   return { runtime, logger }
 }
-
-export { openSession } from './open-session.js'

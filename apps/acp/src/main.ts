@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Io } from './io.js'
-import { type ServeOptions, serve } from './serve.js'
+import type { ServeOptions } from './options.js'
+import { serve } from './serve.js'
 
 declare const __HERMES_VERSION__: string
 

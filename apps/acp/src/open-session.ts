@@ -2,17 +2,14 @@ import { stat } from 'node:fs/promises'
 import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Question } from '@hermes/contracts/tool'
-import type { AgentRequest } from '@hermes/runtime'
 import { failure } from './failure.js'
 import type { Home } from './home.js'
+import type { AgentWishes } from './options.js'
 import { askQuestion } from './question.js'
 import { AcpSession } from './session.js'
 
 const INSTRUCTIONS =
   'You speak inside a code editor: Markdown is shown, and the user sees your tool calls, edits and task list beside your text, so do not repeat them. Name files by their path.'
-
-/** What decides about an agent, beside its session. */
-export type AgentWishes = Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns'>
 
 /** Options of {@link openSession}. */
 export interface OpenSessionOptions {

@@ -1,16 +1,9 @@
 import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
 import type { Io } from './io.js'
-import type { AgentWishes } from './open-session.js'
+import type { ServeOptions } from './options.js'
 import { AcpServer } from './server.js'
 import { toReadable, toWritable } from './streams.js'
-
-/** What flags decide. */
-export interface ServeOptions {
-  readonly agent: AgentWishes
-  readonly yolo: boolean
-  readonly version: string
-}
 
 /** Serves one client until it leaves or a signal comes; resolves with the exit code: 0, or 1 after a message beyond all size. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {

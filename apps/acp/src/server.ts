@@ -16,7 +16,7 @@ import {
 import { failure, toRequestError } from './failure.js'
 import type { Home } from './home.js'
 import type { Io } from './io.js'
-import type { ServeOptions } from './serve.js'
+import type { ServeOptions } from './options.js'
 import type { AcpSession } from './session.js'
 
 const SETUP: AuthMethod = {
@@ -147,7 +147,7 @@ export class AcpServer {
 }
 
 function code() {
-  return import('./home.js')
+  return import('./lazy.js')
 }
 
 /** Whatever goes wrong becomes an error the client can show. */
