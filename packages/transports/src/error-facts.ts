@@ -8,29 +8,52 @@ export interface ErrorFacts {
   /** The vendor's words as they came. */
   readonly message: string
   readonly headers: Headers | null
+  /** What the vendor's support asks for. */
+  readonly requestId: string | null
   /** Codes of the network layer and names of thrown errors, outermost first. */
   readonly causes: readonly string[]
 }
 
 const MAX_CAUSES = 6
 
+/** Error types that stand for a status where there is none: inside a stream. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
 /** Gathers facts from an error of an SDK, of `fetch`, or of anything else. Never throws. */
 export function errorFacts(error: unknown): ErrorFacts {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const body = bodyOf(fields['error'])
-  const bodyStatus = Number(body['code'])
-  const status =
-    typeof fields['status'] === 'number' ? fields['status'] : bodyStatus >= 400 && bodyStatus < 600 ? bodyStatus : null
-  const codes = [body['code'], body['type'], fields['code'], fields['type']]
+  const details = isJsonObject(body['details']) ? body['details'] : {}
+  const codes = [body['code'], body['type'], details['error_code'], fields['code'], fields['type']]
     .filter((code): code is string => typeof code === 'string')
     .map((code) => code.toLowerCase())
+  const headers = headersOf(fields['headers'])
   return {
-    status,
+    status: statusOf(fields, body),
     codes,
     message: messageOf(error, body),
-    headers: headersOf(fields['headers']),
+    headers,
+    requestId: headers?.get('request-id') ?? headers?.get('x-request-id') ?? null,
     causes: causesOf(error),
   }
+}
+
+function statusOf(fields: Record<string, unknown>, body: Record<string, JsonValue | undefined>): number | null {
+  if (typeof fields['status'] === 'number') return fields['status']
+  const code = Number(body['code'])
+  if (code >= 400 && code < 600) return code
+  return STATUS_OF_TYPE[String(body['type'])] ?? null
 }
 
 function bodyOf(value: unknown): Record<string, JsonValue | undefined> {

@@ -8,6 +8,8 @@ export interface CallTarget {
   readonly provider: string
   readonly baseUrl: string
   readonly model: string
+  /** What the wire adds to the base URL. Default `/chat/completions`. */
+  readonly path?: string
   /** Taken out of the message should the server have echoed it. */
   readonly credential?: string | null
 }
@@ -16,7 +18,7 @@ const MAX_VENDOR_CHARS = 300
 
 /**
  * The one error for a failed call: code `transport.` plus the reason with underscores, one clear line, and `details` with
- * `provider`, `model`, `status`, `retryAfterMs` and `repair` where they are known. A {@link HermesError} passes unchanged.
+ * `provider`, `model`, `status`, `requestId`, `retryAfterMs` and `repair` where they are known. A {@link HermesError} passes unchanged.
  */
 export function toTransportError(error: unknown, target: CallTarget, context: ClassifyContext = {}): HermesError {
   if (HermesError.isInstance(error)) return error
@@ -30,6 +32,7 @@ export function toTransportError(error: unknown, target: CallTarget, context: Cl
       provider: target.provider,
       model: target.model,
       ...(facts.status === null ? {} : { status: facts.status }),
+      ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
       ...(verdict.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.retryAfterMs }),
       ...(verdict.repair === undefined ? {} : { repair: verdict.repair }),
     },
@@ -70,7 +73,7 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
       return `${provider} refused the request under its usage policy${status}: ${said}`
     case 'format-error':
       if (facts.status === 404)
-        return `Nothing answers at ${baseUrl}/chat/completions (404); check the base URL, which usually ends in /v1.`
+        return `Nothing answers at ${baseUrl}${pathOf(target)} (404); check the base URL, ${addressHint(target)}.`
       return `${provider} did not accept the request${status}: ${said}`
     case 'malformed-response':
       return `${provider} sent an answer that is not valid JSON.`
@@ -79,6 +82,16 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
     default:
       return verdict.reason satisfies never
   }
+}
+
+/** What to look for in a base URL that does not work. */
+export function addressHint(target: CallTarget): string {
+  const path = pathOf(target)
+  return path.startsWith('/v1/') ? `to which ${path} is added` : 'which usually ends in /v1'
+}
+
+function pathOf({ path = '/chat/completions' }: CallTarget): string {
+  return path
 }
 
 function connectionLine(facts: ErrorFacts, { provider, baseUrl }: CallTarget): string {

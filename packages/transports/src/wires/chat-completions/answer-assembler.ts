@@ -8,7 +8,7 @@ import {
 } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { parseToolArguments } from '../../tool-arguments.js'
-import { freshCallId } from './call-id.js'
+import { freshCallId } from '../call-id.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
 
 interface CallSlot {

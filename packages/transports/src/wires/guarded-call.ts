@@ -1,0 +1,73 @@
+import { type Clock, HermesError } from '@hermes/contracts'
+import type { ModelEvent, ModelFinish } from '@hermes/contracts/model'
+import { type CallTarget, toTransportError } from '../transport-error.js'
+import { watchStall } from './stall-watch.js'
+
+/** What a call is guarded by. */
+export interface GuardOptions {
+  readonly target: CallTarget
+  readonly clock: Clock
+  readonly stallTimeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** What the guard gives to the call. */
+export interface CallGuard {
+  /** Ends the request. Fires on abort, on a stall, and when the reader leaves before the end. */
+  readonly controller: AbortController
+  /** Progress was made; the first call of it starts the watch for stalls. */
+  readonly touch: () => void
+}
+
+/**
+ * Runs one call of any wire: it ends with an `AbortError` on abort, with `transport.stalled` when nothing comes for too long, and with
+ * one `transport.*` error on any other failure. The answer that `run` returns becomes the last event.
+ */
+export async function* guardCall(
+  { target, clock, stallTimeoutMs, signal }: GuardOptions,
+  run: (guard: CallGuard) => AsyncGenerator<ModelEvent, ModelFinish>,
+): AsyncGenerator<ModelEvent> {
+  throwIfAborted(signal)
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  const watch = watchStall(clock, stallTimeoutMs, abort)
+  let complete = false
+  try {
+    const finish = yield* run({ controller, touch: watch.touch })
+    // SDKs end the iteration without a word when a request is aborted.
+    throwIfAborted(controller.signal)
+    complete = true
+    yield finish
+  } catch (error) {
+    throwIfAborted(signal)
+    if (watch.stalled) throw stalled(target, stallTimeoutMs)
+    throw toTransportError(error, target)
+  } finally {
+    watch.stop()
+    signal?.removeEventListener('abort', abort)
+    // A finished request is left alone: aborting it would close a connection that the next one can use.
+    if (!complete) controller.abort()
+  }
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
+}
+
+function stalled({ provider, baseUrl, model }: CallTarget, stallTimeoutMs: number): HermesError {
+  return new HermesError(`${provider} at ${baseUrl} sent nothing for ${Math.round(stallTimeoutMs / 1_000)} s.`, {
+    code: 'transport.stalled',
+    retryable: true,
+    details: { provider, model, stallTimeoutMs },
+  })
+}
+
+/** The error for an answer that ended before it was complete. */
+export function cutError({ provider }: CallTarget): HermesError {
+  return new HermesError(`${provider} ended its answer in the middle.`, {
+    code: 'transport.stream_cut',
+    retryable: true,
+    details: { provider },
+  })
+}
