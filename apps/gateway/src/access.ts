@@ -1,0 +1,61 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { ApiError } from './api-error.js'
+
+/** Who may ask: whoever knows the key, or programs of this machine. */
+export type Access = { readonly type: 'key'; readonly key: string } | { readonly type: 'loopback' }
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
+
+/** Whether a host name, with or without brackets, means this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host.toLowerCase())
+}
+
+/** The headers access is judged by. */
+export interface AccessHeaders {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  readonly authorization: string | undefined
+}
+
+/**
+ * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine.
+ * @throws ApiError 401 or 403
+ */
+export function checkAccess(access: Access, headers: AccessHeaders): void {
+  switch (access.type) {
+    case 'key':
+      checkKey(access.key, headers.authorization)
+      break
+    case 'loopback':
+      checkLocal(headers)
+      break
+    default:
+      access satisfies never
+  }
+}
+
+function checkKey(key: string, authorization: string | undefined): void {
+  const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  // Digests have one length, so the comparison tells nothing about the key.
+  if (given !== undefined && timingSafeEqual(digest(given), digest(key))) return
+  const message =
+    given === undefined
+      ? 'No API key was sent. Send the key of this server as: Authorization: Bearer KEY'
+      : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started.'
+  throw new ApiError(message, { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } })
+}
+
+function checkLocal({ host = '', origin }: AccessHeaders): void {
+  if (!isLoopback(host.replace(/:\d+$/, ''))) {
+    const message = `This server has no key and answers to the names of this machine only, not to "${host}".`
+    throw new ApiError(message, { status: 403, code: 'foreign_host' })
+  }
+  if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return
+  const message = `This server has no key and refuses web pages of other origins, such as "${origin}".`
+  throw new ApiError(message, { status: 403, code: 'foreign_origin' })
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

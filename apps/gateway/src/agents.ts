@@ -1,0 +1,97 @@
+import { stat } from 'node:fs/promises'
+import type { Clock } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
+
+const MAX_WARM = 64
+const IDLE_MS = 30 * 60_000
+const SWEEP_EVERY_MS = 60_000
+
+interface WarmAgent {
+  readonly ready: ReadyAgent
+  usedAtMs: number
+}
+
+/** Options of {@link Agents}. */
+export interface AgentsOptions {
+  readonly runtime: Runtime
+  /** Where agents of new sessions work. Absolute. */
+  readonly cwd: string
+  readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns'>
+  readonly clock: Clock
+  /** Whether a session is in use and its agent has to stay. */
+  readonly isTaken: (sessionId: string) => boolean
+}
+
+/** One agent per session, kept while it is used; sessions themselves outlive their agents. */
+export class Agents {
+  readonly #options: AgentsOptions
+  /** The one used longest ago comes first. */
+  readonly #warm = new Map<string, WarmAgent>()
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(options: AgentsOptions) {
+    this.#options = options
+    this.#sweep = setInterval(() => this.#dropIdle(), SWEEP_EVERY_MS)
+    this.#sweep.unref()
+  }
+
+  /** The log of a session, also what other processes wrote. */
+  async entries(sessionId: string): Promise<readonly Entry[]> {
+    const storage = await this.#options.runtime.storage()
+    const known = this.#warm.get(sessionId)?.ready.agent.entries() ?? []
+    return [...known, ...(await storage.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
+  }
+
+  /** The agent of a session, a stored one or a new one with the client's system text. */
+  async open(
+    sessionId: string,
+    of: { readonly session: SessionInfo | null; readonly instructions: string },
+  ): Promise<ReadyAgent> {
+    const known = this.#warm.get(sessionId)
+    const ready = known?.ready ?? (await this.#create(sessionId, of))
+    this.#warm.delete(sessionId)
+    this.#warm.set(sessionId, { ready, usedAtMs: this.#options.clock.now() })
+    this.#dropIdle()
+    return ready
+  }
+
+  async #create(
+    sessionId: string,
+    { session, instructions }: { readonly session: SessionInfo | null; readonly instructions: string },
+  ): Promise<ReadyAgent> {
+    const { runtime, request, cwd } = this.#options
+    if (session)
+      return runtime.createAgent({ ...request, session, instructions, cwd: (await existing(session.cwd)) ?? cwd })
+    return runtime.createAgent({ ...request, sessionId, instructions, cwd })
+  }
+
+  /** Sessions with background processes keep their agent until there are too many. */
+  #dropIdle(): void {
+    const { clock, isTaken } = this.#options
+    let surplus = this.#warm.size - MAX_WARM
+    for (const [sessionId, { ready, usedAtMs }] of this.#warm) {
+      const isOld = clock.now() - usedAtMs > IDLE_MS && !ready.hasProcesses()
+      if ((!isOld && surplus <= 0) || isTaken(sessionId)) continue
+      surplus--
+      this.#warm.delete(sessionId)
+      ready.close().catch(() => undefined)
+    }
+  }
+
+  /** Stops looking after agents; the runtime closes them. */
+  close(): void {
+    clearInterval(this.#sweep)
+    this.#warm.clear()
+  }
+}
+
+async function existing(folder: string | null): Promise<string | null> {
+  if (folder === null) return null
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  return isFolder ? folder : null
+}

@@ -1,0 +1,92 @@
+import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { type Access, checkAccess } from './access.js'
+import { ApiError, toApiError } from './api-error.js'
+import type { Chat } from './chat.js'
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024
+const STALLED_READER_MS = 120_000
+const ROUTES = 'POST /v1/chat/completions, GET /v1/models, GET /health'
+
+type Env = { readonly Bindings: HttpBindings }
+
+/** Options of {@link createApp}. */
+export interface AppOptions {
+  readonly access: Access
+  readonly chat: Chat
+  readonly models: readonly string[]
+  /** Unix time in seconds, shown with the models. */
+  readonly startedAt: number
+  readonly version: string
+  readonly logger: Logger
+}
+
+/** The routes of the API. */
+export function createApp({ access, chat, models, startedAt, version, logger }: AppOptions): Hono<Env> {
+  const app = new Hono<Env>()
+  app.use(async (context, next) => {
+    await next()
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
+  })
+  app.use(async (context, next) => {
+    if (!(access.type === 'key' && HEALTH.has(context.req.path))) guard(access, context)
+    await next()
+  })
+  for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
+  const modelOf = (id: string) => ({ id, object: 'model', created: startedAt, owned_by: 'hermes' })
+  app.get('/v1/models', (context) => context.json({ object: 'list', data: models.map(modelOf) }))
+  app.get('/v1/models/:id{.+}', (context) => {
+    const id = context.req.param('id')
+    if (models.includes(id)) return context.json(modelOf(id))
+    throw new ApiError(`There is no model "${id}" here. Valid models: ${models.join(', ')}.`, {
+      status: 404,
+      code: 'model_not_found',
+    })
+  })
+  app.post('/v1/chat/completions', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (context) => {
+    const { signal } = context.req.raw
+    const sessionId = context.req.header('x-hermes-session-id')
+    const response = await chat.answer({ body: await context.req.text(), sessionId, signal })
+    // A reader that takes nothing for so long is gone; a stream that waits for its model writes a comment now and then.
+    if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+      context.env.outgoing.setTimeout(STALLED_READER_MS)
+    return response
+  })
+  app.notFound(({ req }) =>
+    toResponse(
+      new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTES}.`, { status: 404, code: 'unknown_route' }),
+    ),
+  )
+  app.onError((error) => {
+    if (!(error instanceof ApiError) && !HermesError.isInstance(error))
+      logger.error('A request failed unexpectedly.', { error: error.stack ?? errorLine(error) })
+    return toResponse(toApiError(error))
+  })
+  return app
+}
+
+const HEALTH = new Set(['/health', '/v1/health'])
+const SAFE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
+function guard(access: Access, { req }: Context<Env>): void {
+  checkAccess(access, {
+    host: req.header('host'),
+    origin: req.header('origin'),
+    authorization: req.header('authorization'),
+  })
+}
+
+function tooLarge(): Response {
+  const message = `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB. Shorten the conversation or shrink its images.`
+  return toResponse(new ApiError(message, { status: 413, code: 'body_too_large' }))
+}
+
+function toResponse({ status, body, headers }: ApiError): Response {
+  return Response.json(body, { status, headers })
+}

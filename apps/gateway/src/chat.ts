@@ -1,0 +1,163 @@
+import type { Run } from '@hermes/agent-core'
+import { isAbort } from '@hermes/contracts'
+import { ApiError } from './api-error.js'
+import { type ChatRequest, parseChatRequest } from './chat-request.js'
+import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
+import type { Conversation, Conversations } from './conversations.js'
+import { PieceSource } from './piece-source.js'
+import { ReplyReader } from './reply.js'
+import { streamReply } from './stream-reply.js'
+
+const STOP_GRACE_MS = 8_000
+
+/** Options of {@link Chat}. */
+export interface ChatOptions {
+  readonly conversations: Conversations
+  /** Model ids that may be asked for; the first one is the answer's when none is named. */
+  readonly models: readonly string[]
+  /** Requests under way at once, waiting ones included. */
+  readonly maxRuns: number
+}
+
+/** One request as it came in. */
+export interface ChatCall {
+  readonly body: string
+  /** The session to go on with, when the client names one. */
+  readonly sessionId: string | undefined
+  /** Fires when the client is gone. */
+  readonly signal: AbortSignal
+}
+
+/** Answers chat requests: each becomes one run of the agent of its session. */
+export class Chat {
+  readonly #options: ChatOptions
+  readonly #active = new Set<{ readonly controller: AbortController; readonly done: Promise<void> }>()
+  #isStopping = false
+
+  constructor(options: ChatOptions) {
+    this.#options = options
+  }
+
+  /** @throws ApiError for everything that cannot be answered */
+  async answer({ body, sessionId, signal }: ChatCall): Promise<Response> {
+    const request = parseChatRequest(body)
+    const model = this.#modelOf(request)
+    const slot = this.#begin(signal)
+    try {
+      const { conversations } = this.#options
+      const conversation = await (sessionId === undefined
+        ? conversations.derived(request, slot.signal)
+        : conversations.named(sessionId, request, slot.signal))
+      const run = start(conversation, slot)
+      return await reply({ request, model, conversation, run })
+    } catch (error) {
+      slot.endUnlessRunning()
+      if (!isAbort(error)) throw error
+      throw new ApiError('The request was interrupted.', { status: 503, code: 'run_interrupted' })
+    }
+  }
+
+  #modelOf({ model }: ChatRequest): string {
+    const { models } = this.#options
+    if (model === null) return models[0]!
+    if (models.includes(model)) return model
+    const message = `There is no model "${model}" here. Valid models: ${models.join(', ')}.`
+    throw new ApiError(message, { status: 404, code: 'model_not_found', param: 'model' })
+  }
+
+  #begin(signal: AbortSignal): Slot {
+    if (this.#isStopping || this.#active.size >= this.#options.maxRuns) {
+      const message = this.#isStopping
+        ? 'The server is stopping.'
+        : `The server is busy with ${this.#active.size} requests; try again later.`
+      throw new ApiError(message, { status: 503, code: 'overloaded', headers: { 'retry-after': '2' } })
+    }
+    const controller = new AbortController()
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const entry = { controller, done }
+    this.#active.add(entry)
+    const abort = () => controller.abort(new DOMException('The client is gone.', 'AbortError'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    let isRunning = false
+    const end = () => {
+      signal.removeEventListener('abort', abort)
+      this.#active.delete(entry)
+      resolve()
+    }
+    return {
+      signal: controller.signal,
+      follow: (result) => {
+        isRunning = true
+        result.finally(end)
+      },
+      endUnlessRunning: () => {
+        if (!isRunning) end()
+      },
+    }
+  }
+
+  /** Takes no more requests, interrupts those under way and waits until what was said is stored. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const reason = new DOMException('The server is stopping.', 'AbortError')
+    for (const { controller } of this.#active) controller.abort(reason)
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, STOP_GRACE_MS)
+    await Promise.race([Promise.all([...this.#active].map(({ done }) => done)), late])
+    clearTimeout(timer)
+  }
+}
+
+/** A request's place among those under way. */
+interface Slot {
+  readonly signal: AbortSignal
+  /** The place is kept until this settles. */
+  follow(result: Promise<void>): void
+  endUnlessRunning(): void
+}
+
+function start({ ready, input, turn }: Conversation, slot: Slot): Run {
+  try {
+    const run = ready.agent.run(input, { signal: slot.signal })
+    if (slot.signal.aborted) turn.ending()
+    slot.signal.addEventListener('abort', () => turn.ending(), { once: true })
+    slot.follow(run.result.then(() => turn.leave()))
+    return run
+  } catch (error) {
+    turn.leave()
+    throw error
+  }
+}
+
+interface ReplyOptions {
+  readonly request: ChatRequest
+  readonly model: string
+  readonly conversation: Conversation
+  readonly run: Run
+}
+
+async function reply({ request, model, conversation, run }: ReplyOptions): Promise<Response> {
+  const { sessionId } = conversation
+  const headers = { 'x-hermes-session-id': sessionId }
+  const envelope: Envelope = {
+    id: `chatcmpl-${run.id.replaceAll('-', '')}`,
+    created: Math.floor(Date.now() / 1000),
+    model,
+  }
+  const reader = new ReplyReader()
+  const { denials } = reader
+  if (request.stream) {
+    const body = await streamReply({
+      source: new PieceSource(run, reader),
+      writer: new ChunkWriter(envelope, { includeUsage: request.includeUsage }),
+      toEnding: ({ result }) => toEnding({ sessionId, result, denials, isCutOff: reader.isCutOff }),
+    })
+    return new Response(body, {
+      headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
+    })
+  }
+  for await (const event of run) reader.read(event)
+  const ending = toEnding({ sessionId, result: await run.result, denials, isCutOff: reader.isCutOff })
+  return Response.json(completionBody(envelope, ending), { headers })
+}

@@ -1,0 +1,137 @@
+// Answers in the shapes of the OpenAI API. What is ours stands under `hermes`, which other clients skip.
+import type { RunResult } from '@hermes/agent-core'
+import type { Usage } from '@hermes/contracts/conversation'
+import { ApiError, failedRun } from './api-error.js'
+import type { Denial, ToolProgress } from './reply.js'
+
+/** What all parts of one answer share. */
+export interface Envelope {
+  readonly id: string
+  /** Unix time in seconds. */
+  readonly created: number
+  readonly model: string
+}
+
+/** How a run ended, in a client's terms. */
+export interface Ending {
+  /** The final answer. */
+  readonly text: string
+  readonly finishReason: 'stop' | 'length' | 'content_filter'
+  readonly usage: Usage
+  readonly hermes: {
+    readonly session_id: string
+    readonly status: RunResult['status']
+    /** Calls the policy did not allow: nobody can be asked for leave over HTTP. */
+    readonly denied: readonly Denial[]
+  }
+}
+
+/** What is known once a run is over. */
+export interface EndingOptions {
+  readonly sessionId: string
+  readonly result: RunResult
+  readonly denials: readonly Denial[]
+  readonly isCutOff: boolean
+}
+
+/**
+ * How a run ended; where nothing was said because calls were denied, that is what is said.
+ * @throws ApiError when it gave no answer
+ */
+export function toEnding({ sessionId, result, denials, isCutOff }: EndingOptions): Ending {
+  const { status, error, usage } = result
+  const isAnswer = status === 'completed' || status === 'stopped'
+  const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
+  if (!isAnswer && !isSilent) throw noAnswer(result)
+  const isLimit = isCutOff || (status === 'stopped' && error?.code !== 'agent.content_filter')
+  return {
+    text: isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text,
+    finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
+    usage,
+    hermes: { session_id: sessionId, status, denied: denials },
+  }
+}
+
+function noAnswer({ status, error }: RunResult): ApiError {
+  if (error) return failedRun(error)
+  const message = `The run was ${status} before there was an answer; the session can go on.`
+  return new ApiError(message, { status: 503, code: `run_${status}` })
+}
+
+/** The answer as one body. */
+export function completionBody({ id, created, model }: Envelope, { text, finishReason, usage, hermes }: Ending) {
+  const message = { role: 'assistant', content: text, refusal: null }
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    usage: wireUsage(usage),
+    hermes,
+  }
+}
+
+/** Writes the chunks of a streamed answer. */
+export class ChunkWriter {
+  readonly #envelope: Envelope
+  readonly #includeUsage: boolean
+
+  constructor(envelope: Envelope, options: { readonly includeUsage: boolean }) {
+    this.#envelope = envelope
+    this.#includeUsage = options.includeUsage
+  }
+
+  begin(): string {
+    return this.#chunk({ delta: { role: 'assistant', content: '', refusal: null } })
+  }
+
+  text(content: string): string {
+    return this.#chunk({ delta: { content } })
+  }
+
+  /** An event of its own name, and a chunk without text for clients that take every event for one. */
+  tool(progress: ToolProgress): string {
+    return `event: hermes.tool.progress\n${this.#chunk({ delta: {}, hermes: { tool: progress } })}`
+  }
+
+  end({ finishReason, usage, hermes }: Ending): string {
+    const { id, created, model } = this.#envelope
+    const base = { id, object: 'chat.completion.chunk', created, model }
+    const last = this.#chunk({ delta: {}, finishReason, hermes })
+    const totals = this.#includeUsage ? line({ ...base, choices: [], usage: wireUsage(usage) }) : ''
+    return `${last}${totals}data: [DONE]\n\n`
+  }
+
+  /** What official clients throw as an error. */
+  fail(error: ApiError): string {
+    return `${line(error.body)}data: [DONE]\n\n`
+  }
+
+  #chunk(of: { readonly delta: object; readonly finishReason?: string; readonly hermes?: object }): string {
+    const { id, created, model } = this.#envelope
+    return line({
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      choices: [{ index: 0, delta: of.delta, logprobs: null, finish_reason: of.finishReason ?? null }],
+      ...(this.#includeUsage ? { usage: null } : {}),
+      ...(of.hermes ? { hermes: of.hermes } : {}),
+    })
+  }
+}
+
+function line(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+function wireUsage(usage: Usage) {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }
+}

@@ -1,0 +1,147 @@
+// Which session a request belongs to, and how it goes on there.
+import { createHash, randomBytes } from 'node:crypto'
+import type { RunInput } from '@hermes/agent-core'
+import { messageText } from '@hermes/contracts/conversation'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { ReadyAgent } from '@hermes/runtime'
+import type { Storage } from '@hermes/storage'
+import type { Agents } from './agents.js'
+import { ApiError } from './api-error.js'
+import type { ChatRequest, PastMessage } from './chat-request.js'
+import { findContinuation, messagesOf, saidIn } from './history.js'
+import type { Lanes, Turn } from './lanes.js'
+
+const ID_DIGITS = 16
+
+/** A session that is ready to run a request; nobody else runs in it until `turn.leave()`. */
+export interface Conversation {
+  readonly sessionId: string
+  readonly ready: ReadyAgent
+  readonly input: RunInput
+  readonly turn: Turn
+}
+
+/** Options of {@link Conversations}. */
+export interface ConversationsOptions {
+  readonly storage: () => Promise<Storage>
+  readonly agents: Agents
+  readonly lanes: Lanes
+}
+
+/** Finds the session of a request, or begins one. */
+export class Conversations {
+  readonly #options: ConversationsOptions
+
+  constructor(options: ConversationsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Goes on with the session a client names.
+   * @throws ApiError 404 when there is none, 409 when the client's history contradicts it, 429 when too many wait for it
+   */
+  async named(sessionId: string, request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
+    const storage = await this.#options.storage()
+    if (!(await storage.getSession(sessionId))) {
+      const message = `There is no session "${sessionId}". Leave X-Hermes-Session-Id out to begin one.`
+      throw new ApiError(message, { status: 404, code: 'session_not_found' })
+    }
+    const found = await this.#enter(sessionId, { request, signal, partial: true })
+    if (found) return found
+    const message = `The messages differ from what was said in session ${sessionId}. Send the new message alone, or leave X-Hermes-Session-Id out.`
+    throw new ApiError(message, {
+      status: 409,
+      code: 'session_conflict',
+      param: 'messages',
+      headers: { 'x-should-retry': 'false' },
+    })
+  }
+
+  /**
+   * Goes on with the session whose log the client's messages begin with. Where there is none, a new one takes them over, so that an
+   * edited message or a second conversation with the same beginning never gets into another one's log.
+   */
+  async derived(request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
+    const base = derivedId(request)
+    // A session that another request runs in cannot be what this client has seen the end of.
+    for (const sessionId of await this.#candidates(base)) {
+      if (this.#options.lanes.isBusy(sessionId)) continue
+      const found = await this.#enter(sessionId, { request, signal, partial: false })
+      if (found) return found
+    }
+    const fork = `${base}-${randomBytes(4).toString('hex')}`
+    return (await this.#enter(fork, { request, signal, partial: false }))!
+  }
+
+  /** The newest forks after the session itself. */
+  async #candidates(base: string): Promise<readonly string[]> {
+    const storage = await this.#options.storage()
+    if (!(await storage.getSession(base))) return [base]
+    const forks = await storage.resolveSession(`${base}-`)
+    if (forks.type === 'none') return [base]
+    const sessions = forks.type === 'found' ? [forks.session] : forks.candidates
+    return [base, ...sessions.map((session) => session.id)]
+  }
+
+  async #enter(
+    sessionId: string,
+    {
+      request,
+      signal,
+      partial,
+    }: { readonly request: ChatRequest; readonly signal: AbortSignal; readonly partial: boolean },
+  ): Promise<Conversation | null> {
+    const { lanes, agents } = this.#options
+    const turn = await lanes.enter(sessionId, signal)
+    try {
+      const input = await this.#input(sessionId, request, partial)
+      if (input) {
+        const session = await this.#session(sessionId)
+        const ready = await agents.open(sessionId, { session, instructions: request.system })
+        return { sessionId, ready, input, turn }
+      }
+    } catch (error) {
+      turn.leave()
+      throw error
+    }
+    turn.leave()
+    return null
+  }
+
+  async #session(sessionId: string): Promise<SessionInfo | null> {
+    return (await this.#options.storage()).getSession(sessionId)
+  }
+
+  /** What the run starts with, or `null` when the request contradicts the log. */
+  async #input(sessionId: string, request: ChatRequest, partial: boolean): Promise<RunInput | null> {
+    const { history, message } = request
+    const past = toldOnce(history)
+    const log = saidIn(messagesOf(await this.#options.agents.entries(sessionId)))
+    const [said] = saidIn([message])
+    const continuation = findContinuation({ log, history: past.map(({ said }) => said), message: said!, partial })
+    if (!continuation) return null
+    if (continuation.type === 'resume') return { resume: true }
+    const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
+    return { content: message.content, history: missing }
+  }
+}
+
+/** Messages grouped as they are compared: replies that follow one another count as one. */
+function toldOnce(history: readonly PastMessage[]) {
+  const groups: { messages: PastMessage[] }[] = []
+  for (const message of history) {
+    const last = groups.at(-1)
+    if (message.role === 'assistant' && last?.messages[0]?.role === 'assistant') last.messages.push(message)
+    else groups.push({ messages: [message] })
+  }
+  return groups.map(({ messages }) => ({ messages, said: saidIn(messages)[0]! }))
+}
+
+/** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it. */
+export function derivedId({ system, history, message }: Pick<ChatRequest, 'system' | 'history' | 'message'>): string {
+  const first = history.find((candidate) => candidate.role === 'user') ?? message
+  const digest = createHash('sha256')
+    .update(`${system}\n${messageText(first)}`)
+    .digest('hex')
+  return `api-${digest.slice(0, ID_DIGITS)}`
+}

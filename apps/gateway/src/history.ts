@@ -1,0 +1,102 @@
+// A client sends its whole conversation each time; the session's log knows most of it already. What is new is found by comparing.
+import { createHash } from 'node:crypto'
+import { type Entry, type Message, messageText } from '@hermes/contracts/conversation'
+
+/** What a client can tell of a message: whitespace does not count, images count by their bytes. */
+export type Said =
+  | { readonly role: 'user'; readonly text: string }
+  /** One reply; the agent may have spoken several times before and after its tool calls. */
+  | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly isInterrupted: boolean }
+
+/** The messages of a log. */
+export function messagesOf(entries: readonly Entry[]): Message[] {
+  return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+}
+
+/** What a client has seen of `messages`; tool calls, results and our own notes are left out. */
+export function saidIn(messages: readonly Message[]): Said[] {
+  const said: Said[] = []
+  for (const message of messages) {
+    if (message.role === 'user') {
+      const text = visibleContent(message)
+      if (text !== '') said.push({ role: 'user', text })
+    } else if (message.role === 'assistant') {
+      const text = squeeze(messageText(message))
+      if (text === '') continue
+      const last = said.at(-1)
+      const before = last?.role === 'assistant' ? (said.pop() as typeof last).texts : []
+      said.push({ role: 'assistant', texts: [...before, text], isInterrupted: message.content.some(isNote) })
+    }
+  }
+  return said
+}
+
+function visibleContent(message: Message & { readonly role: 'user' }): string {
+  const images = message.content.flatMap((part) =>
+    part.type === 'text' ? [] : [`[${part.type} ${createHash('sha256').update(part.data).digest('hex')}]`],
+  )
+  return squeeze(messageText(message)) + images.join('')
+}
+
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, '')
+}
+
+function isNote(part: Message['content'][number]): boolean {
+  return part.type === 'text' && part.origin === 'reminder'
+}
+
+/** How a request goes on with a log. */
+export type Continuation =
+  /** The new message follows; `missing` messages of the client's history are not in the log yet. */
+  | { readonly type: 'append'; readonly missing: number }
+  /** The new message is the last one in the log already, without an answer. */
+  | { readonly type: 'resume' }
+
+/** What is compared. */
+export interface ContinuationOptions {
+  readonly log: readonly Said[]
+  readonly history: readonly Said[]
+  readonly message: Said
+  /** The client may know only the end of the log, or nothing. Default: it has to know all of it. */
+  readonly partial?: boolean
+}
+
+/** How the client's messages go on with the log, or `null` when they contradict it. */
+export function findContinuation({ log, history, message, partial = false }: ContinuationOptions): Continuation | null {
+  const starts = partial && log.length > 0 ? log.keys() : [0]
+  for (const start of starts) {
+    const known = log.slice(start)
+    if (known.at(-1)?.role === 'user' && agree(known, [...history, message]) === history.length + 1)
+      return { type: 'resume' }
+    const agreed = agree(known, history)
+    if (agreed !== null && (agreed > 0 || known.length === 0))
+      return { type: 'append', missing: history.length - agreed }
+  }
+  const isFresh = history.length === 0 && (partial || log.length === 0)
+  return isFresh ? { type: 'append', missing: 0 } : null
+}
+
+/** How many of the client's messages the log holds, or `null` when it holds others, or more. */
+function agree(log: readonly Said[], client: readonly Said[]): number | null {
+  let at = 0
+  for (const item of log) {
+    const other = client[at]
+    if (other && sameSaid(item, other)) at++
+    else if (item.role === 'user' || !item.isInterrupted || other?.role === 'assistant') return null
+  }
+  return at
+}
+
+function sameSaid(logged: Said, client: Said): boolean {
+  if (logged.role === 'user') return client.role === 'user' && client.text === logged.text
+  if (client.role === 'user') return false
+  const whole = logged.texts.join('')
+  const text = client.texts.join('')
+  // A client may have kept the last words only, the beginning of a reply that broke off, or what we streamed before a retry.
+  return (
+    text.endsWith(whole) ||
+    logged.texts.some((_, index) => logged.texts.slice(index).join('') === text) ||
+    (logged.isInterrupted && whole.startsWith(text))
+  )
+}

@@ -1,0 +1,106 @@
+import type { AgentEvent, RunResult } from '@hermes/agent-core'
+import { messageText, toolCalls } from '@hermes/contracts/conversation'
+
+/** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
+export interface ToolProgress {
+  readonly tool: string
+  readonly emoji: string
+  readonly label: string
+  readonly toolCallId: string
+  readonly status: 'running' | 'completed' | 'failed' | 'denied'
+  /** Why it was denied. */
+  readonly reason?: string
+}
+
+/** What happens in a run, as far as a client is told. */
+export type Piece =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool'; readonly progress: ToolProgress }
+  | { readonly type: 'end'; readonly result: RunResult }
+
+/** A call that the policy did not allow. */
+export interface Denial {
+  readonly tool: string
+  readonly reason: string
+}
+
+const DENIED = /^Not permitted \([^)]*\): /
+const STARTS_AGAIN = '\n\n[The reply broke off and starts again.]\n\n'
+
+/** Turns the events of one run into pieces and remembers what was denied. */
+export class ReplyReader {
+  readonly denials: Denial[] = []
+  /** Whether the model was cut off at its output limit in its last words. */
+  isCutOff = false
+  readonly #labels = new Map<string, Pick<ToolProgress, 'label' | 'emoji'>>()
+  #streamedId = ''
+  #hasText = false
+
+  read(event: AgentEvent): readonly Piece[] {
+    switch (event.type) {
+      case 'message-delta':
+        return [this.#text(event.messageId, event.text)]
+      case 'message-end': {
+        const text = event.messageId === this.#streamedId ? '' : messageText(event.message)
+        const pieces = text === '' ? [] : [this.#text(event.messageId, text)]
+        this.isCutOff = event.message.finishReason === 'length' && toolCalls(event.message).length === 0
+        return pieces
+      }
+      case 'retry-wait':
+        return event.discardedMessageId === this.#streamedId && this.#hasText
+          ? [{ type: 'text', text: this.#again() }]
+          : []
+      case 'tool-start':
+        this.#labels.set(event.callId, { label: event.summary, emoji: event.icon })
+        return [this.#progress(event, { status: 'running' })]
+      case 'tool-end':
+        return [this.#toolEnd(event)]
+      case 'run-end':
+        return [{ type: 'end', result: event.result }]
+      case 'run-start':
+      case 'message-start':
+      case 'reasoning-delta':
+      case 'tool-progress':
+      case 'approval-request':
+      case 'approval-resolve':
+      case 'question-request':
+      case 'question-resolve':
+      case 'compaction-start':
+      case 'compaction-end':
+      case 'usage-update':
+      case 'notice':
+        return []
+      default:
+        return event satisfies never
+    }
+  }
+
+  /** Replies between tool calls stand apart; a reply that goes on after its output limit does not. */
+  #text(messageId: string, text: string): Piece {
+    const isNext = this.#hasText && this.#streamedId !== messageId && !this.isCutOff
+    this.#streamedId = messageId
+    this.#hasText = true
+    return { type: 'text', text: isNext ? `\n\n${text}` : text }
+  }
+
+  #again(): string {
+    this.#hasText = false
+    return STARTS_AGAIN
+  }
+
+  #toolEnd(event: AgentEvent & { readonly type: 'tool-end' }): Piece {
+    const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    if (!event.isError) return this.#progress(event, { status: 'completed' })
+    if (!DENIED.test(text)) return this.#progress(event, { status: 'failed' })
+    this.denials.push({ tool: event.toolName, reason: text })
+    return this.#progress(event, { status: 'denied', reason: text })
+  }
+
+  #progress(
+    { callId, toolName }: { readonly callId: string; readonly toolName: string },
+    state: Pick<ToolProgress, 'status' | 'reason'>,
+  ): Piece {
+    const { label = toolName, emoji = '' } = this.#labels.get(callId) ?? {}
+    return { type: 'tool', progress: { tool: toolName, emoji, label, toolCallId: callId, ...state } }
+  }
+}

@@ -1,0 +1,65 @@
+import type { ApiServerSettings } from '@hermes/config'
+import { HermesError } from '@hermes/contracts'
+import { type Access, isLoopback } from './access.js'
+import type { Flags } from './arguments.js'
+
+const DEFAULT_HOST = '127.0.0.1'
+const DEFAULT_PORT = 8642
+const DEFAULT_MODEL_NAME = 'hermes-agent'
+const DEFAULT_MAX_RUNS = 64
+const MIN_KEY_CHARS = 16
+
+/** How the gateway serves. */
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  readonly access: Access
+  /** The model id clients are shown; the configured one is taken too. */
+  readonly modelName: string
+  /** Requests under way at once, waiting ones included. */
+  readonly maxRuns: number
+}
+
+/** Where settings come from, strongest first: flags, variables, `config.yaml`. */
+export interface SettingSources {
+  readonly flags: Flags
+  /** The environment over `.env`. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly config: ApiServerSettings
+}
+
+/**
+ * Decides how to serve. Pure.
+ * @throws HermesError `gateway.no_key`, `gateway.weak_key`, `gateway.bad_port`: one line, with what to do.
+ */
+export function resolveSettings({ flags, variables, config }: SettingSources): Settings {
+  const host = flags.host ?? (variables['API_SERVER_HOST'] || config.host) ?? DEFAULT_HOST
+  return {
+    host,
+    port: flags.port ?? portOf(variables['API_SERVER_PORT']) ?? config.port ?? DEFAULT_PORT,
+    access: accessOf(variables['API_SERVER_KEY'] || config.key, { host, allow: flags.allowLoopbackWithoutKey }),
+    modelName: (variables['API_SERVER_MODEL_NAME'] || config.model_name) ?? DEFAULT_MODEL_NAME,
+    maxRuns: config.max_concurrent_runs ?? DEFAULT_MAX_RUNS,
+  }
+}
+
+function accessOf(key: string | undefined, keyless: { readonly host: string; readonly allow: boolean }): Access {
+  if (key) {
+    if (key.length >= MIN_KEY_CHARS) return { type: 'key', key }
+    const message = `API_SERVER_KEY is too short: it needs at least ${MIN_KEY_CHARS} characters. Make one with: openssl rand -hex 32`
+    throw new HermesError(message, { code: 'gateway.weak_key' })
+  }
+  if (keyless.allow && isLoopback(keyless.host)) return { type: 'loopback' }
+  const message = keyless.allow
+    ? `--allow-loopback-without-key serves this machine only, but --host is ${keyless.host}. Set API_SERVER_KEY, or listen on 127.0.0.1.`
+    : 'No key is set. Set API_SERVER_KEY to a long random text, or pass --allow-loopback-without-key to serve this machine only.'
+  throw new HermesError(message, { code: 'gateway.no_key' })
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (!text) return undefined
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new HermesError(`API_SERVER_PORT is "${text}"; it takes a number from 0 to 65535.`, {
+    code: 'gateway.bad_port',
+  })
+}
