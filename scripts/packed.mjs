@@ -49,6 +49,7 @@ async function checkAll() {
     await check(`every export imports under Node ${major}`, () => importEverything({ packages, tarballs, path, major }))
     await check(`quick start of agent-core under Node ${major}`, () => quickStart({ tarballs, path, major }))
     await check(`the CLI under Node ${major}`, () => useCli({ tarballs, path, major }))
+    await check(`the ACP server alone under Node ${major}`, () => useAcp({ tarballs, path, major }))
   }
   await check('the CLI says which Node it needs under Node 20', () => refuseOldNode(tarballs, nodeFolder('^20')))
 }
@@ -154,12 +155,26 @@ function useCli({ tarballs, path, major }) {
   if (demo.trim() === '') throw new Error('the demo printed nothing')
 }
 
+/** Greets the server and leaves: one line of the protocol comes back, nothing else. */
+function useAcp({ tarballs, path, major }) {
+  const directory = installApp('@hermes/acp', { tarballs, path, label: major })
+  const greeting = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } })
+  const script = `printf '%s\\n' '${greeting}' | npx --no @hermes/acp`
+  const output = run('sh', ['-c', script], { cwd: directory, path, env: { HERMES_HOME: join(scratch, 'acp-home') } })
+  const { result } = JSON.parse(output)
+  if (result?.agentInfo?.name !== 'hermes') throw new Error(`it answered ${output}`)
+}
+
 function installCli(tarballs, path, label) {
-  const cli = tarballs.get('@hermes/cli')
-  if (!cli) throw new Error('@hermes/cli does not exist')
-  const directory = join(scratch, `cli-${label}`)
+  return installApp('@hermes/cli', { tarballs, path, label })
+}
+
+function installApp(name, { tarballs, path, label }) {
+  const app = tarballs.get(name)
+  if (!app) throw new Error(`${name} does not exist`)
+  const directory = join(scratch, `${name.split('/')[1]}-${label}`)
   // Only its own tarball: whatever else of ours it needs must be bundled into it.
-  installTarballs({ directory, names: ['@hermes/cli'], tarballs: new Map([['@hermes/cli', cli]]), path })
+  installTarballs({ directory, names: [name], tarballs: new Map([[name, app]]), path })
   return directory
 }
 
