@@ -1,10 +1,11 @@
 import { HermesError } from '@hermes/contracts'
+import { httpFetch } from './http-fetch.js'
 
 /** Options of {@link createOriginFetch}. */
 export interface OriginFetchOptions {
   /** Only the origin counts; a path in it is ignored. */
   readonly baseUrl: string
-  /** Default: the global one, looked up at each call. */
+  /** Default: Node's HTTP client, and the global one for what that does not do. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -23,7 +24,7 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
   return async (input, init) => {
     let url = new URL(input instanceof Request ? input.url : input)
     if (url.origin !== origin) throw refused(url, origin)
-    const send = options.fetch ?? globalThis.fetch
+    const send = options.fetch ?? httpFetch
     const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
     const follows = method === 'GET' || method === 'HEAD'
     let response = await send(input, { ...init, redirect: 'manual' })

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { httpFetch } from './http-fetch.js'
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener)
+  const connections = { count: 0 }
+  server.on('connection', () => connections.count++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, connections }
+}
+
+const plain = { redirect: 'manual' } as const
+
+describe('httpFetch', () => {
+  it('sends method, headers and text, gives status, headers and body, and keeps the connection', async () => {
+    const { url, connections } = await serve(async (request, response) => {
+      response.writeHead(201, { 'x-kind': request.headers['x-kind'] })
+      response.end(`${request.method} ${request.headers['content-length']} ${await text(request)}`)
+    })
+    for (let round = 0; round < 2; round++) {
+      const response = await httpFetch(url, { ...plain, method: 'POST', headers: { 'x-kind': 'a' }, body: 'é' })
+      expect([response.status, response.headers.get('x-kind'), await response.text()]).toEqual([201, 'a', 'POST 2 é'])
+    }
+    expect(connections.count).toBe(1)
+  })
+
+  it('hands back a redirect, and follows it where the caller leaves that to fetch', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.url === '/v1') response.writeHead(302, { location: '/there' }).end()
+      else response.end('there')
+    })
+    expect((await httpFetch(url, plain)).status).toBe(302)
+    expect(await (await httpFetch(url)).text()).toBe('there')
+  })
+
+  it('gives an answer without a body', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(204).end())
+    expect(await (await httpFetch(url, plain)).text()).toBe('')
+  })
+
+  it('unpacks what a server packed unasked', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))
+    })
+    expect(await (await httpFetch(url, plain)).text()).toBe('packed')
+  })
+
+  it('rejects with the reason of an abort, before the answer and in the middle of it', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.method === 'POST') response.writeHead(200).write('half')
+    })
+    const first = new AbortController()
+    const waiting = httpFetch(url, { ...plain, signal: first.signal })
+    first.abort()
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
+
+    const second = new AbortController()
+    const response = await httpFetch(url, { ...plain, method: 'POST', body: '', signal: second.signal })
+    const reader = response.body!.getReader()
+    await reader.read()
+    second.abort()
+    await expect(reader.read()).rejects.toMatchObject({ name: 'AbortError' })
+  })
+
+  it('rejects as fetch does when nobody answers and when the answer is cut', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('cut', () => response.destroy())
+    })
+    const response = await httpFetch(url, plain)
+    await expect(response.text()).rejects.toMatchObject({ name: 'TypeError', message: 'terminated' })
+    await expect(httpFetch('http://127.0.0.1:1/', plain)).rejects.toMatchObject({
+      name: 'TypeError',
+      cause: { code: 'ECONNREFUSED' },
+    })
+  })
+
+  it('closes the connection when the reader leaves', async () => {
+    let closed: Promise<unknown> | undefined
+    const { url } = await serve((_request, response) => {
+      closed = once(response, 'close')
+      response.writeHead(200).write('more to come')
+    })
+    const response = await httpFetch(url, plain)
+    await response.body!.cancel()
+    await closed
+  })
+})

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * A `fetch` over Node's own HTTP client for what model clients send: a text or no body, redirects handed back (`redirect: 'manual'`).
+ * Such a request costs about half the time and memory of the global one; every other goes to the global one. Connections are kept
+ * for the next request. Failures and abort look as they do there.
+ */
+export const httpFetch: typeof fetch = (input, init = {}) => {
+  const { body, redirect, signal } = init
+  const isPlain = body === undefined || body === null || typeof body === 'string'
+  if (input instanceof Request || redirect !== 'manual' || !isPlain) return fetch(input, init)
+  return send(new URL(input), init).then((message) => toResponse(message, signal))
+}
+
+async function send(url: URL, { method, headers, body, signal }: RequestInit): Promise<IncomingMessage> {
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  return new Promise((resolve, reject) => {
+    const fields = { accept: '*/*', 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(headers)) }
+    // Without an agent of its own it uses Node's, which keeps connections and knows the proxy of the environment.
+    const sent = request(url, { method: method ?? 'GET', headers: fields, ...(signal ? { signal } : {}) })
+    sent.on('response', resolve)
+    sent.on('error', (cause) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
+    if (typeof body !== 'string') sent.end()
+    else sent.setHeader('content-length', Buffer.byteLength(body)).end(body)
+  })
+}
+
+const NO_BODY = [204, 205, 304]
+
+function toResponse(message: IncomingMessage, signal: AbortSignal | null | undefined): Response {
+  const { statusCode: status = 0, statusMessage: statusText = '' } = message
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(message.headersDistinct))
+    for (const value of values) headers.append(name, value)
+  if (NO_BODY.includes(status)) {
+    message.resume()
+    return new Response(null, { status, statusText, headers })
+  }
+  const encoding = headers.get('content-encoding')
+  const body = toStream(message, signal)
+  const isPacked = encoding === 'gzip' || encoding === 'deflate'
+  return new Response(isPacked ? body.pipeThrough(new DecompressionStream(encoding)) : body, {
+    status,
+    statusText,
+    headers,
+  })
+}
+
+function toStream(
+  message: IncomingMessage,
+  signal: AbortSignal | null | undefined,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  // An error before anybody reads is found by the first read.
+  message.on('error', () => undefined)
+  const pieces = message[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await pieces.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (cause) {
+          throw signal?.aborted ? signal.reason : new TypeError('terminated', { cause })
+        }
+      },
+      cancel: () => {
+        message.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
