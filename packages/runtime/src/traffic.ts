@@ -30,9 +30,9 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   if (replay !== undefined) {
     const server = await serveRecording({ file: replay, placeholders })
     const { baseUrl, model } = server
-    return { baseUrl, model, fetch: createOriginFetch({ baseUrl, fetch }), close: () => server.close() }
+    return { baseUrl, model, fetch: createOriginFetch({ baseUrl }), close: () => server.close() }
   }
-  const pinned = createOriginFetch({ baseUrl: choice.baseUrl, fetch })
+  const pinned = createOriginFetch({ baseUrl: choice.baseUrl })
   if (record === undefined) return { baseUrl: choice.baseUrl, fetch: pinned }
   const recorder = await createRecorder({ file: record, fetch: pinned, placeholders })
   return { baseUrl: choice.baseUrl, fetch: recorder.fetch, close: () => recorder.close() }
