@@ -78,15 +78,9 @@ const ALLOWED = [
   },
   {
     files: ['packages/safety/src/url/*-fetch.ts'],
-    uses: ['fetch'],
+    uses: ['fetch', 'node:http', 'node:https'],
     owner: 'safety',
     reason: 'the guarded ways out',
-  },
-  {
-    files: ['packages/runtime/src/traffic.ts'],
-    uses: ['fetch'],
-    owner: 'runtime',
-    reason: 'puts the global fetch behind the origin of the chosen endpoint',
   },
   {
     files: ['packages/transports/src/wires/*/*-client.ts'],
