@@ -14,6 +14,7 @@ interface Door {
 }
 
 const DOORS: Readonly<Record<string, Door>> = {
+  gateway: { description: 'serve the agent as an OpenAI-compatible API', load: () => import('@hermes/gateway') },
   acp: { description: 'serve an editor over the Agent Client Protocol', load: () => import('@hermes/acp') },
 }
 
