@@ -53,7 +53,8 @@ function readHunk(lines: readonly string[], from: number, left: { old: number; n
   const newLines: string[] = []
   let index = from
   for (; left.old > 0 || left.new > 0; index++) {
-    const line = lines[index]
+    // A tool may trim its text and so lose blank lines at the end, which both sides have.
+    const line = lines[index] ?? (left.old === left.new ? ' ' : undefined)
     if (line === undefined) return null
     if (line.startsWith('\\')) continue
     const mark = line[0] ?? ' '
