@@ -12,7 +12,8 @@ export async function configGet(io: Io, key: string | undefined): Promise<number
   const value = key === undefined ? config : getConfigValue(config, key)
   if (value === undefined)
     throw new UsageError(`config.yaml has no value for ${key}. Everything there is: hermes config get`)
-  io.stdout.write(`${typeof value === 'string' ? value : JSON.stringify(value, hideSecrets, 2)}\n`)
+  const shown = hideSecrets(key ?? '', value)
+  io.stdout.write(`${typeof shown === 'string' ? shown : JSON.stringify(shown, hideSecrets, 2)}\n`)
   return EXIT.ok
 }
 

@@ -125,7 +125,11 @@ function acceptedLength(placeholders: readonly Placeholder[], name: string, text
   const source = accepts ?? (pattern as RegExp)
   const sticky = new RegExp(source.source, `${source.flags.replace(/[gy]/g, '')}y`)
   sticky.lastIndex = at
-  return sticky.exec(text)?.[0].length ?? null
+  const inPlace = sticky.exec(text)
+  if (inPlace) return inPlace[0].length
+  // What stood before it was a placeholder too, so no word boundary was there when it was replaced.
+  sticky.lastIndex = 0
+  return sticky.exec(text.slice(at))?.[0].length ?? null
 }
 
 /** A path is not found inside a longer name. */
