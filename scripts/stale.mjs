@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const FOLDERS = ['apps/cli', 'packages']
+const FOLDERS = ['apps', 'packages']
 const FILES = ['package.json', 'pnpm-lock.yaml', 'tsup.app.ts', 'tsup.config.ts', 'tsconfig.base.json']
 const SKIPPED = new Set(['node_modules', 'dist', '.turbo', 'coverage', '__fixtures__'])
 const NO_INPUT = /\.test\.ts$|^README\.md$/
