@@ -149,11 +149,11 @@ describe('record and replay', () => {
 })
 
 describe('placeholders', () => {
-  it('match what they replaced, whatever the text', () => {
-    const words = fc.constantFrom(...Object.values(here), ' ', '/', '12 ms', '2026-01-01', 'root', '10:00:00', 'x')
+  it('match what they replaced, whatever stands around it', () => {
+    const words = fc.constantFrom(...Object.values(here), '', '/', '12 ms', '2026-01-01', 'root', '10:00:00', 'x')
     fc.assert(
       fc.property(fc.array(words, { maxLength: 8 }), (pieces) => {
-        const text = pieces.join('')
+        const text = pieces.join(' ')
         const placeholders = defaultPlaceholders(here)
         expect(departure(normalise(text, placeholders), text, placeholders)).toBeNull()
       }),
