@@ -158,9 +158,14 @@ describe('unicode-normalised', () => {
 
 describe('escape-normalised', () => {
   it('takes one level of escaping off both strings', async () => {
-    expect(await edit('print("a")\nend\n', 'print(\\"a\\")\\nend', 'print(\\"b\\")\\nend')).toEqual(
-      edited('print("b")\nend\n', 'escape-normalised'),
+    expect(await edit('print("a")\n\tend\n', '\\tend', '\\tprint(\\"b\\")')).toEqual(
+      edited('print("a")\n\tprint("b")\n', 'escape-normalised'),
     )
+  })
+
+  it('never makes a line end out of an escaped one', async () => {
+    expect((await edit('print("a")\nend\n', 'print(\\"a\\")\\nend', 'print(\\"b\\")\\nend')).type).toBe('unsure')
+    expect(await edit('print("a")\nend\n', 'print(\\"a\\")\\nend', 'end')).toMatchObject({ text: 'end\n' })
   })
 
   it('changes nothing when only some of the text is escaped', async () => {
@@ -201,7 +206,10 @@ it('tries strict strategies before loose ones', () => {
     'line-trimmed',
     'indentation-flexible',
     'whitespace-normalised',
-    'unicode-normalised',
     'escape-normalised',
+    'trimmed-boundary',
+    'unicode-normalised',
+    'block-anchor',
+    'context-aware',
   ])
 })

@@ -1,27 +1,39 @@
+import { blockAnchor } from './block-anchor.js'
+import { contextAware } from './context-aware.js'
 import { escapeNormalised } from './escape-normalised.js'
 import { exact, findExact } from './exact.js'
 import { indentationFlexible } from './indentation-flexible.js'
-import { toLf, withLineEnds } from './line-ends.js'
+import { type LfText, toLf, withLineEnds } from './line-ends.js'
 import { lineTrimmed } from './line-trimmed.js'
 import type { Range, Strategy } from './strategy.js'
+import { trimmedBoundary } from './trimmed-boundary.js'
 import { unicodeNormalised } from './unicode-normalised.js'
 import { whitespaceNormalised } from './whitespace-normalised.js'
 
-/** Strictest first: the first one that finds anything decides. */
-export const STRATEGIES: readonly Strategy[] = Object.freeze([
+/** The text is there, but for characters that carry no meaning or were written in another way. */
+const LITERAL: readonly Strategy[] = [
   exact,
   lineTrimmed,
   indentationFlexible,
   whitespaceNormalised,
-  unicodeNormalised,
   escapeNormalised,
-])
+  trimmedBoundary,
+  unicodeNormalised,
+]
+
+/** Something like the text is there, which is a hint rather than a find. Not asked when the new text is there already. */
+const SIMILAR: readonly Strategy[] = [blockAnchor, contextAware]
+
+/** Strictest first: the first one that finds anything decides. */
+export const STRATEGIES: readonly Strategy[] = Object.freeze([...LITERAL, ...SIMILAR])
 
 /** An edit by content. */
 export interface EditRequest {
   readonly oldString: string
   readonly newString: string
   readonly replaceAll: boolean
+  /** Only places this is true for count; positions are in `text`, which has LF line ends. Default: all. */
+  readonly accepts?: (range: Range, text: string) => boolean
 }
 
 /** What an edit came to; only `edited` changes anything. */
@@ -40,32 +52,73 @@ export type EditOutcome =
 /** From here on a text is too long to stand in a file twice by accident. */
 const TELLING_CHARS = 8
 
+/** One edit with every line end as LF. */
+interface LfEdit {
+  readonly original: string
+  readonly lf: LfText
+  readonly search: string
+  readonly replacement: string
+  readonly replaceAll: boolean
+  readonly accepts: (range: Range) => boolean
+}
+
 /** Applies an edit to a text. Everything outside the places found keeps its characters, line ends included. */
 export async function applyEdit(original: string, request: EditRequest): Promise<EditOutcome> {
   const lf = toLf(original)
-  const search = toLf(request.oldString).text
-  const replacement = toLf(request.newString).text
-  for (const strategy of STRATEGIES) {
-    const ranges = strategy.find(lf.text, search)
-    if (ranges.length === 0) continue
-    const first = ranges[0]!
-    if (ranges.length > 1 && (!request.replaceAll || strategy.singleOnly))
-      return { type: 'ambiguous', strategy: strategy.name, ranges, lfText: lf.text }
-    if (ranges.every((range) => standsThere(lf.text, range, search, replacement)))
-      return { type: 'already-applied', line: lineOf(lf.text, first) }
-    const parts: { readonly range: Range; readonly text: string }[] = []
-    for (const range of ranges) {
-      const text = await strategy.adapt({ region: lf.text.slice(range.start, range.end), search, replacement })
-      if (text === null) return { type: 'unsure', strategy: strategy.name, line: lineOf(lf.text, range) }
-      parts.push({ range: { start: lf.toOriginal(range.start), end: lf.toOriginal(range.end) }, text })
-    }
-    const text = splice(original, parts)
-    return text === original
-      ? { type: 'unsure', strategy: strategy.name, line: lineOf(lf.text, first) }
-      : { type: 'edited', text, replacements: ranges.length, strategy: strategy.name }
+  const edit: LfEdit = {
+    original,
+    lf,
+    search: toLf(request.oldString).text,
+    replacement: toLf(request.newString).text,
+    replaceAll: request.replaceAll,
+    accepts: (range) => request.accepts?.(range, lf.text) ?? true,
   }
-  const there = replacement.length >= TELLING_CHARS ? findExact(lf.text, replacement) : []
-  return there.length === 1 ? { type: 'already-applied', line: lineOf(lf.text, there[0]!) } : { type: 'not-found' }
+  const outcome = (await tryEach(LITERAL, edit)) ?? findApplied(edit) ?? (await tryEach(SIMILAR, edit))
+  return outcome ?? { type: 'not-found' }
+}
+
+async function tryEach(strategies: readonly Strategy[], edit: LfEdit): Promise<EditOutcome | null> {
+  for (const strategy of strategies) {
+    const ranges = (await strategy.find(edit.lf.text, edit.search)).filter(edit.accepts)
+    if (ranges.length === 0) continue
+    const outcome = await applyAt(ranges, strategy, edit)
+    if (outcome.type !== 'unsure' || strategies === LITERAL) return outcome
+  }
+  return null
+}
+
+async function applyAt(ranges: readonly Range[], strategy: Strategy, edit: LfEdit): Promise<EditOutcome> {
+  const { original, lf, search, replacement } = edit
+  const [at] = ranges
+  if (ranges.length > 1 && (!edit.replaceAll || strategy.singleOnly))
+    return { type: 'ambiguous', strategy: strategy.name, ranges, lfText: lf.text }
+  if (ranges.every((range) => standsThere(lf.text, range, search, replacement)))
+    return { type: 'already-applied', line: lineOf(lf.text, at!) }
+  const parts: { readonly range: Range; readonly text: string }[] = []
+  for (const range of ranges) {
+    const region = lf.text.slice(range.start, range.end)
+    const text = hasEscapeDrift(strategy, region, edit) ? null : await strategy.adapt({ region, search, replacement })
+    if (text === null) return { type: 'unsure', strategy: strategy.name, line: lineOf(lf.text, range) }
+    parts.push({ range: { start: lf.toOriginal(range.start), end: lf.toOriginal(range.end) }, text })
+  }
+  const text = splice(original, parts)
+  return text === original
+    ? { type: 'unsure', strategy: strategy.name, line: lineOf(lf.text, at!) }
+    : { type: 'edited', text, replacements: ranges.length, strategy: strategy.name }
+}
+
+/** Whether both strings escape quotes that the file does not: the backslashes come from the call, not from the file. */
+function hasEscapeDrift(strategy: Strategy, region: string, { search, replacement }: LfEdit): boolean {
+  if (strategy === escapeNormalised) return false
+  return [`\\'`, '\\"'].some(
+    (quote) => search.includes(quote) && replacement.includes(quote) && !region.includes(quote),
+  )
+}
+
+function findApplied({ lf, replacement, accepts }: LfEdit): EditOutcome | null {
+  if (replacement.length < TELLING_CHARS) return null
+  const there = findExact(lf.text, replacement).filter(accepts)
+  return there.length === 1 ? { type: 'already-applied', line: lineOf(lf.text, there[0]!) } : null
 }
 
 /** The number, from 1, of the line a range begins in. */

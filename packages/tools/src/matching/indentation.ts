@@ -1,6 +1,8 @@
 const indentOf = (line: string): string => /^[ \t]*/.exec(line)![0]
 const isBlank = (line: string): boolean => line.trim() === ''
 
+const TAB_WIDTHS = [2, 3, 4, 8]
+
 type Translate = (indent: string) => string | null
 
 /**
@@ -44,6 +46,8 @@ function scale(pairs: readonly (readonly [string, string])[]): Translate | null 
   const example = pairs.find(([from, to]) => from !== '' && to !== '')
   if (!example) return null
   const [from, to] = example
+  if (from[0] !== to[0] && !TAB_WIDTHS.includes(Math.max(from.length, to.length) / Math.min(from.length, to.length)))
+    return null
   const unit = to[0]!
   const isUniform = (indent: string, sample: string) => indent === sample[0]!.repeat(indent.length)
   const translate: Translate = (indent) => {

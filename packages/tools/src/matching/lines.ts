@@ -4,13 +4,19 @@ import type { Edit, Range } from './strategy.js'
 export function findLines(text: string, search: string, normalise: (line: string) => string): readonly Range[] {
   const wanted = body(search).split('\n').map(normalise)
   if (wanted.every((line) => line.trim() === '')) return []
+  const normalised = text.split('\n').map(normalise)
+  return findRuns(text, search, (first) => wanted.every((line, index) => line === normalised[first + index]))
+}
+
+/** Runs of as many whole lines as `search` has, not overlapping, for whose first line (from 0) `matches` is true. */
+export function findRuns(text: string, search: string, matches: (first: number) => boolean): readonly Range[] {
+  const count = body(search).split('\n').length
   const lines = text.split('\n')
-  const normalised = lines.map(normalise)
   const starts = lineStarts(lines)
   const ranges: Range[] = []
-  for (let first = 0; first + wanted.length <= lines.length; first++) {
-    if (!wanted.every((line, index) => line === normalised[first + index])) continue
-    const last = first + wanted.length - 1
+  for (let first = 0; first + count <= lines.length; first++) {
+    if (!matches(first)) continue
+    const last = first + count - 1
     const end = starts[last]! + lines[last]!.length
     ranges.push({ start: starts[first]!, end: search.endsWith('\n') && end < text.length ? end + 1 : end })
     first = last
@@ -27,15 +33,27 @@ function lineStarts(lines: readonly string[]): readonly number[] {
   })
 }
 
-const body = (text: string): string => (text.endsWith('\n') ? text.slice(0, -1) : text)
+/** `text` without the line end at its end. */
+export const body = (text: string): string => (text.endsWith('\n') ? text.slice(0, -1) : text)
+
+/** How many lines at the start and at the end of a place an edit leaves as they are. */
+export interface Kept {
+  readonly head: number
+  readonly tail: number
+}
 
 /**
  * The replacement for whole lines: lines that `search` and `replacement` share at start and end stay as the file has them, those
- * between go through `indent`. `null` when `indent` gives up.
+ * between go through `rewrite`. `null` when `rewrite` gives up.
  */
 export function adaptLines(
   { region, search, replacement }: Edit,
-  indent: (lines: readonly string[], from: readonly string[], to: readonly string[]) => readonly string[] | null,
+  rewrite: (
+    lines: readonly string[],
+    from: readonly string[],
+    to: readonly string[],
+    at: Kept,
+  ) => readonly string[] | null,
 ): string | null {
   if (replacement === '') return ''
   const whole = search.endsWith('\n')
@@ -47,7 +65,7 @@ export function adaptLines(
   while (head < limit && from[head] === lines[head]) head++
   let tail = 0
   while (tail < limit - head && from[from.length - 1 - tail] === lines[lines.length - 1 - tail]) tail++
-  const middle = indent(lines.slice(head, lines.length - tail), from, to)
+  const middle = rewrite(lines.slice(head, lines.length - tail), from, to, { head, tail })
   if (!middle) return null
   const result = [...to.slice(0, head), ...middle, ...to.slice(to.length - tail)].join('\n')
   return whole && replacement.endsWith('\n') && region.endsWith('\n') ? `${result}\n` : result

@@ -17,7 +17,7 @@ export interface Edit {
 export interface Strategy {
   readonly name: string
   /** The places, in order, not overlapping. */
-  find(text: string, search: string): readonly Range[]
+  find(text: string, search: string): readonly Range[] | Promise<readonly Range[]>
   /** What replaces the piece; `null` when that cannot be told for certain. */
   adapt(edit: Edit): string | null | Promise<string | null>
   /** Too free to change several places at once. */

@@ -1,0 +1,61 @@
+import { toPlain } from './typography.js'
+
+/** Longer lines are alike only when they are equal. */
+const MAX_COMPARED_CHARS = 2000
+const MIN_SLIP_CHARS = 5
+const TOKEN = /[\p{L}\p{N}_$]+|[^\s\p{L}\p{N}_$]/gu
+const WORD = /[\p{L}\p{N}_$]/u
+
+/** A line without what slips when it is copied: spacing, typography, the kind of quote, the separator at its end. */
+export const bare = (line: string): string =>
+  toPlain(line).text.trim().replace(/\s+/g, ' ').replace(/["`]/g, "'").replace(/[;,]$/, '').trimEnd()
+
+/** How alike two bare lines are, 0 to 1. */
+export type Similarity = (a: string, b: string) => number
+
+/** Loads the measure: 1 minus the edit distance over the longer length. */
+export async function loadSimilarity(): Promise<Similarity> {
+  const { distance } = await import('fastest-levenshtein')
+  return (a, b) => {
+    if (a === b) return 1
+    const longer = Math.max(a.length, b.length)
+    return longer > MAX_COMPARED_CHARS ? 0 : 1 - distance(a, b) / longer
+  }
+}
+
+/**
+ * Whether a line of a file is what `asked` was meant to be: the same but for the spelling of words. Other numbers and operators make
+ * another line, and so does a word that `known` has elsewhere: it names something else.
+ */
+export function isSlip(found: string, asked: string, known: ReadonlySet<string>): boolean {
+  if (bare(found) === bare(asked)) return true
+  const [left, right] = [bare(found).match(TOKEN) ?? [], bare(asked).match(TOKEN) ?? []]
+  return (
+    left.length === right.length &&
+    left.every(
+      (token, index) => token === right[index] || (!known.has(right[index]!) && isMisspelt(token, right[index]!)),
+    )
+  )
+}
+
+/** The words of a text. */
+export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN) ?? [])
+
+function isMisspelt(found: string, asked: string): boolean {
+  if (!WORD.test(found) || !WORD.test(asked) || /\d/.test(found + asked)) return false
+  const plain = (word: string) => word.toLowerCase().replaceAll('_', '')
+  if (plain(found) === plain(asked)) return true
+  if (Math.min(found.length, asked.length) < MIN_SLIP_CHARS) return false
+  // The end of a name is what tells two of a kind apart: left and right, item and items, case_a and case_b.
+  return found.at(-1) === asked.at(-1) && isOneStepAway(found, asked)
+}
+
+/** One letter more, less, other, or two neighbours swapped. */
+function isOneStepAway(a: string, b: string): boolean {
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+  return (left.length <= 1 && right.length <= 1) || (left.length === 2 && left === [...right].reverse().join(''))
+}

@@ -1,0 +1,33 @@
+const PLAIN: readonly (readonly [RegExp, string])[] = [
+  [/[\u2018\u2019\u201A\u201B\u2032]/, "'"],
+  [/[\u201C\u201D\u201E\u201F\u2033]/, '"'],
+  [/[\u2010-\u2015\u2212]/, '-'],
+  [/\u2026/, '...'],
+  [/[\u00A0\u2000-\u200A\u202F\u205F\u3000]/, ' '],
+]
+
+/** A text with typographic characters in their plain form, and the way back. */
+export interface Plain {
+  readonly text: string
+  /** For each position of `text`, and its end, the position in the original; -1 inside an expanded character. */
+  readonly origin: readonly number[]
+}
+
+/** Takes smart quotes, dashes, ellipses and special spaces for their plain forms. */
+export function toPlain(original: string): Plain {
+  let text = ''
+  const origin: number[] = []
+  for (let index = 0; index < original.length; index++) {
+    const plain = plainOf(original[index]!)
+    text += plain
+    origin.push(index)
+    for (let inner = 1; inner < plain.length; inner++) origin.push(-1)
+  }
+  origin.push(original.length)
+  return { text, origin }
+}
+
+function plainOf(character: string): string {
+  if (character < '\u00A0') return character
+  return PLAIN.find(([pattern]) => pattern.test(character))?.[1] ?? character
+}
