@@ -13,8 +13,11 @@ export interface Io {
   readonly nodePath: string
   /** Where temporary folders are made. */
   readonly tempDir: string
-  /** Fires at the first SIGINT, SIGTERM or SIGHUP; handlers added here come before the second one ends the process. */
-  onInterrupt(handler: (signal: NodeJS.Signals) => void): () => void
+  /**
+   * Fires at the first SIGINT, SIGTERM or SIGHUP; handlers added here come before the second one ends the process. A handler that
+   * returns `true` was waiting for it, as a server does: the exit code is what the command says, not that of a signal.
+   */
+  onInterrupt(handler: (signal: NodeJS.Signals) => unknown): () => void
 }
 
 /** A stream that may be closed by whoever reads it; writing then does nothing. */

@@ -9,14 +9,14 @@ export async function runProcess(): Promise<void> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
-  const handlers = new Set<(signal: NodeJS.Signals) => void>()
+  const handlers = new Set<(signal: NodeJS.Signals) => unknown>()
   let interrupted = 0
   let endedBy: keyof typeof SIGNAL_EXIT | null = null
   const onSignal = (signal: keyof typeof SIGNAL_EXIT) => {
     interrupted++
     if (signal !== 'SIGINT') endedBy = signal
     if (interrupted > 1 || handlers.size === 0) process.exit(SIGNAL_EXIT[signal])
-    for (const handler of handlers) handler(signal)
+    for (const handler of handlers) if (handler(signal) === true) endedBy = null
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onSignal(signal))
   const io: Io = {

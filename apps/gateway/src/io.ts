@@ -8,8 +8,8 @@ export interface Io {
   readonly user: string
   /** Where temporary folders are made. */
   readonly tempDir: string
-  /** Fires at SIGINT, SIGTERM or SIGHUP. Returns how to leave. */
-  onInterrupt(handler: (signal: NodeJS.Signals) => void): () => void
+  /** Fires at SIGINT, SIGTERM or SIGHUP; a handler that returns `true` was waiting for it. Returns how to leave. */
+  onInterrupt(handler: (signal: NodeJS.Signals) => unknown): () => void
 }
 
 /** A stream that may be closed by whoever reads it; writing then does nothing. */

@@ -25,7 +25,7 @@ export async function runProcess(): Promise<void> {
 
 /** The first signal is handed on; the second one, or one nobody waits for, ends the process. */
 function createInterrupts(): Io['onInterrupt'] {
-  const handlers = new Set<(signal: NodeJS.Signals) => void>()
+  const handlers = new Set<(signal: NodeJS.Signals) => unknown>()
   let count = 0
   const onSignal = (signal: NodeJS.Signals) => {
     if (++count > 1 || handlers.size === 0) process.exit(signal === 'SIGINT' ? 130 : 143)

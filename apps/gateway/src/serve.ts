@@ -85,7 +85,10 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const app = createApp({ access, chat, models, startedAt, version, logger })
   const server = await listen(app.fetch, settings)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
-  const unsubscribe = io.onInterrupt(() => stop())
+  const unsubscribe = io.onInterrupt(() => {
+    stop()
+    return true
+  })
   const who = access.type === 'key' ? 'bearer key needed' : 'this machine only, no key'
   io.stdout.write(`Hermes gateway: ${addressOf(server)}/v1 (${who}), model ${model}\n`)
   await stopped

@@ -1,0 +1,331 @@
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import type OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CLI, parseEvents, runCli } from '../support/cli.js'
+import { type Gateway, startGateway } from '../support/gateway.js'
+
+type Messages = OpenAI.ChatCompletionMessageParam[]
+
+let server: ModelServer
+let temporary: TemporaryHome
+let gateway: Gateway
+let home: string
+let cwd: string
+
+beforeAll(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await mkdir(cwd, { recursive: true })
+  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], { home, cwd })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await server.close()
+  await temporary.remove()
+})
+beforeEach(() => server.setHandler(null))
+
+const user = (content: string) => ({ role: 'user', content }) as const
+const assistant = (content: string) => ({ role: 'assistant', content }) as const
+
+/** One answer and the session it came from. */
+async function ask(messages: Messages, headers: Record<string, string> = {}) {
+  const { data, response } = await gateway
+    .client({ headers })
+    .chat.completions.create({ model: 'hermes-agent', messages })
+    .withResponse()
+  return { text: data.choices[0]!.message.content, session: response.headers.get('x-hermes-session-id')! }
+}
+
+async function entriesOf(
+  session: string,
+): Promise<{ readonly type: string; readonly message?: { readonly role: string } }[]> {
+  const { stdout } = await runCli(['sessions', 'show', session, '--json'], { home, cwd })
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+describe('chat completions through the official client', () => {
+  it('answers in one body', async () => {
+    server.enqueue({ text: 'Hello there.', usage: { inputTokens: 11, outputTokens: 3, cacheReadTokens: 5 } })
+    const answer = await gateway
+      .client()
+      .chat.completions.create({ model: 'hermes-agent', messages: [user('Hi, one body.')] })
+    expect(answer).toEqual({
+      id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/),
+      object: 'chat.completion',
+      created: expect.any(Number),
+      model: 'hermes-agent',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hello there.', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: {
+        prompt_tokens: 11,
+        completion_tokens: 3,
+        total_tokens: 14,
+        prompt_tokens_details: { cached_tokens: 5 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+      hermes: { session_id: expect.stringMatching(/^api-[0-9a-f]{16}$/), status: 'completed', denied: [] },
+    })
+  })
+
+  it('streams chunks that end with usage, around a tool that really ran', async () => {
+    await writeFile(join(cwd, 'note.txt'), 'The word is plum.\n')
+    server.enqueue(
+      { text: 'Reading.', toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] },
+      { text: 'The word is plum.', chunkSize: 4, usage: { inputTokens: 20, outputTokens: 6 } },
+    )
+    const stream = await gateway.client().chat.completions.create({
+      model: 'test',
+      messages: [user('What is the word?')],
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const chunks = []
+    for await (const chunk of stream) chunks.push(chunk)
+    expect(new Set(chunks.map((chunk) => `${chunk.id} ${chunk.model} ${chunk.object}`)).size).toBe(1)
+    expect(chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '', refusal: null })
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Reading.\n\nThe word is plum.')
+    const tools = chunks.flatMap((chunk) => (chunk as { hermes?: { tool?: object } }).hermes?.tool ?? [])
+    expect(tools).toEqual([
+      expect.objectContaining({ tool: 'read_file', status: 'running', label: expect.stringContaining('note.txt') }),
+      expect.objectContaining({ tool: 'read_file', status: 'completed' }),
+    ])
+    expect(chunks.at(-2)!.choices[0]!.finish_reason).toBe('stop')
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { completion_tokens: expect.any(Number), total_tokens: expect.any(Number) },
+    })
+    expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
+    expect(server.violations).toEqual([])
+  })
+
+  it('works with the accumulating helper of the client', async () => {
+    server.enqueue({ toolCalls: [{ name: 'todo_read', args: {} }] }, { text: 'Nothing to do.' })
+    const stream = gateway
+      .client()
+      .chat.completions.stream({ model: 'hermes-agent', messages: [user('What is left?')] })
+    expect(await stream.finalContent()).toBe('Nothing to do.')
+    expect((await stream.finalChatCompletion()).choices[0]!.finish_reason).toBe('stop')
+  })
+
+  it('sends the events of a stream as they are specified, [DONE] last', async () => {
+    server.enqueue({ text: 'ok' })
+    const response = await gateway.request('/chat/completions', {
+      body: JSON.stringify({ messages: [user('Raw stream.')], stream: true }),
+    })
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const events = (await response.text()).split('\n\n')
+    expect(events.slice(-2)).toEqual(['data: [DONE]', ''])
+    const choice = (delta: object, finish: string | null) => ({
+      index: 0,
+      delta,
+      logprobs: null,
+      finish_reason: finish,
+    })
+    expect(events.slice(0, -2).map((event) => JSON.parse(event.slice('data: '.length)).choices[0])).toEqual([
+      choice({ role: 'assistant', content: '', refusal: null }, null),
+      choice({ content: 'ok' }, null),
+      choice({}, 'stop'),
+    ])
+  })
+
+  it('takes images and several parts to the model', async () => {
+    server.enqueue({ text: 'A dot.' })
+    const dot = `data:image/png;base64,${Buffer.from('not really a picture').toString('base64')}`
+    await ask([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: dot } },
+        ],
+      },
+    ])
+    expect(server.requests.at(-1)!.body.messages.at(-1)).toMatchObject({
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: dot } },
+      ],
+    })
+  })
+
+  it('lists its models', async () => {
+    const client = gateway.client()
+    expect((await client.models.list()).data.map((model) => model.id)).toEqual(['hermes-agent', 'test'])
+    expect(await client.models.retrieve('test')).toMatchObject({ id: 'test', object: 'model' })
+    await expect(client.models.retrieve('gpt-9')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+})
+
+describe('sessions', () => {
+  it('derives one session from system text and first message, and appends only what is new', async () => {
+    server.setHandler(({ body }) => ({ text: `Answer ${body.messages.filter(({ role }) => role === 'user').length}.` }))
+    const system = { role: 'system', content: 'Speak like a pirate.' } as const
+    const first = server.requests.length
+    const one = await ask([system, user('Name a fish.')])
+    const two = await ask([system, user('Name a fish.'), assistant('Answer 1.'), user('Another.')])
+    const three = await ask([
+      system,
+      user('Name a fish.'),
+      assistant('Answer 1.'),
+      user('Another.'),
+      assistant('Answer 2.'),
+      user('A last one.'),
+    ])
+    expect([two.session, three.session]).toEqual([one.session, one.session])
+    expect(three.text).toBe('Answer 3.')
+    const [a, b, c] = server.requests.slice(first)
+    expect(checkPrefix(a!, b!)).toBeNull()
+    expect(checkPrefix(b!, c!)).toBeNull()
+    expect(a!.body.messages[0]!.content).toContain('Speak like a pirate.')
+    const said = (await entriesOf(one.session)).filter((entry) => entry.type === 'message')
+    expect(said.map((entry) => entry.message!.role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ])
+  })
+
+  it('goes on with a session of the terminal by its id, with the same prefix, and the terminal goes on with it', async () => {
+    server.setHandler(() => ({ text: 'ok' }))
+    const flags = ['--base-url', server.baseUrl, '-m', 'test']
+    const first = server.requests.length
+    const run = await runCli(['chat', '-q', 'From the terminal.', '--json', ...flags], { home, cwd })
+    const id = parseEvents(run.stdout)[0]!.sessionId
+    expect(await ask([user('From a program.')], { 'X-Hermes-Session-Id': id })).toEqual({ text: 'ok', session: id })
+    await ask([user('From a program.'), assistant('ok'), user('Once more.')], { 'X-Hermes-Session-Id': id })
+    expect((await runCli(['chat', '-r', id, '-q', 'Back again.', ...flags], { home, cwd })).exitCode).toBe(0)
+    const requests = server.requests.slice(first)
+    for (let index = 1; index < requests.length; index++)
+      expect(checkPrefix(requests[index - 1]!, requests[index]!), `request ${index + 1}`).toBeNull()
+    expect(
+      requests
+        .at(-1)!
+        .body.messages.map(({ role }) => role)
+        .slice(1),
+    ).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'assistant', 'user'])
+  })
+
+  it('takes over a conversation that began elsewhere', async () => {
+    server.enqueue({ text: 'Green.' })
+    const { session } = await ask([user('Red or blue?'), assistant('Blue.'), user('And now?')])
+    expect(
+      server.requests
+        .at(-1)!
+        .body.messages.slice(1)
+        .map(({ content }) => content),
+    ).toEqual(['Red or blue?', 'Blue.', 'And now?'])
+    const said = (await entriesOf(session)).filter((entry) => entry.type === 'message')
+    expect(said).toHaveLength(4)
+  })
+
+  it('begins a new session when an earlier message was edited, and finds that one again', async () => {
+    server.setHandler(({ body }) => ({ text: `Heard ${JSON.stringify(body.messages.at(-1)!.content)}.` }))
+    const start = [user('Count for me.'), assistant('Heard "Count for me.".')]
+    const original = await ask([user('Count for me.')])
+    await ask([...start, user('To two.')])
+    const edited = await ask([...start, user('To three.')])
+    expect(edited.session).not.toBe(original.session)
+    const next = await ask([...start, user('To three.'), assistant('Heard "To three.".'), user('Go on.')])
+    expect(next.session).toBe(edited.session)
+    const back = await ask([...start, user('To two.'), assistant('Heard "To two.".'), user('Go on.')])
+    expect(back.session).toBe(original.session)
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('To three.')
+  })
+
+  it('keeps two conversations with the same beginning apart, also when they run at once', async () => {
+    server.setHandler(() => ({ text: 'Hello!', latencyMs: 20 }))
+    const [one, two] = await Promise.all([ask([user('Same start.')]), ask([user('Same start.')])])
+    expect(two.session).not.toBe(one.session)
+  })
+
+  it('resumes an unanswered message after the model failed, instead of asking it twice', async () => {
+    server.enqueue({ fault: 'status', status: 401 })
+    await expect(ask([user('Will it work?')])).rejects.toMatchObject({ status: 502, code: 'transport.auth' })
+    server.enqueue({ text: 'It does now.' })
+    const { text, session } = await ask([user('Will it work?')])
+    expect(text).toBe('It does now.')
+    const said = (await entriesOf(session)).filter((entry) => entry.type === 'message')
+    expect(said.map((entry) => entry.message!.role)).toEqual(['user', 'assistant'])
+  })
+
+  it('runs requests for one session one after another', async () => {
+    server.enqueue({ text: 'start' })
+    const { session } = await ask([user('A queue begins.')])
+    server.setHandler(({ body }) => ({ text: `${body.messages.length}`, latencyMs: 5 }))
+    const headers = { 'X-Hermes-Session-Id': session }
+    const answers = await Promise.all([1, 2, 3].map((number) => ask([user(`Part ${number}.`)], headers)))
+    expect(answers.map(({ text }) => text).sort()).toEqual(['4', '6', '8'])
+  })
+
+  it('names a session that does not exist, and refuses a history that the named one contradicts', async () => {
+    await expect(ask([user('Hi.')], { 'X-Hermes-Session-Id': 'api-nowhere' })).rejects.toMatchObject({
+      status: 404,
+      code: 'session_not_found',
+      message: expect.stringContaining('"api-nowhere"'),
+    })
+    server.enqueue({ text: 'Yes.' })
+    const { session } = await ask([user('Contradict me.')])
+    const conflict = ask([user('Contradict me.'), assistant('No.'), user('So?')], { 'X-Hermes-Session-Id': session })
+    await expect(conflict).rejects.toMatchObject({ status: 409, code: 'session_conflict', param: 'messages' })
+  })
+})
+
+describe('approvals', () => {
+  it('are denied because nobody can be asked; model and client learn why', async () => {
+    const victim = join(temporary.path, 'victim')
+    await mkdir(victim, { recursive: true })
+    server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${victim}` } }] },
+      { text: 'I may not delete it.' },
+    )
+    const answer = await gateway.client().chat.completions.create({ model: 'test', messages: [user('Delete it.')] })
+    await access(victim)
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).toContain('Not permitted')
+    expect((answer as unknown as { hermes: object }).hermes).toMatchObject({
+      denied: [{ tool: 'terminal', reason: expect.stringMatching(/^Not permitted \(.*Nobody can approve it here/) }],
+    })
+  })
+
+  it('are told in the stream, and said aloud when the model says nothing', async () => {
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${temporary.path}/other` } }] })
+    server.setHandler(() => ({ text: '' }))
+    const stream = await gateway
+      .client()
+      .chat.completions.create({ model: 'test', messages: [user('Delete the other.')], stream: true })
+    const chunks = []
+    for await (const chunk of stream) chunks.push(chunk)
+    expect(JSON.stringify(chunks)).toContain('"status":"denied"')
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toMatch(/^Not permitted/)
+  })
+})
+
+describe('hermes gateway', () => {
+  it('starts the same server', async () => {
+    const other = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], {
+      home,
+      cwd,
+      program: [CLI, 'gateway'],
+    })
+    server.enqueue({ text: 'Through the other door.' })
+    const answer = await other.client().chat.completions.create({ model: 'test', messages: [user('Which door?')] })
+    expect(answer.choices[0]!.message.content).toBe('Through the other door.')
+    expect(await other.stop()).toBe(0)
+  })
+})
