@@ -138,7 +138,7 @@ function toldOnce(history: readonly PastMessage[]) {
 }
 
 /** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it. */
-export function derivedId({ system, history, message }: Pick<ChatRequest, 'system' | 'history' | 'message'>): string {
+function derivedId({ system, history, message }: Pick<ChatRequest, 'system' | 'history' | 'message'>): string {
   const first = history.find((candidate) => candidate.role === 'user') ?? message
   const digest = createHash('sha256')
     .update(`${system}\n${messageText(first)}`)
