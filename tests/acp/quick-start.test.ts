@@ -2,11 +2,10 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
-import { saidText, startEditor } from '../support/acp.js'
+import { ACP, saidText, startEditor } from '../support/acp.js'
 import { CLI, runCli } from '../support/cli.js'
 
 const README = resolve(import.meta.dirname, '../../apps/acp/README.md')
-const BIN = resolve(import.meta.dirname, '../../apps/acp/dist/bin.js')
 
 interface Settings {
   readonly agent_servers: Readonly<
@@ -22,7 +21,7 @@ async function shownSettings(): Promise<Settings> {
 
 describe('the quick start', () => {
   it.each([
-    ['the settings of the README', BIN],
+    ['the settings of the README', ACP],
     ['hermes acp', CLI],
   ])('answers a prompt when started by %s', async (title, program) => {
     const { command, args, env } = (await shownSettings()).agent_servers['Hermes']!

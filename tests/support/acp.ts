@@ -18,8 +18,8 @@ import {
 } from '@agentclientprotocol/sdk'
 import { cliEnv } from './cli.js'
 
-/** The built ACP server, as editors start it. */
-export const ACP = resolve(import.meta.dirname, '../../apps/acp/dist/bin.js')
+/** The built ACP server, as editors start it; HERMES_TEST_ACP names another build. */
+export const ACP = process.env['HERMES_TEST_ACP'] ?? resolve(import.meta.dirname, '../../apps/acp/dist/bin.js')
 
 /** How to start it. */
 export interface AcpOptions {
