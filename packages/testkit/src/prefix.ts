@@ -2,11 +2,12 @@ import type { WireBody, WireMessage } from './model-server/wire-body.js'
 
 const CACHE_MARKS = new Set(['cache_control', 'cachePoint'])
 
-/** One line for the tool definitions, one for the system text, one for each wire message; cache marks removed. */
+/** One line for the tool definitions, one for the system text, one for each wire message of either wire; cache marks removed. */
 export function prefixLines(request: { readonly body: WireBody }): string[] {
-  const { tools = [], messages } = request.body
-  const [system, rest] = split(messages)
-  return [line(tools), line(system?.content ?? ''), ...rest.map(line)]
+  const { tools = [], messages, system } = request.body
+  if (system !== undefined) return [line(tools), line(system), ...messages.map(line)]
+  const [first, rest] = split(messages)
+  return [line(tools), line(first?.content ?? ''), ...rest.map(line)]
 }
 
 /**

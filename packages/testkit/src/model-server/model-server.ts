@@ -1,15 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type AnswerContext, completionBody, streamChunks } from './answer.js'
-import type { FaultTurn, ModelTurn } from './turn.js'
-import { checkWirePairs, type WireBody } from './wire-body.js'
+import { anthropicMessages } from './anthropic-messages.js'
+import { chatCompletions } from './chat-completions.js'
+import { sendJson, serveTurn } from './serve-turn.js'
+import type { ServedWire } from './served-wire.js'
+import type { ModelTurn } from './turn.js'
+import type { WireBody } from './wire-body.js'
 
 /** A request as it came over the wire. */
 export interface CapturedRequest {
   /** Counted from 1. */
   readonly number: number
+  /** The protocol it came in. */
+  readonly api: ServedWire['api']
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: WireBody
   /** Resolves with `sent` when the whole answer went out, with `closed` when the connection ended before that. */
@@ -21,11 +25,13 @@ export type TurnHandler = (request: CapturedRequest) => ModelTurn | Promise<Mode
 
 /** A model server that says what a test told it to, over real HTTP on loopback. */
 export interface ModelServer {
-  /** Ends in `/v1`. */
+  /** For chat completions; ends in `/v1`. */
   readonly baseUrl: string
+  /** For Anthropic messages: `baseUrl` without `/v1`. */
+  readonly anthropicBaseUrl: string
   /** Chat requests in the order they came. */
   readonly requests: readonly CapturedRequest[]
-  /** What was wrong with requests: calls and results that do not pair up, requests beyond the script. Empty in a good run. */
+  /** What a real server would have refused in requests, and requests beyond the script. Empty in a good run. */
   readonly violations: readonly string[]
   /** Adds turns to the script. */
   enqueue(...turns: readonly ModelTurn[]): void
@@ -43,7 +49,7 @@ export interface ModelServerOptions {
   readonly keepRequests?: boolean
 }
 
-/** Starts a server on a free port of 127.0.0.1 that speaks the OpenAI chat-completions protocol and answers from `script`. */
+/** Starts a server on a free port of 127.0.0.1 that speaks chat completions and Anthropic messages and answers from `script`. */
 export async function startModelServer(
   script: readonly ModelTurn[] = [],
   options: ModelServerOptions = {},
@@ -53,8 +59,14 @@ export async function startModelServer(
   return server
 }
 
+const WIRES: Readonly<Record<string, ServedWire>> = {
+  '/v1/chat/completions': chatCompletions,
+  '/v1/messages': anthropicMessages,
+}
+
 class ScriptedServer implements ModelServer {
   baseUrl = ''
+  anthropicBaseUrl = ''
   readonly requests: CapturedRequest[] = []
   readonly violations: string[] = []
   readonly #server = createServer((incoming, response) => {
@@ -74,7 +86,8 @@ class ScriptedServer implements ModelServer {
   async listen(): Promise<void> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
-    this.baseUrl = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+    this.anthropicBaseUrl = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.baseUrl = `${this.anthropicBaseUrl}/v1`
   }
 
   enqueue(...turns: readonly ModelTurn[]): void {
@@ -101,114 +114,40 @@ class ScriptedServer implements ModelServer {
     const path = incoming.url?.split('?')[0]
     if (incoming.method === 'GET' && path === '/v1/models')
       return sendJson(response, 200, { object: 'list', data: [{ id: 'scripted', object: 'model' }] })
-    if (incoming.method !== 'POST' || path !== '/v1/chat/completions')
-      return sendJson(response, 404, errorBody(`No route ${incoming.method} ${path}.`))
+    const wire = incoming.method === 'POST' ? WIRES[path ?? ''] : undefined
+    if (!wire) return sendJson(response, 404, chatCompletions.refusal(404, `No route ${incoming.method} ${path}.`))
     const text = await readText(incoming)
-    const request = this.#capture(incoming, response, JSON.parse(text) as WireBody)
-    const problems = checkWirePairs(request.body.messages)
-    if (problems.length > 0) return this.#refuse(request, response, problems.join('; '))
+    const body = JSON.parse(text) as WireBody
+    const request = this.#capture(incoming, response, wire.api, body)
+    const problems = wire.check(body, incoming.headers)
+    if (problems.length > 0) return this.#refuse(wire, request, response, problems.join('; '))
     const turn = this.#script.shift() ?? (await this.#handler?.(request))
-    if (!turn) return this.#refuse(request, response, 'the script has no turn left')
-    await answer(response, turn, { body: request.body, requestBytes: text.length, number: request.number })
+    if (!turn) return this.#refuse(wire, request, response, 'the script has no turn left')
+    await serveTurn(wire, response, turn, { body, requestBytes: text.length, number: request.number })
   }
 
-  #capture(incoming: IncomingMessage, response: ServerResponse, body: WireBody): CapturedRequest {
+  #capture(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    api: ServedWire['api'],
+    body: WireBody,
+  ): CapturedRequest {
     const number = ++this.#count
     const ended = new Promise<'sent' | 'closed'>((resolve) => {
       response.once('close', () => resolve(response.writableFinished ? 'sent' : 'closed'))
     })
-    const request: CapturedRequest = { number, headers: incoming.headers, body, ended }
+    const request: CapturedRequest = { number, api, headers: incoming.headers, body, ended }
     if (this.#keepRequests) this.requests.push(request)
     for (const waiter of this.#waiting) if (waiter.count <= number) waiter.resolve()
     this.#waiting = this.#waiting.filter((waiter) => waiter.count > number)
     return request
   }
 
-  #refuse(request: CapturedRequest, response: ServerResponse, problem: string): void {
+  #refuse(wire: ServedWire, request: CapturedRequest, response: ServerResponse, problem: string): void {
     const line = `request ${request.number}: ${problem}`
     this.violations.push(line)
-    sendJson(response, 400, errorBody(`scripted model server, ${line}`))
+    sendJson(response, 400, wire.refusal(400, `scripted model server, ${line}`))
   }
-}
-
-async function answer(response: ServerResponse, turn: ModelTurn, request: Omit<AnswerContext, 'turn'>): Promise<void> {
-  if ('fault' in turn) return fail(response, turn, request)
-  if (turn.latencyMs) await sleep(turn.latencyMs)
-  if (!request.body.stream) return sendJson(response, 200, completionBody({ ...request, turn }))
-  const chunks = streamChunks({ ...request, turn })
-  startStream(response)
-  if (!turn.latencyMs) {
-    response.end(chunks.join(''))
-    return
-  }
-  for (const chunk of chunks) {
-    if (response.destroyed) return
-    response.write(chunk)
-    await sleep(turn.latencyMs)
-  }
-  response.end()
-}
-
-function fail(response: ServerResponse, turn: FaultTurn, request: Omit<AnswerContext, 'turn'>): void {
-  switch (turn.fault) {
-    case 'status': {
-      const headers: Record<string, string> = { ...turn.headers }
-      if (turn.retryAfterSeconds !== undefined) headers['retry-after'] = String(turn.retryAfterSeconds)
-      const body = turn.body ?? errorBody(`The scripted server answers with status ${turn.status}.`)
-      sendJson(response, turn.status, body, headers)
-      break
-    }
-    case 'refuse':
-      response.destroy()
-      break
-    case 'html':
-      response.writeHead(turn.status ?? 200, { 'content-type': 'text/html' })
-      response.end('<!doctype html><title>Gateway</title><h1>This is not a model server</h1>')
-      break
-    case 'no-stream':
-      sendJson(response, 200, completionBody({ ...request, turn }))
-      break
-    case 'cut': {
-      const cut = () => (turn.how === 'end' ? response.end() : response.destroy())
-      partly(response, { ...request, turn }, turn.afterChunks ?? 2, cut)
-      break
-    }
-    case 'stall':
-      partly(response, { ...request, turn }, turn.afterChunks ?? 1, () => undefined)
-      break
-    case 'malformed': {
-      const garble = () => response.end('data: {"choices":[{"delta":{"content":\n\ndata: [DONE]\n\n')
-      partly(response, { ...request, turn }, turn.afterChunks ?? 1, garble)
-      break
-    }
-    default:
-      turn satisfies never
-  }
-}
-
-function partly(response: ServerResponse, context: AnswerContext, count: number, next: () => void): void {
-  startStream(response)
-  response.flushHeaders()
-  response.write(streamChunks(context).slice(0, count).join(''), next)
-}
-
-function startStream(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
-}
-
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(text)
-}
-
-function errorBody(message: string) {
-  return { error: { message, type: 'scripted_error', code: null } }
 }
 
 async function readText(incoming: IncomingMessage): Promise<string> {

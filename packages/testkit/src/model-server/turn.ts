@@ -3,6 +3,8 @@ export interface TurnUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly cacheReadTokens?: number
+  /** Anthropic messages only. */
+  readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
   /** Reported as `usage.cost`, as OpenRouter does. */
   readonly costUsd?: number
@@ -10,7 +12,7 @@ export interface TurnUsage {
 
 /** One call of a scripted turn. `rawArgs` goes out as it is, so that broken JSON can be sent. */
 export interface TurnToolCall {
-  /** Default: `call_REQUEST_POSITION`, unique within a server. */
+  /** Default: `call_REQUEST_POSITION` or `toolu_REQUEST_POSITION`, unique within a server. */
   readonly id?: string
   readonly name: string
   readonly args?: unknown
@@ -21,8 +23,10 @@ export interface TurnToolCall {
 export interface AnswerTurn {
   readonly text?: string
   readonly reasoning?: string
+  /** An encrypted thought after `reasoning`; Anthropic messages only. */
+  readonly redacted?: string
   readonly toolCalls?: readonly TurnToolCall[]
-  /** Default `tool_calls` with calls, else `stop`; `null` leaves it out. */
+  /** In the words of the wire. Default: that for calls with calls, else that for the end; `null` leaves it out. */
   readonly finishReason?: string | null
   readonly usage?: TurnUsage
   /** Characters per delta. Default 64. */
@@ -37,16 +41,23 @@ export type FaultTurn =
       readonly fault: 'status'
       readonly status: number
       readonly retryAfterSeconds?: number
-      /** Default: an OpenAI error object naming the status. */
+      /** Default: an error object of the wire naming the status. */
       readonly body?: unknown
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** The socket dies after `afterChunks` (default 2); with `how: 'end'` the body ends politely instead, without `[DONE]`. */
+  /** The socket dies after `afterChunks` (default 2); with `how: 'end'` the body ends politely instead, without the sign of a complete answer. */
   | (AnswerTurn & { readonly fault: 'cut'; readonly afterChunks?: number; readonly how?: 'destroy' | 'end' })
   /** Sends `afterChunks` (default 1) and then nothing until the client leaves. */
   | (AnswerTurn & { readonly fault: 'stall'; readonly afterChunks?: number })
   /** Sends `afterChunks` (default 1) and then a line that is not JSON. */
   | (AnswerTurn & { readonly fault: 'malformed'; readonly afterChunks?: number })
+  /** Sends `afterChunks` (default 2) and then an error inside the stream. */
+  | (AnswerTurn & {
+      readonly fault: 'error-event'
+      readonly type: string
+      readonly message: string
+      readonly afterChunks?: number
+    })
   /** Destroys the socket before any answer. */
   | { readonly fault: 'refuse' }
   /** Answers a streaming request with one JSON body. */

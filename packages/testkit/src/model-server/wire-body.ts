@@ -11,7 +11,7 @@ export interface WireMessage {
   readonly [key: string]: unknown
 }
 
-/** The parsed body of a chat-completions request. */
+/** The parsed body of a request, in the terms of chat completions; other wires fill the other keys. */
 export interface WireBody {
   readonly model: string
   readonly messages: readonly WireMessage[]

@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AnswerTurn } from './turn.js'
+import type { WireBody } from './wire-body.js'
+
+/** What an answer is built from: the turn, the request it answers and its number, counted from 1. */
+export interface AnswerContext {
+  readonly turn: AnswerTurn
+  readonly body: WireBody
+  readonly requestBytes: number
+  readonly number: number
+}
+
+/** What the scripted server has to know of a protocol. */
+export interface ServedWire {
+  readonly api: 'chat-completions' | 'anthropic-messages'
+  /** What a real server would refuse in a request, one line each. */
+  check(body: WireBody, headers: IncomingHttpHeaders): string[]
+  /** A streamed answer in the pieces in which it is written. */
+  stream(context: AnswerContext): string[]
+  /** The body of an answer that is not streamed. */
+  whole(context: AnswerContext): object
+  /** The body of a refusal. */
+  refusal(status: number, message: string): object
+  /** An error in the middle of a stream. */
+  errorEvent(type: string, message: string): string
+  /** The end of a stream in the middle of a line. */
+  readonly garbled: string
+}
+
+/** Characters per delta where a turn says nothing. */
+const DEFAULT_CHUNK_CHARS = 64
+
+/** `text` in deltas. */
+export function deltas(text: string | undefined, turn: AnswerTurn): string[] {
+  if (!text) return []
+  const chunkChars = turn.chunkSize ?? DEFAULT_CHUNK_CHARS
+  if (text.length <= chunkChars) return [text]
+  const result: string[] = []
+  for (let start = 0; start < text.length; start += chunkChars) result.push(text.slice(start, start + chunkChars))
+  return result
+}
+
+/** The argument text of a call. */
+export function argumentText(call: NonNullable<AnswerTurn['toolCalls']>[number]): string {
+  return call.rawArgs ?? JSON.stringify(call.args ?? {})
+}
+
+/** Token counts of a turn; what it does not say is counted from the bytes, four to a token. */
+export function countTokens({ turn, requestBytes }: AnswerContext): {
+  readonly input: number
+  readonly output: number
+} {
+  const calls = turn.toolCalls?.reduce((sum, call) => sum + call.name.length + argumentText(call).length, 0) ?? 0
+  const answered = (turn.text?.length ?? 0) + (turn.reasoning?.length ?? 0) + calls
+  return {
+    input: turn.usage?.inputTokens ?? Math.ceil(requestBytes / 4),
+    output: turn.usage?.outputTokens ?? Math.ceil(answered / 4),
+  }
+}
