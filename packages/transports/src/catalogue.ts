@@ -1,6 +1,6 @@
 import type { WireApi } from '@hermes/contracts/model'
 
-/** How an endpoint departs from the plain chat-completions protocol. */
+/** How an endpoint departs from the plain protocol of its wire. */
 export interface ProviderQuirks {
   /** The parameter that limits output. Default `max_tokens`. */
   readonly outputLimitParameter?: 'max_tokens' | 'max_completion_tokens'
@@ -10,6 +10,8 @@ export interface ProviderQuirks {
   readonly reasoningEffortShape?: 'flat' | 'nested'
   /** The field in which earlier reasoning text goes back to the endpoint that made it. Default: it is left out. */
   readonly replayReasoningAs?: 'reasoning_content' | 'reasoning'
+  /** How a key goes to an endpoint of the `anthropic-messages` wire. Default `x-api-key`. */
+  readonly credentialHeader?: 'x-api-key' | 'authorization'
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -67,6 +69,18 @@ export const PROVIDERS: readonly Provider[] = Object.freeze([
       replayReasoningAs: 'reasoning',
       headers: { 'x-title': 'Hermes' },
     },
+  },
+  {
+    id: 'anthropic',
+    aliases: ['claude'],
+    name: 'Anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_TOKEN'],
+    keyRequired: true,
+    local: false,
+    api: 'anthropic-messages',
+    quirks: {},
+    defaultModel: 'claude-sonnet-5-5',
   },
   {
     id: 'ollama',

@@ -2,13 +2,15 @@ import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
+import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
 import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
+import type { WireOptions } from './wires/wire-options.js'
 
 /** One endpoint and how to talk to it. */
 export interface TransportOptions {
   /** For messages and stamps, and for quirks when the catalogue knows it. */
   readonly provider: string
-  /** Without `/chat/completions`; usually ends in `/v1`. */
+  /** Without `/chat/completions`, usually ending in `/v1`; for `anthropic-messages` without `/v1/messages`. */
   readonly baseUrl: string
   /** Default: judged by provider and address. */
   readonly api?: WireApi
@@ -22,6 +24,8 @@ export interface TransportOptions {
   readonly timeoutMs?: number
   /** Without text, reasoning or a piece of a call, keep-alives not counted. Default 180,000. */
   readonly stallTimeoutMs?: number
+  /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
+  readonly cacheTtl?: '5m' | '1h'
   readonly clock?: Clock
 }
 
@@ -40,20 +44,30 @@ export function createTransport(options: TransportOptions): Transport {
       code: 'transport.bad_base_url',
     })
   const api = options.api ?? detectApi({ provider, baseUrl, model: '' })
-  if (api !== 'chat-completions')
-    throw new HermesError(`The wire "${api}" is not supported; supported is: chat-completions.`, {
-      code: 'transport.unsupported_wire',
-      details: { provider, api },
-    })
   const quirks = options.quirks ?? findProvider(provider)?.quirks ?? {}
-  return new ChatCompletionsTransport({
+  const wire: WireOptions = {
     provider,
     baseUrl,
     headers: { ...quirks.headers, ...options.headers },
     quirks,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     stallTimeoutMs: options.stallTimeoutMs ?? DEFAULT_STALL_TIMEOUT_MS,
+    cacheTtl: options.cacheTtl ?? '5m',
     clock,
     fetch,
-  })
+  }
+  switch (api) {
+    case 'chat-completions':
+      return new ChatCompletionsTransport(wire)
+    case 'anthropic-messages':
+      return new AnthropicMessagesTransport(wire)
+    case 'bedrock-converse':
+    case 'responses':
+      throw new HermesError(
+        `The wire "${api}" is not supported; supported are: chat-completions, anthropic-messages.`,
+        { code: 'transport.unsupported_wire', details: { provider, api } },
+      )
+    default:
+      return api satisfies never
+  }
 }

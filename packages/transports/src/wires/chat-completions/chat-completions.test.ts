@@ -319,9 +319,11 @@ describe('answers of servers that bend the protocol', () => {
 })
 
 describe('createTransport', () => {
-  it('names the wire it has when asked for another', () => {
-    const open = () => createTransport({ provider: 'anthropic', baseUrl: 'https://api.anthropic.com' })
-    expect(open).toThrow('The wire "anthropic-messages" is not supported; supported is: chat-completions.')
+  it('names the wires it has when asked for another', () => {
+    const open = () => createTransport({ provider: 'bedrock', baseUrl: 'https://api.example.com' })
+    expect(open).toThrow(
+      'The wire "bedrock-converse" is not supported; supported are: chat-completions, anthropic-messages.',
+    )
   })
 
   it('refuses what is not a base URL', () => {

@@ -1,37 +1,24 @@
-import type { Clock } from '@hermes/contracts'
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, StreamOptions, Transport } from '@hermes/contracts/model'
-import type { ProviderQuirks } from '../../catalogue.js'
 import type { CallTarget } from '../../transport-error.js'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
+import type { WireOptions } from '../wire-options.js'
 import { AnswerAssembler } from './answer-assembler.js'
 import { createSdkClient } from './sdk-client.js'
 import { watchDone } from './watch-done.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireChunk } from './wire-types.js'
 
-/** What a chat-completions transport needs; `createTransport` fills in the defaults. */
-export interface ChatCompletionsOptions {
-  readonly provider: string
-  readonly baseUrl: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly quirks: ProviderQuirks
-  readonly timeoutMs: number
-  readonly stallTimeoutMs: number
-  readonly clock: Clock
-  readonly fetch: typeof fetch | undefined
-}
-
 /** The OpenAI chat-completions wire to one endpoint. */
 export class ChatCompletionsTransport implements Transport {
   readonly api = 'chat-completions'
-  readonly #options: ChatCompletionsOptions
+  readonly #options: WireOptions
   readonly #client = oncePer((credential: string | null) => createSdkClient({ ...this.#options, credential }))
   readonly #open = createOpener()
 
-  constructor(options: ChatCompletionsOptions) {
+  constructor(options: WireOptions) {
     this.#options = options
   }
 

@@ -9,6 +9,7 @@ import {
   type UserPart,
 } from '@hermes/contracts/conversation'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { sameStamp } from '../same-stamp.js'
 import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
 
 /** Between text parts that become one string: a message that gains a part keeps its bytes and grows at the end. */
@@ -148,10 +149,6 @@ function replayedReasoning(message: AssistantMessage, { quirks, stamp }: WireMes
   for (const part of message.content)
     if (part.type === 'reasoning' && part.replay && sameStamp(part.replay.stamp, stamp)) text += part.text
   return text === '' ? {} : { [field]: text }
-}
-
-function sameStamp(left: EndpointStamp, right: EndpointStamp): boolean {
-  return left.provider === right.provider && left.endpoint === right.endpoint && left.model === right.model
 }
 
 const IMAGE_FOLLOWS = '(the result is an image; it follows)'

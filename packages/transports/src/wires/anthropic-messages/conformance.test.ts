@@ -1,0 +1,12 @@
+import { startModelServer } from '@hermes/testkit'
+import { createTransport } from '../../index.js'
+import { testTransport } from '../../testing/index.js'
+
+testTransport({
+  name: 'anthropic-messages',
+  create: (baseUrl, options) => createTransport({ provider: 'anthropic', baseUrl, ...options }),
+  serve: async (script) => {
+    const server = await startModelServer(script)
+    return { baseUrl: server.anthropicBaseUrl, requests: server.requests, close: () => server.close() }
+  },
+})

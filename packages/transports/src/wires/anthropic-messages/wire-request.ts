@@ -1,0 +1,106 @@
+import type { EndpointStamp } from '@hermes/contracts/conversation'
+import type { ModelRequest } from '@hermes/contracts/model'
+import { type CacheTtl, markCache } from './cache-marks.js'
+import { familyOf, type ModelFamily } from './model-families.js'
+import { toWireConversation } from './wire-conversation.js'
+import type { WireMessage, WireText, WireTool } from './wire-types.js'
+
+type Thinking =
+  | { readonly type: 'adaptive'; readonly display: 'summarized' }
+  | { readonly type: 'enabled'; readonly budget_tokens: number }
+
+/** A messages request, its keys in a fixed order. */
+export interface WireRequest {
+  readonly model: string
+  readonly max_tokens: number
+  readonly system?: readonly WireText[]
+  readonly messages: readonly WireMessage[]
+  readonly tools?: readonly WireTool[]
+  readonly tool_choice?: { readonly type: 'auto' | 'none' | 'any' }
+  readonly thinking?: Thinking
+  readonly output_config?: { readonly effort: 'low' | 'medium' | 'high' }
+  readonly temperature?: number
+  readonly stream?: true
+}
+
+/** Asked for when a request names no limit and the model allows as much. */
+const DEFAULT_OUTPUT_TOKENS = 64_000
+
+const BUDGETS = { minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 } as const
+
+/** The body of a request. Pure: equal input gives equal bytes. */
+export function toWireRequest(
+  request: ModelRequest,
+  options: { readonly stamp: EndpointStamp; readonly streaming: boolean; readonly cacheTtl: CacheTtl },
+): WireRequest {
+  const { model, toolChoice, reasoningEffort } = request
+  const family = familyOf(model)
+  const { system, messages } = toWireConversation(request.messages, options.stamp)
+  const thinking = thinkingOf(request, family, messages)
+  const tools = request.tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    input_schema: parameters,
+  }))
+  const body: WireRequest = {
+    model,
+    max_tokens: outputTokens(request, family, thinking),
+    ...(system.length === 0 ? {} : { system }),
+    messages,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: { type: choiceOf(toolChoice, thinking) } }),
+    ...(thinking ? { thinking } : {}),
+    ...(thinking?.type === 'adaptive' && reasoningEffort
+      ? { output_config: { effort: effortOf(reasoningEffort) } }
+      : {}),
+    ...(family.sampling && !thinking ? samplingOf(request) : {}),
+    ...(options.streaming ? { stream: true } : {}),
+  }
+  return markCache(body, options.cacheTtl)
+}
+
+function thinkingOf(
+  { reasoningEffort }: ModelRequest,
+  family: ModelFamily,
+  messages: readonly WireMessage[],
+): Thinking | undefined {
+  switch (family.thinking) {
+    case 'adaptive':
+      return reasoningEffort || family.thinksByDefault ? { type: 'adaptive', display: 'summarized' } : undefined
+    case 'budget':
+      if (!reasoningEffort || goesOnWithoutThoughts(messages)) return undefined
+      return { type: 'enabled', budget_tokens: BUDGETS[reasoningEffort] }
+    case 'none':
+      return undefined
+    default:
+      return family.thinking satisfies never
+  }
+}
+
+/** With a budget, a turn that called tools without a thought of this endpoint has to end that way. */
+function goesOnWithoutThoughts(messages: readonly WireMessage[]): boolean {
+  const [asked, answered] = messages.slice(-2)
+  if (answered?.content[0]?.type !== 'tool_result') return false
+  return asked?.content[0]?.type !== 'thinking' && asked?.content[0]?.type !== 'redacted_thinking'
+}
+
+/** Tokens of a budget come on top of those that were asked for. */
+function outputTokens(request: ModelRequest, family: ModelFamily, thinking: Thinking | undefined): number {
+  const asked = request.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS
+  return Math.min(family.maxOutputTokens, asked + (thinking?.type === 'enabled' ? thinking.budget_tokens : 0))
+}
+
+/** A model that thinks cannot be made to call a tool. */
+function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>, thinking: Thinking | undefined) {
+  if (choice === 'required') return thinking ? 'auto' : 'any'
+  return choice
+}
+
+function effortOf(effort: NonNullable<ModelRequest['reasoningEffort']>): 'low' | 'medium' | 'high' {
+  return effort === 'minimal' ? 'low' : effort
+}
+
+/** This wire knows temperatures up to 1. */
+function samplingOf({ temperature }: ModelRequest): Pick<WireRequest, 'temperature'> {
+  return temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }
+}

@@ -1,0 +1,16 @@
+import type { Clock } from '@hermes/contracts'
+import type { ProviderQuirks } from '../catalogue.js'
+
+/** What a wire is made from; `createTransport` fills in the defaults. */
+export interface WireOptions {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly quirks: ProviderQuirks
+  readonly timeoutMs: number
+  readonly stallTimeoutMs: number
+  /** How long a provider with marks for its cache keeps a prefix. */
+  readonly cacheTtl: '5m' | '1h'
+  readonly clock: Clock
+  readonly fetch: typeof fetch | undefined
+}
