@@ -152,7 +152,7 @@ function useCli({ tarballs, path, major }) {
   const version = run('npx', ['--no', '@hermes/cli', '--version'], { cwd: directory, path, env: home })
   if (!/^\S*\d+\.\d+\.\d+/.test(version)) throw new Error(`--version printed ${JSON.stringify(version)}`)
   const demo = run('npx', ['--no', '@hermes/cli', 'demo'], { cwd: directory, path, env: home })
-  if (demo.trim() === '') throw new Error('the demo printed nothing')
+  if (!demo.includes('all tests pass\nThe demo project is mended.')) throw new Error(`no passing test in: ${demo}`)
 }
 
 /** Greets the server and leaves: one line of the protocol comes back, nothing else. */
