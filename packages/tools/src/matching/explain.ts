@@ -5,8 +5,33 @@ import { toLf } from './line-ends.js'
 const LOCATIONS = 5
 const SNIPPET_CHARS = 80
 
-/** Says that there are several places, and where. */
-export function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, path: string): string {
+/** The edit that came to nothing, as the model knows it. */
+export interface Asked {
+  readonly path: string
+  readonly text: string
+  readonly search: string
+  /** What the call names the searched text: `old_string`, or a hunk. */
+  readonly name: string
+}
+
+/** Says why nothing was changed, and what to do next. */
+export async function explainOutcome(
+  outcome: Exclude<EditOutcome, { type: 'edited' | 'already-applied' }>,
+  asked: Asked,
+): Promise<string> {
+  switch (outcome.type) {
+    case 'ambiguous':
+      return explainAmbiguity(outcome, asked)
+    case 'not-found':
+      return explainMiss(asked)
+    case 'unsure':
+      return `${asked.name} matches ${asked.path} at line ${outcome.line} only loosely (${outcome.strategy}), and what to write there is not certain; nothing was changed. Read those lines and copy them exactly.`
+    default:
+      return outcome satisfies never
+  }
+}
+
+function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, { path, name }: Asked): string {
   const { ranges, lfText } = outcome
   const places = ranges.slice(0, LOCATIONS).map((range) => {
     const snippet = lfText.slice(range.start, range.end).trim().split('\n', 1)[0]!
@@ -14,16 +39,16 @@ export function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguou
   })
   const more = ranges.length > LOCATIONS ? [`  and ${ranges.length - LOCATIONS} more`] : []
   const how = outcome.strategy === 'exact' ? '' : ` (${outcome.strategy})`
-  const all = outcome.strategy === 'exact' ? ', or set replace_all=true to change every one' : ''
-  const head = `old_string matches ${ranges.length} places in ${path}${how}; nothing was changed. Add surrounding lines until it is unique${all}:`
+  const canTakeAll = outcome.strategy === 'exact' && name === 'old_string'
+  const all = canTakeAll ? ', or set replace_all=true to change every one' : ''
+  const head = `${name} matches ${ranges.length} places in ${path}${how}; nothing was changed. Add surrounding lines until it is unique${all}:`
   return [head, ...places, ...more].join('\n')
 }
 
-/** Says that the text is not there, and what comes nearest. */
-export async function explainMiss(original: string, oldString: string, path: string): Promise<string> {
-  const search = toLf(oldString).text
-  const regions = await closestRegions(toLf(original).text, search)
-  const head = `old_string is not in ${path}; nothing was changed.`
+async function explainMiss(asked: Asked): Promise<string> {
+  const search = toLf(asked.search).text
+  const regions = await closestRegions(toLf(asked.text).text, search)
+  const head = `${asked.name} is not in ${asked.path}; nothing was changed.`
   if (regions.length === 0) return `${head} Nothing in the file is like it: read the file before editing.`
   return [`${head} Did you mean:`, ...regions.map((region) => drawRegion(region, search))].join('\n')
 }

@@ -1,8 +1,8 @@
 import { chmod, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
-import { createPatchTool, createReadFileTool } from './index.js'
+import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
+import { createPatchTool, createReadFileTool } from '../index.js'
 
 const tool = createPatchTool()
 

@@ -1,0 +1,92 @@
+import { applyEdit } from '../matching/apply-edit.js'
+import { explainOutcome } from '../matching/explain.js'
+import { toLf, withLineEnds } from '../matching/line-ends.js'
+import type { Range } from '../matching/strategy.js'
+import { findHint, scopeOf } from './hint-scope.js'
+import type { Hunk } from './parse-patch.js'
+
+/** The text after all hunks, or what is wrong with the first that does not fit. */
+export type HunksOutcome =
+  | { readonly type: 'applied'; readonly text: string; readonly notes: readonly string[] }
+  | { readonly type: 'refused'; readonly problem: string }
+
+type HunkOutcome =
+  | { readonly type: 'changed'; readonly text: string; readonly note?: string }
+  | { readonly type: 'unchanged'; readonly note?: string }
+  | { readonly type: 'refused'; readonly problem: string }
+
+/** Applies hunks in order, each to what the ones before left. */
+export async function applyHunks(path: string, original: string, hunks: readonly Hunk[]): Promise<HunksOutcome> {
+  let text = original
+  const notes: string[] = []
+  for (const [index, hunk] of hunks.entries()) {
+    const name = `hunk ${index + 1}`
+    const outcome = await applyHunk({ path, name, text, hunk })
+    if (outcome.type === 'refused') return outcome
+    if (outcome.type === 'changed') text = outcome.text
+    if (outcome.note) notes.push(`${name} ${outcome.note}`)
+  }
+  return { type: 'applied', text, notes }
+}
+
+interface Placing {
+  readonly path: string
+  readonly name: string
+  readonly text: string
+  readonly hunk: Hunk
+}
+
+async function applyHunk(placing: Placing): Promise<HunkOutcome> {
+  const { lines } = placing.hunk
+  const join = (skipped: 'add' | 'remove') =>
+    lines.map((line) => (line.kind === skipped ? '' : `${line.text}\n`)).join('')
+  const [search, replacement] = [join('add'), join('remove')]
+  if (search === replacement) return { type: 'unchanged' }
+  const crlf = placing.text.includes('\r\n')
+  // Every line gets a line end, so that whole lines are compared with whole lines.
+  const isOpen = placing.text !== '' && !placing.text.endsWith('\n')
+  const whole = { ...placing, text: isOpen ? placing.text + withLineEnds('\n', crlf) : placing.text }
+  const outcome = search === '' ? insert(whole, replacement, crlf) : await exchange(whole, search, replacement)
+  return outcome.type === 'changed' && isOpen ? { ...outcome, text: outcome.text.replace(/\r?\n$/, '') } : outcome
+}
+
+function insert({ path, name, text, hunk }: Placing, added: string, crlf: boolean): HunkOutcome {
+  const lf = toLf(text)
+  const at = hunk.hints.length === 0 && lf.text === '' ? { start: 0, end: 0 } : findHint(lf.text, hunk.hints)
+  if (!at)
+    return {
+      type: 'refused',
+      problem: `${path}: ${name} only adds lines, so its "@@ hint @@" must be a line that is in the file exactly once. Give such a line, or lines of context.`,
+    }
+  if (lf.text.startsWith(added, at.end)) return { type: 'unchanged', note: 'was there already.' }
+  const position = lf.toOriginal(at.end)
+  return { type: 'changed', text: text.slice(0, position) + withLineEnds(added, crlf) + text.slice(position) }
+}
+
+async function exchange(
+  { path, name, text, hunk }: Placing,
+  search: string,
+  replacement: string,
+): Promise<HunkOutcome> {
+  const scope = scopeOf(toLf(text).text, hunk.hints)
+  const request = { oldString: search, newString: replacement, replaceAll: false }
+  const inScope = (range: Range) => !scope || (range.start < scope.end && range.end > scope.start)
+  const outcome = await applyEdit(text, {
+    ...request,
+    accepts: (range, lf) => isWholeLines(range, lf) && inScope(range),
+  })
+  if (outcome.type === 'edited')
+    return {
+      type: 'changed',
+      text: outcome.text,
+      ...(outcome.strategy === 'exact' ? {} : { note: `matched loosely (${outcome.strategy}): check the diff.` }),
+    }
+  if (outcome.type === 'already-applied') return { type: 'unchanged', note: 'was there already.' }
+  const problem = await explainOutcome(outcome, { path, text, search, name })
+  const elsewhere =
+    scope && outcome.type === 'not-found' ? ` Only lines below "${hunk.hints.at(-1)}" were looked at.` : ''
+  return { type: 'refused', problem: problem + elsewhere }
+}
+
+const isWholeLines = ({ start, end }: Range, text: string): boolean =>
+  (start === 0 || text[start - 1] === '\n') && (end === text.length || text[end - 1] === '\n')

@@ -1,0 +1,34 @@
+import type { FileStat } from '@hermes/contracts/environment'
+import type { ToolContext } from '@hermes/contracts/tool'
+import { permitRead } from '../files/file-access.js'
+import { missingFile } from '../files/similar-names.js'
+import { decodeText, type TextFormat } from '../files/text-format.js'
+
+const MAX_FILE_BYTES = 20_000_000
+
+/** A text file as it is on disk. */
+export interface TextFile {
+  readonly path: string
+  /** With links followed. */
+  readonly real: string
+  readonly stat: FileStat
+  readonly text: string
+  readonly format: TextFormat
+}
+
+/** Reads a file that is to be edited; a line for the model when it cannot be. @throws HermesError `policy.denied`. */
+export async function openTextFile(asked: string, context: ToolContext): Promise<TextFile | string> {
+  const { environment } = context
+  const path = environment.resolve(asked)
+  const real = await permitRead(context, path)
+  const stat = await environment.stat(real)
+  if (!stat) return missingFile(environment, path)
+  if (stat.type !== 'file') return `${path} is not a regular file, so it cannot be patched.`
+  if (stat.sizeBytes > MAX_FILE_BYTES)
+    return `${path} has ${stat.sizeBytes} bytes, too many for patch; edit it with a command in terminal.`
+  const bytes = await environment.read(real)
+  if (!bytes) return missingFile(environment, path)
+  const decoded = decodeText(bytes)
+  if (!decoded) return `${path} is not UTF-8 text, so an edit could damage it; use a command in terminal.`
+  return { path, real, stat, ...decoded }
+}

@@ -1,0 +1,81 @@
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
+import { permitWrite } from '../files/file-access.js'
+import { fileLedger } from '../files/file-ledger.js'
+import { newSyntaxError } from '../files/syntax.js'
+import { encodeText } from '../files/text-format.js'
+import { applyEdit, type EditOutcome } from '../matching/apply-edit.js'
+import { explainOutcome } from '../matching/explain.js'
+import { failure, plural } from '../result-text.js'
+import type { ToolSettings } from '../settings.js'
+import { giveUpAdvice } from './give-up-advice.js'
+import { openTextFile, type TextFile } from './open-text-file.js'
+import { unifiedDiff } from './unified-diff.js'
+import { refuseText, writeChecked } from './write-checked.js'
+
+/** What replace mode needs. */
+export interface ReplaceArgs {
+  readonly path: string
+  readonly old_string: string
+  readonly new_string: string
+  readonly replace_all: boolean
+}
+
+type Edited = Extract<EditOutcome, { type: 'edited' }>
+
+/** Replaces one text of one file by another. */
+export async function replaceInFile(
+  args: ReplaceArgs,
+  context: ToolContext,
+  settings: ToolSettings,
+): Promise<ToolResult> {
+  if (args.old_string.trim() === '')
+    return failure('old_string is blank. Give the text to replace; to write a whole file use write_file.')
+  if (args.old_string === args.new_string) return failure('old_string and new_string are identical; nothing to change.')
+  const file = await openTextFile(args.path, context)
+  if (typeof file === 'string') return failure(file)
+  const outcome = await applyEdit(file.text, {
+    oldString: args.old_string,
+    newString: args.new_string,
+    replaceAll: args.replace_all,
+  })
+  if (outcome.type === 'edited') return save(file, outcome, context, settings)
+  if (outcome.type === 'already-applied') return alreadyApplied(file.path, outcome.line)
+  const what = { path: file.path, text: file.text, search: args.old_string, name: 'old_string' }
+  return failure((await explainOutcome(outcome, what)) + giveUpAdvice(context, file.real))
+}
+
+function alreadyApplied(path: string, line: number): ToolResult {
+  const note = `new_string is in the file already, at line ${line}; nothing was changed. If you meant another place, read the file and give more surrounding lines.`
+  return { text: `${path}: ${note}`, data: { path, success: true, no_change: true, note } }
+}
+
+async function save(
+  file: TextFile,
+  outcome: Edited,
+  context: ToolContext,
+  settings: ToolSettings,
+): Promise<ToolResult> {
+  const refusal = refuseText(outcome.text, file.text, settings.redactionMarker, 'new_string')
+  if (refusal) return failure(refusal)
+  const stale = fileLedger(context.state).changedSince(file.real, file.stat.version)
+  const { permit, real } = await permitWrite(context, file.path)
+  const bytes = encodeText(outcome.text, file.format)
+  const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
+  return typeof written === 'string' ? failure(written) : report(file, outcome, stale)
+}
+
+async function report(file: TextFile, outcome: Edited, stale: boolean): Promise<ToolResult> {
+  const diff = await unifiedDiff(file.path, file.text, outcome.text)
+  const syntaxError = newSyntaxError(file.path, outcome.text, file.text)
+  const notes = [
+    ...(outcome.strategy === 'exact' ? [] : [`Matched loosely (${outcome.strategy}): check the diff.`]),
+    ...(outcome.replacements > 1 ? [`${plural(outcome.replacements, 'replacement')}.`] : []),
+    ...(stale ? ['The file had changed since you last read it.'] : []),
+    ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []),
+  ]
+  const { path } = file
+  return {
+    text: [diff, ...notes].join('\n'),
+    data: { path, success: true, replacements: outcome.replacements, strategy: outcome.strategy, diff, notes },
+  }
+}
