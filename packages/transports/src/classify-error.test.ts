@@ -148,6 +148,92 @@ describe('classifyError', () => {
   })
 })
 
+describe('errors of Anthropic', () => {
+  const anthropic = (type: string, message: string, details?: object) => ({
+    type: 'error',
+    error: { type, message, ...(details ? { details } : {}) },
+    request_id: 'req_1',
+  })
+  const status = (code: number, body: object) => Object.assign(new Error(`${code}`), { status: code, error: body })
+
+  it.each<[string, unknown, Partial<ErrorClass>]>([
+    [
+      'a balance that is used up',
+      status(400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')),
+      { reason: 'billing', retryable: false, shouldFallback: true },
+    ],
+    [
+      'a spend limit of the organisation',
+      status(400, anthropic('invalid_request_error', 'You have reached your specified API usage limits.')),
+      { reason: 'billing' },
+    ],
+    [
+      'a spend limit by its code',
+      status(429, anthropic('rate_limit_error', 'Try again later.', { error_code: 'enforced_spend_limit_reached' })),
+      { reason: 'billing', retryable: false },
+    ],
+    ['an unknown model', status(404, anthropic('not_found_error', 'model: claude-9')), { reason: 'model-not-found' }],
+    [
+      'a conversation too long',
+      status(400, anthropic('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum')),
+      { reason: 'context-overflow', shouldCompress: true },
+    ],
+    [
+      'a tier for long contexts',
+      status(429, anthropic('rate_limit_error', 'Extra usage is required for long context requests.')),
+      { reason: 'context-overflow' },
+    ],
+    ['a body too large', status(413, anthropic('request_too_large', 'Too big')), { reason: 'payload-too-large' }],
+    [
+      'a signature that does not fit',
+      status(400, anthropic('invalid_request_error', 'messages.1.content.0: Invalid `signature` in `thinking` block')),
+      { reason: 'format-error', repair: 'drop-reasoning' },
+    ],
+    [
+      'the same from a reseller as a rate limit',
+      status(429, anthropic('rate_limit_error', 'messages.1.content.0: Invalid `signature` in `thinking` block')),
+      { reason: 'format-error', retryable: false, repair: 'drop-reasoning' },
+    ],
+    [
+      'thoughts that were changed',
+      status(400, anthropic('invalid_request_error', '`thinking` blocks in the latest message cannot be modified.')),
+      { repair: 'drop-reasoning' },
+    ],
+    [
+      'a thought that is missing',
+      status(
+        400,
+        anthropic('invalid_request_error', 'Expected `thinking` or `redacted_thinking`, but found `tool_use`'),
+      ),
+      { repair: 'drop-reasoning' },
+    ],
+    ['overload inside a stream', { error: anthropic('overloaded_error', 'Overloaded') }, { reason: 'overloaded' }],
+    [
+      'a failure inside a stream',
+      { error: anthropic('api_error', 'Oops') },
+      { reason: 'server-error', retryable: true },
+    ],
+    ['a rate limit inside a stream', { error: anthropic('rate_limit_error', 'Slow down') }, { reason: 'rate-limit' }],
+  ])('classifies %s', (_name, error, expected) => {
+    expect(classifyError(error)).toMatchObject(expected)
+    expect(classifyError(toTransportError(error, target))).toEqual(classifyError(error))
+  })
+
+  it('keeps the id of the request', () => {
+    const error = Object.assign(status(500, anthropic('api_error', 'Oops')), {
+      headers: new Headers({ 'request-id': 'req_1' }),
+    })
+    expect(toTransportError(error, target).details).toMatchObject({ requestId: 'req_1' })
+  })
+
+  it('names the address that does not answer', () => {
+    const error = status(404, anthropic('not_found_error', 'Not found'))
+    expect(toTransportError(error, { ...target, path: '/v1/messages' }).message).toBe(
+      'Nothing answers at https://api.acme.test/v1/v1/messages (404); check the base URL, to which /v1/messages is added.',
+    )
+  })
+})
+
 describe('toTransportError', () => {
   it('says in one line what was wrong', () => {
     const lines = [

@@ -97,7 +97,8 @@ function refine(verdict: ErrorClass, facts: ErrorFacts, context: ClassifyContext
   return complete({ reason: 'context-overflow' })
 }
 
-const THINKING_SIGNATURE = /signature.{0,40}thinking|thinking.{0,60}signature/i
+const THINKING_SIGNATURE =
+  /signature.{0,40}thinking|thinking.{0,60}signature|thinking.{0,80}(?:cannot be modified|must remain|bound to)|expected .{0,3}thinking|(?:prefix|model)_binding_mismatch/i
 const LONG_CONTEXT_TIER = /long context.{0,80}(?:extra usage|tier|credits)|extra usage.{0,60}long context/i
 const GRAMMAR = /(?:parse|generate|convert).{0,40}grammar|unable to generate parser|json schema conversion failed/i
 const CONTEXT =
@@ -108,7 +109,8 @@ const MODEL_MISSING =
 const POLICY =
   /data policy|privacy settings|guardrail|content (?:management )?policy|content_policy|flagged|moderation|safety system|prohibited/i
 const BILLING =
-  /insufficient (?:credit|quota|balance|funds)|exceeded your current quota|out of credits|credit balance|billing|payment required|more credits|top up/i
+  /insufficient (?:credit|quota|balance|funds)|exceeded your current quota|out of credits|credit balance|billing|payment required|more credits|top up|specified (?:api |workspace )*usage limits|spend(?:ing)? (?:limit|cap)/i
+const SPENT = /^insufficient_quota$|spend_limit_reached$/
 const USAGE_LIMIT = /usage limit|quota|limit (?:reached|exceeded)|rate limit/i
 const TRANSIENT = /try again|retry|resets? (?:at|in)|per (?:minute|hour|day)|temporar|later/i
 const KEY =
@@ -132,7 +134,9 @@ function decide(facts: ErrorFacts): Verdict {
 /** Patterns of single providers that would be misread by the general rules. */
 function special({ status, message, codes }: ErrorFacts): Verdict | null {
   if (codes.includes('replay_mismatch')) return { reason: 'format-error', retryable: false }
-  if (status === 400 && THINKING_SIGNATURE.test(message)) return { reason: 'format-error', repair: 'drop-reasoning' }
+  // Resellers answer with other statuses, 429 among them.
+  if (status !== null && status >= 400 && status < 500 && THINKING_SIGNATURE.test(message))
+    return { reason: 'format-error', repair: 'drop-reasoning' }
   if (status === 429 && LONG_CONTEXT_TIER.test(message)) return { reason: 'context-overflow' }
   if (status !== null && status >= 400 && GRAMMAR.test(message))
     return { reason: 'format-error', repair: 'simplify-schemas' }
@@ -158,7 +162,7 @@ function byStatus(facts: ErrorFacts, status: number): Verdict {
     case 413:
       return { reason: 'payload-too-large' }
     case 429:
-      if (codes.includes('insufficient_quota') || (BILLING.test(message) && !TRANSIENT.test(message)))
+      if (codes.some((code) => SPENT.test(code)) || (BILLING.test(message) && !TRANSIENT.test(message)))
         return { reason: 'billing' }
       return CONTEXT.test(message) ? { reason: 'context-overflow' } : { reason: 'rate-limit' }
     case 503:
@@ -171,7 +175,7 @@ function byStatus(facts: ErrorFacts, status: number): Verdict {
 }
 
 function namesModel({ codes, message }: ErrorFacts): boolean {
-  return codes.includes('model_not_found') || MODEL_MISSING.test(message)
+  return codes.includes('model_not_found') || MODEL_MISSING.test(message) || /^model: \S+$/.test(message)
 }
 
 function byWords(facts: ErrorFacts): Verdict | null {
@@ -180,7 +184,7 @@ function byWords(facts: ErrorFacts): Verdict | null {
   if (IMAGE.test(message)) return { reason: 'image-too-large' }
   if (namesModel(facts)) return { reason: 'model-not-found' }
   if (KEY.test(message)) return { reason: 'auth' }
-  if (codes.includes('insufficient_quota') || BILLING.test(message)) return { reason: 'billing' }
+  if (codes.some((code) => SPENT.test(code)) || BILLING.test(message)) return { reason: 'billing' }
   if (POLICY.test(message)) return { reason: 'policy-blocked' }
   if (UNSUPPORTED.test(message)) return { reason: 'format-error', repair: 'strip-unsupported' }
   if (RATE.test(message)) return { reason: 'rate-limit' }

@@ -1,8 +1,16 @@
 import { HermesError } from '@hermes/contracts'
+import { findProvider } from './catalogue.js'
+import { detectApi } from './detect-api.js'
+import { credentialHeaders } from './wires/anthropic-messages/credential-headers.js'
+
+/** For requests that do not go through the SDK, which brings its own. */
+const API_VERSION = '2026-10-21'
 
 /** One endpoint whose models are asked for. */
 export interface ListModelsOptions {
-  /** Usually ends in `/v1`. */
+  /** Decides, with the address, which wire is spoken. */
+  readonly provider: string
+  /** As for the transport. */
   readonly baseUrl: string
   readonly apiKey: string | null
   readonly fetch: typeof fetch
@@ -11,15 +19,13 @@ export interface ListModelsOptions {
 }
 
 /**
- * The ids of the models an OpenAI-compatible endpoint offers (`GET /models`), sorted.
+ * The ids of the models an endpoint offers, sorted.
  * @throws HermesError `transport.no_model_list` when the endpoint does not say.
  */
 export async function listModels(options: ListModelsOptions): Promise<readonly string[]> {
-  const { baseUrl, apiKey, fetch: ask, signal } = options
-  const response = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, {
-    headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
-    ...(signal ? { signal } : {}),
-  })
+  const { baseUrl, fetch: ask, signal } = options
+  const { url, headers } = request(options)
+  const response = await ask(url, { headers, ...(signal ? { signal } : {}) })
   const body: unknown = response.ok ? await response.json().catch(() => null) : null
   const data = (body as { data?: unknown } | null)?.data
   if (!Array.isArray(data)) {
@@ -29,4 +35,13 @@ export async function listModels(options: ListModelsOptions): Promise<readonly s
     })
   }
   return data.flatMap((item: { id?: unknown }) => (typeof item?.id === 'string' ? [item.id] : [])).sort()
+}
+
+function request({ provider, baseUrl, apiKey }: ListModelsOptions) {
+  const base = baseUrl.replace(/\/+$/, '')
+  if (detectApi({ provider, baseUrl, model: '' }) !== 'anthropic-messages')
+    return { url: `${base}/models`, headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {} }
+  const keyHeader = findProvider(provider)?.quirks.credentialHeader
+  const headers = { 'anthropic-version': API_VERSION, ...credentialHeaders(apiKey, keyHeader) }
+  return { url: `${base.replace(/\/v1$/, '')}/v1/models?limit=1000`, headers }
 }

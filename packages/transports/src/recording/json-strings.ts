@@ -8,15 +8,20 @@ export function mapStrings(value: JsonValue, change: (text: string) => string): 
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)]))
 }
 
-const DATA = 'data: '
+const EVENT = /^((?:event: .*\r?\n)?data: )([\s\S]*)$/
+
+/** The parts of a server-sent event: what stands before its data, and the data; `null` for anything else. */
+export function splitEvent(block: string): { readonly head: string; readonly data: string } | null {
+  const found = EVENT.exec(block)
+  return found ? { head: found[1]!, data: found[2]!.trimEnd() } : null
+}
 
 /** Applies `change` to the strings inside a piece of an answer: of a server-sent event, of a JSON body, or to the text itself. */
 export function mapChunk(chunk: string, change: (text: string) => string): string {
-  const isEvent = chunk.startsWith(DATA)
-  const payload = isEvent ? chunk.slice(DATA.length).trimEnd() : chunk
+  const event = splitEvent(chunk)
   try {
-    const mapped = JSON.stringify(mapStrings(JSON.parse(payload) as JsonValue, change))
-    return isEvent ? `${DATA}${mapped}\n\n` : mapped
+    const mapped = JSON.stringify(mapStrings(JSON.parse(event?.data ?? chunk) as JsonValue, change))
+    return event ? `${event.head}${mapped}\n\n` : mapped
   } catch {
     return change(chunk)
   }

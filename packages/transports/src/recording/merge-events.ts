@@ -1,20 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
-
-const DATA = 'data: '
+import { splitEvent } from './json-strings.js'
 
 /**
  * The server-sent events of a body, with runs of deltas that continue the same text put together: a path is then in one piece for its
- * placeholder, and the recording is short and reads well in a diff. Anything but chat-completions deltas stays as it is.
+ * placeholder, and the recording is short and reads well in a diff. Pings are left out; anything but deltas stays as it is.
  */
 export function mergeEvents(body: string): string[] {
   const merged: string[] = []
   let open: Delta | null = null
   const flush = () => {
-    if (open) merged.push(`${DATA}${JSON.stringify(open.chunk)}\n\n`)
+    if (open) merged.push(`${open.head}${JSON.stringify(open.chunk)}\n\n`)
     open = null
   }
   for (const block of body.split(/\r?\n\r?\n/)) {
-    if (block.trim() === '' || block.startsWith(':')) continue
+    if (block.trim() === '' || block.startsWith(':') || block.startsWith('event: ping')) continue
     const delta = readDelta(block)
     const joined: Delta | null = open && delta ? join(open, delta) : null
     if (joined) open = joined
@@ -29,6 +28,7 @@ export function mergeEvents(body: string): string[] {
 }
 
 interface Delta {
+  readonly head: string
   readonly chunk: JsonObject
   /** Where the growing text is, and what has to be equal for two deltas to continue each other. */
   readonly kind: string
@@ -39,11 +39,31 @@ interface Delta {
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning']
 
 function readDelta(block: string): Delta | null {
-  const chunk = parse(block)
-  const choice = first(chunk?.['choices'])
+  const event = splitEvent(block)
+  const chunk = event && parse(event.data)
+  if (!event || !chunk) return null
+  return readBlockDelta(event.head, chunk) ?? readChoiceDelta(event.head, chunk)
+}
+
+const BLOCK_FIELDS = ['text', 'thinking', 'partial_json']
+
+/** A delta of Anthropic messages. */
+function readBlockDelta(head: string, chunk: JsonObject): Delta | null {
+  const { type, index, delta } = chunk
+  if (type !== 'content_block_delta' || !isJsonObject(delta)) return null
+  const field = BLOCK_FIELDS.find((name) => typeof delta[name] === 'string')
+  if (field === undefined) return null
+  const write = (text: string) => ({ ...chunk, delta: { ...delta, [field]: text } })
+  return { head, chunk, kind: `block ${String(index)} ${field}`, text: delta[field] as string, write }
+}
+
+/** A delta of chat completions. */
+function readChoiceDelta(head: string, chunk: JsonObject): Delta | null {
+  const choice = first(chunk['choices'])
   const delta = choice?.['delta']
-  if (!chunk || !choice || !isJsonObject(delta) || choice['finish_reason'] || chunk['usage']) return null
+  if (!choice || !isJsonObject(delta) || choice['finish_reason'] || chunk['usage']) return null
   const build = (kind: string, text: string, write: (text: string) => JsonObject): Delta => ({
+    head,
     chunk,
     kind,
     text,
@@ -75,10 +95,9 @@ function join(open: Delta, next: Delta): Delta | null {
   return { ...open, text, chunk: open.write(text) }
 }
 
-function parse(block: string): JsonObject | null {
-  if (!block.startsWith(DATA)) return null
+function parse(data: string): JsonObject | null {
   try {
-    const value = JSON.parse(block.slice(DATA.length)) as JsonValue
+    const value = JSON.parse(data) as JsonValue
     return isJsonObject(value) ? value : null
   } catch {
     return null

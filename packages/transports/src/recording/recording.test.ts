@@ -5,7 +5,14 @@ import type { ModelFinish } from '@hermes/contracts/model'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRecorder, createTransport, defaultPlaceholders, type Placeholder, serveRecording } from '../index.js'
+import {
+  createRecorder,
+  createTransport,
+  defaultPlaceholders,
+  type Placeholder,
+  serveRecording,
+  type TransportOptions,
+} from '../index.js'
 import { compareBodies } from './compare-bodies.js'
 import { mergeEvents } from './merge-events.js'
 import { departure, normalise } from './placeholders.js'
@@ -29,8 +36,13 @@ const there = { cwd: '/Users/bob/src/app', home: '/Users/bob', tempDir: '/var/tm
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
-async function ask(baseUrl: string, text: string, fetch?: typeof globalThis.fetch): Promise<ModelFinish> {
-  const transport = createTransport({ provider: 'custom', baseUrl, ...(fetch ? { fetch } : {}) })
+async function ask(
+  baseUrl: string,
+  text: string,
+  fetch?: typeof globalThis.fetch,
+  fields: Partial<TransportOptions> = {},
+): Promise<ModelFinish> {
+  const transport = createTransport({ provider: 'custom', baseUrl, ...(fetch ? { fetch } : {}), ...fields })
   let last: unknown
   const request = { model: 'm', messages: [user(text)], tools: [] }
   for await (const event of transport.stream(request, { credential: 'very-secret-key' })) last = event
@@ -84,6 +96,34 @@ describe('record and replay', () => {
     expect(JSON.parse(exchange ?? '').response.chunks).toHaveLength(4)
     expect(text).toContain('See {{home}}/notes.')
     expect(rest).toEqual([''])
+  })
+
+  it('replays Anthropic messages too, thoughts and their signatures included, and keeps no key', async () => {
+    const path = `${here.cwd}/src/a.ts`
+    server.enqueue({
+      reasoning: `It is in ${path}.`,
+      toolCalls: [{ id: 'a', name: 'read', args: { path } }],
+      chunkSize: 3,
+    })
+    const recorder = createRecorder({ file, placeholders: defaultPlaceholders(here) })
+    const fields = { provider: 'anthropic', api: 'anthropic-messages' } as const
+    await ask(server.anthropicBaseUrl, 'go', recorder.fetch, fields)
+    await recorder.close()
+    const text = await readFile(file, 'utf8')
+    for (const secret of ['very-secret-key', 'x-api-key', here.cwd]) expect(text).not.toContain(secret)
+    expect(text).toContain('event: content_block_delta\\ndata: ')
+    const replay = await serveRecording({ file, placeholders: defaultPlaceholders(there) })
+    expect(replay.api).toBe('anthropic-messages')
+    const { message } = await ask(replay.baseUrl, 'go', undefined, fields)
+    expect(message.content).toMatchObject([
+      {
+        type: 'reasoning',
+        text: `It is in ${there.cwd}/src/a.ts.`,
+        replay: { data: { signature: expect.any(String) } },
+      },
+      { type: 'tool-call', args: { path: `${there.cwd}/src/a.ts` } },
+    ])
+    await replay.close()
   })
 
   it('stops at the first difference, says where and what, and is not tried again', async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isJsonObject } from '@hermes/contracts'
+import type { WireApi } from '@hermes/contracts/model'
 import { compareBodies } from './compare-bodies.js'
 import { mapChunk, readBody } from './json-strings.js'
 import { type Placeholder, restore } from './placeholders.js'
@@ -18,6 +19,8 @@ export interface ServedRecording {
   readonly baseUrl: string
   /** The model that was asked, as the first request names it; `null` when it names none. */
   readonly model: string | null
+  /** The wire the recording was made on. */
+  readonly api: WireApi
   /** The first real difference, as one line; `null` while there is none. */
   problem(): string | null
   /** Whether every exchange was asked for. */
@@ -25,7 +28,7 @@ export interface ServedRecording {
   close(): Promise<void>
 }
 
-const ENDPOINT = /\/chat\/completions$/
+const ENDPOINT = /\/chat\/completions$|\/v1\/messages$/
 
 /**
  * Serves a recording. Requests are compared in order; the first that differs is answered with status 409 and a line that says where
@@ -49,6 +52,7 @@ export async function serveRecording(options: ServeRecordingOptions): Promise<Se
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${replay.basePath}`,
     model: replay.model,
+    api: replay.api,
     problem: () => replay.problem,
     done: () => replay.isDone,
     close: async () => {
@@ -69,6 +73,10 @@ class Replay {
   constructor(exchanges: readonly Exchange[], placeholders: readonly Placeholder[]) {
     this.#exchanges = exchanges
     this.#placeholders = placeholders
+  }
+
+  get api(): WireApi {
+    return this.#exchanges[0]?.request.path.endsWith('/v1/messages') ? 'anthropic-messages' : 'chat-completions'
   }
 
   get basePath(): string {
