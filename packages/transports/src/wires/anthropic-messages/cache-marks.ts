@@ -1,5 +1,4 @@
-import type { WireRequest } from './wire-request.js'
-import type { CacheControl, WireBlock, WireMessage } from './wire-types.js'
+import type { CacheControl, WireBlock, WireMessage, WireRequest } from './wire-types.js'
 
 /** How long the provider keeps a prefix: five minutes, or an hour at a higher price for writing. */
 export type CacheTtl = '5m' | '1h'

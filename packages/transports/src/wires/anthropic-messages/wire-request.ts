@@ -3,25 +3,7 @@ import type { ModelRequest } from '@hermes/contracts/model'
 import { type CacheTtl, markCache } from './cache-marks.js'
 import { familyOf, type ModelFamily } from './model-families.js'
 import { toWireConversation } from './wire-conversation.js'
-import type { WireMessage, WireText, WireTool } from './wire-types.js'
-
-type Thinking =
-  | { readonly type: 'adaptive'; readonly display: 'summarized' }
-  | { readonly type: 'enabled'; readonly budget_tokens: number }
-
-/** A messages request, its keys in a fixed order. */
-export interface WireRequest {
-  readonly model: string
-  readonly max_tokens: number
-  readonly system?: readonly WireText[]
-  readonly messages: readonly WireMessage[]
-  readonly tools?: readonly WireTool[]
-  readonly tool_choice?: { readonly type: 'auto' | 'none' | 'any' }
-  readonly thinking?: Thinking
-  readonly output_config?: { readonly effort: 'low' | 'medium' | 'high' }
-  readonly temperature?: number
-  readonly stream?: true
-}
+import type { Thinking, WireMessage, WireRequest } from './wire-types.js'
 
 /** Asked for when a request names no limit and the model allows as much. */
 const DEFAULT_OUTPUT_TOKENS = 64_000

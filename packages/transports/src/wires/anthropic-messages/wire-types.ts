@@ -24,7 +24,7 @@ export interface WireDocument extends Markable {
   readonly title?: string
 }
 
-export interface WireToolUse extends Markable {
+interface WireToolUse extends Markable {
   readonly type: 'tool_use'
   readonly id: string
   readonly name: string
@@ -109,3 +109,22 @@ export type WireEvent =
       readonly usage?: WireUsage | null
     }
   | { readonly type: 'message_stop' }
+
+/** How much a model thinks: as it sees fit, or up to a budget of tokens. */
+export type Thinking =
+  | { readonly type: 'adaptive'; readonly display: 'summarized' }
+  | { readonly type: 'enabled'; readonly budget_tokens: number }
+
+/** A messages request, its keys in a fixed order. */
+export interface WireRequest {
+  readonly model: string
+  readonly max_tokens: number
+  readonly system?: readonly WireText[]
+  readonly messages: readonly WireMessage[]
+  readonly tools?: readonly WireTool[]
+  readonly tool_choice?: { readonly type: 'auto' | 'none' | 'any' }
+  readonly thinking?: Thinking
+  readonly output_config?: { readonly effort: 'low' | 'medium' | 'high' }
+  readonly temperature?: number
+  readonly stream?: true
+}
