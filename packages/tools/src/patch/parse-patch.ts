@@ -1,5 +1,5 @@
 /** One line of a hunk. */
-export interface HunkLine {
+interface HunkLine {
   readonly kind: 'context' | 'remove' | 'add'
   readonly text: string
 }
