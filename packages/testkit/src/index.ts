@@ -1,4 +1,5 @@
 export { createFakeClock, type FakeClock } from './fake-clock.js'
+export { checkMessagesRequest } from './model-server/messages-body.js'
 export {
   type CapturedRequest,
   type ModelServer,
