@@ -40,6 +40,10 @@ export interface HermesConfig {
     readonly deny: readonly string[]
   }
   readonly command_allowlist: readonly string[]
+  readonly prompt_caching: {
+    /** How long a provider with marks for its cache keeps a prefix; an hour costs more to write. Default `5m`. */
+    readonly cache_ttl: '5m' | '1h'
+  }
   readonly gateway: { readonly api_server: ApiServerSettings }
   readonly security: {
     /** Default `true`. */
@@ -58,6 +62,7 @@ export interface ModelSettings {
   readonly provider?: string
   readonly base_url?: string
   readonly api_key?: string
+  /** `chat_completions` or `anthropic_messages`. Default: judged by provider and address. */
   readonly api_mode?: string
   /** Tokens. Default: found out. */
   readonly context_length?: number
@@ -82,6 +87,7 @@ export interface ProviderSettings {
   /** The environment variable that holds the key. */
   readonly key_env?: string
   readonly model?: string
+  /** As in `model`. */
   readonly api_mode?: string
   /** Until the first byte of an answer. Default 600. */
   readonly request_timeout_seconds?: number

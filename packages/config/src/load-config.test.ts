@@ -31,6 +31,7 @@ describe('loadConfig', () => {
         file_read_max_chars: 100_000,
         approvals: { mode: 'ask', timeout: 300, deny: [] },
         command_allowlist: [],
+        prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: {} },
         security: { redact_secrets: true },
         context_file_max_chars: 20_000,

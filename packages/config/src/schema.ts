@@ -83,6 +83,7 @@ export const SCHEMA: Section = section({
     deny: texts,
   }),
   command_allowlist: texts,
+  prompt_caching: section({ cache_ttl: { type: 'choice', words: { '5m': '5m', '1h': '1h' }, default: '5m' } }),
   gateway: section({
     api_server: section({
       key: text,

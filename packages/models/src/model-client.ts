@@ -36,7 +36,7 @@ export interface ModelClientOptions {
   /** Default `null`: none, which is refused at the first request where the provider needs one. */
   readonly apiKey?: string | null
   /** Default: judged by provider and address. */
-  readonly api?: WireApi
+  readonly api?: WireApi | undefined
   /** Used in place of one made from the options above; no key is demanded then. */
   readonly transport?: Transport
   readonly headers?: Readonly<Record<string, string>>
@@ -46,6 +46,8 @@ export interface ModelClientOptions {
   readonly timeoutMs?: number | undefined
   /** Without progress in an answer that has begun. Default 180,000. */
   readonly stallTimeoutMs?: number | undefined
+  /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
+  readonly cacheTtl?: '5m' | '1h'
   readonly clock?: Clock
   /** For jitter; 0 to below 1. Default `Math.random`. */
   readonly random?: () => number
@@ -80,7 +82,8 @@ class RetryingClient implements ModelClient {
   readonly #logger: Logger
 
   constructor(options: ModelClientOptions, endpoint: ResolvedEndpoint) {
-    const { api, headers, fetch, timeoutMs, stallTimeoutMs, clock = systemClock, logger = silentLogger } = options
+    const { api, headers, fetch, timeoutMs, stallTimeoutMs, cacheTtl } = options
+    const { clock = systemClock, logger = silentLogger } = options
     this.provider = endpoint.provider.id
     this.model = options.model
     this.#options = options
@@ -90,7 +93,17 @@ class RetryingClient implements ModelClient {
     const { baseUrl } = endpoint
     this.#transport =
       options.transport ??
-      createTransport({ provider: this.provider, baseUrl, api, headers, fetch, timeoutMs, stallTimeoutMs, clock })
+      createTransport({
+        provider: this.provider,
+        baseUrl,
+        api,
+        headers,
+        fetch,
+        timeoutMs,
+        stallTimeoutMs,
+        cacheTtl,
+        clock,
+      })
   }
 
   async *stream(

@@ -63,6 +63,28 @@ describe('chooseModel', () => {
     })
   })
 
+  it('speaks the wire that the config names for an endpoint', () => {
+    const endpoints = { work: { baseUrl: 'https://llm.example', api: 'anthropic-messages', model: 'big' } } as const
+    expect(chooseModel(wishes({ asked: { provider: 'work' }, endpoints })).api).toBe('anthropic-messages')
+    const configured = {
+      provider: 'custom',
+      baseUrl: 'https://llm.example',
+      api: 'anthropic-messages',
+      model: 'big',
+    } as const
+    expect(chooseModel(wishes({ configured })).api).toBe('anthropic-messages')
+    expect(chooseModel(wishes({ configured, asked: { provider: 'ollama', model: 'm' } })).api).toBeUndefined()
+  })
+
+  it('finds Anthropic by its keys', () => {
+    expect(chooseModel(wishes({ secrets: { ANTHROPIC_API_KEY: 'k' } }))).toMatchObject({
+      provider: 'anthropic',
+      baseUrl: 'https://api.anthropic.com',
+      model: expect.stringMatching(/^claude-/),
+      apiKey: 'k',
+    })
+  })
+
   it('does not send a configured key to another provider', () => {
     const choice = chooseModel(
       wishes({

@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import type { WireApi } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
 
@@ -21,6 +22,7 @@ export interface ConfiguredModel {
   readonly model?: string | undefined
   readonly baseUrl?: string | undefined
   readonly apiKey?: string | undefined
+  readonly api?: WireApi | undefined
 }
 
 export interface ConfiguredEndpoint {
@@ -28,6 +30,7 @@ export interface ConfiguredEndpoint {
   readonly apiKey?: string | undefined
   readonly keyEnv?: string | undefined
   readonly model?: string | undefined
+  readonly api?: WireApi | undefined
   readonly timeoutMs?: number | undefined
   readonly stallTimeoutMs?: number | undefined
 }
@@ -41,6 +44,8 @@ export interface ModelChoice {
   readonly model: string
   readonly baseUrl: string
   readonly apiKey: string | null
+  /** The wire, where the configuration names one. Default: judged by provider and address. */
+  readonly api?: WireApi | undefined
   /** Until the first byte of an answer. Default: that of the transport. */
   readonly timeoutMs?: number | undefined
   /** Without progress in an answer that has begun. Default: that of the transport. */
@@ -89,8 +94,9 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     null
   if (apiKey === null && provider.keyRequired && asked.baseUrl === undefined) throw noKey(provider)
   const { timeoutMs, stallTimeoutMs } = endpoint ?? {}
+  const api = endpoint?.api ?? own.api
   const id = endpoint ? name : provider.id
-  return { provider: id, catalogueId: provider.id, model, baseUrl, apiKey, timeoutMs, stallTimeoutMs }
+  return { provider: id, catalogueId: provider.id, model, baseUrl, apiKey, api, timeoutMs, stallTimeoutMs }
 }
 
 function configuredProvider(configured: ConfiguredModel): string | undefined {

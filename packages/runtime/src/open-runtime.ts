@@ -267,12 +267,16 @@ class HomeRuntime implements Runtime {
     })
     if (traffic.close) this.#closers.add(traffic.close)
     const choice =
-      request.replay === undefined ? chosen : { ...chosen, model: request.model ?? traffic.model ?? 'recorded' }
+      request.replay === undefined
+        ? chosen
+        : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
     const client = createModelClient({
       provider: choice.catalogueId,
       model: choice.model,
       baseUrl: traffic.baseUrl,
       apiKey: choice.apiKey,
+      api: choice.api,
+      cacheTtl: this.config.prompt_caching.cache_ttl,
       fetch: traffic.fetch,
       timeoutMs: choice.timeoutMs,
       stallTimeoutMs: choice.stallTimeoutMs,

@@ -1,4 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
+import type { WireApi } from '@hermes/contracts/model'
 import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
 import type { ConfiguredEndpoint, ModelWishes } from './model-choice.js'
 
@@ -24,14 +25,33 @@ export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'confi
       apiKey: entry.api_key,
       keyEnv: entry.key_env,
       model: entry.model,
+      api: toApi(entry.api_mode),
       timeoutMs: toMs(entry.request_timeout_seconds),
       stallTimeoutMs: toMs(entry.stale_timeout_seconds),
     },
   ])
   return {
-    configured: { provider: model.provider, model: model.default, baseUrl: model.base_url, apiKey: model.api_key },
+    configured: {
+      provider: model.provider,
+      model: model.default,
+      baseUrl: model.base_url,
+      apiKey: model.api_key,
+      api: toApi(model.api_mode),
+    },
     endpoints: Object.fromEntries(endpoints),
   }
+}
+
+const API_MODES: Readonly<Record<string, WireApi>> = {
+  chat_completions: 'chat-completions',
+  anthropic_messages: 'anthropic-messages',
+  bedrock_converse: 'bedrock-converse',
+  codex_responses: 'responses',
+}
+
+/** Another word is taken for none: the wire is then judged by the address. */
+function toApi(mode: string | undefined): WireApi | undefined {
+  return mode === undefined ? undefined : API_MODES[mode]
 }
 
 function toMs(seconds: number | undefined): number | undefined {

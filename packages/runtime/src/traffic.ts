@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
+import type { WireApi } from '@hermes/contracts/model'
 import { createOriginFetch } from '@hermes/safety'
 import { createRecorder, defaultPlaceholders, type Placeholder, serveRecording } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
@@ -10,6 +11,8 @@ export interface Traffic {
   readonly fetch: typeof fetch
   /** The model of a recording. */
   readonly model?: string | null
+  /** The wire of a recording. */
+  readonly api?: WireApi
   readonly close?: () => Promise<void>
 }
 
@@ -29,8 +32,8 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const placeholders = probe ? machinePlaceholders(probe, options.tempDir) : []
   if (replay !== undefined) {
     const server = await serveRecording({ file: replay, placeholders })
-    const { baseUrl, model } = server
-    return { baseUrl, model, fetch: createOriginFetch({ baseUrl }), close: () => server.close() }
+    const { baseUrl, model, api } = server
+    return { baseUrl, model, api, fetch: createOriginFetch({ baseUrl }), close: () => server.close() }
   }
   const pinned = createOriginFetch({ baseUrl: choice.baseUrl })
   if (record === undefined) return { baseUrl: choice.baseUrl, fetch: pinned }

@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import type { WireApi } from '@hermes/contracts/model'
 import { findProvider } from './catalogue.js'
 import { detectApi } from './detect-api.js'
 import { credentialHeaders } from './wires/anthropic-messages/credential-headers.js'
@@ -8,11 +9,12 @@ const API_VERSION = '2026-10-21'
 
 /** One endpoint whose models are asked for. */
 export interface ListModelsOptions {
-  /** Decides, with the address, which wire is spoken. */
   readonly provider: string
   /** As for the transport. */
   readonly baseUrl: string
   readonly apiKey: string | null
+  /** Default: judged by provider and address. */
+  readonly api?: WireApi | undefined
   readonly fetch: typeof fetch
   /** Aborting rejects with an `AbortError`. */
   readonly signal?: AbortSignal
@@ -37,9 +39,9 @@ export async function listModels(options: ListModelsOptions): Promise<readonly s
   return data.flatMap((item: { id?: unknown }) => (typeof item?.id === 'string' ? [item.id] : [])).sort()
 }
 
-function request({ provider, baseUrl, apiKey }: ListModelsOptions) {
+function request({ provider, baseUrl, apiKey, api = detectApi({ provider, baseUrl, model: '' }) }: ListModelsOptions) {
   const base = baseUrl.replace(/\/+$/, '')
-  if (detectApi({ provider, baseUrl, model: '' }) !== 'anthropic-messages')
+  if (api !== 'anthropic-messages')
     return { url: `${base}/models`, headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {} }
   const keyHeader = findProvider(provider)?.quirks.credentialHeader
   const headers = { 'anthropic-version': API_VERSION, ...credentialHeaders(apiKey, keyHeader) }
