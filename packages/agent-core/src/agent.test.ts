@@ -214,6 +214,69 @@ describe('createAgent', () => {
     expect((await agent.run('two').result).status).toBe('completed')
   })
 
+  it('tells what a tool has to say after its call once: on the next result, or ahead of the next message', async () => {
+    let notify: ((notice: string | (() => string | null)) => void) | undefined
+    const told = record('told', {
+      execute: (_, context) => {
+        notify = context.notify
+        context.notify?.('[build ended]')
+        context.notify?.(() => null)
+        return 'done'
+      },
+    })
+    const { agent, model } = setUp(
+      [{ calls: [['a', 'told', {}]] }, { text: 'ok' }, { text: 'again' }, { text: 'last' }],
+      {
+        tools: [told],
+      },
+    )
+    await agent.run('go').result
+    const carried = model.requests[1]!.messages.at(-1)!
+    expect(carried.content.at(-1)).toEqual({ type: 'text', text: '[build ended]', origin: 'reminder' })
+    notify!('[server up]')
+    notify!(() => '[server down]')
+    await agent.run('next').result
+    expect(model.requests[2]!.messages.at(-1)!.content).toEqual([
+      { type: 'text', text: '[server up]', origin: 'reminder' },
+      { type: 'text', text: '[server down]', origin: 'reminder' },
+      { type: 'text', text: 'next' },
+    ])
+    await agent.run('and now').result
+    const whole = JSON.stringify(messagesOf(agent.entries()))
+    for (const notice of ['[build ended]', '[server up]', '[server down]']) expect(whole.split(notice)).toHaveLength(2)
+  })
+
+  it('writes a notice down that comes while no run is active', async () => {
+    let notify: ((notice: string) => void) | undefined
+    const told = record('told', {
+      execute: (_, context) => {
+        notify = context.notify
+        return 'done'
+      },
+    })
+    const store = createMemoryStore()
+    const first = setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [told], store })
+    await first.agent.run('go').result
+    notify!('[build ended]')
+    await first.agent.steer('hello')
+    const second = setUp([{ text: 'ok' }], { store, sessionId: first.agent.sessionId })
+    await second.agent.run('next').result
+    expect(lastText(second.model.requests[0]!.messages)).toBe('[build ended]|hello|next')
+  })
+
+  it('gives tools no way to tell anything later where nobody would read it', async () => {
+    let notify: unknown = 'unset'
+    const told = record('told', {
+      execute: (_, context) => {
+        notify = context.notify
+        return 'done'
+      },
+    })
+    await setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [told], notices: false }).agent.run('go')
+      .result
+    expect(notify).toBeUndefined()
+  })
+
   it('delivers a steering note with the next tool result and queues what none could carry', async () => {
     let steered: Promise<string> | undefined
     const nudge = record('nudge', {

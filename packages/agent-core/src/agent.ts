@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import {
+  type Clock,
+  errorLine,
+  HermesError,
+  type JsonObject,
+  type Logger,
+  silentLogger,
+  systemClock,
+} from '@hermes/contracts'
 import type { Entry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
@@ -56,6 +64,11 @@ export interface AgentOptions extends Sampling {
   readonly hooks?: AgentHooks
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
+  /**
+   * Whether tools may tell something after their call, for example that a background process ended: on the next tool result, or with
+   * the next message. Default `true`; `false` where there is no next one.
+   */
+  readonly notices?: boolean
   /** Model calls per run before the one grace call. Default 90, at least 1. */
   readonly maxTurns?: number
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
@@ -100,10 +113,10 @@ export function createAgent(options: AgentOptions): Agent {
       code: 'agent.bad_options',
     })
   }
-  return new CoreAgent(assemble(options, maxTurns))
+  return new CoreAgent(assemble(options, maxTurns), options.notices ?? true)
 }
 
-function assemble(options: AgentOptions, maxTurns: number): AgentParts {
+function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'notify'> {
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const { source = 'embedded', ...session } = options.session ?? {}
@@ -154,9 +167,11 @@ function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
 class CoreAgent implements Agent {
   readonly #parts: AgentParts
   #active: AbortController | null = null
+  /** Notes that are being written down while no run is active. */
+  #storing: Promise<void> = Promise.resolve()
 
-  constructor(parts: AgentParts) {
-    this.#parts = parts
+  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean) {
+    this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
   }
 
   get sessionId(): string {
@@ -194,11 +209,14 @@ class CoreAgent implements Agent {
   }
 
   async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {
+    const waiting = context.steering.size
     context.emit({ type: 'run-start' })
     context.activity.start()
     let result: RunResult
     try {
+      await this.#storing.catch(() => undefined)
       await context.session.open((error) => controller.abort(error))
+      await this.#queueSteering(context, waiting)
       result = await run(context, input)
     } catch (error) {
       const code = HermesError.isInstance(error) ? error.code : 'agent.failed'
@@ -213,30 +231,50 @@ class CoreAgent implements Agent {
     return result
   }
 
-  /** What no tool result could carry is written down for the next user message. */
-  async #queueSteering(context: RunContext): Promise<void> {
-    for (const note of context.steering.take()) {
+  /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
+  async #queueSteering({ steering, session, logger }: AgentParts, count?: number): Promise<void> {
+    for (const { text, origin, settle } of steering.take(count)) {
+      const data: JsonObject = origin === 'reminder' ? { text, origin } : { text }
       try {
-        await context.session.append({ type: 'note', kind: 'steer.queued', data: { text: note.text } })
+        await session.append({ type: 'note', kind: 'steer.queued', data })
       } catch (error) {
-        context.logger.warn('A steering note could not be stored.', { error: errorLine(error) })
+        logger.warn('A note for the model could not be stored.', { error: errorLine(error) })
       }
-      note.settle('queued')
+      settle('queued')
     }
   }
 
   async steer(text: string): Promise<'delivered' | 'queued'> {
     const waiting = this.#parts.steering.add(text)
-    if (!this.#active) {
-      const { session, logger } = this.#parts
-      await session.open(() => undefined)
-      try {
-        await this.#queueSteering({ session, logger, steering: this.#parts.steering } as RunContext)
-      } finally {
-        await session.release()
-      }
-    }
+    if (!this.#active) await this.#storeWhileIdle()
     return waiting
+  }
+
+  #notify(notice: string | (() => string | null)): void {
+    this.#parts.steering.notify(notice)
+    if (this.#active) return
+    // The notice stays in line then, for the next run of this agent.
+    this.#storeWhileIdle().catch((error: unknown) => {
+      this.#parts.logger.warn('A notice could not be stored.', { error: errorLine(error) })
+    })
+  }
+
+  /** One after the other, as each needs the session for itself; a run that began meanwhile takes the notes along. */
+  #storeWhileIdle(): Promise<void> {
+    const stored = this.#storing
+      .catch(() => undefined)
+      .then(async () => {
+        if (this.#active) return
+        const { session } = this.#parts
+        await session.open(() => undefined)
+        try {
+          await this.#queueSteering(this.#parts)
+        } finally {
+          await session.release()
+        }
+      })
+    this.#storing = stored
+    return stored
   }
 
   interrupt(reason = 'interrupted'): void {

@@ -30,6 +30,8 @@ export interface AgentParts {
   readonly session: SessionLog
   readonly activity: ActivityTracker
   readonly steering: SteerQueue
+  /** Takes a tool's word after its call; `null` where nobody would read it. */
+  readonly notify: ((notice: string | (() => string | null)) => void) | null
 }
 
 /** One run's view of the agent. */
@@ -81,17 +83,40 @@ export class ActivityTracker {
   }
 }
 
-/** Notes from the user for a run that is under way. */
+/** A note for the model that waits to be carried. */
+export interface WaitingNote {
+  readonly text: string
+  /** `steer` from the user, `reminder` from a tool. */
+  readonly origin: 'steer' | 'reminder'
+  /** To be called once it is durable. */
+  readonly settle: (how: 'delivered' | 'queued') => void
+}
+
+/** Notes for a run that is under way: from the user, and from tools whose call has returned. */
 export class SteerQueue {
-  readonly #waiting: { readonly text: string; readonly settle: (how: 'delivered' | 'queued') => void }[] = []
+  readonly #waiting: (Omit<WaitingNote, 'text'> & { readonly text: () => string | null })[] = []
 
   add(text: string): Promise<'delivered' | 'queued'> {
-    return new Promise((settle) => this.#waiting.push({ text, settle }))
+    return new Promise((settle) => this.#waiting.push({ text: () => text, origin: 'steer', settle }))
   }
 
-  /** Takes all notes; call `settle` for each once it is durable. */
-  take(): readonly { readonly text: string; readonly settle: (how: 'delivered' | 'queued') => void }[] {
-    return this.#waiting.splice(0)
+  /** A notice of a tool; a function is asked when the notice is taken, and drops it with `null`. */
+  notify(notice: string | (() => string | null)): void {
+    const text = typeof notice === 'string' ? () => notice : notice
+    this.#waiting.push({ text, origin: 'reminder', settle: () => undefined })
+  }
+
+  /** How many notes wait. */
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
+  take(count = this.#waiting.length): readonly WaitingNote[] {
+    return this.#waiting.splice(0, count).flatMap(({ text, origin, settle }) => {
+      const current = text()
+      return current === null ? [] : [{ text: current, origin, settle }]
+    })
   }
 }
 

@@ -4,7 +4,7 @@
 //   repeat: budget ─▶ model turn ─▶ tool calls, or the answer is complete
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
-import { errorLine, HermesError, isAbort } from '@hermes/contracts'
+import { errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
 import {
   type AssistantMessage,
   addUsage,
@@ -81,7 +81,7 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
 /** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
 async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
   const entries: NewEntry[] = []
-  const queued = context.session.notesSince('steer.queued', 'steer.taken').map((note) => String(note.data['text']))
+  const queued = context.session.notesSince('steer.queued', 'steer.taken').map(queuedPart)
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
@@ -94,9 +94,14 @@ function isResume(input: RunInput): input is { readonly resume: true } {
   return typeof input === 'object' && 'resume' in input
 }
 
+/** What the user said is the user's; what a tool had to tell stays hidden from display. */
+function queuedPart({ data }: { readonly data: JsonObject }): UserPart {
+  const part = { type: 'text', text: String(data['text']) } as const
+  return data['origin'] === 'reminder' ? { ...part, origin: 'reminder' } : part
+}
+
 /** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */
-function userMessage(queued: readonly string[], input: RunInput): UserMessage | null {
-  const parts: UserPart[] = queued.map((text) => ({ type: 'text', text }))
+function userMessage(parts: readonly UserPart[], input: RunInput): UserMessage | null {
   if (isResume(input)) return parts.length > 0 ? { role: 'user', content: parts } : null
   if (typeof input === 'string') return { role: 'user', content: [...parts, { type: 'text', text: input }] }
   const { history: _, ...message } = input

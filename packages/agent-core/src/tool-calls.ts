@@ -200,10 +200,10 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
   const reminder = todoReminder(context.session.state, toolName)
   const steered = context.steering.take()
-  const extra: TextPart[] = steered.map(({ text }) => ({
+  const extra: TextPart[] = steered.map(({ text, origin }) => ({
     type: 'text',
-    origin: 'steer',
-    text: `[The user added while you were working: ${text}]`,
+    origin,
+    text: origin === 'steer' ? `[The user added while you were working: ${text}]` : text,
   }))
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
   const { data: _, ...shown } = outcome

@@ -40,6 +40,7 @@ export function toolContext(context: RunContext, callId: string, granted: Permit
     },
     permit: async (action) => takeGranted(granted, action) ?? requestPermit(context, callId, action),
     progress: (text) => context.emit({ type: 'tool-progress', callId, text }),
+    ...(context.notify ? { notify: context.notify } : {}),
     ask: (question) => askUser(context, callId, question),
   }
 }

@@ -50,6 +50,16 @@ export interface ExecOptions {
   readonly onOutput?: (text: string) => void
 }
 
+/** Where and how a background process runs. */
+export interface SpawnOptions {
+  /** Absolute. Default: the shell's directory. */
+  readonly cwd?: string
+  /** Added to the shell's environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** On a pseudo-terminal; see `capabilities.pty`. Default `false`. */
+  readonly pty?: boolean
+}
+
 /** A background process as its table shows it. */
 export interface ProcessInfo {
   readonly id: string
@@ -61,6 +71,16 @@ export interface ProcessInfo {
   readonly signal: string | null
   readonly startedAtMs: number
   readonly endedAtMs: number | null
+  /** It runs on a pseudo-terminal: Enter is a carriage return there. Default `false`. */
+  readonly pty?: boolean
+}
+
+/** Told of what a process does. Must not throw. */
+export interface ProcessObserver {
+  /** New output, some hundred milliseconds after it was written. */
+  readonly onOutput?: (text: string) => void
+  /** Once, after the last output. Soon after for a process that had ended already. */
+  readonly onExit?: (info: ProcessInfo) => void
 }
 
 /** A process that outlives the call that started it. */
@@ -73,6 +93,8 @@ export interface BackgroundProcess {
   /** Writes to standard input; `false` when it is closed. */
   write(text: string): boolean
   closeInput(): void
+  /** Tells `observer` what happens from now on. Returns how to stop. Keeps neither the process nor the program alive. */
+  observe(observer: ProcessObserver): () => void
   /** Ends the whole tree: SIGTERM, then SIGKILL after two seconds. */
   kill(): Promise<void>
 }
@@ -121,11 +143,8 @@ export interface Environment {
   remove(permit: Permit, path: string): Promise<void>
   /** Runs a command to its end. The permit names `options.cwd`, else `cwd()`. */
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
-  spawn(
-    permit: Permit,
-    command: string,
-    options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
-  ): Promise<BackgroundProcess>
+  /** @throws HermesError `environment.no_pty` when a pseudo-terminal is asked for and cannot be had; nothing was started then. */
+  spawn(permit: Permit, command: string, options?: SpawnOptions): Promise<BackgroundProcess>
   /** Background processes by id, the running ones and those that ended in the last half hour. */
   processes(): readonly BackgroundProcess[]
   probe(): Promise<EnvironmentProbe>

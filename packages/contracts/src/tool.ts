@@ -93,6 +93,12 @@ export interface ToolContext {
   permit(action: Action): Promise<Permit>
   /** Shows what the call is doing. Never reaches the model. */
   progress(text: string): void
+  /**
+   * Tells the agent about something after the call has returned: the text rides on the next tool result, or leads the next message.
+   * A function is asked just before that, and may answer `null` when there is nothing to tell any more; it must not throw. Missing
+   * where nobody would get to read it.
+   */
+  readonly notify?: ((notice: string | (() => string | null)) => void) | undefined
   ask(question: Question): Promise<Answer>
   readonly state: ToolState
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { scriptPty } from './__fixtures__/script-pty.js'
 import { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'
 import { harness } from './testing/harness.js'
 import { testEnvironment } from './testing/index.js'
@@ -27,7 +28,20 @@ for (const shell of ['/bin/bash', '/bin/sh']) {
   testEnvironment({ name: `local (${shell})`, create: () => create({ shell }) })
 }
 
+testEnvironment({
+  name: 'local with a pseudo-terminal',
+  create: () => create({ loadPty: async () => scriptPty }),
+})
+
 describe('local environment', () => {
+  it('says that there is no pseudo-terminal when node-pty cannot be loaded, and starts nothing', async () => {
+    const { environment, start } = await harness(() =>
+      create({ loadPty: () => Promise.reject(new Error('not built')) }),
+    )
+    await expect(start('true', { pty: true })).rejects.toMatchObject({ code: 'environment.no_pty' })
+    expect(environment.processes()).toEqual([])
+  })
+
   it('gives children the variables it was given and no others', async () => {
     const { run } = await harness(() => create({ env: { PATH, ONLY: 'this' } }))
     const { output } = await run('env')

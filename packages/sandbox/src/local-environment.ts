@@ -7,6 +7,7 @@ import type {
   ExecOptions,
   ExecResult,
   FileStat,
+  SpawnOptions,
 } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { findShell } from './find-shell.js'
@@ -22,6 +23,7 @@ import {
 } from './local-files.js'
 import { currentUser, describeSystem } from './probe.js'
 import { ProcessTable } from './process-table.js'
+import { isPtyInstalled, type PtyModule } from './pty.js'
 import { Shell } from './shell.js'
 import { shellProgram } from './shell-script.js'
 
@@ -43,6 +45,8 @@ export interface LocalEnvironmentOptions {
   readonly logger?: Logger
   /** Default: the machine's clock. */
   readonly clock?: Clock
+  /** Loads node-pty, or what stands in for it. Default: the node-pty that is installed beside this package, if any. */
+  readonly loadPty?: () => Promise<PtyModule>
   /** The user's name for `probe`. Default: the one this program runs as. */
   readonly user?: string
 }
@@ -64,12 +68,12 @@ export function createLocalEnvironment(options: LocalEnvironmentOptions): Enviro
 
 class LocalEnvironment implements Environment {
   readonly backend = 'local'
-  readonly capabilities = { background: true, pty: false, isolated: false } as const
   readonly #options: LocalEnvironmentOptions
   readonly #shellPath: string
   readonly #shell: Shell
   readonly #table: ProcessTable
   #closed = false
+  #hasPty: boolean | null = null
 
   constructor(options: LocalEnvironmentOptions) {
     const { outputDir, clock = systemClock, logger = silentLogger } = options
@@ -78,7 +82,13 @@ class LocalEnvironment implements Environment {
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
     this.#shell = new Shell({ program, cwd: resolve(options.cwd), env, outputDir, clock, logger })
-    this.#table = new ProcessTable({ program, outputDir, clock, logger })
+    this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
+  }
+
+  /** A pseudo-terminal is looked for when somebody first asks. */
+  get capabilities(): Environment['capabilities'] {
+    this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
+    return { background: true, pty: this.#hasPty, isolated: false }
   }
 
   cwd(): string {
@@ -143,15 +153,12 @@ class LocalEnvironment implements Environment {
     return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd)))
   }
 
-  async spawn(
-    permit: Permit,
-    command: string,
-    options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
-  ): Promise<BackgroundProcess> {
+  async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
     permit.consume(spawnAction(command, cwd))
-    return this.#table.spawn(command, cwd, { ...this.#shell.environment(), ...options.env })
+    const env = { ...this.#shell.environment(), ...options.env }
+    return this.#table.spawn(command, cwd, env, { pty: options.pty ?? false })
   }
 
   processes(): readonly BackgroundProcess[] {

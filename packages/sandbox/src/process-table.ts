@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
 import { fileError } from './file-error.js'
+import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {
   abandonedRecords,
@@ -16,18 +17,31 @@ import {
   thisOwner,
 } from './process-record.js'
 import { processStartTime } from './process-tree.js'
+import { loadPty, type PtyModule } from './pty.js'
 import { backgroundArgs, type ShellProgram } from './shell-script.js'
 import { TrackedProcess } from './tracked-process.js'
 
 const MAX_TRACKED = 64
 const KEEP_FINISHED_MS = 30 * 60_000
 const TRIM_EVERY_MS = 5_000
+const PTY_NAME = 'xterm-256color'
+const PTY_COLUMNS = 120
+const PTY_ROWS = 30
 
 interface ProcessTableOptions {
   readonly program: ShellProgram
   readonly outputDir: string
   readonly clock: Clock
   readonly logger: Logger
+  readonly loadPty?: (() => Promise<PtyModule>) | undefined
+}
+
+/** One process to start. */
+interface Start {
+  readonly command: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly files: ProcessFiles
 }
 
 /**
@@ -46,18 +60,24 @@ export class ProcessTable {
     this.#directory = join(options.outputDir, 'processes')
   }
 
-  /** @throws HermesError `environment.too_many_processes` when 64 run already, `environment.spawn_failed`. */
-  async spawn(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<BackgroundProcess> {
+  /** @throws HermesError `environment.too_many_processes` when 64 run already, `environment.spawn_failed`, `environment.no_pty`. */
+  async spawn(
+    command: string,
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+    options: { readonly pty?: boolean } = {},
+  ): Promise<BackgroundProcess> {
+    const module = options.pty ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
-    const files = processFiles(this.#directory, id)
-    const child = this.#start(command, cwd, env, files)
-    const pid = child.pid ?? (await failure(child, this.#options.program.path))
+    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id) }
+    const handle = module ? this.#startPty(start, module) : await this.#startChild(start)
+    const { pid } = handle
     const startTime = processStartTime(pid) ?? ''
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
-    const state = { status: 'running', exitCode: null, signal: null } as const
+    const state = { status: 'running', exitCode: null, signal: null, ...(module ? { pty: true } : {}) } as const
     const record: ProcessRecord = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
-    const tracked = this.#track(record, child)
+    const tracked = this.#track(record, handle)
     this.#save(record)
     return tracked
   }
@@ -80,25 +100,37 @@ export class ProcessTable {
     for (const id of [...this.#processes.keys()]) this.#forget(id)
   }
 
-  #start(command: string, cwd: string, env: Readonly<Record<string, string>>, files: ProcessFiles): ChildProcess {
+  async #startChild(start: Start): Promise<ProcessHandle> {
     const { program } = this.#options
-    let log: number
+    const log = this.#openLog(start.files)
+    let child: ChildProcess
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      log = openSync(files.log, 'a', 0o600)
-    } catch (error) {
-      throw fileError(error, 'write', files.log)
-    }
-    try {
-      const child = spawn(program.path, backgroundArgs(program, command, files.exit), {
-        cwd,
-        env: { ...env, PWD: cwd },
+      child = spawn(program.path, backgroundArgs(program, start.command, start.files.exit), {
+        cwd: start.cwd,
+        env: { ...start.env, PWD: start.cwd },
         detached: true,
         stdio: ['pipe', log, log],
       })
       child.unref()
       ;(child.stdin as unknown as { unref?: () => void } | null)?.unref?.()
-      return child
+    } catch (error) {
+      removeFiles(start.files)
+      throw spawnFailed(error, program.path)
+    } finally {
+      closeSync(log)
+    }
+    return childHandle(child, child.pid ?? (await failure(child, program.path)))
+  }
+
+  #startPty({ command, cwd, env, files }: Start, module: PtyModule): ProcessHandle {
+    const { program } = this.#options
+    const log = this.#openLog(files)
+    try {
+      const args = backgroundArgs(program, command, files.exit)
+      const screen = { name: PTY_NAME, cols: PTY_COLUMNS, rows: PTY_ROWS }
+      const pty = module.spawn(program.path, args, { ...screen, cwd, env: { ...env, PWD: cwd, TERM: PTY_NAME } })
+      pty.onData((data) => appendQuietly(files.log, data))
+      return ptyHandle(pty)
     } catch (error) {
       removeFiles(files)
       throw spawnFailed(error, program.path)
@@ -107,10 +139,19 @@ export class ProcessTable {
     }
   }
 
-  #track(record: ProcessRecord, child: ChildProcess | null): TrackedProcess {
+  #openLog(files: ProcessFiles): number {
+    try {
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      return openSync(files.log, 'a', 0o600)
+    } catch (error) {
+      throw fileError(error, 'write', files.log)
+    }
+  }
+
+  #track(record: ProcessRecord, handle: ProcessHandle | null): TrackedProcess {
     const files = processFiles(this.#directory, record.id)
     const save = (changed: ProcessRecord) => this.#save(changed)
-    const tracked = new TrackedProcess({ record, files, child, clock: this.#options.clock, save })
+    const tracked = new TrackedProcess({ record, files, handle, clock: this.#options.clock, save })
     this.#processes.set(record.id, tracked)
     this.#trimmer ??= setInterval(() => this.#trim(), TRIM_EVERY_MS).unref()
     return tracked
@@ -172,6 +213,20 @@ export class ProcessTable {
         error: errorLine(error),
       })
     }
+  }
+}
+
+/** The log goes with the process when it is forgotten while its last output is still on the way. */
+function appendQuietly(path: string, data: string): void {
+  try {
+    const log = openSync(path, constants.O_WRONLY | constants.O_APPEND)
+    try {
+      writeSync(log, data)
+    } finally {
+      closeSync(log)
+    }
+  } catch {
+    // Nobody can be told: there is no call that this output belongs to.
   }
 }
 

@@ -1,17 +1,19 @@
-import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '@hermes/contracts'
-import type { BackgroundProcess, ProcessInfo } from '@hermes/contracts/environment'
+import type { BackgroundProcess, ProcessInfo, ProcessObserver } from '@hermes/contracts/environment'
+import { LogFollower } from './log-follower.js'
+import type { ProcessHandle } from './process-handle.js'
 import { readLog } from './process-log.js'
 import { type ProcessFiles, type ProcessRecord, readExit } from './process-record.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
+const OBSERVE_MS = 200
 
 interface TrackedProcessOptions {
   readonly record: ProcessRecord
   readonly files: ProcessFiles
   /** `null` for a process found again: it is nobody's child, so its end is seen by looking. */
-  readonly child: ChildProcess | null
+  readonly handle: ProcessHandle | null
   readonly clock: Clock
   /** Told when the record changed. */
   readonly save: (record: ProcessRecord) => void
@@ -26,16 +28,15 @@ export class TrackedProcess implements BackgroundProcess {
   constructor(options: TrackedProcessOptions) {
     this.#options = options
     this.#record = options.record
-    const { child } = options
+    const { handle } = options
     this.#ended =
-      child &&
+      handle &&
       new Promise((resolve) => {
-        child.once('exit', (exitCode, signal) => {
+        handle.onExit((exitCode, signal) => {
           this.#end(exitCode, signal, options.clock.now())
           resolve()
         })
       })
-    child?.stdin?.on('error', () => undefined)
   }
 
   info(): ProcessInfo {
@@ -51,32 +52,42 @@ export class TrackedProcess implements BackgroundProcess {
   async wait(
     options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<ProcessInfo | null> {
-    const { clock, child } = this.#options
+    const { clock, handle } = this.#options
     options.signal?.throwIfAborted()
     if (this.info().status === 'exited') return this.info()
     const done = new AbortController()
     const stop = options.signal ? AbortSignal.any([options.signal, done.signal]) : done.signal
     // A child that nobody waits for does not keep the program alive; one that is waited for does.
-    child?.ref()
+    handle?.hold(true)
     try {
       const ended = (this.#ended ?? this.#poll(stop)).then(() => this.info())
       const limits = [clock.sleep(options.timeoutMs ?? 2 ** 31 - 1, stop).then(() => null)]
       return await Promise.race([ended, ...limits])
     } finally {
       done.abort()
-      child?.unref()
+      handle?.hold(false)
     }
   }
 
   write(text: string): boolean {
-    const stdin = this.#options.child?.stdin
-    if (!stdin?.writable || this.#record.status === 'exited') return false
-    stdin.write(text)
-    return true
+    return this.#record.status === 'running' && (this.#options.handle?.write(text) ?? false)
   }
 
   closeInput(): void {
-    this.#options.child?.stdin?.end()
+    this.#options.handle?.closeInput()
+  }
+
+  observe(observer: ProcessObserver): () => void {
+    const follower = new LogFollower(this.#options.files.log)
+    const look = () => {
+      const info = this.info()
+      if (observer.onOutput) follower.read(observer.onOutput)
+      if (info.status === 'running') return
+      clearInterval(timer)
+      observer.onExit?.(info)
+    }
+    const timer = setInterval(look, OBSERVE_MS).unref()
+    return () => clearInterval(timer)
   }
 
   async kill(): Promise<void> {
@@ -93,7 +104,7 @@ export class TrackedProcess implements BackgroundProcess {
 
   #look(): void {
     const { pid, startTime, status } = this.#record
-    if (this.#options.child || status === 'exited' || processStartTime(pid) === startTime) return
+    if (this.#options.handle || status === 'exited' || processStartTime(pid) === startTime) return
     const exit = readExit(this.#options.files)
     this.#end(exit?.exitCode ?? null, null, exit?.atMs ?? this.#options.clock.now())
   }

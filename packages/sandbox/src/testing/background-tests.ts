@@ -27,6 +27,46 @@ export function backgroundTests(create: () => Promise<EnvironmentUnderTest>): vo
       expect(background.write('three\n')).toBe(false)
     })
 
+    it('tell who observes them what they write from then on, and how they end, once', async () => {
+      const { start } = await harness(create)
+      const background = await start('echo early; read line; echo "got $line"; exit 3')
+      while (!background.output().includes('early')) await new Promise((resolve) => setTimeout(resolve, 10))
+      const heard: string[] = []
+      const ends: unknown[] = []
+      const ended = new Promise<void>((resolve) => {
+        background.observe({
+          onOutput: (text) => heard.push(text),
+          onExit: (info) => {
+            ends.push(info.exitCode)
+            resolve()
+          },
+        })
+      })
+      const stop = background.observe({ onExit: () => ends.push('stopped') })
+      stop()
+      background.write('it\n')
+      await ended
+      expect([heard.join(''), ends]).toEqual(['got it\n', [3]])
+      const late = await new Promise((resolve) => background.observe({ onExit: resolve }))
+      expect(late).toMatchObject({ status: 'exited', exitCode: 3 })
+    })
+
+    it('run on a pseudo-terminal where there is one, and say so where there is none', async () => {
+      const { environment, start } = await harness(create)
+      const starting = start('test -t 0 && test -t 1 && echo terminal; read line; echo "got $line"', { pty: true })
+      if (!environment.capabilities.pty) {
+        await expect(starting).rejects.toMatchObject({ code: 'environment.no_pty' })
+        expect(environment.processes()).toEqual([])
+        return
+      }
+      const background = await starting
+      expect(background.info().pty).toBe(true)
+      background.write('it\r')
+      expect(await background.wait()).toMatchObject({ status: 'exited', exitCode: 0 })
+      expect(background.output()).toMatch(/terminal\r\n[\s\S]*got it\r\n/)
+      expect(background.write('more')).toBe(false)
+    })
+
     it('are waited for no longer than asked', async () => {
       const { start } = await harness(create)
       const background = await start('sleep 60')

@@ -1,4 +1,11 @@
-import type { BackgroundProcess, Environment, ExecOptions, ExecResult, FileStat } from '@hermes/contracts/environment'
+import type {
+  BackgroundProcess,
+  Environment,
+  ExecOptions,
+  ExecResult,
+  FileStat,
+  SpawnOptions,
+} from '@hermes/contracts/environment'
 import { onTestFinished } from 'vitest'
 import { testPermit } from './permit.js'
 
@@ -13,7 +20,7 @@ export interface EnvironmentUnderTest {
 export interface Harness {
   readonly environment: Environment
   run(command: string, options?: ExecOptions): Promise<ExecResult>
-  start(command: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<BackgroundProcess>
+  start(command: string, options?: SpawnOptions): Promise<BackgroundProcess>
   write(path: string, text: string, options?: { mode?: number; ifVersion?: string }): Promise<FileStat>
   read(path: string): Promise<string | null>
   /** Resolves `true` once no process `pid` is left, `false` when it is still there after ten seconds. */
