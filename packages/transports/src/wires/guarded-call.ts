@@ -1,18 +1,22 @@
-import { type Clock, HermesError } from '@hermes/contracts'
-import type { ModelEvent, ModelFinish } from '@hermes/contracts/model'
+import { HermesError } from '@hermes/contracts'
+import type { ModelEvent, ModelFinish, ModelRequest, StreamOptions } from '@hermes/contracts/model'
 import { type CallTarget, toTransportError } from '../transport-error.js'
 import { watchStall } from './stall-watch.js'
+import type { WireOptions } from './wire-options.js'
 
-/** What a call is guarded by. */
-export interface GuardOptions {
-  readonly target: CallTarget
-  readonly clock: Clock
-  readonly stallTimeoutMs: number
-  readonly signal: AbortSignal | undefined
+/** One call to guard. */
+export interface GuardedCall extends StreamOptions {
+  readonly wire: WireOptions
+  /** What the wire adds to the base URL. */
+  readonly path: string
+  readonly request: ModelRequest
+  readonly credential: string | null
 }
 
 /** What the guard gives to the call. */
 export interface CallGuard {
+  readonly target: CallTarget
+  readonly credential: string | null
   /** Ends the request. Fires on abort, on a stall, and when the reader leaves before the end. */
   readonly controller: AbortController
   /** Progress was made; the first call of it starts the watch for stalls. */
@@ -24,17 +28,19 @@ export interface CallGuard {
  * one `transport.*` error on any other failure. The answer that `run` returns becomes the last event.
  */
 export async function* guardCall(
-  { target, clock, stallTimeoutMs, signal }: GuardOptions,
+  { wire, path, request, credential, signal }: GuardedCall,
   run: (guard: CallGuard) => AsyncGenerator<ModelEvent, ModelFinish>,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(signal)
+  const { provider, baseUrl, clock, stallTimeoutMs } = wire
+  const target = { provider, baseUrl, path, model: request.model, credential }
   const controller = new AbortController()
   const abort = () => controller.abort()
   signal?.addEventListener('abort', abort, { once: true })
   const watch = watchStall(clock, stallTimeoutMs, abort)
   let complete = false
   try {
-    const finish = yield* run({ controller, touch: watch.touch })
+    const finish = yield* run({ target, credential, controller, touch: watch.touch })
     // SDKs end the iteration without a word when a request is aborted.
     throwIfAborted(controller.signal)
     complete = true

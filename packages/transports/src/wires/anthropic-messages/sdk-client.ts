@@ -1,11 +1,16 @@
-import type { Anthropic } from '@anthropic-ai/sdk/client'
+import { BaseAnthropic } from '@anthropic-ai/sdk/client'
+import { Stream } from '@anthropic-ai/sdk/core/streaming'
 import { credentialHeaders } from './credential-headers.js'
+import type { WireEvent, WireRequest } from './wire-types.js'
+
+// This module loads the SDK, so it is itself loaded on first use. Bundlers keep only what it names: no resource of the SDK is needed,
+// and its `messages.create` writes advice about models to the console.
 
 /** What an SDK client of this wire is made from. */
 export interface SdkClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
-  readonly credentialHeader: 'x-api-key' | 'authorization'
+  readonly credentialHeader?: 'x-api-key' | 'authorization' | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly fetch: typeof fetch | undefined
@@ -14,13 +19,20 @@ export interface SdkClientOptions {
 /** Without any credential the SDK would look for one on disk; this stands in its place and never leaves the process. */
 const NO_KEY = 'none'
 
+/** The two things this wire wants of the SDK. */
+export interface SdkClient {
+  /** Sends one request. Rejects with the SDK's error for a status that is none of success. */
+  send(path: string, body: WireRequest, controller: AbortController): Promise<Response>
+  /** The events of a streamed response; pings are left out. Ends without a word when `controller` is aborted. */
+  events(response: Response, controller: AbortController): AsyncIterable<WireEvent>
+}
+
 /**
- * Loads the SDK and makes a client that takes nothing from the environment: every option it would look up there is given, and the
+ * Makes a client that takes nothing from the environment: every option it would look up there is given, and the
  * headers that leave are ours and the SDK's version of the protocol, without those of `ANTHROPIC_CUSTOM_HEADERS`.
  */
-export async function createSdkClient(options: SdkClientOptions): Promise<Anthropic> {
-  const { Anthropic } = await import('@anthropic-ai/sdk/client')
-  return new Anthropic({
+export function createSdkClient(options: SdkClientOptions): SdkClient {
+  const client = new BaseAnthropic({
     apiKey: options.credential || NO_KEY,
     authToken: null,
     webhookKey: null,
@@ -40,4 +52,8 @@ export async function createSdkClient(options: SdkClientOptions): Promise<Anthro
       return (options.fetch ?? fetch)(url, { ...init, headers })
     },
   })
+  return {
+    send: (path, body, { signal }) => client.post(path, { body, stream: body.stream ?? false, signal }).asResponse(),
+    events: (response, controller) => Stream.fromSSEResponse<WireEvent>(response, controller, client),
+  }
 }

@@ -52,7 +52,7 @@ export interface WireMessage {
   readonly content: readonly WireBlock[]
 }
 
-export interface WireTool extends Markable {
+interface WireTool extends Markable {
   readonly name: string
   readonly description: string
   readonly input_schema: object

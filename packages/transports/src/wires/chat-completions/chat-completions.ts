@@ -1,6 +1,5 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest, StreamOptions, Transport } from '@hermes/contracts/model'
-import type { CallTarget } from '../../transport-error.js'
+import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
@@ -26,23 +25,18 @@ export class ChatCompletionsTransport implements Transport {
     return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
   }
 
-  stream(
-    request: ModelRequest,
-    { signal, credential }: StreamOptions & { readonly credential: string | null },
-  ): AsyncGenerator<ModelEvent> {
-    const { provider, baseUrl, clock, stallTimeoutMs } = this.#options
-    const target = { provider, baseUrl, path: '/chat/completions', model: request.model, credential }
-    return guardCall({ target, clock, stallTimeoutMs, signal }, (guard) => this.#answer(request, target, guard))
+  stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
+    const call = { wire: this.#options, path: '/chat/completions', request, ...options }
+    return guardCall(call, (guard) => this.#answer(request, guard))
   }
 
   async *#answer(
     request: ModelRequest,
-    target: CallTarget,
-    { controller, touch }: CallGuard,
+    { target, credential, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
     const { quirks } = this.#options
     const stamp = this.stamp(request.model)
-    const client = await this.#client(target.credential ?? null)
+    const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
     const send = (streaming: boolean) => {
       const body = toWireRequest(request, { quirks, stamp, streaming }) as unknown
