@@ -49,7 +49,7 @@ export function installTarballs({ directory, names, tarballs, extra = {}, path }
       overrides: { ...Object.fromEntries(names.map((name) => [name, `$${name}`])), ...Object.fromEntries(others) },
     }),
   )
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory, path })
+  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory, path })
 }
 
 /** @returns {{ packages: string[], bytes: number }} what an installed folder holds, links not followed */

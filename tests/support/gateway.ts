@@ -33,7 +33,7 @@ export interface Gateway {
   /** A request without any client in between; the key is sent unless `headers` say otherwise. */
   request(
     path: string,
-    options?: { readonly body?: BodyInit; readonly headers?: Record<string, string> },
+    options?: { readonly body?: RequestInit['body']; readonly headers?: Record<string, string> },
   ): Promise<Response>
   /** Sends SIGTERM and gives the exit code. */
   stop(): Promise<number | null>
