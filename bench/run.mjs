@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from '../scripts/build.mjs'
 import { acpServer } from './acp.mjs'
+import { gatewayLoad } from './gateway.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
@@ -17,6 +18,7 @@ const SCENARIOS = {
   turns: toolTurns,
   prefix: prefixAndWeight,
   acp: acpServer,
+  gateway: gatewayLoad,
   size: installedSize,
 }
 const { values } = parseArgs({
@@ -36,7 +38,7 @@ if (unknown.length > 0 || !(rounds >= 1)) {
 }
 
 const root = join(import.meta.dirname, '..')
-if (!['@hermes/cli', '@hermes/acp'].every((name) => bundle(root, name))) process.exit(1)
+if (!['@hermes/cli', '@hermes/acp', '@hermes/gateway'].every((name) => bundle(root, name))) process.exit(1)
 const machine = machineFacts()
 console.log(
   `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}, ${rounds} rounds\n`,

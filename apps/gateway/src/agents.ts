@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Clock } from '@hermes/contracts'
 import type { Entry } from '@hermes/contracts/conversation'
-import type { SessionInfo } from '@hermes/contracts/store'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
 
 const MAX_WARM = 64
@@ -45,26 +44,19 @@ export class Agents {
   }
 
   /** The agent of a session, a stored one or a new one with the client's system text. */
-  async open(
-    sessionId: string,
-    of: { readonly session: SessionInfo | null; readonly instructions: string },
-  ): Promise<ReadyAgent> {
-    const known = this.#warm.get(sessionId)
-    const ready = known?.ready ?? (await this.#create(sessionId, of))
+  async open(sessionId: string, instructions: string): Promise<ReadyAgent> {
+    const ready = this.#warm.get(sessionId)?.ready ?? (await this.#create(sessionId, instructions))
     this.#warm.delete(sessionId)
     this.#warm.set(sessionId, { ready, usedAtMs: this.#options.clock.now() })
     this.#dropIdle()
     return ready
   }
 
-  async #create(
-    sessionId: string,
-    { session, instructions }: { readonly session: SessionInfo | null; readonly instructions: string },
-  ): Promise<ReadyAgent> {
+  async #create(sessionId: string, instructions: string): Promise<ReadyAgent> {
     const { runtime, request, cwd } = this.#options
-    if (session)
-      return runtime.createAgent({ ...request, session, instructions, cwd: (await existing(session.cwd)) ?? cwd })
-    return runtime.createAgent({ ...request, sessionId, instructions, cwd })
+    const session = await (await runtime.storage()).getSession(sessionId)
+    if (!session) return runtime.createAgent({ ...request, sessionId, instructions, cwd })
+    return runtime.createAgent({ ...request, session, instructions, cwd: (await existing(session.cwd)) ?? cwd })
   }
 
   /** Sessions with background processes keep their agent until there are too many. */

@@ -2,7 +2,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
 import { messageText } from '@hermes/contracts/conversation'
-import type { SessionInfo } from '@hermes/contracts/store'
 import type { ReadyAgent } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import type { Agents } from './agents.js'
@@ -64,7 +63,7 @@ export class Conversations {
   async derived(request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
     const base = derivedId(request)
     // A session that another request runs in cannot be what this client has seen the end of.
-    for (const sessionId of await this.#candidates(base)) {
+    for await (const sessionId of this.#candidates(base)) {
       if (this.#options.lanes.isBusy(sessionId)) continue
       const found = await this.#enter(sessionId, { request, signal, partial: false })
       if (found) return found
@@ -73,14 +72,15 @@ export class Conversations {
     return (await this.#enter(fork, { request, signal, partial: false }))!
   }
 
-  /** The newest forks after the session itself. */
-  async #candidates(base: string): Promise<readonly string[]> {
+  /** The session itself, then its newest forks; looked up only when they are asked for. */
+  async *#candidates(base: string): AsyncGenerator<string> {
+    yield base
     const storage = await this.#options.storage()
-    if (!(await storage.getSession(base))) return [base]
+    if (!(await storage.getSession(base))) return
     const forks = await storage.resolveSession(`${base}-`)
-    if (forks.type === 'none') return [base]
+    if (forks.type === 'none') return
     const sessions = forks.type === 'found' ? [forks.session] : forks.candidates
-    return [base, ...sessions.map((session) => session.id)]
+    for (const { id } of sessions) yield id
   }
 
   async #enter(
@@ -96,8 +96,7 @@ export class Conversations {
     try {
       const input = await this.#input(sessionId, request, partial)
       if (input) {
-        const session = await this.#session(sessionId)
-        const ready = await agents.open(sessionId, { session, instructions: request.system })
+        const ready = await agents.open(sessionId, request.system)
         return { sessionId, ready, input, turn }
       }
     } catch (error) {
@@ -106,10 +105,6 @@ export class Conversations {
     }
     turn.leave()
     return null
-  }
-
-  async #session(sessionId: string): Promise<SessionInfo | null> {
-    return (await this.#options.storage()).getSession(sessionId)
   }
 
   /** What the run starts with, or `null` when the request contradicts the log. */
