@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { scriptPty } from './__fixtures__/script-pty.js'
 import { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'
 import { harness } from './testing/harness.js'
 import { testEnvironment } from './testing/index.js'
+import { scriptPty } from './testing/script-pty.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 

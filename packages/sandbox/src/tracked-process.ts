@@ -24,6 +24,8 @@ export class TrackedProcess implements BackgroundProcess {
   readonly #options: TrackedProcessOptions
   #record: ProcessRecord
   readonly #ended: Promise<void> | null
+  readonly #observers = new Set<{ readonly observer: ProcessObserver; readonly follower: LogFollower }>()
+  #timer: NodeJS.Timeout | null = null
 
   constructor(options: TrackedProcessOptions) {
     this.#options = options
@@ -78,16 +80,10 @@ export class TrackedProcess implements BackgroundProcess {
   }
 
   observe(observer: ProcessObserver): () => void {
-    const follower = new LogFollower(this.#options.files.log)
-    const look = () => {
-      const info = this.info()
-      if (observer.onOutput) follower.read(observer.onOutput)
-      if (info.status === 'running') return
-      clearInterval(timer)
-      observer.onExit?.(info)
-    }
-    const timer = setInterval(look, OBSERVE_MS).unref()
-    return () => clearInterval(timer)
+    const entry = { observer, follower: new LogFollower(this.#options.files.log) }
+    this.#observers.add(entry)
+    this.#timer ??= setInterval(() => this.#tell(), OBSERVE_MS).unref()
+    return () => void this.#observers.delete(entry)
   }
 
   async kill(): Promise<void> {
@@ -100,6 +96,19 @@ export class TrackedProcess implements BackgroundProcess {
   /** Passes the process to `owner`, or to whoever finds it. */
   own(owner: ProcessRecord['owner']): void {
     this.#change({ owner })
+  }
+
+  /** In the order they came, so that who comes last can tell that the others know. */
+  #tell(): void {
+    const info = this.info()
+    for (const entry of this.#observers) {
+      const { observer, follower } = entry
+      if (observer.onOutput) follower.read((text) => this.#observers.has(entry) && observer.onOutput?.(text))
+      if (info.status === 'exited' && this.#observers.delete(entry)) observer.onExit?.(info)
+    }
+    if (this.#observers.size > 0 || !this.#timer) return
+    clearInterval(this.#timer)
+    this.#timer = null
   }
 
   #look(): void {

@@ -12,8 +12,11 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { findProcess } from './terminal/find-process.js'
+import { markSeen } from './terminal/process-notices.js'
 
 const PREVIEW_CHARS = 2000
+/** Actions whose answer shows that a process has ended. */
+const LOOKS: readonly string[] = ['poll', 'log', 'wait', 'kill']
 
 const parameters = {
   type: 'object',
@@ -66,6 +69,21 @@ async function manage(args: Args, context: ToolContext, settings: ToolSettings):
   if (args.action === 'list') return list(environment.processes(), settings.clock.now())
   const process = findProcess(environment.processes(), args.session_id)
   if (typeof process === 'string') return failure(process)
+  const before = process.info()
+  const result = await act(args, process, context, settings)
+  // What an answer says of the end need not be told again.
+  const status =
+    (typeof result === 'object' && (result.data as { status?: unknown } | undefined)?.status) || before.status
+  if (LOOKS.includes(args.action) && status === 'exited') markSeen(context.state, before.id)
+  return result
+}
+
+function act(
+  args: Args,
+  process: BackgroundProcess,
+  context: ToolContext,
+  settings: ToolSettings,
+): ToolResult | Promise<ToolResult> {
   switch (args.action) {
     case 'poll':
       return describe(process, settings.clock.now())
@@ -84,6 +102,8 @@ async function manage(args: Args, context: ToolContext, settings: ToolSettings):
         text: `The input of ${process.info().id} is closed.`,
         data: { session_id: process.info().id, closed: true },
       }
+    case 'list':
+      return list([process], settings.clock.now())
     default:
       return args.action satisfies never
   }
@@ -162,11 +182,11 @@ async function kill(process: BackgroundProcess, nowMs: number): Promise<ToolResu
 async function input(process: BackgroundProcess, args: Args, context: ToolContext): Promise<ToolResult> {
   if (args.data === undefined) return failure(`data is missing: the text to ${args.action}.`)
   for (const action of inputActions(args, context)) await context.permit(action)
-  const text = args.action === 'submit' ? `${args.data}\n` : args.data
-  const { id } = process.info()
+  const { id, pty } = process.info()
+  const text = args.action === 'submit' ? `${args.data}${pty ? '\r' : '\n'}` : args.data
   if (!process.write(text)) return failure(`${id} takes no input any more: it has ended or its input is closed.`)
   const lines = startedLines(context.state)
-  lines.set(id, ((lines.get(id) ?? '') + text).split('\n').at(-1)!)
+  lines.set(id, ((lines.get(id) ?? '') + text).split(/[\r\n]/).at(-1)!)
   return {
     text: `Sent ${plural(text.length, 'character')} to ${id}. See the answer with action="poll".`,
     data: { session_id: id, characters: text.length },

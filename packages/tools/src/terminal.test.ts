@@ -129,7 +129,7 @@ describe('terminal', () => {
     const result = await run('pwd; cat', { background: true, workdir: 'sub' })
     const { session_id, pid } = result.data
     expect(result.text).toBe(
-      `Started in the background: session_id ${session_id}, pid ${pid}. Use process to poll, wait for, read or kill it.`,
+      `Started in the background: session_id ${session_id}, pid ${pid}. Use process to poll, wait for, read or kill it. You will not be told when it ends; notify_on_complete=true would do that.`,
     )
     expect(context.environment.processes().map((process) => process.info().cwd)).toEqual([join(folder, 'sub')])
   })

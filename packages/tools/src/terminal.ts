@@ -1,4 +1,5 @@
-import type { ExecResult } from '@hermes/contracts/environment'
+import { HermesError } from '@hermes/contracts'
+import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
 import { cleanOutput, exitCodeMeaning } from '@hermes/sandbox'
@@ -7,6 +8,7 @@ import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
+import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 
 const parameters = {
   type: 'object',
@@ -15,11 +17,20 @@ const parameters = {
     background: { type: 'boolean', default: false, description: 'Return at once with a session_id for process' },
     timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, at most 600' },
     workdir: { type: 'string', description: 'Run here, this once' },
+    notify_on_complete: { type: 'boolean', description: 'Background: be told when it ends' },
+    watch_patterns: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Background: be told of output lines that hold one of these texts; rare ones only',
+    },
+    pty: { type: 'boolean', description: 'On a pseudo-terminal, for interactive programs' },
   },
   required: ['command'],
 } as const
 
 type Args = FromSchema<typeof parameters>
+
+const NO_PTY = 'There is no pseudo-terminal here (node-pty is not installed), so it runs without one.'
 
 /** Runs a shell command. */
 export const createTerminalTool = (settings: ToolSettings = defaultToolSettings) =>
@@ -33,7 +44,7 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
     icon: '💻',
     actions: (args, context) => [spawnAction(args, context)],
     summarize: (args) => args.command,
-    execute: (args, context) => (args.background ? start(args, context) : run(args, context, settings)),
+    execute: (args, context) => (args.background ? start(args, context, settings) : run(args, context, settings)),
   })
 
 function spawnAction(args: Args, { environment }: Pick<ToolPlanContext, 'environment'>): Action {
@@ -49,26 +60,65 @@ async function refuse(args: Args, { environment }: ToolContext): Promise<string 
   return stat?.type === 'directory' ? null : `workdir ${environment.resolve(args.workdir)} is not a directory.`
 }
 
-async function start(args: Args, context: ToolContext): Promise<ToolResult> {
+const wantsNotices = (args: Args): boolean =>
+  args.notify_on_complete === true || (args.watch_patterns?.some((pattern) => pattern !== '') ?? false)
+
+async function start(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
   const { environment } = context
   if (!environment.capabilities.background) return failure('This backend cannot run background processes.')
   const refusal = await refuse(args, context)
   if (refusal) return failure(refusal)
   const detached = detachment(args.command)
   if (detached) return failure(`Leave ${detached} out: background=true keeps the command running already.`)
-  const permit = await context.permit(spawnAction(args, context))
-  const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
-  const process = await environment.spawn(permit, args.command, cwd)
+  if (wantsNotices(args) && !context.notify)
+    return failure(
+      'notify_on_complete and watch_patterns cannot work here: nothing reaches you between your calls. Start it without them and look with process (poll, wait).',
+    )
+  const { process, note } = await spawn(args, context)
   const { id, pid } = process.info()
-  return {
-    text: `Started in the background: session_id ${id}, pid ${pid}. Use process to poll, wait for, read or kill it.`,
-    data: { session_id: id, pid },
+  const told = watch(process, args, context, settings)
+  const text = [`Started in the background: session_id ${id}, pid ${pid}.`, told, note].filter(Boolean).join(' ')
+  return { text, data: { session_id: id, pid, ...(note ? { note } : {}) } }
+}
+
+/** Starts the process, on a pseudo-terminal where one is wanted and there is one; the note says when there is none. */
+async function spawn(
+  args: Args,
+  context: ToolContext,
+): Promise<{ readonly process: BackgroundProcess; readonly note: string }> {
+  const { environment } = context
+  const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
+  const start = async (pty: boolean) =>
+    environment.spawn(await context.permit(spawnAction(args, context)), args.command, { ...cwd, pty })
+  if (args.pty && environment.capabilities.pty) {
+    try {
+      return { process: await start(true), note: '' }
+    } catch (error) {
+      if (!HermesError.isInstance(error) || error.code !== 'environment.no_pty') throw error
+    }
   }
+  return { process: await start(false), note: args.pty ? NO_PTY : '' }
+}
+
+/** Sees to it that the agent is told; says what it will be told of. */
+function watch(process: BackgroundProcess, args: Args, { notify, state }: ToolContext, settings: ToolSettings): string {
+  const manage = 'Use process to poll, wait for, read or kill it.'
+  if (!notify || !wantsNotices(args))
+    return notify ? `${manage} You will not be told when it ends; notify_on_complete=true would do that.` : manage
+  const patterns = args.watch_patterns?.filter((pattern) => pattern !== '') ?? []
+  if (!args.notify_on_complete) {
+    notifyOnMatch(process, patterns, { state, notify, clock: settings.clock })
+    return 'You will be told of matching lines.'
+  }
+  notifyOnExit(process, state, notify)
+  const dropped = patterns.length > 0 ? ' watch_patterns are left out: notify_on_complete goes first.' : ''
+  return `You will be told when it ends; go on with other work.${dropped}`
 }
 
 async function run(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
   const refusal = await refuse(args, context)
   if (refusal) return failure(refusal)
+  if (wantsNotices(args)) return failure('notify_on_complete and watch_patterns need background=true.')
   const detached = detachment(args.command)
   if (detached)
     return failure(`${detached} would leave a process behind that nobody watches. Run it with background=true instead.`)
@@ -77,6 +127,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     return failure(
       `timeout is at most ${settings.terminalMaxTimeoutMs / 1000} seconds. For longer work use background=true and process.`,
     )
+  if (args.pty && context.environment.capabilities.pty) return runOnPty(args, context, timeoutMs)
   const permit = await context.permit(spawnAction(args, context))
   const before = context.environment.cwd()
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
@@ -87,17 +138,48 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     signal: context.signal,
     onOutput: progress,
   })
-  return report(args, result, { timeoutMs, before, after: context.environment.cwd() })
+  const at = { timeoutMs, before, after: context.environment.cwd() }
+  return report(args, result, at, context.environment.capabilities.pty)
+}
+
+/** A foreground command on a pseudo-terminal: a background process that is waited for. Directory and variables stay as they were. */
+async function runOnPty(args: Args, context: ToolContext, timeoutMs: number): Promise<ToolResult> {
+  const { process, note } = await spawn(args, context)
+  if (note) process.closeInput()
+  const startedAtMs = process.info().startedAtMs
+  const ended = await process.wait({ timeoutMs, signal: context.signal }).catch((error: unknown) => {
+    if (!context.signal.aborted) throw error
+    return null
+  })
+  if (!ended) await process.kill()
+  const { exitCode, signal, endedAtMs } = process.info()
+  markSeen(context.state, process.info().id)
+  const output = process.output()
+  const cwd = context.environment.cwd()
+  const result: ExecResult = {
+    exitCode,
+    signal,
+    timedOut: !ended && !context.signal.aborted,
+    canceled: !ended && context.signal.aborted,
+    durationMs: (endedAtMs ?? startedAtMs) - startedAtMs,
+    output: note ? `${output.trimEnd()}\n[${note}]` : output,
+    outputBytes: Buffer.byteLength(output),
+    fullOutputPath: null,
+    cwd,
+  }
+  return report(args, result, { timeoutMs, before: cwd, after: cwd })
 }
 
 function report(
   args: Args,
   result: ExecResult,
   at: { readonly timeoutMs: number; readonly before: string; readonly after: string },
+  hasPty = true,
 ): ToolResult {
   const output = cleanOutput(result.output).trimEnd()
   const meaning = result.exitCode ? exitCodeMeaning(args.command, result.exitCode) : null
   const notes = [
+    ...(args.pty && !hasPty ? [`[${NO_PTY}]`] : []),
     ...(result.fullOutputPath
       ? [`[output cut: ${result.outputBytes} bytes, all of it in ${result.fullOutputPath}]`]
       : []),

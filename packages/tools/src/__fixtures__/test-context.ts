@@ -6,7 +6,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, Tool, ToolContext } from '@hermes/contracts/tool'
 import { createToolRegistry, type ToolOutcome } from '@hermes/registry'
-import { createLocalEnvironment } from '@hermes/sandbox'
+import { createLocalEnvironment, type LocalEnvironmentOptions } from '@hermes/sandbox'
 import { onTestFinished } from 'vitest'
 
 /** A context for tests, and what happened in it. */
@@ -14,6 +14,8 @@ export interface TestContext extends ToolContext {
   readonly permitted: readonly Action[]
   readonly shown: readonly string[]
   readonly questions: readonly Question[]
+  /** Takes the notices that came, as an agent does when it carries them. */
+  notices(): readonly string[]
 }
 
 export interface TestContextOptions {
@@ -22,6 +24,8 @@ export interface TestContextOptions {
   /** Denies what it returns true for. */
   readonly deny?: (action: Action) => boolean
   readonly answer?: Answer
+  /** Nobody would read notices. */
+  readonly unreachable?: true
   /** The data of earlier results by tool name. */
   readonly latest?: Readonly<Record<string, { readonly data: JsonValue; readonly callsSince: number }>>
 }
@@ -31,11 +35,14 @@ export function createToolContext(options: TestContextOptions): TestContext {
   const permitted: Action[] = []
   const shown: string[] = []
   const questions: Question[] = []
+  const waiting: (string | (() => string | null))[] = []
   const scratch = new Map<string, unknown>()
   return {
     permitted,
     shown,
     questions,
+    notices: () => waiting.splice(0).flatMap((notice) => (typeof notice === 'string' ? notice : notice()) ?? []),
+    ...(options.unreachable ? {} : { notify: (notice) => void waiting.push(notice) }),
     signal: options.signal ?? new AbortController().signal,
     sessionId: 'session',
     callId: 'call',
@@ -85,10 +92,12 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** This machine, starting in a folder of its own; closed when the test ends. */
-export async function temporaryEnvironment(): Promise<{ readonly folder: string; readonly environment: Environment }> {
+export async function temporaryEnvironment(
+  options: Partial<LocalEnvironmentOptions> = {},
+): Promise<{ readonly folder: string; readonly environment: Environment }> {
   const [folder, outputDir] = [await temporaryFolder(), await temporaryFolder()]
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8' }
-  const environment = createLocalEnvironment({ cwd: folder, env, home: folder, outputDir })
+  const environment = createLocalEnvironment({ cwd: folder, env, home: folder, outputDir, ...options })
   onTestFinished(() => environment.close())
   return { folder, environment }
 }

@@ -6,7 +6,11 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 /** Real pseudo-terminals by way of the `script` program, for machines where node-pty was not built. */
 export const scriptPty: PtyModule = {
   spawn(file, args, { cwd, env }) {
-    const child = spawn('script', ['-qefc', [file, ...args].map(quoted).join(' '), '/dev/null'], { cwd, env, detached: true })
+    const child = spawn('script', ['-qefc', [file, ...args].map(quoted).join(' '), '/dev/null'], {
+      cwd,
+      env,
+      detached: true,
+    })
     child.stdout.setEncoding('utf8')
     return {
       pid: child.pid ?? 0,
