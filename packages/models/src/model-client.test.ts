@@ -193,6 +193,15 @@ describe('createModelClient', () => {
     expect(await cost({})).toBe('unknown')
   })
 
+  it('counts what went into the cache at its own price', async () => {
+    const usage = { inputTokens: 10_000, outputTokens: 100, cacheReadTokens: 6_000, cacheWriteTokens: 3_000 }
+    server.enqueue({ text: 'ok', usage })
+    const prices = { inputPerMillion: 2, outputPerMillion: 10, cacheReadPerMillion: 0.2, cacheWritePerMillion: 2.5 }
+    const made = client({ provider: 'anthropic', baseUrl: server.anthropicBaseUrl, prices })
+    const finish = (await run(made)).at(-1) as ModelFinish
+    expect(finish.usage.costUsd).toBeCloseTo(0.002 + 0.0012 + 0.0075 + 0.001, 10)
+  })
+
   it('logs an observer that throws and goes on', async () => {
     server.enqueue({ text: 'ok' })
     const logged: unknown[] = []

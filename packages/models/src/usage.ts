@@ -6,6 +6,8 @@ export interface ModelPrices {
   readonly outputPerMillion: number
   /** Default: as other input. */
   readonly cacheReadPerMillion?: number
+  /** Default: as other input. */
+  readonly cacheWritePerMillion?: number
 }
 
 const MILLION = 1_000_000
@@ -15,10 +17,11 @@ export function withCost(usage: Usage, prices: ModelPrices | undefined, isLocal:
   if (usage.costUsd !== 'unknown') return usage
   if (isLocal) return { ...usage, costUsd: 0 }
   if (!prices) return usage
-  const cacheRate = prices.cacheReadPerMillion ?? prices.inputPerMillion
+  const { inputPerMillion, cacheReadPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = prices
   const costUsd =
-    ((usage.inputTokens - usage.cacheReadTokens) * prices.inputPerMillion +
-      usage.cacheReadTokens * cacheRate +
+    ((usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens) * inputPerMillion +
+      usage.cacheReadTokens * cacheReadPerMillion +
+      usage.cacheWriteTokens * cacheWritePerMillion +
       usage.outputTokens * prices.outputPerMillion) /
     MILLION
   return { ...usage, costUsd }
