@@ -50,6 +50,7 @@ async function checkAll() {
     await check(`quick start of agent-core under Node ${major}`, () => quickStart({ tarballs, path, major }))
     await check(`the CLI under Node ${major}`, () => useCli({ tarballs, path, major }))
     await check(`the ACP server alone under Node ${major}`, () => useAcp({ tarballs, path, major }))
+    await check(`the gateway alone under Node ${major}`, () => useGateway({ tarballs, path, major }))
   }
   await check('the CLI says which Node it needs under Node 20', () => refuseOldNode(tarballs, nodeFolder('^20')))
 }
@@ -163,6 +164,20 @@ function useAcp({ tarballs, path, major }) {
   const output = run('sh', ['-c', script], { cwd: directory, path, env: { HERMES_HOME: join(scratch, 'acp-home') } })
   const { result } = JSON.parse(output)
   if (result?.agentInfo?.name !== 'hermes') throw new Error(`it answered ${output}`)
+}
+
+/** Starts the server, asks it something as any program would, and stops it. */
+function useGateway({ tarballs, path, major }) {
+  const directory = installApp('@hermes/gateway', { tarballs, path, label: major })
+  const flags = '--port 0 --allow-loopback-without-key --base-url http://127.0.0.1:9/v1 -m none'
+  const script = `node node_modules/.bin/hermes-gateway ${flags} > out & until grep -q http: out; do kill -0 $!; done
+curl -sf "$(grep -o 'http:[^ ]*' out)/models" && kill $! && wait $!`
+  const output = run('sh', ['-ec', script], {
+    cwd: directory,
+    path,
+    env: { HERMES_HOME: join(scratch, 'gateway-home') },
+  })
+  if (JSON.parse(output).data[0]?.id !== 'hermes-agent') throw new Error(`it answered ${output}`)
 }
 
 function installCli(tarballs, path, label) {

@@ -67,9 +67,15 @@ export class Agents {
       const isOld = clock.now() - usedAtMs > IDLE_MS && !ready.hasProcesses()
       if ((!isOld && surplus <= 0) || isTaken(sessionId)) continue
       surplus--
-      this.#warm.delete(sessionId)
-      ready.close().catch(() => undefined)
+      this.forget(sessionId)
     }
+  }
+
+  /** Closes the agent of a session; the session stays. */
+  forget(sessionId: string): void {
+    const known = this.#warm.get(sessionId)
+    this.#warm.delete(sessionId)
+    known?.ready.close().catch(() => undefined)
   }
 
   /** Stops looking after agents; the runtime closes them. */

@@ -117,12 +117,16 @@ interface Slot {
   endUnlessRunning(): void
 }
 
-function start({ ready, input, turn }: Conversation, slot: Slot): Run {
+function start({ ready, input, turn, forget }: Conversation, slot: Slot): Run {
   try {
     const run = ready.agent.run(input, { signal: slot.signal })
     if (slot.signal.aborted) turn.ending()
     slot.signal.addEventListener('abort', () => turn.ending(), { once: true })
-    slot.follow(run.result.then(() => turn.leave()))
+    const settled = run.result.then(({ error }) => {
+      if (error?.code.startsWith('store.')) forget()
+      turn.leave()
+    })
+    slot.follow(settled)
     return run
   } catch (error) {
     turn.leave()

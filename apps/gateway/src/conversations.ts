@@ -18,6 +18,8 @@ export interface Conversation {
   readonly ready: ReadyAgent
   readonly input: RunInput
   readonly turn: Turn
+  /** Drops the agent, whose view of its session is no longer right; the next request gets a new one. */
+  forget(): void
 }
 
 /** Options of {@link Conversations}. */
@@ -97,7 +99,7 @@ export class Conversations {
       const input = await this.#input(sessionId, request, partial)
       if (input) {
         const ready = await agents.open(sessionId, request.system)
-        return { sessionId, ready, input, turn }
+        return { sessionId, ready, input, turn, forget: () => agents.forget(sessionId) }
       }
     } catch (error) {
       turn.leave()

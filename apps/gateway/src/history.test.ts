@@ -1,0 +1,96 @@
+import type { Message } from '@hermes/contracts/conversation'
+import { describe, expect, it } from 'vitest'
+import { findContinuation, saidIn } from './history.js'
+
+const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+const assistant = (text: string): Message => ({
+  role: 'assistant',
+  content: [{ type: 'text', text }],
+  finishReason: 'stop',
+})
+const reminder = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text, origin: 'reminder' }] })
+const call: Message = {
+  role: 'assistant',
+  content: [
+    { type: 'text', text: 'Looking.' },
+    { type: 'tool-call', id: 'a', name: 'look', args: {}, rawArgs: '{}' },
+  ],
+}
+const result: Message = { role: 'tool', callId: 'a', toolName: 'look', content: [{ type: 'text', text: 'seen' }] }
+const interrupted: Message = {
+  role: 'assistant',
+  content: [
+    { type: 'text', text: 'Once upon' },
+    { type: 'text', text: '[interrupted]', origin: 'reminder' },
+  ],
+}
+
+const continuation = (log: Message[], client: Message[], partial = false) =>
+  findContinuation({
+    log: saidIn(log),
+    history: saidIn(client.slice(0, -1)),
+    message: saidIn(client.slice(-1))[0]!,
+    partial,
+  })
+const append = (missing: number) => ({ type: 'append', missing })
+
+describe('findContinuation', () => {
+  const log = [user('one'), assistant('1'), user('two'), assistant('2')]
+
+  it('adds the new message alone when the log has all the rest', () => {
+    expect(continuation([], [user('one')])).toEqual(append(0))
+    expect(continuation(log, [...log, user('three')])).toEqual(append(0))
+  })
+
+  it('adds what the log lacks', () => {
+    expect(continuation([], [...log, user('three')])).toEqual(append(4))
+    expect(continuation(log.slice(0, 2), [...log, user('three')])).toEqual(append(2))
+  })
+
+  it('finds no way on when the log has said more, or something else', () => {
+    expect(continuation(log, [user('one')])).toBeNull()
+    expect(continuation(log, [...log.slice(0, 2), user('zwei'), assistant('2'), user('three')])).toBeNull()
+    expect(continuation(log, [...log.slice(0, 3), assistant('3'), user('three')])).toBeNull()
+    expect(continuation(log, [user('one'), user('two'), assistant('2'), user('three')])).toBeNull()
+  })
+
+  it('takes a reply around tool calls as one, whole or its last words, and does not mind whitespace and our notes', () => {
+    const worked = [user('look'), call, result, reminder('go on'), assistant('All  seen.\n')]
+    expect(continuation(worked, [user('look '), assistant('Looking.\n\nAll seen.'), user('next')])).toEqual(append(0))
+    expect(continuation(worked, [user('look'), assistant('All seen.'), user('next')])).toEqual(append(0))
+    expect(continuation(worked, [user('look'), assistant('Looking.'), user('next')])).toBeNull()
+  })
+
+  it('takes the beginning of a reply that broke off, or none at all', () => {
+    const broken = [user('tell'), interrupted]
+    expect(continuation(broken, [user('tell'), assistant('Once'), user('go on')])).toEqual(append(0))
+    expect(continuation(broken, [user('tell'), user('go on')])).toEqual(append(0))
+    expect(continuation(broken, [user('tell'), assistant('Twice'), user('go on')])).toBeNull()
+    expect(continuation(broken, [user('tell')])).toBeNull()
+  })
+
+  it('resumes a message that was never answered', () => {
+    expect(continuation([user('one')], [user('one')])).toEqual({ type: 'resume' })
+    expect(continuation([...log, user('three')], [...log, user('three')])).toEqual({ type: 'resume' })
+  })
+
+  it('lets a client that names its session know only the end of it', () => {
+    expect(continuation(log, [user('three')], true)).toEqual(append(0))
+    expect(continuation(log, [user('two'), assistant('2'), user('three')], true)).toEqual(append(0))
+    expect(continuation(log, [user('two'), assistant('2'), user('x'), assistant('y'), user('three')], true)).toEqual(
+      append(2),
+    )
+    expect(continuation(log, [user('two'), assistant('3'), user('three')], true)).toBeNull()
+    expect(continuation([], [user('two'), assistant('2'), user('three')], true)).toEqual(append(2))
+  })
+
+  it('tells images apart by their bytes', () => {
+    const picture = (data: string): Message => ({
+      role: 'user',
+      content: [{ type: 'image', mediaType: 'image/png', data }],
+    })
+    const seen = [picture('AAAA'), assistant('A dot.')]
+    expect(continuation(seen, [...seen, user('sure?')])).toEqual(append(0))
+    expect(continuation(seen, [picture('BBBB'), assistant('A dot.'), user('sure?')])).toBeNull()
+  })
+})

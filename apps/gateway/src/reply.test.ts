@@ -1,0 +1,76 @@
+import type { AgentEvent, AgentEventBody } from '@hermes/agent-core'
+import { noUsage } from '@hermes/contracts/conversation'
+import { describe, expect, it } from 'vitest'
+import { toEnding } from './completion.js'
+import { ReplyReader } from './reply.js'
+
+const event = (body: AgentEventBody): AgentEvent => ({
+  runId: 'r',
+  sessionId: 's',
+  agentPath: ['root'],
+  atMs: 0,
+  ...body,
+})
+const delta = (messageId: string, text: string): AgentEventBody => ({ type: 'message-delta', messageId, text })
+const end = (messageId: string, text: string, finishReason: 'stop' | 'length' = 'stop'): AgentEventBody => ({
+  type: 'message-end',
+  messageId,
+  message: { role: 'assistant', content: [{ type: 'text', text }], finishReason },
+})
+
+function textOf(...bodies: AgentEventBody[]): string {
+  const reader = new ReplyReader()
+  return bodies
+    .flatMap((body) => reader.read(event(body)))
+    .map((piece) => (piece.type === 'text' ? piece.text : ''))
+    .join('')
+}
+
+describe('ReplyReader', () => {
+  it('sets replies around tool calls apart', () => {
+    expect(textOf(delta('1', 'Look'), delta('1', 'ing.'), end('1', 'Looking.'), delta('2', 'Done.'))).toBe(
+      'Looking.\n\nDone.',
+    )
+  })
+
+  it('joins a reply that goes on after its output limit', () => {
+    expect(textOf(delta('1', 'a word cut in'), end('1', 'a word cut in', 'length'), delta('2', ' two'))).toBe(
+      'a word cut in two',
+    )
+  })
+
+  it('gives the text of a message that was not streamed', () => {
+    expect(textOf(end('1', 'All at once.'))).toBe('All at once.')
+  })
+
+  it('says that a reply starts again after a retry', () => {
+    const retry = {
+      type: 'retry-wait',
+      attempt: 1,
+      delayMs: 1,
+      reason: 'connection',
+      message: 'broke',
+      discardedMessageId: '1',
+    } as const
+    expect(textOf(delta('1', 'Onc'), retry, delta('2', 'Once.'))).toBe(
+      'Onc\n\n[The reply broke off and starts again.]\n\nOnce.',
+    )
+  })
+})
+
+describe('toEnding', () => {
+  const ending = (status: 'completed' | 'stopped' | 'interrupted', code?: string) =>
+    toEnding({
+      sessionId: 's',
+      result: { status, text: 'x', usage: noUsage, ...(code ? { error: { code, message: 'why', details: {} } } : {}) },
+      denials: [],
+      isCutOff: false,
+    })
+
+  it('tells in the words of the API how a run ended', () => {
+    expect(ending('completed').finishReason).toBe('stop')
+    expect(ending('stopped', 'agent.turn_limit').finishReason).toBe('length')
+    expect(ending('stopped', 'agent.content_filter').finishReason).toBe('content_filter')
+    expect(() => ending('interrupted')).toThrow('the session can go on')
+  })
+})
