@@ -6,4 +6,11 @@ export {
   type ModelChoice,
   type ModelWishes,
 } from './model-choice.js'
-export { type AgentRequest, openRuntime, type ReadyAgent, type Runtime, type RuntimeOptions } from './open-runtime.js'
+export {
+  type AgentRequest,
+  openRuntime,
+  type ReadyAgent,
+  type Runtime,
+  type RuntimeOptions,
+  type ToolStatus,
+} from './open-runtime.js'

@@ -13,7 +13,7 @@ import type { ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient } from '@hermes/models'
-import { createToolRegistry, resolveToolsets } from '@hermes/registry'
+import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createPolicy, createRedactor, parseRules } from '@hermes/safety'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { openStorage, type Storage } from '@hermes/storage'
@@ -81,6 +81,19 @@ export interface ReadyAgent {
   close(): Promise<void>
 }
 
+/** A tool as lists show it. */
+export interface ToolStatus {
+  readonly name: string
+  readonly toolset: string
+  readonly description: string
+  /** Whether the toolsets of config.yaml hold it. */
+  readonly isEnabled: boolean
+  /** Whether it can work on this machine. */
+  readonly isAvailable: boolean
+  /** Environment variables it needs. */
+  readonly requires: readonly string[]
+}
+
 /** One opened Hermes home. Several may live in one process. */
 export interface Runtime {
   readonly config: HermesConfig
@@ -99,6 +112,10 @@ export interface Runtime {
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** All tools, sorted by name. */
+  tools(): Promise<readonly ToolStatus[]>
+  /** All toolsets by name, with the tools each comes to. */
+  toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>>
   /** Ends background processes, closes recordings and the store. */
   close(): Promise<void>
 }
@@ -196,13 +213,8 @@ class HomeRuntime implements Runtime {
   }
 
   async createAgent(request: AgentRequest): Promise<ReadyAgent> {
-    const registry = createToolRegistry({
-      tools: toolFactories.map((create) => create(toolSettings(this.config))),
-    })
-    const toolsets = {
-      enabled: request.toolsets ?? this.config.toolsets,
-      disabled: [...this.config.agent.disabled_toolsets, ...(request.withoutToolsets ?? [])],
-    }
+    const registry = this.#registry()
+    const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
     const cwd = request.cwd ?? this.#options.cwd
     const environment = this.#environment(cwd)
@@ -240,6 +252,38 @@ class HomeRuntime implements Runtime {
         this.#closers.delete(closeEnvironment)
         await closeEnvironment()
       },
+    }
+  }
+
+  async tools(): Promise<readonly ToolStatus[]> {
+    const registry = this.#registry()
+    const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
+    const available = (await registry.definitions()).map(({ name }) => name)
+    return registry.names().map((name) => {
+      const { toolset, description, requires = [] } = registry.get(name)!
+      const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
+      return { name, toolset, description, isEnabled, isAvailable, requires }
+    })
+  }
+
+  toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>> {
+    const all = this.#registry().toolsets()
+    return Object.fromEntries(
+      Object.entries(all).map(([name, { description }]) => [
+        name,
+        { description, tools: resolveToolsets(all, { enabled: [name] }) },
+      ]),
+    )
+  }
+
+  #registry(): ToolRegistry {
+    return createToolRegistry({ tools: toolFactories.map((create) => create(toolSettings(this.config))) })
+  }
+
+  #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
+    return {
+      enabled: toolsets ?? this.config.toolsets,
+      disabled: [...this.config.agent.disabled_toolsets, ...withoutToolsets],
     }
   }
 
