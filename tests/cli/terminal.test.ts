@@ -59,10 +59,9 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
       await terminal.shows(/>$/)
       await terminal.type('Clean up.')
       await terminal.press('Enter')
-      await terminal.shows(/\[y\] yes, once\n.*\[n\] no\n>$/s)
+      await terminal.shows(/❯ \[y\] yes, once\n.* {2}\[n\] no$/s)
       expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
       await terminal.type(answer)
-      await terminal.press('Enter')
       await terminal.shows(outcome)
     }
     await expect(stat(join(cwd, 'build'))).rejects.toThrow()
@@ -72,11 +71,10 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     const args = { question: 'Which colour?', choices: ['red', 'blue'] }
     server.enqueue({ toolCalls: [{ name: 'clarify', args }] }, { text: 'Blue it is.' })
     await using terminal = await open(['-q', 'Paint.'])
-    const screen = await terminal.shows('number or answer >')
-    expect(screen).toBe('❓ Which colour?\n  1. red\n  2. blue\nnumber or answer >')
+    const screen = await terminal.shows('or type an answer')
+    expect(screen).toBe('❓ Which colour?\n❯ 1. red\n  2. blue\n  or type an answer')
     await terminal.type('2')
-    await terminal.press('Enter')
-    await terminal.shows('Blue it is.')
+    expect(await terminal.shows('Blue it is.')).toContain('❓ Which colour?\n  → blue\n')
     expect(await terminal.exitCode()).toBe(0)
     expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('blue')
   })
@@ -86,7 +84,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await using terminal = await open([])
     for (const [task, sign] of [
       ['Wait.', '💻 echo begun; sleep 600'],
-      ['Clean up.', '[n] no >'],
+      ['Clean up.', '[n] no'],
     ] as const) {
       await terminal.shows(/>$/)
       await terminal.type(task)
@@ -114,7 +112,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.shows(/>$/)
     for (const [line, reply] of [
       ['First', 'Answer to 2 messages.'],
-      ['/hlep', 'Unknown command /hlep.'],
+      ['/hlep', 'Unknown command /hlep. The nearest is'],
       ['/help', /\/new +start a new session\n/],
       ['/new', 'A new session.'],
       ['Second', /Answer to 2 messages\.\n.*Answer to 2 messages\./s],

@@ -25,9 +25,18 @@ export interface Output {
   readonly isTTY: boolean
   /** Columns of the terminal, 80 when there is none. */
   columns(): number
+  /** Rows of the terminal, 24 when there is none. */
+  rows(): number
+  /** Tells of each change of its size. Returns how to stop. */
+  onResize(handler: () => void): () => void
   /** Colours are wanted: a terminal, and no `NO_COLOR`. */
   readonly colors: boolean
   write(text: string): void
+}
+
+/** Whether a person can be asked: keys come from a terminal and the question can be seen. */
+export function canAsk(io: Pick<Io, 'stdin' | 'stderr'>): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY
 }
 
 /** Wraps a stream so that a closed pipe never ends a run. */
@@ -40,7 +49,12 @@ export function createOutput(stream: NodeJS.WriteStream | WriteStream, env: Read
   return {
     isTTY,
     colors: isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
-    columns: () => stream.columns ?? 80,
+    columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
+    onResize: (handler) => {
+      stream.on('resize', handler)
+      return () => stream.off('resize', handler)
+    },
     write: (text) => {
       if (!closed && !stream.destroyed) stream.write(text)
     },

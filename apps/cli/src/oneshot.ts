@@ -1,13 +1,12 @@
-import type { AgentEvent, RunInput, RunResult, RunStatus } from '@hermes/agent-core'
+import type { RunInput, RunResult, RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
-import type { Io } from './io.js'
+import { canAsk, type Io } from './io.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
 import { printable } from './render/style.js'
 import { chooseSession } from './session-choice.js'
-import { askQuestion, canAsk, listenForApprovals } from './terminal-answers.js'
 
 const EXIT_OF: Readonly<Record<RunStatus, number>> = {
   completed: EXIT.ok,
@@ -22,18 +21,24 @@ const MODELS_SHOWN = 20
 /** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
 export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
   const input = toInput(options, piped)
-  const runtime = await openCli(io, { surface: canAsk(io) ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
+  const runtime = await openCli(io, { surface: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
   try {
     const session = await chooseSession(await runtime.storage(), options)
     const { agent, models } = await runtime.createAgent({
       ...agentOptions(options),
       ...(session ? { session } : {}),
-      ...(canAsk(io) ? { ask: (question, { signal }) => askQuestion(io, question, signal) } : {}),
+      ...(person ? { ask: person.ask } : {}),
     })
-    if (canAsk(io)) listenForApprovals(io, runtime, agent.sessionId)
+    const desk = person?.openDesk(runtime.policy, agent.sessionId)
     const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
     const run = agent.run(input)
-    await show(io, options, run)
+    const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
+    for await (const event of run) {
+      desk?.see(event)
+      if (options.json) io.stdout.write(`${JSON.stringify(event)}\n`)
+      else view.show(event)
+    }
     const result = await run.result
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
@@ -78,14 +83,6 @@ export function agentOptions(options: ChatOptions) {
         }),
     ...(options.record === undefined ? {} : { record: options.record }),
     ...(options.replay === undefined ? {} : { replay: options.replay }),
-  }
-}
-
-async function show(io: Io, options: ChatOptions, events: AsyncIterable<AgentEvent>): Promise<void> {
-  const view = createProgressView({ output: io.stderr, text: false })
-  for await (const event of events) {
-    if (options.json) io.stdout.write(`${JSON.stringify(event)}\n`)
-    else view.show(event)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '@hermes/agent-core'
 import type { Output } from '../io.js'
+import { renderDiff } from './diff.js'
 import { clip, createStyle, formatDuration, printable, type Style } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
@@ -64,18 +65,21 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
 }
 
 const SHOWN_LINES = 8
-const SHOWS_OUTPUT = new Set(['terminal', 'patch'])
+const SHOWS_OUTPUT = new Set(['terminal'])
 
 function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style, columns: number): string {
   const first = event.content.find((part) => part.type === 'text')
   const lines = first?.type === 'text' && first.text !== '' ? first.text.trimEnd().split('\n') : []
   const indented = (line: string) => `  ${clip(line, columns - 2)}`
   if (event.isError) return style.red(indented(`failed: ${lines.join(' ')}`))
+  if (event.toolName === 'patch' && first?.type === 'text')
+    return `${renderDiff(first.text, { style, columns })}\n${style.dim(indented(formatDuration(event.durationMs)))}`
   const count = `${lines.length} line${lines.length === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`
   if (!SHOWS_OUTPUT.has(event.toolName)) return style.dim(indented(count))
   const shown = lines.length > SHOWN_LINES + 1 ? SHOWN_LINES : lines.length
   const left = lines.length > shown ? [`… ${lines.length - shown} more lines`] : []
-  return style.dim([...lines.slice(0, shown), ...left, formatDuration(event.durationMs)].map(indented).join('\n'))
+  const body = [...lines.slice(0, shown), ...left, formatDuration(event.durationMs)]
+  return body.map((line) => style.dim(indented(line))).join('\n')
 }
 
 /** A question stands on the screen already, put by whoever asks it, and so does the answer. */

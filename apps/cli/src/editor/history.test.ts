@@ -1,0 +1,49 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { silentLogger } from '@hermes/contracts'
+import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createHistory, type History } from './history.js'
+
+let temporary: TemporaryHome
+let file: string
+let history: History
+
+beforeEach(async () => {
+  temporary = await temporaryHome()
+  file = join(temporary.path, 'new', 'history.jsonl')
+  history = createHistory({ file, logger: silentLogger })
+})
+afterEach(() => temporary.remove())
+
+it('keeps lines in order, each once, in a file nobody else reads', async () => {
+  expect(await history.load()).toEqual([])
+  for (const line of ['one', 'two\nlines', 'one', '日本']) await history.add(line)
+  expect(await history.load()).toEqual(['two\nlines', 'one', '日本'])
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+it('keeps the newest thousand and makes the file small again', async () => {
+  await history.add('first')
+  const many = Array.from({ length: 2500 }, (_, index) => `${JSON.stringify(`line ${index}`)}\n`).join('')
+  await writeFile(file, many)
+  const lines = await history.load()
+  expect([lines.length, lines[0], lines.at(-1)]).toEqual([1000, 'line 1500', 'line 2499'])
+  expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1000)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+it('leaves out what is damaged or very long', async () => {
+  await history.add('good')
+  await history.add('x'.repeat(20_001))
+  await writeFile(file, `${await readFile(file, 'utf8')}"cut off\n{}\n`)
+  await history.add('better')
+  expect(await history.load()).toEqual(['good', 'better'])
+})
+
+it('does without a file that cannot be there', async () => {
+  const lost = createHistory({ file: join(temporary.path, 'file', 'history'), logger: silentLogger })
+  await writeFile(join(temporary.path, 'file'), '')
+  await lost.add('one')
+  expect(await lost.load()).toEqual([])
+})

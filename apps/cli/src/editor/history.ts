@@ -1,0 +1,68 @@
+import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Logger } from '@hermes/contracts'
+import { errorLine } from '@hermes/contracts'
+
+const MAX_LINES = 1000
+const MAX_CHARS = 1_000_000
+const MAX_LINE_CHARS = 20_000
+
+/** Lines typed in earlier conversations, kept in one file of the home (mode 0600). Failing to keep them never stops anybody. */
+export interface History {
+  /** Oldest first, each once, the newest 1,000. */
+  load(): Promise<readonly string[]>
+  /** Adds a line; several processes may. Lines beyond 20,000 characters are not kept. */
+  add(line: string): Promise<void>
+}
+
+/** The history in `file`, one JSON text per line. */
+export function createHistory({ file, logger }: { readonly file: string; readonly logger: Logger }): History {
+  const quietly = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        logger.warn('The input history could not be used.', { error: errorLine(error) })
+      return otherwise
+    }
+  }
+  return {
+    load: () => quietly(() => load(file), []),
+    add: (line) => quietly(() => add(file, line), undefined),
+  }
+}
+
+async function load(file: string): Promise<readonly string[]> {
+  const stored = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
+  const lines = newestOf(stored.flatMap(parse))
+  if (stored.length > 2 * MAX_LINES || stored.join('').length > 2 * MAX_CHARS) await rewrite(file, lines)
+  return lines
+}
+
+async function add(file: string, line: string): Promise<void> {
+  if (line.length > MAX_LINE_CHARS) return
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+}
+
+async function rewrite(file: string, lines: readonly string[]): Promise<void> {
+  const temporary = `${file}.${process.pid}`
+  await writeFile(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
+  await rename(temporary, file)
+}
+
+/** A line that was cut by a full disk or a kill is left out. */
+function parse(stored: string): readonly string[] {
+  try {
+    const line: unknown = JSON.parse(stored)
+    return typeof line === 'string' && line !== '' ? [line] : []
+  } catch {
+    return []
+  }
+}
+
+function newestOf(lines: readonly string[]): readonly string[] {
+  const kept = [...new Set(lines.toReversed())].slice(0, MAX_LINES)
+  let chars = 0
+  return kept.filter((line) => (chars += line.length) <= MAX_CHARS).reverse()
+}

@@ -1,0 +1,69 @@
+// A question with answers to pick from, as a pure state machine like the editor.
+import { createEditorState, type EditorState, press, withText } from './editor.js'
+import type { KeyInput } from './keys.js'
+
+/** One answer to pick; `key` is the letter that picks it at once. */
+interface PickOption {
+  readonly label: string
+  readonly key?: string
+}
+
+/** What is asked. Numbers pick too; Escape gives no answer. */
+export interface PickRequest {
+  /** May have several lines; the first is the question. */
+  readonly title: string
+  readonly options: readonly PickOption[]
+  /** Whether other text is taken. Without options it is all there is. */
+  readonly freeText: boolean
+}
+
+/** What was answered; `none` after Escape, an interrupt or an abort. */
+export type PickAnswer =
+  | { readonly type: 'option'; readonly index: number }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'none' }
+
+/** A question being answered. `at` counts options; the row after the last is the free text. */
+export interface PickerState {
+  readonly request: PickRequest
+  readonly at: number
+  readonly editor: EditorState
+}
+
+/** A question nobody has touched yet: the first answer is marked. */
+export function createPicker(request: PickRequest): PickerState {
+  return { request, at: 0, editor: createEditorState() }
+}
+
+/** Whether text is being typed rather than an option marked. */
+export function isTyping({ request, at }: PickerState): boolean {
+  return at >= request.options.length
+}
+
+/** Takes one input: the next state, or the answer. */
+export function pressPicker(state: PickerState, input: KeyInput): PickerState | PickAnswer {
+  const { options, freeText } = state.request
+  const rows = options.length + (freeText ? 1 : 0)
+  const key = input.type === 'key' ? input.key : ''
+  if (key === 'escape' || key === 'ctrl+c' || key === 'ctrl+d') return { type: 'none' }
+  if (key === 'up' || key === 'shift+tab') return { ...state, at: (state.at + rows - 1) % rows }
+  if (key === 'down' || key === 'tab') return { ...state, at: (state.at + 1) % rows }
+  if (isTyping(state)) return typeInto(state, input)
+  if (key === 'enter') return { type: 'option', index: state.at }
+  if (input.type === 'text') {
+    const index = shortcut(options, input.text)
+    if (index >= 0) return { type: 'option', index }
+  }
+  return freeText && input.type !== 'key' ? typeInto({ ...state, at: options.length }, input) : state
+}
+
+function typeInto(state: PickerState, input: KeyInput): PickerState | PickAnswer {
+  const step = press(state.editor, input)
+  if (step.effect.type === 'submit') return { type: 'text', text: step.effect.text }
+  return { ...state, editor: step.effect.type === 'none' ? step.state : withText(step.state, step.state.text) }
+}
+
+function shortcut(options: readonly PickOption[], text: string): number {
+  const letter = options.findIndex(({ key }) => key !== undefined && key === text.toLowerCase())
+  return letter >= 0 ? letter : /^[1-9]$/.test(text) && Number(text) <= options.length ? Number(text) - 1 : -1
+}

@@ -1,0 +1,50 @@
+import type { AgentOptions } from '@hermes/agent-core'
+import type { Policy } from '@hermes/contracts/policy'
+import type { Io, Output } from '../io.js'
+import type { Console, ConsoleHandlers } from './console.js'
+import { openConsole } from './open-console.js'
+import { type ApprovalDesk, type Asker, askQuestion, openApprovalDesk } from './questions.js'
+
+/** The person behind a single question: asked on standard error, which is theirs alone while a question is open. */
+export interface Person {
+  /** Standard error, above an open question. */
+  readonly output: Output
+  readonly ask: NonNullable<AgentOptions['ask']>
+  openDesk(policy: Policy, sessionId: string): ApprovalDesk
+}
+
+/** Whoever sits at the terminal. */
+export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Person {
+  const asker = createAsker(io)
+  return {
+    output: asker.output,
+    ask: (question, { signal }) => askQuestion(asker, question, signal),
+    openDesk: (policy, sessionId) => openApprovalDesk({ policy, sessionId, asker, isYolo: () => false }),
+  }
+}
+
+/** The terminal is taken for as long as a question is open and no longer. */
+function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Asker {
+  let console: Console | null = null
+  let open = 0
+  const handlers: ConsoleHandlers = {
+    onLine: () => undefined,
+    onEnd: () => undefined,
+    onInterrupt: () => process.kill(process.pid, 'SIGINT'),
+  }
+  return {
+    output: { ...io.stderr, write: (text) => (console?.output ?? io.stderr).write(text) },
+    pick: async (request, signal) => {
+      console ??= openConsole(io, { terminal: io.stderr, handlers })
+      open++
+      try {
+        return await console.pick(request, signal)
+      } finally {
+        if (--open === 0) {
+          console.close()
+          console = null
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { createInterface } from 'node:readline'
+import type { PickAnswer, PickRequest } from '../editor/picker.js'
+import type { Io, Output } from '../io.js'
+import { printable, wrap } from '../render/style.js'
+import type { Console, ConsoleHandlers } from './console.js'
+
+/** A console for terminals that cannot move the cursor: the terminal itself edits the line, questions are answered by a line. */
+export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handlers: ConsoleHandlers): Console {
+  const lines = createInterface({ input: io.stdin, terminal: false })
+  const questions: { readonly request: PickRequest; readonly settle: (answer: PickAnswer) => void }[] = []
+  const showQuestion = () => {
+    const request = questions[0]?.request
+    if (request) terminal.write(describe(request, terminal.columns()))
+  }
+  const settle = (question: (typeof questions)[number] | undefined, answer: PickAnswer) => {
+    const at = question ? questions.indexOf(question) : -1
+    if (at < 0) return
+    questions.splice(at, 1)
+    question!.settle(answer)
+    if (at === 0) showQuestion()
+  }
+  lines.on('line', (line) => {
+    const text = line.trim()
+    const question = questions[0]
+    if (question) settle(question, read(question.request, text))
+    else handlers.onLine({ text, shown: '', how: 'enter' })
+  })
+  lines.on('close', () => handlers.onEnd())
+  return {
+    output: terminal,
+    setStatus: (status) => {
+      if (status === null) terminal.write('> ')
+    },
+    pick: (request, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve({ type: 'none' })
+        const question = { request, settle: resolve }
+        signal?.addEventListener('abort', () => settle(question, { type: 'none' }), { once: true })
+        if (questions.push(question) === 1) showQuestion()
+      }),
+    draft: () => '',
+    setDraft: () => undefined,
+    close: () => {
+      for (const question of questions.splice(0)) question.settle({ type: 'none' })
+      lines.removeAllListeners('close')
+      lines.close()
+    },
+  }
+}
+
+function describe({ title, options, freeText }: PickRequest, columns: number): string {
+  const answers = options.map(({ label, key }, index) => `  ${key ? `[${key}]` : `${index + 1}.`} ${label}`)
+  const prompt = options.length === 0 ? 'answer' : freeText ? 'number or answer' : 'choice'
+  return `${wrap(printable([title, ...answers].join('\n')), columns)}\n${prompt} > `
+}
+
+/** An empty line, and one that fits nothing, is no answer. */
+function read({ options, freeText }: PickRequest, text: string): PickAnswer {
+  const index = options.findIndex(({ key }, at) => text.toLowerCase() === key || text === String(at + 1))
+  if (index >= 0) return { type: 'option', index }
+  return freeText && text !== '' ? { type: 'text', text } : { type: 'none' }
+}

@@ -1,0 +1,85 @@
+import type { AgentEvent } from '@hermes/agent-core'
+import type { ApprovalChoice, ApprovalQuestion, Policy } from '@hermes/contracts/policy'
+import type { Answer, Question } from '@hermes/contracts/tool'
+import { createStyle, printable, wrap } from '../render/style.js'
+import type { Console } from './console.js'
+
+const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly label: string }>> = {
+  once: { key: 'y', label: 'yes, once' },
+  session: { key: 's', label: 'yes, for this session' },
+  always: { key: 'a', label: 'always' },
+  deny: { key: 'n', label: 'no' },
+}
+
+/** Whoever can be asked something. */
+export type Asker = Pick<Console, 'output' | 'pick'>
+
+/** Answers the approvals of one session by asking the person at the terminal. */
+export interface ApprovalDesk {
+  /** Takes a question away once the agent no longer waits for its answer. */
+  see(event: AgentEvent): void
+  close(): void
+}
+
+/** Options of {@link openApprovalDesk}. */
+export interface ApprovalDeskOptions {
+  readonly policy: Policy
+  readonly sessionId: string
+  readonly asker: Asker
+  /** Whether everything that may be approved is, unasked. Read at each question. */
+  readonly isYolo: () => boolean
+}
+
+/** A desk that listens from now on. */
+export function openApprovalDesk({ policy, sessionId, asker, isYolo }: ApprovalDeskOptions): ApprovalDesk {
+  const open = new Map<string, AbortController>()
+  const ask = async (approvalId: string, question: ApprovalQuestion) => {
+    const controller = new AbortController()
+    open.set(approvalId, controller)
+    const choice = isYolo() ? 'once' : await askApproval(asker, question, controller.signal)
+    if (open.delete(approvalId) && choice) await policy.answer(approvalId, choice)
+  }
+  const close = policy.listen(sessionId, (approvalId, question) => {
+    ask(approvalId, question).catch(() => policy.answer(approvalId, 'deny'))
+  })
+  return {
+    close,
+    see: (event) => {
+      if (event.type === 'approval-resolve') open.get(event.approvalId)?.abort()
+    },
+  }
+}
+
+/** Anything but a clear yes is a no; `null` when the question was taken back. */
+async function askApproval(
+  asker: Asker,
+  question: ApprovalQuestion,
+  signal: AbortSignal,
+): Promise<ApprovalChoice | null> {
+  const { action, summary, choices } = question
+  const command = action.type === 'spawn' && !summary.includes(action.command) ? [`  ${action.command}`] : []
+  const title = printable([summary, ...command].join('\n'))
+  const answer = await asker.pick({ title, options: choices.map((choice) => CHOICES[choice]), freeText: false }, signal)
+  if (signal.aborted) return null
+  const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'
+  record(asker, title, CHOICES[choice].label)
+  return choice
+}
+
+/** Puts a `clarify` question to the person. */
+export async function askQuestion(asker: Asker, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { choices, allowFreeText } = question
+  const title = printable(`❓ ${question.question}`)
+  const options = choices.map((label) => ({ label: printable(label) }))
+  const answer = await asker.pick({ title, options, freeText: allowFreeText || choices.length === 0 }, signal)
+  const text = answer.type === 'option' ? choices[answer.index]! : answer.type === 'text' ? answer.text : null
+  record(asker, title, text === null ? 'no answer' : printable(text))
+  return text === null ? { type: 'unanswered', reason: 'The user did not answer.' } : { type: 'answered', text }
+}
+
+/** Question and answer stay on the screen. */
+function record({ output }: Asker, title: string, answer: string): void {
+  const style = createStyle(output)
+  const lines = wrap(title, output.columns()).split('\n')
+  output.write(`${lines.map(style.yellow).join('\n')}\n${wrap(`  → ${answer}`, output.columns())}\n`)
+}

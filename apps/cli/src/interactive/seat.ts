@@ -1,0 +1,55 @@
+import type { Agent } from '@hermes/agent-core'
+import type { Entry } from '@hermes/contracts/conversation'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
+import { type ApprovalDesk, type Asker, askQuestion, openApprovalDesk } from './questions.js'
+
+/** What the agents of a conversation have in common. */
+export interface SeatOptions {
+  readonly runtime: Runtime
+  readonly request: AgentRequest
+  readonly asker: Asker
+  readonly isYolo: () => boolean
+}
+
+/** The agent a person is talking to, and the session it is on. */
+export interface Seat {
+  readonly agent: Agent
+  readonly model: string
+  readonly provider: string
+  readonly desk: ApprovalDesk
+  /** The log when the seat was taken. */
+  readonly entries: readonly Entry[]
+  models(): Promise<readonly string[]>
+  /** Frees the agent; one whose background processes still run keeps them until the end. */
+  leave(): Promise<void>
+}
+
+/** An agent on `session`, or on a new one. */
+export async function takeSeat(
+  options: SeatOptions,
+  session: SessionInfo | null,
+  changes: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'sessionId'> = {},
+): Promise<Seat> {
+  const { runtime, request, asker, isYolo } = options
+  const ready: ReadyAgent = await runtime.createAgent({
+    ...request,
+    ...changes,
+    ...(session ? { session } : {}),
+    ask: (question, { signal }) => askQuestion(asker, question, signal),
+  })
+  const { agent, model, provider } = ready
+  const desk = openApprovalDesk({ policy: runtime.policy, sessionId: agent.sessionId, asker, isYolo })
+  return {
+    agent,
+    model,
+    provider,
+    desk,
+    entries: session ? await (await runtime.storage()).entries(session.id) : [],
+    models: ready.models,
+    leave: async () => {
+      desk.close()
+      if (!ready.hasProcesses()) await ready.close()
+    },
+  }
+}
