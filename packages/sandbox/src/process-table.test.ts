@@ -51,6 +51,16 @@ describe('process table', () => {
     }
   })
 
+  it('tells observers nothing once it is closed', async () => {
+    const { table, start } = await open()
+    const process = await start('sleep 60')
+    const ends: string[] = []
+    process.observe({ onExit: () => ends.push('closed table') })
+    await table.close(false)
+    await new Promise<unknown>((onExit) => process.observe({ onExit }))
+    expect(ends).toEqual([])
+  })
+
   it('says which signal ended a process', async () => {
     const { start } = await open()
     const process = await start('kill -9 $$')

@@ -92,6 +92,7 @@ export class ProcessTable {
     this.#adopt()
     if (this.#trimmer) clearInterval(this.#trimmer)
     this.#trimmer = null
+    for (const process of this.#processes.values()) process.unobserve()
     if (keepProcesses) {
       for (const process of this.#processes.values()) process.own(null)
       return

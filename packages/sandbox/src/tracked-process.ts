@@ -86,6 +86,11 @@ export class TrackedProcess implements BackgroundProcess {
     return () => void this.#observers.delete(entry)
   }
 
+  /** Lets all observers go untold. */
+  unobserve(): void {
+    this.#observers.clear()
+  }
+
   async kill(): Promise<void> {
     const { pid, startTime, status } = this.#record
     if (status === 'exited' && !groupExists(pid)) return
