@@ -6,22 +6,18 @@ export class PieceSource {
   readonly #events: AsyncIterator<AgentEvent>
   readonly #reader: ReplyReader
   readonly #ready: Piece[] = []
-  #pending: Promise<IteratorResult<AgentEvent>> | null = null
 
   constructor(run: Run, reader: ReplyReader) {
     this.#events = run[Symbol.asyncIterator]()
     this.#reader = reader
   }
 
-  /** The next piece, `idle` when nothing happened for `waitMs`, or `null` after the end. */
-  async next(waitMs: number): Promise<Piece | 'idle' | null> {
+  /** The next piece, or `null` after the end. */
+  async next(): Promise<Piece | null> {
     for (;;) {
       const piece = this.#ready.shift()
       if (piece) return piece
-      this.#pending ??= this.#events.next()
-      const result = await within(this.#pending, waitMs)
-      if (result === 'idle') return 'idle'
-      this.#pending = null
+      const result = await this.#events.next()
       if (result.done) return null
       this.#ready.push(...this.#reader.read(result.value))
     }
@@ -31,10 +27,4 @@ export class PieceSource {
   async leave(): Promise<void> {
     await this.#events.return?.()
   }
-}
-
-function within<T>(promise: Promise<T>, waitMs: number): Promise<T | 'idle'> {
-  const { promise: idle, resolve } = Promise.withResolvers<'idle'>()
-  const timer = setTimeout(() => resolve('idle'), waitMs)
-  return Promise.race([promise, idle]).finally(() => clearTimeout(timer))
 }

@@ -20,24 +20,77 @@ export interface StreamReplyOptions {
  * @throws ApiError when the run ended without an answer before anything was said
  */
 export async function streamReply(options: StreamReplyOptions): Promise<ReadableStream<Uint8Array>> {
-  const { source } = options
   const lines = new ReplyLines(options)
-  const first = lines.of(await source.next(KEEP_ALIVE_MS))
-  if (first instanceof Error) throw first
-  const encoder = new TextEncoder()
-  let head: string | null = first
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const text = head ?? lines.orFailure(await source.next(KEEP_ALIVE_MS))
-        head = null
-        controller.enqueue(encoder.encode(text))
-        if (lines.isOver) controller.close()
-      },
-      cancel: () => source.leave(),
-    },
-    { highWaterMark: 0 },
-  )
+  const first = options.source.next()
+  const piece = await within(first, KEEP_ALIVE_MS)
+  if (piece === 'idle')
+    return new ReadableStream(new ReplyBody(options, { lines, head: lines.idle(), next: first }), QUEUE_NOTHING)
+  const head = lines.of(piece)
+  if (head instanceof Error) throw head
+  return new ReadableStream(new ReplyBody(options, { lines, head, next: null }), QUEUE_NOTHING)
+}
+
+const QUEUE_NOTHING = { highWaterMark: 0 }
+
+function within<T>(promise: Promise<T>, waitMs: number): Promise<T | 'idle'> {
+  const { promise: idle, resolve } = Promise.withResolvers<'idle'>()
+  const timer = setTimeout(() => resolve('idle'), waitMs)
+  return Promise.race([promise, idle]).finally(() => clearTimeout(timer))
+}
+
+interface Beginning {
+  readonly lines: ReplyLines
+  readonly head: string
+  /** The piece that is on its way already. */
+  readonly next: Promise<Piece | null> | null
+}
+
+class ReplyBody {
+  readonly #source: PieceSource
+  readonly #lines: ReplyLines
+  readonly #encoder = new TextEncoder()
+  #head: string | null
+  #next: Promise<Piece | null> | null
+  #keepAlive: NodeJS.Timeout | undefined
+  /** The reader waits, and nothing came since the last look. */
+  #isWaiting = false
+  #isQuiet = false
+
+  constructor({ source }: StreamReplyOptions, { lines, head, next }: Beginning) {
+    this.#source = source
+    this.#lines = lines
+    this.#head = head
+    this.#next = next
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#keepAlive = setInterval(() => {
+      if (this.#isWaiting && this.#isQuiet) this.#send(controller, this.#lines.idle())
+      this.#isQuiet = true
+    }, KEEP_ALIVE_MS)
+  }
+
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.#isWaiting = true
+    const text = this.#head ?? this.#lines.orFailure(await (this.#next ?? this.#source.next()))
+    if (this.#head === null) this.#next = null
+    this.#head = null
+    this.#isWaiting = false
+    this.#isQuiet = false
+    this.#send(controller, text)
+    if (!this.#lines.isOver) return
+    clearInterval(this.#keepAlive)
+    controller.close()
+  }
+
+  async cancel(): Promise<void> {
+    clearInterval(this.#keepAlive)
+    await this.#source.leave()
+  }
+
+  #send(controller: ReadableStreamDefaultController<Uint8Array>, text: string): void {
+    controller.enqueue(this.#encoder.encode(text))
+  }
 }
 
 class ReplyLines {
@@ -51,13 +104,17 @@ class ReplyLines {
   }
 
   /** Never an error: what goes wrong in the middle is told in the stream. */
-  orFailure(piece: Piece | 'idle' | null): string {
+  orFailure(piece: Piece | null): string {
     const text = this.of(piece)
     return text instanceof Error ? this.#options.writer.fail(text) : text
   }
 
-  of(piece: Piece | 'idle' | null): string | ApiError {
-    if (piece === 'idle') return this.#begin() + KEEP_ALIVE
+  /** A comment, so that nobody on the way takes the silence for the end. */
+  idle(): string {
+    return this.#begin() + KEEP_ALIVE
+  }
+
+  of(piece: Piece | null): string | ApiError {
     const { writer } = this.#options
     switch (piece?.type) {
       case 'text':
