@@ -480,14 +480,54 @@ describe('createAgent', () => {
     expect(messagesOf(agent.entries())[2]).toEqual({ role: 'user', content: [{ type: 'text', text: 'So?' }] })
   })
 
+  it('keeps the result of a call that finished when its neighbour is aborted', async () => {
+    const slow = record('slow', {
+      execute: (args, { signal, progress }) => {
+        if ((args as { n: number }).n === 1) return 'finished'
+        progress('waiting')
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    })
+    const calls = [['a', 'slow', { n: 0 }] as const, ['b', 'slow', { n: 1 }] as const]
+    const { agent, model } = setUp([{ calls }, { text: 'ok' }], { tools: [slow] })
+    const run = agent.run('go')
+    for await (const event of run) if (event.type === 'tool-progress') agent.interrupt()
+    await agent.run('on').result
+    const results = model.requests[1]!.messages.filter((message) => message.role === 'tool')
+    expect(results.map((message) => messageText(message)).sort()).toEqual([
+      'This call was not run: the user interrupted first.',
+      'finished',
+    ])
+  })
+
+  it('has nothing to resume in a session without a message', async () => {
+    const { agent } = setUp([])
+    expect(await agent.run({ resume: true }).result).toMatchObject({ error: { code: 'agent.nothing_to_resume' } })
+  })
+
+  it('refuses tools that the toolsets chosen now leave out, and keeps their definitions', async () => {
+    const store = createMemoryStore()
+    const tools = [record('look'), record('touch', { toolset: 'other' })]
+    await createAgent({ model: scriptedModel([{ text: 'one' }]), tools, store, sessionId: 's' }).run('a').result
+    const model = scriptedModel([{ calls: [['x', 'touch', {}]] }, { text: 'two' }])
+    await createAgent({ model, tools, store, sessionId: 's', toolsets: { enabled: ['test'] } }).run('b').result
+    expect(model.requests[0]!.tools).toHaveLength(2)
+    expect(model.requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', isError: true })
+  })
+
   it('takes registered secrets out of tool results before they are stored', async () => {
-    const leak = record('leak', { execute: () => ({ data: { key: 'hunter2-hunter2' } }) })
+    const leak = record('leak', {
+      execute: (_, { progress }) => {
+        progress('found hunter2-hunter2')
+        return { data: { key: 'hunter2-hunter2' } }
+      },
+    })
     const { agent, model } = setUp([{ calls: [['a', 'leak', {}]] }, { text: 'ok' }], {
       tools: [leak],
       redact: (text) => text.replaceAll('hunter2-hunter2', '[REDACTED]'),
     })
-    await agent.run('go').result
-    expect(JSON.stringify([agent.entries(), model.requests])).not.toContain('hunter2')
+    const events = await collect(agent.run('go'))
+    expect(JSON.stringify([agent.entries(), model.requests, events])).not.toContain('hunter2')
   })
 
   it('reminds of an open task list after ten calls', async () => {

@@ -238,7 +238,9 @@ class CoreAgent implements Agent {
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
       } catch (error) {
+        // It stays in line in this process and leads the next message all the same.
         logger.warn('A note for the model could not be stored.', { error: errorLine(error) })
+        steering.putBack({ text, origin, settle: () => undefined })
       }
       settle('queued')
     }

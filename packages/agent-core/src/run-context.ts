@@ -111,6 +111,11 @@ export class SteerQueue {
     return this.#waiting.length
   }
 
+  /** Puts a note back in line that could not be stored. */
+  putBack({ text, origin, settle }: WaitingNote): void {
+    this.#waiting.unshift({ text: () => text, origin, settle })
+  }
+
   /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
   take(count = this.#waiting.length): readonly WaitingNote[] {
     return this.#waiting.splice(0, count).flatMap(({ text, origin, settle }) => {

@@ -19,7 +19,7 @@ import { TurnBudget } from './budget.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
 import type { ModelTurn, RunContext } from './run-context.js'
-import { answerInterrupted, runToolCalls } from './tool-calls.js'
+import { answerInterrupted, runToolCalls, visibleTools } from './tool-calls.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
 export type RunInput =
@@ -71,11 +71,21 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
   if (!session.prompt()) {
     const system = typeof context.system === 'function' ? await context.system() : context.system
     entries.push({ type: 'prompt', system, tools: await context.registry.definitions(context.toolsets) })
-  }
+  } else tellOfHiddenTools(context)
   if (entries.length > 0) await session.append(...entries)
   if (isResume(input)) return
   await answerLeftOpen(context)
   await appendMessage(context, input)
+}
+
+/** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
+function tellOfHiddenTools(context: RunContext): void {
+  const visible = visibleTools(context)
+  const hidden = (context.session.prompt()?.tools ?? [])
+    .map((tool) => tool.name)
+    .filter((name) => !visible.includes(name))
+  if (hidden.length === 0) return
+  context.emit({ type: 'notice', level: 'info', text: `Not available in this session any more: ${hidden.join(', ')}.` })
 }
 
 /** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
@@ -139,7 +149,12 @@ async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<Ru
 /** A crash may come after the answer was stored and before anybody saw it: then nothing is left to ask. */
 function finishedBefore({ session }: RunContext): RunResult | null {
   const last = session.entries.findLast((entry) => entry.type === 'message')
-  if (last?.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
+  if (!last) {
+    throw new HermesError('This session has no message yet, so there is nothing to go on with. Give it a task.', {
+      code: 'agent.nothing_to_resume',
+    })
+  }
+  if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
   return { status: 'completed', text: messageText(last.message), usage: noUsage }
 }
 

@@ -85,6 +85,11 @@ export class SessionLog {
     })
   }
 
+  /** Takes registered secrets out of text that leaves the agent another way than through the log. */
+  get redact(): (text: string) => string {
+    return this.#options.redact
+  }
+
   /** Appends and returns the `seq` of the last entry, once all are durable. */
   async append(...entries: readonly NewEntry[]): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
@@ -184,7 +189,8 @@ function redactEntry(entry: NewEntry, redact: (text: string) => string): NewEntr
   return { ...entry, message: { ...message, content: content as typeof message.content, ...data } }
 }
 
-function redactData(value: JsonValue, redact: (text: string) => string): JsonValue {
+/** Takes secrets out of every text in `value`. */
+export function redactData(value: JsonValue, redact: (text: string) => string): JsonValue {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map((item: JsonValue) => redactData(item, redact))
   if (typeof value !== 'object' || value === null) return value

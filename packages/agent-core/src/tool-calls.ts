@@ -2,10 +2,11 @@ import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
-import { errorOutcome, type PreparedCall, type ToolOutcome } from '@hermes/registry'
+import { errorOutcome, type PreparedCall, resolveToolsets, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
+import { redactData } from './session.js'
 import { todoReminder } from './todo-reminder.js'
 import { ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
 
@@ -67,8 +68,13 @@ async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
 
 function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
   if (call.args === null) return { type: 'immediate', outcome: errorOutcome(unreadableArguments(call)) }
-  const visible = context.session.prompt()?.tools.map((tool) => tool.name)
-  return context.registry.prepare({ name: call.name, args: call.args }, visible)
+  return context.registry.prepare({ name: call.name, args: call.args }, visibleTools(context))
+}
+
+/** The tools the session was shown, less those that the toolsets chosen now leave out. */
+export function visibleTools(context: RunContext): readonly string[] {
+  const chosen = new Set(resolveToolsets(context.registry.toolsets(), context.toolsets))
+  return (context.session.prompt()?.tools ?? []).map((tool) => tool.name).filter((name) => chosen.has(name))
 }
 
 function unreadableArguments(call: Call): string {
@@ -93,11 +99,15 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
   context.signal.throwIfAborted()
   await writeStarts(context, ready)
   const done = await Promise.allSettled(ready.map((call) => execute(context, call)))
+  // What finished keeps its result even when another call of the segment was aborted.
   for (const [index, result] of done.entries()) {
-    if (result.status === 'rejected') throw result.reason
+    if (result.status === 'rejected') continue
+    const { call } = ready[index]!
     await finalize(context, ready[index]!, result.value)
-    open.shift()
+    open.splice(open.indexOf(call), 1)
   }
+  const failed = done.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
@@ -210,7 +220,10 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const seq = await appendResult(context, ready.call, toolName, { ...kept, content: [...outcome.content, ...extra] })
   for (const note of steered) note.settle('delivered')
-  const { isError, content, data } = outcome
+  const { isError } = outcome
+  const { redact } = context.session
+  const content = outcome.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
+  const data = outcome.data === undefined ? undefined : redactData(outcome.data, redact)
   context.emit(
     {
       type: 'tool-end',

@@ -39,7 +39,7 @@ export function toolContext(context: RunContext, callId: string, granted: Permit
       return requireEnvironment(context)
     },
     permit: async (action) => takeGranted(granted, action) ?? requestPermit(context, callId, action),
-    progress: (text) => context.emit({ type: 'tool-progress', callId, text }),
+    progress: (text) => context.emit({ type: 'tool-progress', callId, text: session.redact(text) }),
     ...(context.notify ? { notify: context.notify } : {}),
     ask: (question) => askUser(context, callId, question),
   }
