@@ -42,7 +42,13 @@ describe('wrong input', () => {
     [['chat', '-c', '-q', 'x', '--base-url', 'http://127.0.0.1:9/v1', '-m', 'm'], /no session to continue yet/],
     [['sessions', 'show', 'abc'], /There is no session "abc"/],
     [['config', 'set', 'agent.max_turns', 'many'], /agent\.max_turns/],
-    [['frobnicate'], /Valid commands: chat, sessions, config, doctor, demo/],
+    [['frobnicate'], /Unknown command "frobnicate"\. Valid commands: chat, /],
+    [['sessions', 'lst'], /Unknown command "sessions lst"\. Valid commands: list, show/],
+    [['chat', '-q', 'x', '--replay', 'missing.jsonl'], /Cannot read the recording missing\.jsonl/],
+    [
+      ['chat', '-q', 'x', '--record', '/nowhere/x.jsonl', '--base-url', 'http://127.0.0.1:9/v1', '-m', 'm'],
+      /Cannot record to \/nowhere\/x\.jsonl/,
+    ],
   ])('%j is answered by one line and exit code 2', async (args, line) => {
     const result = await hermes(args)
     expect(result.stderr).toMatch(oneLine)

@@ -119,10 +119,10 @@ describe('hermes doctor', () => {
   it('is content with a used home, and shows no key', async () => {
     await useHome()
     const key = 'sk-test-1234567890abcdef'
-    const result = await hermes(['doctor'], { OPENAI_API_KEY: key })
+    const result = await hermes(['doctor', '--offline'], { OPENAI_API_KEY: key })
     expect(result).toMatchObject({ exitCode: 0, stderr: '' })
     expect(result.stdout).toMatch(/^ok {4}Session database is sound$/m)
-    expect(result.stdout).toMatch(/^ok {4}Model \S+ at openai .*key found$/m)
+    expect(result.stdout).toMatch(/^ok {4}Model \S+ at openai .*key found; not asked$/m)
     expect(result.stdout).not.toContain(key)
     expect(await readdir(home)).toContain('state.db')
   })

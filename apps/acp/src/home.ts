@@ -1,8 +1,8 @@
-import { defaultHome } from '@hermes/config'
+import { join } from 'node:path'
+import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
-import { openRuntime, type Runtime } from '@hermes/runtime'
+import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
 import type { Io } from './io.js'
-import { createFileLogger } from './log.js'
 
 /** An opened Hermes home and where it logs. */
 export interface Home {
@@ -13,7 +13,7 @@ export interface Home {
 /** Opens the home for editors; what is wrong with it is said once on stderr. */
 export async function openHome(io: Io, options: { readonly yolo: boolean }): Promise<Home> {
   const home = defaultHome({ env: io.env, userHome: io.userHome })
-  const logger = createFileLogger(home)
+  const logger = createFileLogger(join(homeLayout(home).logs, 'agent.log'))
   const { env, cwd, userHome, user, tempDir } = io
   const runtime = await openRuntime({
     home,

@@ -6,18 +6,27 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, stopped: 3, parked: 4, interru
 /** What was asked for cannot be: the line says why and what to do. Exit code 2. */
 export class UsageError extends Error {}
 
+/** How a command failed. */
+export interface Failure {
+  readonly exitCode: number
+  readonly line: string
+  /** The line says it all; otherwise the log should hold the rest. */
+  readonly isOurs: boolean
+}
+
 /** The exit code and the one line for anything a command throws. */
-export function describeFailure(error: unknown): { readonly exitCode: number; readonly line: string } {
-  if (error instanceof UsageError) return { exitCode: EXIT.usage, line: error.message }
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof UsageError) return { exitCode: EXIT.usage, line: error.message, isOurs: true }
   if (HermesError.isInstance(error)) {
     const usage =
       /^(?:registry\.unknown_toolset|models\.(?:unknown_provider|no_key|no_model)|runtime\.|config\.(?:invalid|unknown))/.test(
         error.code,
       )
-    return { exitCode: usage ? EXIT.usage : EXIT.failed, line: error.message }
+    return { exitCode: usage ? EXIT.usage : EXIT.failed, line: error.message, isOurs: true }
   }
   return {
     exitCode: EXIT.failed,
     line: `Something went wrong inside hermes: ${errorLine(error)}. Details are in the log.`,
+    isOurs: false,
   }
 }

@@ -1,18 +1,24 @@
-import { defaultHome } from '@hermes/config'
+import { join } from 'node:path'
+import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
-import { openRuntime, type Runtime } from '@hermes/runtime'
+import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
+import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
-import { createFileLogger } from './log.js'
 
 /** The Hermes home this command works on. */
 export function homeOf(io: Io): string {
   return defaultHome({ env: io.env, userHome: io.userHome })
 }
 
+/** Where a home's commands log. */
+export function loggerOf(home: string): Logger {
+  return createFileLogger(join(homeLayout(home).logs, 'agent.log'))
+}
+
 /** Opens the home for a command; what is wrong with it is said once on stderr. */
 export async function openCli(io: Io, options: { readonly surface: string; readonly yolo: boolean }): Promise<Runtime> {
   const home = homeOf(io)
-  const logger: Logger = createFileLogger(home)
+  const logger = loggerOf(home)
   const runtime = await openRuntime({
     home,
     userHome: io.userHome,
@@ -26,4 +32,14 @@ export async function openCli(io: Io, options: { readonly surface: string; reado
   })
   for (const problem of runtime.problems) io.stderr.write(`hermes: ${problem}\n`)
   return runtime
+}
+
+/** Opens the sessions of the home for one piece of work. */
+export async function withStorage<T>(io: Io, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    return await work(await runtime.storage())
+  } finally {
+    await runtime.close()
+  }
 }

@@ -7,9 +7,8 @@ import { openConsole } from './interactive/open-console.js'
 import type { Seat } from './interactive/seat.js'
 import { commandNames } from './interactive/slash-commands.js'
 import type { Io } from './io.js'
-import { createFileLogger } from './log.js'
 import { agentOptions } from './oneshot.js'
-import { homeOf, openCli } from './open-cli.js'
+import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
 import { createStyle } from './render/style.js'
 import { chooseSession } from './session-choice.js'
@@ -19,7 +18,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
   const runtime = await openCli(io, { surface: 'cli', yolo: false })
   const home = homeOf(io)
-  const history = createHistory({ file: join(home, 'history.jsonl'), logger: createFileLogger(home) })
+  const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
   try {
     const session = await chooseSession(await runtime.storage(), options)
     const conversation = new Conversation({

@@ -12,7 +12,8 @@ export async function readPipedInput(io: Io): Promise<string | null> {
     let text = ''
     io.stdin.setEncoding('utf8')
     for await (const chunk of io.stdin) {
-      if (text.length < MAX_CHARS) text += chunk
+      text += chunk
+      if (text.length > MAX_CHARS) break
     }
     if (text.length > MAX_CHARS) {
       io.stderr.write(`Standard input is longer than ${MAX_CHARS} characters; the rest was left out.\n`)

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { defaultHome, loadSecrets } from '@hermes/config'
+import { defaultHome, homeLayout, loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
-import { openRuntime, type Runtime } from '@hermes/runtime'
+import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
 import { createAdaptorServer } from '@hono/node-server'
 import { Agents } from './agents.js'
 import { createApp } from './app.js'
@@ -15,7 +15,6 @@ import { Chat } from './chat.js'
 import { Conversations } from './conversations.js'
 import type { Io } from './io.js'
 import { Lanes } from './lanes.js'
-import { createFileLogger } from './log.js'
 import { resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
@@ -38,7 +37,7 @@ export interface ServeOptions {
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   try {
     const home = defaultHome({ env: io.env, userHome: io.userHome })
-    const logger = createFileLogger(home)
+    const logger = createFileLogger(join(homeLayout(home).logs, 'gateway.log'))
     const cwd = await folderOf(io, options.flags)
     const { env, user, userHome, tempDir } = io
     const runtime = await openRuntime({ home, userHome, env, cwd, user, tempDir, surface: 'gateway', logger })

@@ -9,6 +9,8 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+  /** Resolves once everything logged so far is written. */
+  flush?(): Promise<void>
 }
 
 const ignore = (): void => undefined

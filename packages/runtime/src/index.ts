@@ -1,4 +1,5 @@
 export { findContextFile, readSoul } from './context-files.js'
+export { createFileLogger } from './file-logger.js'
 export {
   type ConfiguredEndpoint,
   type ConfiguredModel,

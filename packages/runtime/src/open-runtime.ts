@@ -20,6 +20,7 @@ import { openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { findContextFile, readSoul } from './context-files.js'
 import { toolFactories } from './generated/tools.js'
+import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { configuredModels, toolSettings } from './settings.js'
 import { openTraffic } from './traffic.js'
@@ -120,9 +121,13 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-/** Opens a home. Broken configuration never stops it: see `problems`. */
+/**
+ * Opens a home. Broken configuration never stops it: see `problems`.
+ * @throws HermesError `runtime.bad_home` when the folder is missing and cannot be made.
+ */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { home, env } = options
+  await makeHome(home)
   const [loaded, secrets, permissions] = await Promise.all([
     loadConfig({ home, env }),
     loadSecrets({ home, env }),
@@ -369,6 +374,7 @@ class HomeRuntime implements Runtime {
       if (result.status === 'rejected')
         this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })
     }
+    await this.#logger.flush?.()
   }
 }
 

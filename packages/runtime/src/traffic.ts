@@ -1,4 +1,7 @@
+import { constants } from 'node:fs'
+import { access, open } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { errorLine, HermesError } from '@hermes/contracts'
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
 import type { WireApi } from '@hermes/contracts/model'
 import { createOriginFetch } from '@hermes/safety'
@@ -31,14 +34,46 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const { choice, record, replay, probe } = options
   const placeholders = probe ? machinePlaceholders(probe, options.tempDir) : []
   if (replay !== undefined) {
+    await requireFile(replay)
     const server = await serveRecording({ file: replay, placeholders })
     const { baseUrl, model, api } = server
     return { baseUrl, model, api, fetch: createOriginFetch({ baseUrl }), close: () => server.close() }
   }
   const pinned = createOriginFetch({ baseUrl: choice.baseUrl })
   if (record === undefined) return { baseUrl: choice.baseUrl, fetch: pinned }
+  await requireWritable(record)
   const recorder = await createRecorder({ file: record, fetch: pinned, placeholders })
   return { baseUrl: choice.baseUrl, fetch: recorder.fetch, close: () => recorder.close() }
+}
+
+async function requireFile(file: string): Promise<void> {
+  await access(file, constants.R_OK).catch((cause) => {
+    throw new HermesError(`Cannot read the recording ${file}: ${errorLine(cause)}.`, {
+      code: 'runtime.bad_recording',
+      cause,
+    })
+  })
+}
+
+const FORMAT = 'hermes-recording'
+const FIRST_BYTES = 200
+
+/** Fails before anything is asked when the file cannot be written, or holds something that is not a recording. */
+async function requireWritable(file: string): Promise<void> {
+  try {
+    const handle = await open(file, 'a+', 0o600)
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(FIRST_BYTES), 0, FIRST_BYTES, 0)
+      if (bytesRead === 0 || buffer.toString('utf8', 0, bytesRead).includes(FORMAT)) return
+    } finally {
+      await handle.close()
+    }
+  } catch (cause) {
+    throw new HermesError(`Cannot record to ${file}: ${errorLine(cause)}.`, { code: 'runtime.bad_recording', cause })
+  }
+  throw new HermesError(`${file} exists and is not a recording, so it is not overwritten. Choose another file.`, {
+    code: 'runtime.bad_recording',
+  })
 }
 
 /** Everything in a request that differs from machine to machine. */

@@ -1,8 +1,8 @@
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { openCli } from '../open-cli.js'
-import { clip, createStyle } from '../render/style.js'
+import { withStorage } from '../open-cli.js'
+import { clip, createStyle, printable } from '../render/style.js'
 import { findSession } from '../session-choice.js'
 
 /** `hermes sessions list`: newest first. */
@@ -12,9 +12,8 @@ export async function listSessions(
 ): Promise<number> {
   if (!Number.isInteger(options.limit) || options.limit < 1)
     throw new UsageError('--limit takes a whole number of at least 1.')
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
-  try {
-    const sessions = await (await runtime.storage()).listSessions({ limit: options.limit })
+  return withStorage(io, async (storage) => {
+    const sessions = await storage.listSessions({ limit: options.limit })
     const style = createStyle(io.stdout)
     if (sessions.length === 0 && !options.json) io.stderr.write('No sessions yet. Start one with: hermes\n')
     for (const session of sessions) {
@@ -27,16 +26,12 @@ export async function listSessions(
       }
     }
     return EXIT.ok
-  } finally {
-    await runtime.close()
-  }
+  })
 }
 
 /** `hermes sessions show`: what was said and done, in order. */
 export async function showSession(io: Io, name: string, options: { readonly json?: boolean }): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
-  try {
-    const storage = await runtime.storage()
+  return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
     const style = createStyle(io.stdout)
     for (const entry of await storage.entries(session.id)) {
@@ -47,12 +42,11 @@ export async function showSession(io: Io, name: string, options: { readonly json
         const calls = toolCalls(message).map((call) =>
           style.cyan(clip(`→ ${call.name} ${call.rawArgs}`, io.stdout.columns())),
         )
-        const body = [messageText(message).trimEnd(), ...calls].filter((part) => part !== '').join('\n')
+        const text = io.stdout.isTTY ? printable(messageText(message)) : messageText(message)
+        const body = [text.trimEnd(), ...calls].filter((part) => part !== '').join('\n')
         io.stdout.write(`${style.bold(label)} ${style.dim(`#${entry.seq}`)}\n${body}\n\n`)
       }
     }
     return EXIT.ok
-  } finally {
-    await runtime.close()
-  }
+  })
 }

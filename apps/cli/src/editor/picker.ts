@@ -15,6 +15,8 @@ export interface PickRequest {
   readonly options: readonly PickOption[]
   /** Whether other text is taken. Without options it is all there is. */
   readonly freeText: boolean
+  /** The text is not shown. Default `false`. */
+  readonly isSecret?: boolean
 }
 
 /** What was answered; `none` after Escape, an interrupt or an abort. */

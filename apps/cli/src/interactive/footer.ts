@@ -21,6 +21,7 @@ export interface FooterParts {
 
 const MAX_CANDIDATE_ROWS = 4
 const MIN_INPUT_ROWS = 3
+const HIDDEN = '•'
 
 /** The rows of the footer and the place of the cursor. */
 export function drawFooter(parts: FooterParts): Footer {
@@ -50,11 +51,14 @@ function drawPicker(
   { columns, room, style }: { readonly columns: number; readonly room: number; readonly style: Style },
 ): Footer {
   const { title, options, freeText } = picker.request
-  const answers = options.map(({ label, key }, index) => {
+  const first = firstShown(picker, Math.max(MIN_INPUT_ROWS, room - MIN_INPUT_ROWS))
+  const answers = options.slice(first.index, first.index + first.count).map(({ label, key }, offset) => {
+    const index = first.index + offset
     const isMarked = picker.at === index
     const text = clip(`${isMarked ? '❯' : ' '} ${key ? `[${key}]` : `${index + 1}.`} ${label}`, columns - 1)
     return isMarked ? style.bold(text) : text
   })
+  if (first.count < options.length) answers.push(style.dim(clip(`  (${options.length} in all, ↑ and ↓)`, columns - 1)))
   const free = freeText ? drawFreeText(picker, columns, style) : null
   const titleRows = wrap(printable(title), columns - 1)
     .split('\n')
@@ -62,16 +66,27 @@ function drawPicker(
   const shown = Math.max(1, room - answers.length - (free?.rows.length ?? 0))
   const head = titleRows.length > shown ? [...titleRows.slice(0, shown - 1), '…'] : titleRows
   const above = [...head.map(style.yellow), ...answers]
-  const cursor = isTyping(picker) && free ? free.cursor : { row: picker.at - answers.length, column: 0 }
+  const cursor = isTyping(picker) && free ? free.cursor : { row: picker.at - first.index - answers.length, column: 0 }
   return {
     rows: [...above, ...(free?.rows ?? [])],
     cursor: { row: above.length + cursor.row, column: cursor.column },
   }
 }
 
+/** The options around the marked one, when there is not room for all. */
+function firstShown({ request, at }: PickerState, room: number): { readonly index: number; readonly count: number } {
+  const { length } = request.options
+  if (length <= room) return { index: 0, count: length }
+  const count = room - 1
+  return { index: Math.max(0, Math.min(at - Math.floor(count / 2), length - count)), count }
+}
+
 function drawFreeText(picker: PickerState, columns: number, style: Style): Layout {
   const typing = isTyping(picker)
-  const { text, cursor } = picker.editor
+  const { isSecret } = picker.request
+  const [text, cursor] = isSecret
+    ? [HIDDEN.repeat(picker.editor.text.length), picker.editor.cursor]
+    : [picker.editor.text, picker.editor.cursor]
   if (typing || text !== '')
     return layoutLine({ prompt: typing ? '❯ ' : '  ', text, cursor, columns, maxRows: MIN_INPUT_ROWS })
   return { rows: [style.dim(clip('  or type an answer', columns - 1))], cursor: { row: 0, column: 0 } }

@@ -23,8 +23,8 @@ export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Person {
   }
 }
 
-/** The terminal is taken for as long as a question is open and no longer. */
-function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Asker {
+/** Asks on standard error. The terminal is taken for as long as a question is open and no longer. */
+export function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Asker {
   let console: Console | null = null
   let open = 0
   const handlers: ConsoleHandlers = {

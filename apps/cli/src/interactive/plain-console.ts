@@ -33,7 +33,8 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
     },
     pick: (request, signal) =>
       new Promise((resolve) => {
-        if (signal?.aborted) return resolve({ type: 'none' })
+        if (request.isSecret) terminal.write('This terminal would show what you type; set the variable instead.\n')
+        if (signal?.aborted || request.isSecret) return resolve({ type: 'none' })
         const question = { request, settle: resolve }
         signal?.addEventListener('abort', () => settle(question, { type: 'none' }), { once: true })
         if (questions.push(question) === 1) showQuestion()

@@ -6,6 +6,13 @@ const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/
 
 /** rule → commands that must be judged by it. */
 const HARDLINE: Readonly<Record<string, readonly string[]>> = {
+  'process-environment': [
+    'cat /proc/$PPID/environ',
+    'grep -z KEY /proc/1234/environ | base64',
+    'tr "\\0" "\\n" < /proc/$PPID/environ',
+    'strings /proc/self/task/1/environ',
+    'sudo dd if=/proc/1/mem of=x',
+  ],
   'delete-system': [
     'rm -rf /',
     'rm -fr /',

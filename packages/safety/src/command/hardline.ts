@@ -16,6 +16,7 @@ const SYSTEMCTL_SHUTDOWN = [
   'suspend',
   'hibernate',
 ]
+const PROCESS_SECRETS = /\/proc\/[^/\s]+\/(?:task\/[^/\s]+\/)?(?:environ|mem)\b/
 const FIND_FILTERS = /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|newer\w*|size|empty|user|group|perm)$/
 
 /** What nothing switches off: the machine or a home folder would be lost. */
@@ -83,6 +84,12 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'ends every process',
     programs: ['kill', 'pkill', 'killall', 'killall5'],
     matches: ({ name, args }: Invocation) => killsAll(name, texts(args)),
+  },
+  {
+    rule: 'process-environment',
+    reason: 'reads the environment or memory of a process, where the keys of the agent itself are',
+    matches: ({ args, redirects }: Invocation) =>
+      texts([...args, ...redirects.map(({ target }) => target)]).some((word) => PROCESS_SECRETS.test(word)),
   },
   {
     rule: 'shutdown',

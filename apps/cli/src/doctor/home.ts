@@ -1,0 +1,80 @@
+import { access, constants, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
+import { errorLine } from '@hermes/contracts'
+import type { Io } from '../io.js'
+import { homeOf } from '../open-cli.js'
+import { type Finding, fail, ok, warn } from './finding.js'
+
+const LITTLE_BYTES = 500_000_000
+const GB = 1e9
+
+/** The home folder, its files and the disk they are on. */
+export async function homeFindings(io: Io): Promise<readonly Finding[]> {
+  const home = homeOf(io)
+  const folder = await homeFolder(home)
+  const disk = await diskSpace(home)
+  return [folder, ...(await configuration(io, home)), ...disk, await log(home)]
+}
+
+async function homeFolder(home: string): Promise<Finding> {
+  const found = await stat(home).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown')
+  if (found === 'ENOENT') return ok(`Home ${home} (made on first use)`)
+  if (typeof found === 'string') return fail(`Home ${home} cannot be looked at (${found}). Check its permissions.`)
+  if (!found.isDirectory()) return fail(`Home ${home} is not a folder. Move it away, or set HERMES_HOME.`)
+  const mayWrite = await access(home, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!mayWrite) return fail(`Home ${home} cannot be written to: sessions are lost. Run: chmod u+rwx ${home}`)
+  if ((found.mode & 0o022) !== 0) return warn(`Others can write to ${home}. Run: chmod 700 ${home}`)
+  return ok(`Home ${home}`)
+}
+
+async function configuration(io: Io, home: string): Promise<readonly Finding[]> {
+  const layout = homeLayout(home)
+  const [config, secrets, permissions] = await Promise.all([
+    checkConfig({ home, env: io.env }),
+    loadSecrets({ home, env: io.env }),
+    loadPermissions({ home }),
+  ])
+  const exists = async (file: string) => (await stat(file).catch(() => null)) !== null
+  const sound = async (file: string, problems: readonly { readonly message: string }[], level: typeof fail) => {
+    if (problems.length > 0) return problems.map(({ message }) => level(message))
+    return (await exists(file)) ? [ok(file)] : []
+  }
+  return [
+    ...(await sound(layout.config, config, fail)),
+    ...((await exists(layout.config))
+      ? []
+      : [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]),
+    ...(await sound(layout.env, secrets.problems, warn)),
+    ...(await sound(layout.permissions, permissions.problems, fail)),
+  ]
+}
+
+async function diskSpace(home: string): Promise<readonly Finding[]> {
+  for (let folder = home; ; folder = dirname(folder)) {
+    try {
+      const { bavail, bsize } = await statfs(folder)
+      const free = bavail * bsize
+      const text = `${(free / GB).toFixed(1)} GB free on the disk of ${home}`
+      return [
+        free < LITTLE_BYTES ? warn(`Only ${text}. Make room: sessions cannot be stored on a full disk.`) : ok(text),
+      ]
+    } catch (error) {
+      if (folder === dirname(folder)) return [warn(`Free disk space is unknown: ${errorLine(error)}`)]
+    }
+  }
+}
+
+async function log(home: string): Promise<Finding> {
+  const file = join(homeLayout(home).logs, 'agent.log')
+  const found = await stat(file).catch(() => null)
+  if (found === null) return ok(`Log ${file} (made when there is something to say)`)
+  const writable = await access(file, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  return writable ? ok(`Log ${file}`) : warn(`Log ${file} cannot be written to. Run: chmod u+w ${file}`)
+}

@@ -1,0 +1,99 @@
+import { PROVIDERS } from '@hermes/transports'
+import { UsageError } from '../errors.js'
+import type { Asker } from '../interactive/questions.js'
+import type { Endpoint } from './endpoint.js'
+import { checkAddress, keyOf } from './from-flags.js'
+import type { FoundServer } from './local-servers.js'
+
+/** A way to reach a model that can be picked. */
+interface Way {
+  readonly label: string
+  /** `null` when the person changed their mind. */
+  take(asker: Asker): Promise<Endpoint | null>
+}
+
+/** Asks which way to take: what was found first, then what needs a key, then any address. `null` when nobody answers. */
+export async function chooseEndpoint(
+  asker: Asker,
+  {
+    servers,
+    secrets,
+  }: { readonly servers: readonly FoundServer[]; readonly secrets: Readonly<Record<string, string>> },
+): Promise<Endpoint | null> {
+  const ways = [...servers.map(runningHere), ...withKey(secrets), ...withoutKey(secrets), ANY_ADDRESS]
+  const title = 'Which model provider should Hermes use?'
+  const answer = await asker.pick({ title, options: ways.map(({ label }) => ({ label })), freeText: false })
+  return answer.type === 'option' ? ways[answer.index]!.take(asker) : null
+}
+
+function runningHere(server: FoundServer): Way {
+  const { models, ...endpoint } = server
+  const count = `${models.length} model${models.length === 1 ? '' : 's'}`
+  return { label: `${server.name} on this machine (${count})`, take: async () => endpoint }
+}
+
+const remote = PROVIDERS.filter(({ keyRequired, baseUrl }) => keyRequired && baseUrl !== null)
+
+function withKey(secrets: Readonly<Record<string, string>>): readonly Way[] {
+  return remote.flatMap(({ id, name, baseUrl, keyVariables }) => {
+    const apiKey = keyOf(keyVariables, secrets)
+    if (apiKey === null) return []
+    const endpoint = { provider: id, name, baseUrl: baseUrl!, apiKey, keyEnv: null, isNewKey: false }
+    const others: Way = { label: `${name}, another key`, take: (asker) => askKey(asker, { ...endpoint, apiKey: null }) }
+    return [{ label: `${name} (key found)`, take: async () => endpoint }, others]
+  })
+}
+
+function withoutKey(secrets: Readonly<Record<string, string>>): readonly Way[] {
+  return remote
+    .filter(({ keyVariables }) => keyOf(keyVariables, secrets) === null)
+    .map(({ id, name, baseUrl }) => {
+      const endpoint = { provider: id, name, baseUrl: baseUrl!, apiKey: null, keyEnv: null, isNewKey: false }
+      return { label: `${name} (asks for a key)`, take: (asker) => askKey(asker, endpoint) }
+    })
+}
+
+const ANY_ADDRESS: Way = {
+  label: 'Another server with an OpenAI-compatible API',
+  take: async (asker) => {
+    const title = 'Its address, for example http://127.0.0.1:8080/v1'
+    const answer = await asker.pick({ title, options: [], freeText: true })
+    if (answer.type !== 'text') return null
+    const baseUrl = answer.text.trim()
+    checkAddress(baseUrl)
+    const endpoint = { provider: 'custom', name: baseUrl, baseUrl, apiKey: null, keyEnv: null, isNewKey: false }
+    const keyed = await asker.pick({
+      title: 'Does it want a key?',
+      options: [
+        { label: 'no', key: 'n' },
+        { label: 'yes', key: 'y' },
+      ],
+      freeText: false,
+    })
+    if (keyed.type !== 'option') return null
+    return keyed.index === 0 ? endpoint : askKey(asker, endpoint)
+  },
+}
+
+async function askKey(asker: Asker, endpoint: Endpoint): Promise<Endpoint | null> {
+  const title = `The key for ${endpoint.name} (not shown; kept in .env of the Hermes home, readable by you alone)`
+  const answer = await asker.pick({ title, options: [], freeText: true, isSecret: true })
+  if (answer.type !== 'text') return null
+  const apiKey = answer.text.trim()
+  if (/\s/.test(apiKey)) throw new UsageError('A key has no spaces or line breaks in it. Nothing was kept.')
+  return { ...endpoint, apiKey, isNewKey: true }
+}
+
+/** Asks which of the models; any other name may be typed. `null` when nobody answers. */
+export async function chooseModelName(
+  asker: Asker,
+  models: readonly string[],
+  preferred: string | undefined,
+): Promise<string | null> {
+  const isFirst = (model: string) => Number(model !== preferred)
+  const options = models.toSorted((a, b) => isFirst(a) - isFirst(b)).map((label) => ({ label }))
+  const title = models.length > 0 ? 'Which model?' : 'The name of the model (the server does not list any)'
+  const answer = await asker.pick({ title, options, freeText: true })
+  if (answer.type === 'none') return null
+  return answer.type === 'option' ? options[answer.index]!.label : answer.text.trim()
+}
