@@ -49,9 +49,15 @@ describe('a home that cannot be used', () => {
   it('says what is in the way where the home should be', async () => {
     await writeFile(join(temporary.path, 'file'), '')
     const result = await hermes(chat('-q', 'x'), join(temporary.path, 'file', '.hermes'))
-    expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toMatch(oneLine)
-    expect(result.stderr).toMatch(/cannot be opened for writing .*check its permissions/)
+    expect(result.stderr).toMatch(/Cannot make the Hermes home .*Set HERMES_HOME/)
+  })
+
+  it('does not hang on a file system that takes no folders', async () => {
+    const result = await hermes(chat('-q', 'x'), '/proc/nowhere/.hermes')
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toMatch(oneLine)
   })
 })
 

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseEvents, runCli, startCli } from '../support/cli.js'
+import { CLI, cliEnv, parseEvents, runCli, startCli } from '../support/cli.js'
 
 let server: ModelServer
 let temporary: TemporaryHome
@@ -89,6 +91,23 @@ describe('hermes chat -q', () => {
     expect(JSON.stringify(server.requests[0]!.body.messages.at(-1))).toContain('+ const x = 1')
     await chat(model(), { input: 'Just this.' })
     expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Just this.' })
+  })
+
+  it('takes the first million characters of input that never ends', async () => {
+    server.enqueue({ text: 'Enough.' })
+    const endless = spawn(
+      'sh',
+      ['-c', `yes | "${process.execPath}" "${CLI}" chat -q Count. --base-url ${server.baseUrl} -m test`],
+      {
+        cwd,
+        env: cliEnv({ home }),
+      },
+    )
+    let stdout = ''
+    endless.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    await once(endless, 'close')
+    expect(stdout).toBe('Enough.\n')
+    expect(JSON.stringify(server.requests[0]!.body.messages.at(-1)).length).toBeGreaterThan(1_000_000)
   })
 
   it('prints one event per line with --json and nothing else', async () => {
