@@ -85,6 +85,17 @@ describe('chooseModel', () => {
     })
   })
 
+  it('does not send the key of a provider to an address configured for none', () => {
+    const choice = chooseModel(
+      wishes({
+        asked: { provider: 'openai' },
+        configured: { baseUrl: 'https://x.example/v1' },
+        secrets: { OPENAI_API_KEY: 'k' },
+      }),
+    )
+    expect(choice.baseUrl).toBe('https://api.openai.com/v1')
+  })
+
   it('does not send a configured key to another provider', () => {
     const choice = chooseModel(
       wishes({

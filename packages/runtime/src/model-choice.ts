@@ -65,7 +65,8 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
   const endpoint = endpoints[name]
   const provider = findProvider(name) ?? (endpoint ? findProvider('custom')! : unknownProvider(name, endpoints))
   const isConfigured =
-    sameProvider(configured.provider, name) || (configured.provider === undefined && configured.baseUrl !== undefined)
+    sameProvider(configured.provider, name) ||
+    (name === 'custom' && configured.provider === undefined && configured.baseUrl !== undefined)
   const own = isConfigured ? configured : {}
   const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
   const baseUrl = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? provider.baseUrl ?? lastAsked

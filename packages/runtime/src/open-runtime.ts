@@ -62,6 +62,8 @@ export interface AgentRequest {
   /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
   readonly withoutToolsets?: readonly string[]
   readonly maxTurns?: number
+  /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
+  readonly notices?: boolean
   readonly ask?: AgentOptions['ask']
   /** Writes the model traffic to this file. */
   readonly record?: string
@@ -139,8 +141,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config: loaded.config,
     secrets,
     rules: rules.rules,
-    problems: [...problems, ...rules.problems],
+    problems: [...problems, ...rules.problems, ...modeProblems(loaded.config)],
   })
+}
+
+function modeProblems(config: HermesConfig): string[] {
+  if (config.approvals.mode !== 'smart') return []
+  return ['approvals.mode: smart needs a judge that this version does not have; you are asked instead.']
 }
 
 /** What the system text of a session is made of, beside the home. */
@@ -243,6 +250,7 @@ class HomeRuntime implements Runtime {
       logger: this.#logger,
       clock: this.#clock,
       ...(request.ask ? { ask: request.ask } : {}),
+      ...(request.notices === undefined ? {} : { notices: request.notices }),
     })
     const models = () => listModels({ ...choice, fetch }).catch(() => [])
     const closeEnvironment = () => environment.close()
