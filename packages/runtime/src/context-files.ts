@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ContextFile } from '@hermes/agent-core'
 import { blockedContext, scanContext } from '@hermes/safety'
@@ -16,11 +17,11 @@ export async function findContextFile(options: {
   readonly cwd: string
   readonly maxChars: number
 }): Promise<ContextFile | null> {
-  // Side by side: most are missing, and one after another they would hold up a session's first request.
-  const paths = await candidates(options.cwd)
-  const texts = await Promise.all(paths.map(readText))
-  const at = texts.findIndex((text) => text !== null && text.trim() !== '')
-  return at < 0 ? null : checked(basename(paths[at]!), texts[at]!, options.maxChars)
+  for (const path of candidates(options.cwd)) {
+    const text = await readText(path)
+    if (text !== null && text.trim() !== '') return checked(basename(path), text, options.maxChars)
+  }
+  return null
 }
 
 /** A home's `SOUL.md`, checked and cut like any other context file; `null` when there is none. */
@@ -29,22 +30,14 @@ export async function readSoul(path: string, maxChars: number): Promise<string |
   return text === null || text.trim() === '' ? null : checked('SOUL.md', text, maxChars).text
 }
 
-async function candidates(cwd: string): Promise<string[]> {
-  const directories = [cwd]
-  for (let at = cwd; at !== dirname(at); at = dirname(at)) directories.push(dirname(at))
-  const isRoot = await Promise.all(directories.map((directory) => exists(join(directory, '.git'))))
-  const walked = directories.slice(0, isRoot.includes(true) ? isRoot.indexOf(true) + 1 : undefined)
-  return [
-    ...walked.flatMap((directory) => WALKED.map((name) => join(directory, name))),
-    ...BESIDE.map((name) => join(cwd, name)),
-  ]
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
+/** What is there. Asked without waiting: most of it is missing, and a round through the thread pool for each would cost a session's start. */
+function candidates(cwd: string): string[] {
+  const walked: string[] = []
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    walked.push(...WALKED.map((name) => join(directory, name)))
+    if (directory === dirname(directory) || existsSync(join(directory, '.git'))) break
+  }
+  return [...walked, ...BESIDE.map((name) => join(cwd, name))].filter((path) => existsSync(path))
 }
 
 async function readText(path: string): Promise<string | null> {
