@@ -13,12 +13,12 @@ const folder = import.meta.dirname
 const GATEWAY = join(folder, '../apps/gateway/dist/bin.js')
 const KEY = 'the-key-of-the-bench'
 const STREAMS = 50
-const TURNS = 4
+const TURNS = 3
 // Clients do not start in one instant; they come evenly within the time of one answer.
-const SPREAD_MS = 500
+const SPREAD_MS = 2000
 const MIB = 2 ** 20
 
-/** Conversations of four turns side by side, each over its own session, through the gateway and through a bare proxy. */
+/** Conversations of three turns side by side, each over its own session, through the gateway and through a bare proxy. */
 export async function gatewayLoad({ rounds, workspace }) {
   const model = await startModel()
   const proxy = await startService([join(folder, 'floors/proxy.mjs'), model.baseUrl], workspace)

@@ -4,7 +4,7 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const CHUNKS = 20
+const CHUNKS = 80
 const PACE_MS = 25
 let times = {}
 
