@@ -1,4 +1,5 @@
 // The commands beside chat, in a home that was never used and in one that was.
+import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
@@ -62,6 +63,40 @@ describe('hermes sessions', () => {
     expect(entries.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('call-start')
   })
 
+  it('finds messages by their words, names the session and exits with 1 when there are none', async () => {
+    await useHome()
+    const found = await hermes(['sessions', 'search', 'bye', '-n', '5'])
+    expect(found).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(found.stdout).toMatch(
+      /^\S+ {2}\S+ \S+ {2}assistant #\d+\n {2}Bye\.\n\n\S+ {2}\S+ \S+ {2}user #\d+\n {2}Say bye\.\n/,
+    )
+    expect(await hermes(['sessions', 'search', 'giraffe'])).toMatchObject({
+      ...{ exitCode: 1, stdout: '', stderr: 'Nothing was found for "giraffe".\n' },
+    })
+  })
+
+  it('renames, exports and deletes a session', async () => {
+    await useHome()
+    const id = (await hermes(['sessions', 'list', '-n', '1'])).stdout.split(' ')[0]!
+    expect(await hermes(['sessions', 'rename', id, 'My', 'farewell'])).toMatchObject(
+      fine(`${id} is now called My farewell\n`),
+    )
+    const markdown = await hermes(['sessions', 'export', 'My farewell', '-f', 'md'])
+    expect(markdown.stdout).toMatch(/^# My farewell\n(?:.|\n)*## User\n\nSay bye\.\n\n## Assistant\n\nBye\.\n$/u)
+    expect((await hermes(['sessions', 'export', id, '-o', 'out.jsonl'])).exitCode).toBe(0)
+    const [head, ...entries] = (await readFile(join(cwd, 'out.jsonl'), 'utf8')).trim().split('\n')
+    expect(JSON.parse(head!)).toMatchObject({ type: 'session', session: { id, title: 'My farewell' } })
+    expect(entries.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('prompt')
+    expect((await hermes(['sessions', 'export', id, '-o', 'out.jsonl'])).stderr).toMatch(/is there already/)
+    const unasked = await hermes(['sessions', 'delete', id])
+    expect(unasked).toMatchObject({
+      exitCode: 2,
+      stderr: 'hermes: Nobody can be asked here. To delete without asking: --yes\n',
+    })
+    expect(await hermes(['sessions', 'delete', id, '--yes'])).toMatchObject(fine(`Deleted ${id}\n`))
+    expect((await hermes(['sessions', 'list'])).stdout).not.toContain(id)
+  })
+
   it('ends quietly when its reader goes, as head does', async () => {
     await useHome()
     const child = startCli(['sessions', 'list'], { home, cwd })
@@ -107,6 +142,25 @@ describe('hermes config', () => {
   })
 })
 
+describe('hermes tools and completion', () => {
+  it('lists what a session gets and what is switched off', async () => {
+    await hermes(['config', 'set', 'agent.disabled_toolsets', 'terminal'])
+    const { stdout, exitCode } = await hermes(['tools'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^ {2}read_file +on +Read/m)
+    expect(stdout).toMatch(/^ {2}terminal +off +Run/m)
+    expect(stdout).toMatch(/^ {2}coding +clarify, patch, /m)
+    const json = JSON.parse((await hermes(['tools', '--json'])).stdout) as { tools: { name: string }[] }
+    expect(json.tools.map(({ name }) => name)).toContain('patch')
+  })
+
+  it('prints a completion script that the shell accepts', async () => {
+    const { stdout } = await hermes(['completion', 'bash'])
+    const test = `COMP_WORDS=(hermes sessions s); COMP_CWORD=2; _hermes; echo \${COMPREPLY[*]}`
+    expect(execFileSync('bash', ['-c', `${stdout}\n${test}`], { encoding: 'utf8' })).toBe('show search\n')
+  })
+})
+
 describe('hermes doctor', () => {
   it('names in an empty home what is missing, and fails', async () => {
     const result = await hermes(['doctor'])
@@ -125,6 +179,26 @@ describe('hermes doctor', () => {
     expect(result.stdout).toMatch(/^ok {4}Model \S+ at openai .*key found; not asked$/m)
     expect(result.stdout).not.toContain(key)
     expect(await readdir(home)).toContain('state.db')
+  })
+
+  it('asks the server whether it is there, knows the model and takes the key', async () => {
+    const reach = async (model: string, baseUrl = server.baseUrl) => {
+      await hermes([
+        'config',
+        'set',
+        'model',
+        JSON.stringify({ provider: 'custom', default: model, base_url: baseUrl }),
+      ])
+      const result = await hermes(['doctor'])
+      return [result.exitCode, /^.*Model .*$/m.exec(result.stdout)?.[0]]
+    }
+    const [known] = ((await (await fetch(`${server.baseUrl}/models`)).json()) as { data: { id: string }[] }).data
+    expect(await reach(known!.id)).toEqual([0, expect.stringMatching(/^ok .*: the server answers$/)])
+    expect(await reach('other')).toEqual([0, expect.stringMatching(/^warn .*other is not in its list/)])
+    expect(await reach('m', 'http://127.0.0.1:9/v1')).toEqual([
+      1,
+      expect.stringMatching(/^fail .*not reachable.*Check/),
+    ])
   })
 
   it('points at what is broken', async () => {

@@ -1,4 +1,5 @@
 // hermes setup: by flags, and in a terminal.
+import { once } from 'node:events'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -64,7 +65,7 @@ describe('hermes setup with flags', () => {
     const before = 'agent: {max_turns: 7} # mine\nmodel: {provider: openai, default: gpt-4.1, api_key: sk-old-123456}\n'
     await writeFile(join(home, 'config.yaml'), before)
     expect((await setup(['--base-url', server.baseUrl, '--model', 'small'])).exitCode).toBe(0)
-    expect(await config()).toContain('agent: {max_turns: 7} # mine\n'.replace('{max_turns: 7}', '{ max_turns: 7 }'))
+    expect(await config()).toContain('agent: {max_turns: 7} # mine\n')
     expect(await config()).not.toContain('sk-old')
   })
 
@@ -101,8 +102,9 @@ describe('hermes setup with flags', () => {
     expect([await config(), await dotEnv()]).toEqual([null, null])
   })
 
-  it('says what nonsense a server lists no models with', async () => {
+  it('names no models where the server answers nonsense', async () => {
     const nonsense = createServer((_, response) => response.end('{"data": 5}')).listen(0, '127.0.0.1')
+    await once(nonsense, 'listening')
     const { port } = nonsense.address() as AddressInfo
     const result = await setup(['--base-url', `http://127.0.0.1:${port}/v1`])
     nonsense.close()
@@ -153,7 +155,7 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
   it('offers a key from the environment first, and asks again after a choice that does not work', async () => {
     server.enqueue({ fault: 'status', status: 401 })
     await using terminal = await open({ OPENROUTER_API_KEY: 'sk-or-123456' })
-    await terminal.shows(/❯ \d?1?.*\n?.*OpenRouter \(key found\)/)
+    await terminal.shows('OpenRouter (key found)')
     await terminal.press('Up', 'Enter')
     await terminal.shows('Its address')
     await terminal.type(server.baseUrl)
@@ -163,7 +165,7 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
     await terminal.shows('Which model?')
     await terminal.type('m')
     await terminal.press('Enter')
-    await terminal.shows(/key[^]*Which model provider/)
+    await terminal.shows(/key.*Which model provider/s)
     await terminal.press('Escape')
     expect(await terminal.exitCode()).toBe(130)
     expect([await config(), await dotEnv()]).toEqual([null, null])

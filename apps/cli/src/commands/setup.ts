@@ -5,6 +5,7 @@ import type { Console, ConsoleHandlers } from '../interactive/console.js'
 import { openConsole } from '../interactive/open-console.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
+import { wrap } from '../render/style.js'
 import { type Endpoint, modelsAt } from '../setup/endpoint.js'
 import { endpointFromFlags, type SetupOptions } from '../setup/from-flags.js'
 import { findLocalServers, LOCAL_SERVERS } from '../setup/local-servers.js'
@@ -49,7 +50,8 @@ async function onlyModel(endpoint: Endpoint): Promise<string> {
 
 async function save(io: Io, endpoint: Endpoint, model: string): Promise<void> {
   await saveChoice(homeOf(io), endpoint, model)
-  io.stdout.write(`${model} at ${endpoint.name} answered and is what Hermes uses from now on. Start with: hermes\n`)
+  const text = `${model} at ${endpoint.name} answered and is what Hermes uses from now on. Start with: hermes`
+  io.stdout.write(`${io.stdout.isTTY ? wrap(text, io.stdout.columns()) : text}\n`)
 }
 
 /** Asks until a choice works or the person gives up. */

@@ -1,5 +1,5 @@
 // A question with answers to pick from, as a pure state machine like the editor.
-import { createEditorState, type EditorState, press, withText } from './editor.js'
+import { createEditorState, type EditorState, press } from './editor.js'
 import type { KeyInput } from './keys.js'
 
 /** One answer to pick; `key` is the letter that picks it at once. */
@@ -62,7 +62,7 @@ export function pressPicker(state: PickerState, input: KeyInput): PickerState | 
 function typeInto(state: PickerState, input: KeyInput): PickerState | PickAnswer {
   const step = press(state.editor, input)
   if (step.effect.type === 'submit') return { type: 'text', text: step.effect.text }
-  return { ...state, editor: step.effect.type === 'none' ? step.state : withText(step.state, step.state.text) }
+  return { ...state, editor: step.state }
 }
 
 function shortcut(options: readonly PickOption[], text: string): number {

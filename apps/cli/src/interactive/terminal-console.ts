@@ -178,7 +178,7 @@ class TerminalConsole implements Console {
 
   #take(input: KeyInput): void {
     const nowMs = performance.now()
-    const isTyping = !this.#isArmed && nowMs - this.#lastKeyMs < TYPING_MS
+    const isTyping = !this.#isArmed && isWriting(input) && nowMs - this.#lastKeyMs < TYPING_MS
     this.#lastKeyMs = nowMs
     const question = this.#questions[0]
     if (question && !isTyping) this.#answer(question, input)
@@ -283,4 +283,9 @@ class TerminalConsole implements Console {
       }),
     )
   }
+}
+
+/** Keys that belong to a line rather than to a question. */
+function isWriting(input: KeyInput): boolean {
+  return input.type !== 'key' || input.key === 'enter' || input.key === 'backspace'
 }

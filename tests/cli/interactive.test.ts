@@ -1,0 +1,283 @@
+// A whole conversation at the keyboard: editing, typing during a run, questions, commands, resizing.
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { needs } from '../support/require.js'
+import { hasTmux, openTerminal, type Terminal } from '../support/terminal.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await mkdir(join(cwd, 'build'), { recursive: true })
+})
+afterEach(async () => {
+  await server.close()
+  await temporary.remove()
+})
+
+/** A conversation, once it waits for a line. */
+async function open(columns = 80, args: readonly string[] = []): Promise<Terminal> {
+  const terminal = await openTerminal([...args, '--base-url', server.baseUrl, '-m', 'test'], { home, cwd, columns })
+  await terminal.shows(/\n>$/)
+  return terminal
+}
+async function say(terminal: Terminal, line: string): Promise<void> {
+  await terminal.type(line)
+  await terminal.press('Enter')
+}
+/** Holds a run until `release` is called. */
+function gate() {
+  let release = (): void => undefined
+  const opened = new Promise<void>((resolve) => (release = resolve))
+  return { opened, release }
+}
+const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
+const told = (request: number) => JSON.stringify(server.requests[request]!.body.messages.at(-1))
+
+needs('tmux', hasTmux)('a conversation at the keyboard', () => {
+  it.each([40, 80, 120])('edits a line of several rows with wide characters at %i columns', async (columns) => {
+    server.setHandler(() => ({ text: 'Noted.' }))
+    await using terminal = await open(columns)
+    await terminal.type(`${'日本語 and more '.repeat(6)}end`)
+    await terminal.press('C-j')
+    await terminal.type('second linX')
+    await terminal.press('BSpace')
+    await terminal.type('e')
+    await terminal.press('C-a', 'Up', 'C-a')
+    await terminal.type('First: ')
+    await terminal.press('Enter')
+    const screen = await terminal.shows(/Noted\.\n>$/)
+    const text = `First: ${'日本語 and more '.repeat(6)}end\nsecond line`
+    expect(JSON.parse(told(0))).toMatchObject({ content: text })
+    expect(screen).toContain(`> ${text.replace('\n', '\n  ')}\nNoted.`)
+  })
+
+  it('remembers lines for the next conversation, in a file nobody else reads', async () => {
+    server.setHandler(() => ({ text: 'Noted.' }))
+    {
+      await using terminal = await open()
+      for (const line of ['First task.', 'Second task.']) {
+        await say(terminal, line)
+        await terminal.shows(new RegExp(`${line}\\nNoted\\.\\n>$`))
+      }
+      await terminal.press('C-d')
+      expect(await terminal.exitCode()).toBe(0)
+    }
+    expect((await stat(join(home, 'history.jsonl'))).mode & 0o777).toBe(0o600)
+    await using terminal = await open()
+    await terminal.press('Up', 'Up')
+    await terminal.shows(/> First task\.$/)
+    await terminal.press('Down')
+    await terminal.shows(/> Second task\.$/)
+  })
+
+  it('collapses a long paste to a placeholder and sends all of it', async () => {
+    server.setHandler(() => ({ text: 'Long.' }))
+    await using terminal = await open()
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')
+    await terminal.type(`\u001B[200~${lines}\u001B[201~`)
+    await terminal.shows('> [Pasted 40 lines #1]')
+    await terminal.press('Enter')
+    await terminal.shows(/> \[Pasted 40 lines #1\]\nLong\.\n>$/)
+    expect(JSON.parse(told(0))).toMatchObject({ content: lines })
+  })
+
+  it('completes commands and file names with Tab', async () => {
+    server.setHandler(() => ({ text: 'Seen.' }))
+    await writeFile(join(cwd, 'notes-today.md'), '')
+    await writeFile(join(cwd, 'notes-tomorrow.md'), '')
+    await using terminal = await open(60)
+    await terminal.type('/se')
+    await terminal.press('Tab')
+    await terminal.shows(/> \/sessions$/)
+    await terminal.press('C-u')
+    await terminal.type('read @no')
+    await terminal.press('Tab')
+    await terminal.shows(/> read @notes-to\n {2}@notes-today\.md {2}@notes-tomorrow\.md$/)
+    await terminal.press('Tab', 'Tab')
+    await terminal.shows(/> read @notes-tomorrow\.md/)
+    await terminal.press('Enter')
+    await terminal.shows(/Seen\.\n>$/)
+    expect(JSON.parse(told(0))).toMatchObject({ content: 'read @notes-tomorrow.md' })
+  })
+
+  it('queues what is typed during a run, shows it, and sends it as the next turn', async () => {
+    const { opened, release } = gate()
+    server.setHandler(async ({ number }) => {
+      if (number === 1) await opened
+      return { text: `Answer ${number}.` }
+    })
+    await using terminal = await open(40)
+    await say(terminal, 'First.')
+    await terminal.shows(/Ctrl-C stops.*\n>$/)
+    await say(terminal, 'Second.')
+    await terminal.shows(/Ctrl-C stops.*\nqueued: Second\.\n>$/)
+    await terminal.type('Third, unsent')
+    release()
+    const screen = await terminal.shows(/Answer 2\.\n> Third, unsent$/)
+    expect(screen).toContain('> First.\nAnswer 1.\n> Second.\nAnswer 2.\n')
+  })
+
+  it('steers the run under way with Alt-S and /steer', async () => {
+    const { opened, release } = gate()
+    server.setHandler(async ({ number }) => {
+      if (number === 1) return call('terminal', { command: 'true' })
+      if (number === 2) await opened
+      return number === 2 ? call('terminal', { command: 'echo again' }) : { text: 'Done.' }
+    })
+    await using terminal = await open()
+    await say(terminal, 'Work.')
+    await server.waitForRequests(2)
+    await terminal.type('Be quick.')
+    await terminal.press('M-s')
+    await terminal.shows('↪ Be quick.')
+    await say(terminal, '/steer And quiet.')
+    await terminal.shows(/↪ Be quick\.\n↪ And quiet\.\n>$/)
+    release()
+    await terminal.shows(/Done\.\n>$/)
+    expect(told(2)).toMatch(/Be quick\..*And quiet\./)
+  })
+
+  it('gives back to the line what was queued when a run is stopped', async () => {
+    server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
+    await using terminal = await open()
+    await say(terminal, 'Wait.')
+    await terminal.shows('💻 echo begun')
+    await say(terminal, 'Then this.')
+    await terminal.shows('queued: Then this.')
+    await terminal.press('C-c')
+    await terminal.shows(/Stopped\.\n> Then this\.$/)
+    await terminal.press('C-c')
+    await terminal.shows(/Stopped\.\n>$/)
+  })
+
+  it('keeps a question away from what is being typed', async () => {
+    const { opened, release } = gate()
+    server.setHandler(async ({ number }) => {
+      if (number === 1) await opened
+      return number === 1 ? call('terminal', { command: 'rm -rf build' }) : { text: 'All right.' }
+    })
+    await using terminal = await open(60)
+    await say(terminal, 'Clean up.')
+    await terminal.type('say y')
+    await terminal.shows('> say y')
+    release()
+    await terminal.shows(/❯ \[y\] yes, once/)
+    await terminal.press('Escape')
+    const screen = await terminal.shows(/All right\.\n> say y$/)
+    expect(screen).toMatch(/deletes folders.*\n? *.*\n {2}→ no\n/)
+    expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
+  })
+
+  it('picks with arrows, and takes free text for a question', async () => {
+    server.enqueue(
+      call('terminal', { command: 'rm -rf build' }),
+      call('clarify', { question: 'Which colour?', choices: ['red', 'blue'] }),
+      { text: 'Green it is.' },
+    )
+    await using terminal = await open()
+    await say(terminal, 'Go.')
+    await terminal.shows('❯ [y] yes, once')
+    await terminal.press('Down', 'Down')
+    await terminal.shows('❯ [a] always')
+    await terminal.press('Up', 'Up', 'Enter')
+    await terminal.shows('or type an answer')
+    await terminal.type('green')
+    await terminal.press('Enter')
+    await terminal.shows(/→ green\nGreen it is\.\n>$/)
+    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    expect(told(2)).toContain('green')
+  })
+
+  it.each([40, 120])('shows an edit as a diff at %i columns', async (columns) => {
+    await writeFile(join(cwd, 'a.txt'), `one\ntwo ${'long '.repeat(40)}\n`)
+    server.enqueue(call('patch', { path: 'a.txt', old_string: 'one', new_string: 'uno' }), { text: 'Edited.' })
+    await using terminal = await open(columns)
+    await say(terminal, 'Edit.')
+    expect(await terminal.shows(/Edited\.\n>$/)).toMatch(
+      /🔧 patch a\.txt\n {2}@@ -1,2 \+1,2 @@\n {2}-one\n {2}\+uno\n {3}two long.*…\n {2}\d.*s\nEdited\./,
+    )
+  })
+
+  it('names sessions, goes between them, and changes the model', async () => {
+    server.setHandler(({ body }) => ({ text: `${body.model} saw ${body.messages.length}.` }))
+    await using terminal = await open()
+    for (const [line, reply] of [
+      ['/title Garden', 'This session is called Garden.'],
+      ['Plant.', 'test saw 2.'],
+      ['/new', 'A new session.'],
+      ['Other.', 'test saw 2.'],
+      ['/sessions', /\* \S+ {2}Other\.\n {2}\S+ {2}Garden\n/],
+      ['/resume Garden', 'Now in Garden, with test.'],
+      ['/model tiny', 'Now tiny answers'],
+      ['Water.', 'tiny saw 4.'],
+      ['/retry', 'tiny saw 6.'],
+      ['/usage', /\d+ tokens in.*, \d+ out;/],
+      ['/tools', /read_file +file/],
+      ['/yolo', 'YOLO is on'],
+      ['/stop', 'Nothing is running.'],
+      ['/quit', '[exit code 0]'],
+    ] as const) {
+      await say(terminal, line)
+      await terminal.shows(reply)
+    }
+  })
+
+  it('asks no more once YOLO is on, but keeps the hard floor', async () => {
+    server.enqueue(call('terminal', { command: 'rm -rf build' }), call('terminal', { command: 'rm -rf /' }), {
+      text: 'Finished.',
+    })
+    await using terminal = await open()
+    await say(terminal, '/yolo')
+    await say(terminal, 'Clean up.')
+    await terminal.shows(/Finished\.\n>$/)
+    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    expect(told(2)).toMatch(/Not permitted/)
+  })
+
+  it('keeps every line once, in order, while a command floods its output and the window changes size', async () => {
+    const lines = Array.from({ length: 60 }, (_, index) => `Line ${index} of the answer.`)
+    server.enqueue(call('terminal', { command: 'seq 1 200000' }), {
+      text: lines.join('\n'),
+      chunkSize: 20,
+      latencyMs: 5,
+    })
+    await using terminal = await open(80)
+    await say(terminal, 'Flood.')
+    for (const columns of [60, 100, 45, 120, 80]) {
+      await terminal.resize(columns, 24)
+      await terminal.type('x')
+    }
+    const screen = await terminal.shows(/Line 59 of the answer\.\n> xxxxx$/)
+    expect(screen.match(/Line \d+ of the answer\./g)).toEqual(lines)
+    expect(screen.match(/^>/gm)).toHaveLength(2)
+    expect(screen).not.toContain('Ctrl-C stops')
+  })
+
+  it('draws anew after Ctrl-L', async () => {
+    server.setHandler(() => ({ text: 'Here.' }))
+    await using terminal = await open()
+    await terminal.type('half a line')
+    await terminal.press('C-l')
+    await terminal.shows(/> half a line$/)
+    await terminal.press('Enter')
+    await terminal.shows(/> half a line\nHere\.\n>$/)
+  })
+
+  it('leaves the terminal as it was when it is told to end', async () => {
+    await using terminal = await open()
+    await terminal.press('C-c', 'C-c')
+    expect(await terminal.exitCode()).toBe(0)
+    await terminal.type('echoed')
+    await terminal.shows('echoed')
+    expect(await readFile(join(home, 'history.jsonl'), 'utf8').catch(() => '')).toBe('')
+  })
+})
