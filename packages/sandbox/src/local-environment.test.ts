@@ -182,6 +182,19 @@ describe('local environment', () => {
     expect(environment.capabilities).toEqual({ background: true, pty: false, isolated: false })
   })
 
+  it('removes saved outputs after a week', async () => {
+    const made = await create()
+    const { run } = await harness(async () => made)
+    const day = 24 * 60 * 60 * 1000
+    const old = `output-${Date.now() - 8 * day}-0123abcd.txt`
+    const recent = `output-${Date.now() - 6 * day}-0123abcd.txt`
+    await mkdir(made.outputDir, { recursive: true })
+    for (const name of [old, recent]) await writeFile(join(made.outputDir, name), 'long')
+    await run('true')
+    const left = await readdir(made.outputDir)
+    expect([left.includes(old), left.includes(recent)]).toEqual([false, true])
+  })
+
   it('leaves only long outputs behind when it closes', async () => {
     const made = await create()
     const { run, environment } = await harness(async () => made)

@@ -157,7 +157,7 @@ export class Shell {
 
   #prepareScratch() {
     if (this.#scratch) return this.#scratch
-    removeLeftovers(this.#options.outputDir)
+    removeLeftovers(this.#options.outputDir, this.#options.clock.now() - KEEP_OUTPUT_MS)
     const directory = join(this.#options.outputDir, `shell-${process.pid}-${randomBytes(4).toString('hex')}`)
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -225,8 +225,10 @@ export class Shell {
   }
 }
 
-/** Removes the scratch directories of agents that crashed. */
-function removeLeftovers(outputDir: string): void {
+const KEEP_OUTPUT_MS = 7 * 24 * 60 * 60 * 1000
+
+/** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
+function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
   let names: string[] = []
   try {
     names = readdirSync(outputDir)
@@ -237,6 +239,8 @@ function removeLeftovers(outputDir: string): void {
     const owner = /^shell-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
     if (owner && processStartTime(Number(owner)) === null)
       rmSync(join(outputDir, name), { recursive: true, force: true })
+    const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]
+    if (savedAtMs && Number(savedAtMs) < outputsBeforeMs) rmSync(join(outputDir, name), { force: true })
   }
 }
 
