@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from '../scripts/build.mjs'
 import { acpServer } from './acp.mjs'
+import { keystrokeEcho } from './echo.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
@@ -19,6 +20,7 @@ const SCENARIOS = {
   prefix: prefixAndWeight,
   acp: acpServer,
   gateway: gatewayLoad,
+  echo: keystrokeEcho,
   size: installedSize,
 }
 const { values } = parseArgs({

@@ -272,6 +272,30 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows(/> half a line\nHere\.\n>$/)
   })
 
+  it('says how to go on with the session when it is left', async () => {
+    server.setHandler(() => ({ text: 'Noted.' }))
+    await using terminal = await open()
+    await say(terminal, 'Remember me.')
+    await terminal.shows(/Noted\.\n>$/)
+    await terminal.press('C-d')
+    const [, id] = /hermes -r (\S+)/.exec(await terminal.shows('[exit code 0]'))!
+    await using again = await open(80, ['-r', id!])
+    expect(await again.screen()).toContain('> Remember me.\n  Noted.\n>')
+  })
+
+  it('takes interrupts that come as signals like those from the keyboard', async () => {
+    server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
+    await using terminal = await open()
+    for (const round of [1, 2]) {
+      await say(terminal, `Round ${round}.`)
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n💻 echo begun`))
+      await terminal.signal('INT')
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n💻.*Stopped\\.\\n>$`, 's'))
+    }
+    await terminal.signal('TERM')
+    expect(await terminal.exitCode()).toBe(143)
+  })
+
   it('leaves the terminal as it was when it is told to end', async () => {
     await using terminal = await open()
     await terminal.press('C-c', 'C-c')

@@ -26,6 +26,8 @@ export interface Terminal extends AsyncDisposable {
   type(text: string): Promise<void>
   /** Presses keys by their tmux names: `Enter`, `C-c`, `C-d`, `Up`. */
   press(...keys: readonly string[]): Promise<void>
+  /** Sends a signal to the program. */
+  signal(name: 'INT' | 'TERM'): Promise<void>
   /** Makes the window another size. */
   resize(columns: number, rows: number): Promise<void>
   /** Resolves with the screen once `text` is on it. */
@@ -59,6 +61,10 @@ export async function openTerminal(
     colours: async () => (await tmux('capture-pane', '-p', '-e')).stdout.includes('\u001B'),
     type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
+    signal: async (name) => {
+      const { stdout } = await tmux('display-message', '-p', '#{pane_pid}')
+      await run('pkill', [`-${name}`, '-P', stdout.trim()])
+    },
     resize: async (columns, rows) => void (await tmux('resize-window', '-x', String(columns), '-y', String(rows))),
     exitCode: async () => Number(/\[exit code (\d+)\]/.exec(await shows(/\[exit code \d+\]/))![1]),
     [Symbol.asyncDispose]: async () => void (await tmux('kill-server').catch(() => undefined)),

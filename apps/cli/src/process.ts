@@ -16,7 +16,7 @@ export async function runProcess(): Promise<void> {
     interrupted++
     if (signal !== 'SIGINT') endedBy = signal
     if (interrupted > 1 || handlers.size === 0) process.exit(SIGNAL_EXIT[signal])
-    for (const handler of handlers) if (handler(signal) === true) endedBy = null
+    for (const handler of [...handlers]) if (handler(signal) === true) endedBy = null
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onSignal(signal))
   const io: Io = {

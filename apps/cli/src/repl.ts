@@ -31,19 +31,33 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
     const sources = { commands: commandNames().map((name) => `/${name}`), cwd: io.cwd, userHome: io.userHome }
     const input = { sources, history: await history.load() }
     const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input })
-    const stopListening = io.onInterrupt((signal) =>
-      signal === 'SIGINT' ? conversation.onInterrupt() : conversation.leave(),
-    )
+    const stopListening = listenForSignals(io, conversation)
     try {
       await conversation.run(console, session, (seat) => greet(console.output, seat, session !== null))
     } finally {
       stopListening()
       console.close()
     }
+    const { agent } = conversation.seat
+    if (agent.entries().length > 0)
+      io.stdout.write(`${createStyle(io.stdout).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
     return EXIT.ok
   } finally {
     await runtime.close()
   }
+}
+
+/** Every interrupt is a first one: what a second one means is for the conversation to say. */
+function listenForSignals(io: Io, conversation: Conversation): () => void {
+  const listen = () =>
+    io.onInterrupt((signal) => {
+      if (signal !== 'SIGINT') return conversation.leave()
+      conversation.onInterrupt()
+      stop()
+      stop = listen()
+    })
+  let stop = listen()
+  return () => stop()
 }
 
 function greet(output: Io['stdout'], seat: Seat, isResumed: boolean): void {

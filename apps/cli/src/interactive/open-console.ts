@@ -8,6 +8,7 @@ export function openConsole(
   io: Pick<Io, 'stdin' | 'env'>,
   options: { readonly terminal: Output; readonly handlers: ConsoleHandlers } & Pick<TerminalConsoleOptions, 'input'>,
 ): Console {
-  if (io.env['TERM'] === 'dumb') return openPlainConsole(io, options.terminal, options.handlers)
+  if (io.env['TERM'] === 'dumb' || !options.terminal.isTTY)
+    return openPlainConsole(io, options.terminal, options.handlers)
   return openTerminalConsole({ io, ...options })
 }

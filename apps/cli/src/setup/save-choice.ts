@@ -3,7 +3,7 @@ import { findProvider } from '@hermes/transports'
 import type { Endpoint } from './endpoint.js'
 
 /** The variable that holds a typed key: the provider's own, or one for an endpoint without a name. */
-export function keyVariable(provider: string): string {
+function keyVariable(provider: string): string {
   return provider === 'custom' ? 'CUSTOM_API_KEY' : (findProvider(provider)?.keyVariables[0] ?? 'CUSTOM_API_KEY')
 }
 
