@@ -144,6 +144,21 @@ describe('hermes chat -q', () => {
     expect(server.violations).toEqual([])
   })
 
+  it('keeps interim words off stdout when it is stopped before the answer', async () => {
+    server.enqueue({
+      text: 'Working.',
+      toolCalls: [{ name: 'terminal', args: { command: 'echo > begun.txt; sleep 600' } }],
+    })
+    const child = startCli(['chat', '-q', 'Wait.', ...model()], { home, cwd })
+    let stdout = ''
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    await waitForFile(join(cwd, 'begun.txt'))
+    child.kill('SIGINT')
+    expect(await closed).toBe(130)
+    expect(stdout).toBe('')
+  })
+
   it('denies a dangerous command where nobody can approve, and tells the model why', async () => {
     await mkdir(join(cwd, 'build'))
     server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Not allowed.' })

@@ -96,7 +96,8 @@ interface Report {
 
 function report(io: Io, options: ChatOptions, { result, sessionId, valid }: Report): number {
   const text = io.stdout.isTTY ? printable(result.text) : result.text
-  if (!options.json && text !== '' && result.status !== 'failed') io.stdout.write(`${text.trimEnd()}\n`)
+  if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
+    io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
