@@ -1,3 +1,5 @@
+import { isAbort } from './error.js'
+
 /** Time as a dependency, so that tests decide what time it is. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -13,7 +15,8 @@ export const systemClock: Clock = Object.freeze({
     new Promise<void>((resolve, reject) => {
       const abort = () => {
         clearTimeout(timer)
-        reject(new DOMException('The wait was aborted.', 'AbortError'))
+        const reason: unknown = signal?.reason
+        reject(isAbort(reason) ? reason : new DOMException('The wait was aborted.', 'AbortError'))
       }
       const timer = setTimeout(() => {
         signal?.removeEventListener('abort', abort)

@@ -28,9 +28,13 @@ export function createStyle(output: Pick<Output, 'colors'>): Style {
   }
 }
 
+const ASCII = /^[\x20-\x7e]*$/
+
 /** `text` on one line and at most `columns` wide on a screen, where emoji and East Asian characters take two columns. */
 export function clip(text: string, columns: number): string {
   const line = printable(text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
+  // Measuring takes longer than all the rest, and most lines need none.
+  if (line.length <= columns && ASCII.test(line)) return line
   const { index, truncated, ellipsed } = measure(line, { limit: columns, ellipsis: '…' })
   return truncated ? `${line.slice(0, index)}${ellipsed ? '…' : ''}` : line
 }

@@ -106,7 +106,7 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
   const merge = rules.mergeAdjacentUsers ?? true
   const repaired: Message[] = []
   for (let index = 0; index < messages.length; index++) {
-    const message = wellFormed(messages[index]!)
+    const message = wellFormedMessage(messages[index]!)
     switch (message.role) {
       case 'system':
         if (repaired.length === 0) repaired.push(message)
@@ -115,13 +115,13 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
         pushUser(repaired, message, merge)
         break
       case 'assistant': {
-        const assistant = repairAssistant(message)
+        const { assistant, calls } = repairAssistant(message)
         if (repaired.at(-1)?.role === 'assistant')
           repaired.push({ role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] })
         repaired.push(assistant)
         const results: ToolMessage[] = []
-        while (messages[index + 1]?.role === 'tool') results.push(wellFormed(messages[++index] as ToolMessage))
-        for (const call of toolCalls(assistant)) repaired.push(resultFor(call, results))
+        while (messages[index + 1]?.role === 'tool') results.push(wellFormedMessage(messages[++index] as ToolMessage))
+        for (const call of calls) repaired.push(resultFor(call, results))
         break
       }
       case 'tool':
@@ -141,8 +141,24 @@ function pushUser(repaired: Message[], message: UserMessage, merge: boolean): vo
   else repaired.push(full)
 }
 
-function repairAssistant(message: AssistantMessage): AssistantMessage {
-  if (isValidAssistant(message)) return message
+interface RepairedAssistant {
+  readonly assistant: AssistantMessage
+  readonly calls: readonly ToolCallPart[]
+}
+
+/** Like {@link seenWellFormed}. */
+const repairedAssistants = new WeakMap<AssistantMessage, RepairedAssistant>()
+
+function repairAssistant(message: AssistantMessage): RepairedAssistant {
+  const known = repairedAssistants.get(message)
+  if (known) return known
+  const assistant = isValidAssistant(message) ? message : mendAssistant(message)
+  const repaired = { assistant, calls: toolCalls(assistant) }
+  repairedAssistants.set(message, repaired)
+  return repaired
+}
+
+function mendAssistant(message: AssistantMessage): AssistantMessage {
   const seen = new Set<string>()
   const content: AssistantMessage['content'][number][] = []
   for (const part of message.content) {
@@ -191,6 +207,16 @@ function hasLoneSurrogate(value: unknown): boolean {
   }
   for (const key in value) if (hasLoneSurrogate((value as Record<string, unknown>)[key])) return true
   return false
+}
+
+/** Each message goes out with every later request and never changes, so what was looked through once is known. */
+const seenWellFormed = new WeakSet<Message>()
+
+function wellFormedMessage<T extends Message>(message: T): T {
+  if (seenWellFormed.has(message)) return message
+  const result = wellFormed(message)
+  seenWellFormed.add(result)
+  return result
 }
 
 function wellFormed<T>(value: T): T {

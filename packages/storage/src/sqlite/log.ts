@@ -39,11 +39,16 @@ export class Log {
   readonly #connection: Connection
   readonly #leases: Leases
   readonly #clock: Clock
+  readonly #appended: () => void
 
-  constructor(connection: Connection, options: { readonly leases: Leases; readonly clock: Clock }) {
+  constructor(
+    connection: Connection,
+    options: { readonly leases: Leases; readonly clock: Clock; readonly appended: () => void },
+  ) {
     this.#connection = connection
     this.#leases = options.leases
     this.#clock = options.clock
+    this.#appended = options.appended
   }
 
   entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
@@ -66,6 +71,7 @@ export class Log {
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))
       if (entries.length > 0) this.#connection.statement(TOUCH).run(atMs, sessionId)
+      this.#appended()
       return seqs
     })
   }

@@ -45,7 +45,7 @@ describe('openStorage', () => {
     )
     expect(columns('messages_fts')).toBe('content tool_name tool_calls')
     expect(database.prepare('SELECT version FROM schema_version').pluck().all()).toEqual([11])
-    expect(database.prepare('SELECT * FROM state_meta').all()).toEqual([{ key: 'hermes_schema', value: '1' }])
+    expect(database.prepare('SELECT * FROM state_meta').all()).toContainEqual({ key: 'hermes_schema', value: '1' })
     expect(database.pragma('journal_mode', { simple: true })).toBe('wal')
     database.close()
   })

@@ -7,6 +7,9 @@ export const OWN_VERSION = 1
 /** Key of {@link OWN_VERSION}. */
 export const OWN_VERSION_KEY = 'hermes_schema'
 
+/** Key in `state_meta` of the newest message whose words are in the index. */
+export const INDEXED_KEY = 'hermes_indexed'
+
 /** The shared tables as version 11 has them. Columns only ever get added, and not by us. */
 export const SHARED_TABLES = `
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);
@@ -70,22 +73,20 @@ CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestam
 `
 
 /**
- * The word index. It reads the texts from `messages`, so none is stored twice. Merging eight segments at a time instead of four
+ * The word index. It reads the texts from `messages`, so none is stored twice, and learns of new ones a little later: see `WordIndex`. Merging eight segments at a time instead of four
  * keeps appending quick and costs a search next to nothing.
  */
 export const WORD_INDEX = `
 CREATE VIRTUAL TABLE messages_fts USING fts5(
   content, tool_name, tool_calls, content=messages, content_rowid=id
 );
-CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
-  INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
-  VALUES (new.id, new.content, new.tool_name, new.tool_calls);
-END;
-CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
+CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages
+WHEN EXISTS (SELECT 1 FROM messages_fts_docsize WHERE id = old.id) BEGIN
   INSERT INTO messages_fts(messages_fts, rowid, content, tool_name, tool_calls)
   VALUES ('delete', old.id, old.content, old.tool_name, old.tool_calls);
 END;
-CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages BEGIN
+CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages
+WHEN EXISTS (SELECT 1 FROM messages_fts_docsize WHERE id = old.id) BEGIN
   INSERT INTO messages_fts(messages_fts, rowid, content, tool_name, tool_calls)
   VALUES ('delete', old.id, old.content, old.tool_name, old.tool_calls);
   INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
@@ -93,6 +94,7 @@ CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages BEGIN
 END;
 INSERT INTO messages_fts(messages_fts, rank) VALUES ('automerge', 8);
 INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
+INSERT OR REPLACE INTO state_meta (key, value) SELECT '${INDEXED_KEY}', coalesce(max(id), 0) FROM messages;
 `
 
 /** Takes away the word index of a version before 11, which knew message texts only. */

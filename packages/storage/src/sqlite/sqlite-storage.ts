@@ -1,4 +1,4 @@
-import { systemClock } from '@hermes/contracts'
+import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Storage, StorageOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { Leases } from './leases.js'
@@ -9,6 +9,7 @@ import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { nextTitle, resolveSession } from './resolve.js'
 import { Sessions } from './sessions.js'
+import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
 export async function openSqliteStorage(options: StorageOptions): Promise<Storage> {
@@ -16,7 +17,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const clock = options.clock ?? systemClock
   const leases = new Leases(connection, { clock, process: options.owner ?? processIdentity() })
   const sessions = new Sessions(connection, { leases, clock })
-  const log = new Log(connection, { leases, clock })
+  const words = new WordIndex(connection, { logger: options.logger ?? silentLogger })
+  const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
   const ask = queryRunner(connection)
   return {
     createSession: (session) => sessions.create(session),
@@ -27,7 +29,10 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     latestSession: (filter) => ask((queries) => queries.latest(filter)),
     resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),
     nextTitle: (base) => ask((queries) => nextTitle(queries, base)),
-    search: (words, filter) => ask((queries) => queries.search(words, filter)),
+    search: async (text, filter) => {
+      await words.catchUp()
+      return ask((queries) => queries.search(text, filter))
+    },
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs }) => log.append(sessionId, entries, { lease, atMs }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
@@ -37,7 +42,13 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
     },
     integrityCheck: () => connection.read(() => integrityProblems(connection)),
-    close: () => connection.close(() => leases.releaseAll()),
+    close: () => {
+      words.stop()
+      return connection.close(() => {
+        leases.releaseAll()
+        words.takeSome()
+      })
+    },
   }
 }
 

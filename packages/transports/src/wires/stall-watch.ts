@@ -1,5 +1,8 @@
 import type { Clock } from '@hermes/contracts'
 
+/** Made once: the stack trace of such an error costs more than the rest of a stop. */
+const STOPPED = new DOMException('The answer is complete.', 'AbortError')
+
 /** Notices when nothing has come for too long. */
 export interface StallWatch {
   /** Something came; the first one starts the watch. */
@@ -29,6 +32,6 @@ export function watchStall(clock: Clock, limitMs: number, onStall: () => void): 
     get stalled() {
       return stalled
     },
-    stop: () => stop.abort(),
+    stop: () => stop.abort(STOPPED),
   }
 }

@@ -5,7 +5,6 @@ import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import type { WireOptions } from '../wire-options.js'
 import { AnswerAssembler } from './answer-assembler.js'
-import { createSdkClient } from './sdk-client.js'
 import { watchDone } from './watch-done.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireChunk } from './wire-types.js'
@@ -14,7 +13,10 @@ import type { WireChunk } from './wire-types.js'
 export class ChatCompletionsTransport implements Transport {
   readonly api = 'chat-completions'
   readonly #options: WireOptions
-  readonly #client = oncePer((credential: string | null) => createSdkClient({ ...this.#options, credential }))
+  readonly #client = oncePer(async (credential: string | null) => {
+    const { createSdkClient } = await import('./sdk-client.js')
+    return createSdkClient({ ...this.#options, credential })
+  })
   readonly #open = createOpener()
 
   constructor(options: WireOptions) {
@@ -38,19 +40,14 @@ export class ChatCompletionsTransport implements Transport {
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
-    const send = (streaming: boolean) => {
-      const body = toWireRequest(request, { quirks, stamp, streaming }) as unknown
-      const params = body as Parameters<typeof client.chat.completions.create>[0]
-      return client.chat.completions.create(params, { signal: controller.signal }).asResponse()
-    }
+    const send = (streaming: boolean) => client.send(toWireRequest(request, { quirks, stamp, streaming }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text) })
     if (response === null) return assembler.finish()
-    const { Stream } = await import('openai/streaming')
     const { body, done } = watchDone(response.body)
     touch()
     // The SDK reads headers and body, which may be any async iterable; a whole response around it would only cost time.
     const watched = { headers: response.headers, body } as unknown as Response
-    for await (const chunk of Stream.fromSSEResponse<WireChunk>(watched, controller, client)) {
+    for await (const chunk of client.chunks(watched, controller)) {
       const events = assembler.push(chunk)
       if (events.length > 0) touch()
       yield* events

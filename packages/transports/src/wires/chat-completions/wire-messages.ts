@@ -130,8 +130,17 @@ function wireCall(part: ToolCallPart): WireToolCall {
   return { id: part.id, type: 'function', function: { name: part.name, arguments: argumentText(part) } }
 }
 
+/** A call goes out again with every later request; its text is found once. */
+const argumentTexts = new WeakMap<ToolCallPart, string>()
+
+function argumentText(call: ToolCallPart): string {
+  const text = argumentTexts.get(call) ?? toArgumentText(call)
+  argumentTexts.set(call, text)
+  return text
+}
+
 /** The model's own bytes where they are valid, since those are what its cache holds. */
-function argumentText({ args, rawArgs }: ToolCallPart): string {
+function toArgumentText({ args, rawArgs }: ToolCallPart): string {
   if (args === null) return '{}'
   try {
     const value: unknown = JSON.parse(rawArgs)

@@ -1,0 +1,101 @@
+import { type NewEntry, userText } from '@hermes/contracts/conversation'
+import Database from 'better-sqlite3'
+import { describe, expect, it, vi } from 'vitest'
+import { temporaryPath } from '../__fixtures__/temporary-store.js'
+import { openStorage } from '../index.js'
+import type { Storage } from '../storage.js'
+
+const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
+
+async function open() {
+  const path = temporaryPath()
+  return { path, store: await openStorage({ path }) }
+}
+
+async function write(store: Storage, id: string, texts: readonly string[]): Promise<void> {
+  await store.createSession({ id, source: 'cli' })
+  const lease = await store.acquireLease(id, { owner: 'me' })
+  for (const text of texts) await store.append(id, [say(text)], { lease })
+  await lease.release()
+}
+
+/** How many messages the index of the file knows, read past the store. Throws when index and messages contradict each other. */
+function indexed(path: string): number {
+  const database = new Database(path)
+  try {
+    database.exec("INSERT INTO messages_fts(messages_fts) VALUES ('integrity-check')")
+    return database.prepare('SELECT count(*) FROM messages_fts_docsize').pluck().get() as number
+  } finally {
+    database.close()
+  }
+}
+
+describe('the word index', () => {
+  it('takes messages in a moment after they were appended', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox', 'a lazy dog'])
+    await vi.waitFor(() => expect(indexed(path)).toBe(2), { timeout: 5_000 })
+    await store.close()
+  })
+
+  it('is complete after a close, and for a search at once', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    expect(await store.search('fox')).toHaveLength(1)
+    await write(store, 'b', ['a lazy dog'])
+    await store.close()
+    expect(indexed(path)).toBe(2)
+  })
+
+  it('finds what a process that is gone had appended, and what others append', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    const other = await openStorage({ path })
+    expect(await other.search('fox')).toHaveLength(1)
+    await write(other, 'b', ['a lazy dog'])
+    expect(await store.search('dog')).toHaveLength(1)
+    await Promise.all([store.close(), other.close()])
+    expect(indexed(path)).toBe(2)
+  })
+
+  it('stays sound when messages are deleted before and after they are in it', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    await store.deleteSession('a')
+    await write(store, 'b', ['a quick dog'])
+    expect(await store.search('quick')).toHaveLength(1)
+    await store.deleteSession('b')
+    expect(await store.search('quick')).toEqual([])
+    expect(indexed(path)).toBe(0)
+    await store.close()
+  })
+
+  it('takes in more than fits into one batch', async () => {
+    const { path, store } = await open()
+    const long = 'word '.repeat(60_000)
+    await write(store, 'a', [...Array.from({ length: 600 }, (_, index) => `line ${index}`), long, long, 'the end'])
+    expect(await store.search('end')).toHaveLength(1)
+    expect(indexed(path)).toBe(603)
+    await store.close()
+  })
+
+  it('takes in rows that another program put there, and leaves those its triggers took in', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    const database = new Database(path)
+    database.exec(`CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
+      INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
+      VALUES (new.id, new.content, new.tool_name, new.tool_calls);
+    END;`)
+    const insert = database.prepare(
+      "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 1)",
+    )
+    insert.run('a lazy dog')
+    database.exec('DROP TRIGGER messages_fts_insert')
+    insert.run('a sly cat')
+    database.close()
+    expect(await store.search('fox OR dog OR cat')).toHaveLength(3)
+    expect(indexed(path)).toBe(3)
+    await store.close()
+  })
+})
