@@ -99,6 +99,31 @@ export interface StreamOptions {
   readonly signal?: AbortSignal
 }
 
+/** One key or token, as a {@link CredentialSource} hands it out. */
+export interface Credential {
+  /** Names the entry within its provider; fit for logs. */
+  readonly id: string
+  /** What is sent. Never logged, stored elsewhere or shown. */
+  readonly secret: string
+}
+
+/** What became of a call made with a credential. */
+export type CredentialOutcome =
+  | { readonly type: 'accepted'; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly type: 'failed'; readonly verdict: ErrorClass; readonly headers?: Readonly<Record<string, string>> }
+
+/** Where a model client gets its keys from: a single key, or a pool of many shared by several processes. */
+export interface CredentialSource {
+  /** The one to use for the next call; `null` when none is usable now. Refreshes one that is about to expire. */
+  select(options?: { readonly signal?: AbortSignal }): Promise<Credential | null>
+  /** When the soonest becomes usable again, in Unix milliseconds; `null` when waiting will not help. */
+  usableAtMs(): Promise<number | null>
+  /** Tells how a call went: cools down, retires or confirms the credential. Never rejects. */
+  report(credential: Credential, outcome: CredentialOutcome): Promise<void>
+  /** A new secret for one that was refused; `null` when it cannot be renewed. Any number of callers cause one renewal. */
+  refresh(credential: Credential, options?: { readonly signal?: AbortSignal }): Promise<Credential | null>
+}
+
 /** One wire to one endpoint. Never retries by itself. */
 export interface Transport {
   readonly api: WireApi
