@@ -1,6 +1,6 @@
 import type { ErrorDetails, JsonObject, JsonValue } from '@hermes/contracts'
 import type { AssistantMessage, ToolResultPart, Usage } from '@hermes/contracts/conversation'
-import type { ErrorReason } from '@hermes/contracts/model'
+import type { ErrorReason, RetryRemedy } from '@hermes/contracts/model'
 import type { ApprovalOutcome, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 
@@ -71,6 +71,8 @@ export type AgentEventBody =
       readonly delayMs: number
       readonly reason: ErrorReason
       readonly message: string
+      /** What is different in the next attempt. */
+      readonly remedy?: RetryRemedy
       /** The streamed part of this message is void. */
       readonly discardedMessageId?: string
     }

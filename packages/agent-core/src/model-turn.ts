@@ -65,8 +65,9 @@ class StreamedMessage {
   }
 
   async read(request: Omit<ModelRequest, 'model'>): Promise<ModelFinish> {
-    const { model, signal, emit } = this.#context
-    for await (const event of model.stream(request, { signal, purpose: 'turn' })) {
+    const { model, signal, emit, session, runId } = this.#context
+    const scope = { purpose: 'turn', sessionId: session.id, turnId: runId }
+    for await (const event of model.stream(request, { signal, ...scope })) {
       switch (event.type) {
         case 'text-delta':
           this.begin()
@@ -80,10 +81,10 @@ class StreamedMessage {
         case 'tool-call-delta':
           break
         case 'retry-wait': {
-          const { attempt, delayMs, reason, message } = event
-          const discarded = event.discard && this.#open ? { discardedMessageId: this.#messageId } : {}
-          emit({ type: 'retry-wait', attempt, delayMs, reason, message, ...discarded })
-          if (event.discard) this.#restart()
+          const { discard, ...wait } = event
+          const discarded = discard && this.#open ? { discardedMessageId: this.#messageId } : {}
+          emit({ ...wait, ...discarded })
+          if (discard) this.#restart()
           break
         }
         case 'finish':

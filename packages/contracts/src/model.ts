@@ -25,7 +25,8 @@ export interface ModelRequest {
 
 /**
  * What a model call yields. Deltas are provisional until `finish`, which comes exactly once and last.
- * `retry-wait` comes from a ModelClient only; with `discard` everything streamed so far is void.
+ * `retry-wait` comes from a ModelClient only; with `discard` everything streamed so far is void. `remedy` says what is different in the
+ * next attempt; absent, it is the same request to the same endpoint once more.
  */
 export type ModelEvent =
   | { readonly type: 'text-delta'; readonly text: string }
@@ -44,8 +45,23 @@ export type ModelEvent =
       readonly reason: ErrorReason
       readonly message: string
       readonly discard: boolean
+      readonly remedy?: RetryRemedy
     }
   | ModelFinish
+
+/** What a ModelClient changes before it tries again. */
+export type RetryRemedy =
+  /** Another key of the same provider. */
+  | { readonly type: 'rotate-credential' }
+  /** The same key, renewed. */
+  | { readonly type: 'refresh-credential' }
+  /** The request, so that the endpoint takes it. */
+  | { readonly type: 'repair'; readonly repair: RequestRepair }
+  /** Another endpoint answers until the turn ends. */
+  | { readonly type: 'fallback'; readonly provider: string; readonly model: string }
+
+/** How a request can be changed after an endpoint refused it; the stored conversation stays as it is. */
+export type RequestRepair = 'shrink-images' | 'drop-reasoning' | 'simplify-schemas' | 'strip-unsupported'
 
 /** The complete answer. */
 export interface ModelFinish {
@@ -84,13 +100,7 @@ export interface ErrorClass {
   readonly shouldFallback: boolean
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number
-  readonly repair?:
-    | 'shrink-images'
-    | 'drop-reasoning'
-    | 'simplify-schemas'
-    | 'strip-unsupported'
-    | 'refresh-credential'
-    | 'rebuild-client'
+  readonly repair?: RequestRepair | 'refresh-credential' | 'rebuild-client'
 }
 
 /** Options of one call. */
@@ -130,12 +140,28 @@ export interface Transport {
   readonly stamp: (model: string) => EndpointStamp
   /**
    * Sends one request. Iteration rejects with a {@link HermesError} (`transport.*`) that `classifyError` understands.
-   * A server that cannot stream gives one `finish` and no deltas.
+   * A server that cannot stream gives one `finish` and no deltas. `onHeaders` is told the headers of a response of success, names in
+   * lower case, before its first event; it must not throw.
    */
   stream(
     request: ModelRequest,
-    options: StreamOptions & { readonly credential: string | null },
+    options: StreamOptions & {
+      readonly credential: string | null
+      readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void
+    },
   ): AsyncIterable<ModelEvent>
+  /** Drops cached SDK clients, so that the next call starts from scratch. Calls under way are left alone. */
+  reset?(): void
+}
+
+/** What a call belongs to. */
+export interface CallScope {
+  /** A label for the usage ledger: `turn`, `summary`, `title`, `judge` … */
+  readonly purpose: string
+  /** Whose spending it is. */
+  readonly sessionId?: string
+  /** The run it is part of: after a fallback the calls of one turn stay with the endpoint that answered, and the next turn goes back. */
+  readonly turnId?: string
 }
 
 /** What everybody who needs a model takes: it owns key, wire, retries and usage. */
@@ -145,11 +171,10 @@ export interface ModelClient {
   readonly model: string
   /**
    * Asks the model. Iteration rejects with a {@link HermesError} whose message is one clear line once retries are used up.
-   * `purpose` is a label for the usage ledger: `turn`, `summary`, `title`, `judge` …
    */
   stream(
     request: Omit<ModelRequest, 'model'> & { readonly model?: string },
-    options: StreamOptions & { readonly purpose: string },
+    options: StreamOptions & CallScope,
   ): AsyncIterable<ModelEvent>
 }
 
