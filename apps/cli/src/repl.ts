@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ChatOptions } from './chat-options.js'
 import { createHistory } from './editor/history.js'
 import { EXIT } from './errors.js'
-import { type BusyMode, Conversation } from './interactive/conversation.js'
+import { Conversation } from './interactive/conversation.js'
 import { openConsole } from './interactive/open-console.js'
 import type { Seat } from './interactive/seat.js'
 import { commandNames } from './interactive/slash-commands.js'
@@ -25,7 +25,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       runtime,
       request: agentOptions(options),
       yolo: options.yolo ?? false,
-      busyMode: busyMode(runtime.config.display['busy_input_mode']),
+      busyMode: runtime.config.display.busy_input_mode,
       remember: (line) => void history.add(line),
     })
     const sources = { commands: commandNames().map((name) => `/${name}`), cwd: io.cwd, userHome: io.userHome }
@@ -64,8 +64,4 @@ function greet(output: Io['stdout'], seat: Seat, isResumed: boolean): void {
   const style = createStyle(output)
   output.write(`${style.bold('Hermes')} ${style.dim(`with ${seat.model}. /help for help.`)}\n`)
   if (isResumed) output.write(createRecap(seat.entries, output))
-}
-
-function busyMode(configured: unknown): BusyMode {
-  return configured === 'steer' || configured === 'interrupt' ? configured : 'queue'
 }

@@ -2,7 +2,7 @@ import { isMap, type Path } from './check-field.js'
 import { tryReadText } from './files.js'
 import { homeLayout } from './home.js'
 import { faultOf, type LoadConfigOptions, loadConfig } from './load-config.js'
-import { nearest } from './nearest.js'
+import { meantName } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { type Field, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
@@ -17,7 +17,7 @@ export async function checkConfig(options: LoadConfigOptions): Promise<ConfigPro
   const typos = await Promise.all(
     unknownKeys(SCHEMA, yaml.value, []).map(async ({ path, known }) => {
       const key = String(path.at(-1))
-      const meant = await nearest(key, known, Math.min(2, Math.floor(key.length / 3)))
+      const meant = await meantName(key, known)
       if (meant === null) return []
       const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
       return problemAt(file, yaml.locateKey(path), `${written} is not a known key. Did you mean ${right}?`)

@@ -122,6 +122,7 @@ describe('setConfigValue', () => {
     ['agent.max_turns', '0', 'at least 1'],
     ['agent', 'x', 'agent must be a map'],
     ['approvals.mode', 'never', 'one of ask, smart, off'],
+    ['display.busy_input_mode', 'wait', 'one of queue, steer, interrupt'],
     ['approvals.deny', '[1', 'a list of texts'],
     ['providers.mine', '{"base_url":[]}', 'providers.mine.base_url must be a text'],
     ['timezone.deep', 'x', 'timezone must be a map'],
@@ -134,6 +135,10 @@ describe('setConfigValue', () => {
 
   it('names the nearest key for one it does not know, unless the file has it', async () => {
     await expect(set('agnet.max_turns', '5')).rejects.toEqual(fails('config.unknown_key', 'agent'))
+    await expect(set('agent.max_turn', '5')).rejects.toEqual(fails('config.unknown_key', 'agent.max_turns?'))
+    await expect(set('providers.mine.base_ur', 'x')).rejects.toEqual(
+      fails('config.unknown_key', 'providers.mine.base_url?'),
+    )
     await expect(set('agent..x', '5')).rejects.toEqual(fails('config.unknown_key', 'agent..x'))
     await write('mcp_servers: {}\n')
     await set('mcp_servers.a.command', 'x')

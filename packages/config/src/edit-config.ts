@@ -5,13 +5,14 @@ import { hasReference } from './expand.js'
 import { readText, writePrivate } from './files.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
-import { nearest } from './nearest.js'
+import { meantName, nearest } from './nearest.js'
 import { type Field, fieldAt, keyPath, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
 /**
  * Sets one value of `config.yaml`, atomically and with mode 0600; comments and order stay. The text is read as the type the key wants: a
- * list is JSON or separated by commas. A key below a known section may be any; it is read as JSON where that makes sense. Of two
+ * list is JSON or separated by commas. A key below a known section may be any
+ * that does not look like a typing error; it is read as JSON where that makes sense. Of two
  * processes that write at once, the later wins.
  * @throws HermesError `config.unknown_key`, `config.invalid_value`, `config.broken` (with file, line and column), `config.not_writable`
  */
@@ -111,11 +112,28 @@ async function checkKey(path: readonly string[], text: string): Promise<void> {
   const known = Object.keys(SCHEMA.fields)
   const top = path[0]!
   const { value } = await parseYaml(text)
-  if (path.every((name) => name !== '') && (known.includes(top) || (isMap(value) && Object.hasOwn(value, top)))) return
+  if (path.every((name) => name !== '') && (known.includes(top) || (isMap(value) && Object.hasOwn(value, top))))
+    return refuseTypo(path, value)
   const near = await nearest(top, known)
   throw new HermesError(`config.yaml has no key "${path.join('.')}". The nearest known key is ${near}.`, {
     code: 'config.unknown_key',
   })
+}
+
+/** A key that the file has already was meant. */
+async function refuseTypo(path: readonly string[], value: unknown): Promise<void> {
+  let place = value
+  for (const [depth, name] of path.entries()) {
+    const section = fieldAt(path.slice(0, depth))
+    place = isMap(place) && Object.hasOwn(place, name) ? place[name] : undefined
+    if (section?.type !== 'section' || Object.hasOwn(section.fields, name) || place !== undefined) continue
+    const meant = await meantName(name, Object.keys(section.fields))
+    if (meant === null) continue
+    const right = [...path.slice(0, depth), meant, ...path.slice(depth + 1)].join('.')
+    throw new HermesError(`config.yaml has no key "${path.join('.')}". Did you mean ${right}?`, {
+      code: 'config.unknown_key',
+    })
+  }
 }
 
 /** Makes room for a key below another: a plain text becomes a map where the schema has a place for the text. */

@@ -53,7 +53,10 @@ export interface HermesConfig {
   readonly context_file_max_chars: number
   /** IANA name; empty for the machine's. */
   readonly timezone: string
-  readonly display: Readonly<Record<string, unknown>>
+  readonly display: {
+    /** What a line sent during a run does. Default `queue`. */
+    readonly busy_input_mode: 'queue' | 'steer' | 'interrupt'
+  }
 }
 
 /** The `model` section. A plain text in the file is `default`; `model.model` is another name of it. */

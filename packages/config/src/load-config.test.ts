@@ -36,7 +36,7 @@ describe('loadConfig', () => {
         security: { redact_secrets: true },
         context_file_max_chars: 20_000,
         timezone: '',
-        display: {},
+        display: { busy_input_mode: 'queue' },
       },
       problems: [],
       source: 'defaults',

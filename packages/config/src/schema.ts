@@ -96,7 +96,13 @@ export const SCHEMA: Section = section({
   security: section({ redact_secrets: { type: 'boolean', default: true } }),
   context_file_max_chars: count(1, 20_000),
   timezone: { type: 'text', default: '' },
-  display: { type: 'map' },
+  display: section({
+    busy_input_mode: {
+      type: 'choice',
+      words: { queue: 'queue', steer: 'steer', interrupt: 'interrupt' },
+      default: 'queue',
+    },
+  }),
 })
 
 /** The field of a key path; `null` when the schema has none there. */
