@@ -275,3 +275,20 @@ describe('toTransportError', () => {
     expect(toTransportError(error, target)).toBe(error)
   })
 })
+
+describe('reset headers', () => {
+  const nowMs = Date.parse('2026-03-01T12:00:00Z')
+  const limited = (headers: Record<string, string>) =>
+    classifyError({ status: 429, headers, error: { message: 'Too many requests.' } }, { nowMs })
+
+  it('say how long to wait where Retry-After does not', () => {
+    const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '7s' }
+    expect(limited(headers)).toMatchObject({ reason: 'rate-limit', retryAfterMs: 7_000 })
+    expect(limited({ ...headers, 'retry-after': '3' })).toMatchObject({ retryAfterMs: 3_000 })
+  })
+
+  it('are no reason to wait for a limit that is not used up', () => {
+    const headers = { 'x-ratelimit-remaining-requests': '4', 'x-ratelimit-reset-requests': '7s' }
+    expect(limited(headers).retryAfterMs).toBeUndefined()
+  })
+})

@@ -1,6 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
 import { type ErrorFacts, errorFacts } from './error-facts.js'
+import { rateLimits, refusedUntilMs } from './rate-limits.js'
 
 /** What is known about the call that failed; all of it optional. */
 export interface ClassifyContext {
@@ -50,6 +51,12 @@ export function classifyError(error: unknown, context: ClassifyContext = {}): Er
   const facts = errorFacts(error)
   const retryAfterMs = retryAfter(facts, context.nowMs ?? Date.now())
   return refine(complete({ ...decide(facts), ...(retryAfterMs === null ? {} : { retryAfterMs }) }), facts, context)
+}
+
+/** The headers of the response behind a failed call, names in lower case; empty when there was none. Never throws. */
+export function responseHeaders(error: unknown): Readonly<Record<string, string>> {
+  const { headers } = errorFacts(HermesError.isInstance(error) ? error.cause : error)
+  return headers ? Object.fromEntries(headers) : {}
 }
 
 /** Whether a server refused a request only because it was asked to stream or to report usage while streaming. */
@@ -213,8 +220,15 @@ function retryAfter({ headers, message }: ErrorFacts, nowMs: number): number | n
     if (!Number.isNaN(atMs)) return Math.max(0, atMs - nowMs)
   }
   const words = IN_WORDS.exec(message)
-  if (!words) return null
+  if (!words) return resetOf(headers, nowMs)
   const unit = words[2]!.toLowerCase()
   const scale = unit.startsWith('ms') || unit.startsWith('milli') ? 1 : unit.startsWith('m') ? 60_000 : 1_000
   return Number(words[1]) * scale
+}
+
+/** Headers that tell of limits say when those that are used up begin anew. */
+function resetOf(headers: Headers | null, nowMs: number): number | null {
+  if (!headers) return null
+  const untilMs = refusedUntilMs(rateLimits(Object.fromEntries(headers), nowMs), nowMs)
+  return untilMs === null ? null : untilMs - nowMs
 }

@@ -11,12 +11,12 @@ export interface GuardedCall extends StreamOptions {
   readonly path: string
   readonly request: ModelRequest
   readonly credential: string | null
+  readonly onHeaders?: ((headers: Readonly<Record<string, string>>) => void) | undefined
 }
 
 /** What the guard gives to the call. */
-export interface CallGuard {
+export interface CallGuard extends Pick<GuardedCall, 'credential' | 'onHeaders'> {
   readonly target: CallTarget
-  readonly credential: string | null
   /** Ends the request. Fires on abort, on a stall, and when the reader leaves before the end. */
   readonly controller: AbortController
   /** Progress was made; the first call of it starts the watch for stalls. */
@@ -28,7 +28,7 @@ export interface CallGuard {
  * one `transport.*` error on any other failure. The answer that `run` returns becomes the last event.
  */
 export async function* guardCall(
-  { wire, path, request, credential, signal }: GuardedCall,
+  { wire, path, request, credential, onHeaders, signal }: GuardedCall,
   run: (guard: CallGuard) => AsyncGenerator<ModelEvent, ModelFinish>,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(signal)
@@ -40,7 +40,7 @@ export async function* guardCall(
   const watch = watchStall(clock, stallTimeoutMs, abort)
   let complete = false
   try {
-    const finish = yield* run({ target, credential, controller, touch: watch.touch })
+    const finish = yield* run({ target, credential, onHeaders, controller, touch: watch.touch })
     // SDKs end the iteration without a word when a request is aborted.
     throwIfAborted(controller.signal)
     complete = true
@@ -48,7 +48,7 @@ export async function* guardCall(
   } catch (error) {
     throwIfAborted(signal)
     if (watch.stalled) throw stalled(target, stallTimeoutMs)
-    throw toTransportError(error, target)
+    throw toTransportError(error, target, { nowMs: clock.now() })
   } finally {
     watch.stop()
     signal?.removeEventListener('abort', abort)

@@ -1,9 +1,16 @@
-/** `create`, called once per key; later calls give the same value. */
-export function oncePer<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
+/** {@link oncePer}'s function, and the way to forget what it made. */
+export interface OncePer<Key, Value> {
+  (key: Key): Value
+  clear(): void
+}
+
+/** `create`, called once per key; later calls give the same value until it is cleared. */
+export function oncePer<Key, Value>(create: (key: Key) => Value): OncePer<Key, Value> {
   const made = new Map<Key, Value>()
-  return (key) => {
+  const get = (key: Key): Value => {
     const value = made.get(key) ?? create(key)
     made.set(key, value)
     return value
   }
+  return Object.assign(get, { clear: () => made.clear() })
 }

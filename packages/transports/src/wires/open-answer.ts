@@ -8,6 +8,8 @@ export interface Opening {
   readonly send: (streaming: boolean) => Promise<Response>
   /** Takes the text of an answer that came in one piece. Throws when it is none. */
   readonly takeWhole: (text: string) => void
+  /** Told the headers of a response of success. */
+  readonly onHeaders?: ((headers: Readonly<Record<string, string>>) => void) | undefined
 }
 
 /**
@@ -16,12 +18,13 @@ export interface Opening {
  */
 export function createOpener(): (opening: Opening) => Promise<Response | null> {
   let streams = true
-  return async ({ target, send, takeWhole }) => {
+  return async ({ target, send, takeWhole, onHeaders }) => {
     const response = await send(streams).catch((error: unknown) => {
       if (!streams || !refusesStreaming(error)) throw error
       streams = false
       return send(false)
     })
+    onHeaders?.(Object.fromEntries(response.headers))
     const mediaType = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
     if (mediaType === 'text/html') throw webPage(target)
     const isJson = mediaType.endsWith('json') && !mediaType.includes('ndjson')

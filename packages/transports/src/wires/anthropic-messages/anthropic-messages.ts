@@ -29,6 +29,8 @@ export class AnthropicMessagesTransport implements Transport {
     return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
   }
 
+  reset = (): void => this.#client.clear()
+
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: PATH, request, ...options }
     return guardCall(call, (guard) => this.#answer(request, guard))
@@ -36,7 +38,7 @@ export class AnthropicMessagesTransport implements Transport {
 
   async *#answer(
     request: ModelRequest,
-    { target, credential, controller, touch }: CallGuard,
+    { target, credential, onHeaders, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
     const { cacheTtl } = this.#options
     const stamp = this.stamp(request.model)
@@ -44,7 +46,7 @@ export class AnthropicMessagesTransport implements Transport {
     const assembler = new AnswerAssembler(request, stamp)
     const send = (streaming: boolean) =>
       client.send(PATH, toWireRequest(request, { stamp, streaming, cacheTtl }), controller)
-    const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text) })
+    const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return assembler.finish()
     touch()
     // Pings do not come out of the SDK, so each event is progress.
