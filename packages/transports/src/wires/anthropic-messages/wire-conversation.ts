@@ -10,7 +10,7 @@ import {
   type UserPart,
 } from '@hermes/contracts/conversation'
 import { sameStamp } from '../same-stamp.js'
-import { wireCallId } from './wire-call-id.js'
+import { wireCallId } from '../wire-call-id.js'
 import type {
   WireBlock,
   WireDocument,

@@ -9,13 +9,15 @@ import { watchDone } from './watch-done.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireChunk } from './wire-types.js'
 
+const PATH = '/chat/completions'
+
 /** The OpenAI chat-completions wire to one endpoint. */
 export class ChatCompletionsTransport implements Transport {
   readonly api = 'chat-completions'
   readonly #options: WireOptions
   readonly #client = oncePer(async (credential: string | null) => {
-    const { createSdkClient } = await import('./sdk-client.js')
-    return createSdkClient({ ...this.#options, credential })
+    const { createOpenAiClient } = await import('../openai-client.js')
+    return createOpenAiClient({ ...this.#options, credential })
   })
   readonly #open = createOpener()
 
@@ -27,27 +29,30 @@ export class ChatCompletionsTransport implements Transport {
     return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
   }
 
+  reset = (): void => this.#client.clear()
+
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
-    const call = { wire: this.#options, path: '/chat/completions', request, ...options }
+    const call = { wire: this.#options, path: PATH, request, ...options }
     return guardCall(call, (guard) => this.#answer(request, guard))
   }
 
   async *#answer(
     request: ModelRequest,
-    { target, credential, controller, touch }: CallGuard,
+    { target, credential, onHeaders, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
     const { quirks } = this.#options
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
-    const send = (streaming: boolean) => client.send(toWireRequest(request, { quirks, stamp, streaming }), controller)
-    const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text) })
+    const send = (streaming: boolean) =>
+      client.send(PATH, toWireRequest(request, { quirks, stamp, streaming }), controller)
+    const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return assembler.finish()
     const { body, done } = watchDone(response.body)
     touch()
     // The SDK reads headers and body, which may be any async iterable; a whole response around it would only cost time.
     const watched = { headers: response.headers, body } as unknown as Response
-    for await (const chunk of client.chunks(watched, controller)) {
+    for await (const chunk of client.events<WireChunk>(watched, controller)) {
       const events = assembler.push(chunk)
       if (events.length > 0) touch()
       yield* events

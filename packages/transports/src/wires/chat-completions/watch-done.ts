@@ -1,6 +1,7 @@
+import { drain } from '../drain.js'
+
 const SENTINEL = '[DONE]'
 const KEPT_BYTES = 32
-const DRAIN_MS = 1_000
 
 /** A body on its way to the SDK. */
 export interface WatchedBody {
@@ -33,20 +34,6 @@ export function watchDone(source: ReadableStream<Uint8Array> | null): WatchedBod
     [Symbol.asyncIterator]: () => body,
   }
   return { body, done }
-}
-
-function drain(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  const leave = () => {
-    reader.cancel().catch(() => undefined)
-  }
-  const timer = setTimeout(leave, DRAIN_MS)
-  timer.unref()
-  const readOff = async () => {
-    while (!(await reader.read()).done);
-  }
-  readOff()
-    .catch(() => undefined)
-    .finally(() => clearTimeout(timer))
 }
 
 function join(tail: Uint8Array, chunk: Uint8Array): Uint8Array {

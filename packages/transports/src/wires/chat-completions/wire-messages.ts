@@ -9,6 +9,7 @@ import {
   type UserPart,
 } from '@hermes/contracts/conversation'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { argumentText } from '../argument-text.js'
 import { sameStamp } from '../same-stamp.js'
 import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
 
@@ -128,27 +129,6 @@ function assistantMessage(message: AssistantMessage, options: WireMessageOptions
 
 function wireCall(part: ToolCallPart): WireToolCall {
   return { id: part.id, type: 'function', function: { name: part.name, arguments: argumentText(part) } }
-}
-
-/** A call goes out again with every later request; its text is found once. */
-const argumentTexts = new WeakMap<ToolCallPart, string>()
-
-function argumentText(call: ToolCallPart): string {
-  const text = argumentTexts.get(call) ?? toArgumentText(call)
-  argumentTexts.set(call, text)
-  return text
-}
-
-/** The model's own bytes where they are valid, since those are what its cache holds. */
-function toArgumentText({ args, rawArgs }: ToolCallPart): string {
-  if (args === null) return '{}'
-  try {
-    const value: unknown = JSON.parse(rawArgs)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return rawArgs
-  } catch {
-    // Mended on arrival: the mended form goes back.
-  }
-  return JSON.stringify(args)
 }
 
 function replayedReasoning(message: AssistantMessage, { quirks, stamp }: WireMessageOptions): object {

@@ -3,7 +3,7 @@ const KEPT_CHARS = 40
 const HASH_CHARS = 12
 
 /**
- * The id of a call in the form this wire takes: letters, digits, `_` and `-`. Ids of other servers that have it stay as they are; of
+ * The id of a call in the form that strict servers take: letters, digits, `_` and `-`. Ids of other servers that have it stay as they are; of
  * others what fits is kept and a hash makes it unique, the same each time.
  */
 export function wireCallId(id: string): string {

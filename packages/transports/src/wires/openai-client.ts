@@ -1,12 +1,10 @@
 import { OpenAI } from 'openai/client'
 import { Stream } from 'openai/streaming'
-import type { WireRequest } from './wire-request.js'
-import type { WireChunk } from './wire-types.js'
 
 // This module loads the SDK, so it is itself loaded on first use.
 
-/** What an SDK client of this wire is made from. */
-export interface SdkClientOptions {
+/** What an SDK client is made from. */
+export interface OpenAiClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
   readonly headers: Readonly<Record<string, string>>
@@ -14,24 +12,22 @@ export interface SdkClientOptions {
   readonly fetch: typeof fetch | undefined
 }
 
-const PATH = '/chat/completions'
-
 /** The SDK refuses an empty key; without a credential this stands in its place and never leaves the process. */
 const NO_KEY = 'none'
 
-/** The two things this wire wants of the SDK. */
-export interface SdkClient {
-  /** Sends one request. Rejects with the SDK's error for a status that is none of success. */
-  send(body: WireRequest, controller: AbortController): Promise<Response>
-  /** The chunks of a streamed response. Ends without a word when `controller` is aborted. */
-  chunks(response: Response, controller: AbortController): AsyncIterable<WireChunk>
+/** The two things that the wires of OpenAI want of the SDK. */
+export interface OpenAiClient {
+  /** Sends one request to `path` under the base URL. Rejects with the SDK's error for a status that is none of success. */
+  send(path: string, body: object, controller: AbortController): Promise<Response>
+  /** The events of a streamed response. Ends without a word when `controller` is aborted; aborts it when left early. */
+  events<Event>(response: Response, controller: AbortController): AsyncIterable<Event>
 }
 
 /**
  * Makes a client that takes nothing from the environment: every option it would look up there is given, and the
  * headers that leave are ours alone, without its own or those of `OPENAI_CUSTOM_HEADERS`.
  */
-export function createSdkClient(options: SdkClientOptions): SdkClient {
+export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'hermes',
@@ -51,7 +47,12 @@ export function createSdkClient(options: SdkClientOptions): SdkClient {
     fetch: (url, init) => (options.fetch ?? fetch)(url, { ...init, headers }),
   })
   return {
-    send: (body, { signal }) => client.post(PATH, { body, stream: body['stream'] === true, signal }).asResponse(),
-    chunks: (response, controller) => Stream.fromSSEResponse<WireChunk>(response, controller, client),
+    send: (path, body, { signal }) => client.post(path, { body, stream: isStreaming(body), signal }).asResponse(),
+    events: <Event>(response: Response, controller: AbortController) =>
+      Stream.fromSSEResponse<Event>(response, controller, client),
   }
+}
+
+function isStreaming(body: object): boolean {
+  return 'stream' in body && body.stream === true
 }
