@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findProvider, PROVIDERS } from './index.js'
+import { detectApi, findProvider, PROVIDERS } from './index.js'
 
 describe('PROVIDERS', () => {
   it('gives each id and alias to one provider only', () => {
@@ -8,8 +8,20 @@ describe('PROVIDERS', () => {
     for (const name of names) expect(name).toBe(name.toLowerCase())
   })
 
-  it('names a variable for each provider that needs a key', () => {
-    for (const { keyRequired, keyVariables } of PROVIDERS) if (keyRequired) expect(keyVariables).not.toEqual([])
+  it('names a variable for each provider that is unlocked by a key', () => {
+    for (const { auth, keyVariables, sharedKeyVariables } of PROVIDERS)
+      expect(keyVariables.length + sharedKeyVariables.length > 0).toBe(auth === 'key' || auth === 'aws')
+  })
+
+  it('has an address or a variable for it, except where any endpoint is meant', () => {
+    const without = PROVIDERS.filter(({ baseUrl, baseUrlVariable }) => baseUrl === null && !baseUrlVariable)
+    expect(without.map(({ id }) => id)).toEqual(['custom'])
+    for (const { baseUrl } of PROVIDERS) if (baseUrl !== null) expect(baseUrl).toMatch(/^https?:\/\/.*[^/]$/)
+  })
+
+  it('speaks at its own address the wire that it names', () => {
+    for (const { id, baseUrl, api } of PROVIDERS)
+      if (baseUrl !== null) expect([id, detectApi({ provider: id, baseUrl, model: '' })]).toEqual([id, api])
   })
 })
 

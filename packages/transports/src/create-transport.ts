@@ -12,8 +12,10 @@ export interface TransportOptions {
   readonly provider: string
   /** Without `/chat/completions`, usually ending in `/v1`; for `anthropic-messages` without `/v1/messages`. */
   readonly baseUrl: string
-  /** Default: judged by provider and address. */
+  /** Default: judged by provider, address and model. */
   readonly api?: WireApi
+  /** Decides the wire where a provider serves its models on several. */
+  readonly model?: string
   /** Sent with each request, after and above the provider's own. */
   readonly headers?: Readonly<Record<string, string>>
   /** Default: the global one at the time of the call. */
@@ -43,7 +45,7 @@ export function createTransport(options: TransportOptions): Transport {
     throw new HermesError(`"${options.baseUrl}" is not a base URL; it looks like https://api.example.com/v1.`, {
       code: 'transport.bad_base_url',
     })
-  const api = options.api ?? detectApi({ provider, baseUrl, model: '' })
+  const api = options.api ?? detectApi({ provider, baseUrl, model: options.model ?? '' })
   const quirks = options.quirks ?? findProvider(provider)?.quirks ?? {}
   const wire: WireOptions = {
     provider,

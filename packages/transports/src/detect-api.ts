@@ -1,23 +1,30 @@
 import type { WireApi } from '@hermes/contracts/model'
+import { nameHas } from './catalogue/provider.js'
+import { findProvider } from './catalogue.js'
 
 /** What decides which wire an endpoint speaks. */
 export interface Endpoint {
   readonly provider: string
   readonly baseUrl: string
+  /** Empty when it is not known yet. */
   readonly model: string
 }
 
 /**
- * The wire an endpoint speaks, judged by provider and address. GPT-5 models on OpenAI's own address speak `chat-completions` too and
- * are sent there, as long as Hermes has no `responses` wire to prefer.
+ * The wire an endpoint speaks: as the catalogue says of the provider and its models, else judged by the address. GPT-5 models on
+ * OpenAI's own address speak `chat-completions` too and are sent there, as long as Hermes has no `responses` wire to prefer.
  */
-export function detectApi({ provider, baseUrl }: Endpoint): WireApi {
+export function detectApi({ provider, baseUrl, model }: Endpoint): WireApi {
+  const known = findProvider(provider)
+  const served = known?.modelApis.find(({ models }) => nameHas(model, models))
+  if (served) return served.api
+  if (known && known.api !== 'chat-completions') return known.api
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   const host = url?.hostname ?? ''
   const path = url?.pathname.replace(/\/+$/, '') ?? ''
-  if (provider === 'anthropic' || host === 'api.anthropic.com' || path.endsWith('/anthropic'))
-    return 'anthropic-messages'
-  if (provider === 'bedrock' || /^bedrock-runtime\..+\.amazonaws\.com$/.test(host)) return 'bedrock-converse'
-  if (provider === 'openai-codex' || path.includes('/backend-api/codex')) return 'responses'
+  if (host === 'api.anthropic.com' || path.endsWith('/anthropic')) return 'anthropic-messages'
+  if (host === 'api.kimi.com' && path === '/coding') return 'anthropic-messages'
+  if (/^bedrock-runtime\..+\.amazonaws\.com$/.test(host)) return 'bedrock-converse'
+  if (path.includes('/backend-api/codex')) return 'responses'
   return 'chat-completions'
 }
