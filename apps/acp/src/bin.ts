@@ -1,21 +1,13 @@
 #!/usr/bin/env node
 // The first file that runs, also on Node versions the rest cannot load on: nothing here is newer than ES2020.
 import * as nodeModule from 'node:module'
-
-const REQUIRED = [22, 22]
+import { refuseOldNode } from '@hermes/runtime/host/old-node'
 
 async function start(): Promise<void> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major < REQUIRED[0]! || (major === REQUIRED[0] && minor < REQUIRED[1]!)) {
-    process.stderr.write(
-      `hermes-acp needs Node ${REQUIRED.join('.')} or newer; this is ${process.version}. Install a newer Node and try again.\n`,
-    )
-    process.exitCode = 1
-    return
-  }
+  if (refuseOldNode(process, 'hermes-acp')) return
   nodeModule.enableCompileCache?.()
-  const { runProcess } = await import('./process.js')
-  await runProcess()
+  const [{ runApp }, { main }] = await Promise.all([import('@hermes/runtime/host'), import('./main.js')])
+  await runApp(process, main)
 }
 
 void start()

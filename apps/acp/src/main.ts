@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Io } from './io.js'
+import type { Io } from '@hermes/runtime/host'
 import type { ServeOptions } from './options.js'
 import { serve } from './serve.js'
 

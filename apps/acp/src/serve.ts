@@ -1,6 +1,6 @@
 import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
-import type { Io } from './io.js'
+import type { Io } from '@hermes/runtime/host'
 import type { ServeOptions } from './options.js'
 import { AcpServer } from './server.js'
 import { toReadable, toWritable } from './streams.js'
@@ -18,7 +18,10 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
     .onNotification('session/cancel', ({ params }) => server.cancel(params))
   const connection = app.connect(ndJsonStream(toWritable(io.stdout), toReadable(io.stdin)))
-  const stopListening = io.onInterrupt(() => connection.close())
+  const stopListening = io.onInterrupt(() => {
+    connection.close()
+    return true
+  })
   await connection.closed
   stopListening()
   await server.close()

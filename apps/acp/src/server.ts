@@ -13,9 +13,9 @@ import {
   type PromptRequest,
   type PromptResponse,
 } from '@agentclientprotocol/sdk'
+import type { Io } from '@hermes/runtime/host'
 import { failure, toRequestError } from './failure.js'
 import type { Home } from './home.js'
-import type { Io } from './io.js'
 import type { ServeOptions } from './options.js'
 import type { AcpSession } from './session.js'
 

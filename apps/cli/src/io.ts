@@ -1,62 +1,8 @@
-import type { ReadStream, WriteStream } from 'node:tty'
+import type { Io } from '@hermes/runtime/host'
 
-/** What a command sees of the world it was started in; read once, in the process entry. */
-export interface Io {
-  readonly stdin: NodeJS.ReadStream | ReadStream
-  readonly stdout: Output
-  readonly stderr: Output
-  readonly env: Readonly<Record<string, string>>
-  readonly cwd: string
-  readonly userHome: string
-  readonly user: string
-  /** Directory of the running Node, so that the demo finds the same one. */
-  readonly nodePath: string
-  /** Where temporary folders are made. */
-  readonly tempDir: string
-  /**
-   * Fires at the first SIGINT, SIGTERM or SIGHUP; handlers added here come before the second one ends the process. A handler that
-   * returns `true` was waiting for it, as a server does: the exit code is what the command says, not that of a signal.
-   */
-  onInterrupt(handler: (signal: NodeJS.Signals) => unknown): () => void
-}
-
-/** A stream that may be closed by whoever reads it; writing then does nothing. */
-export interface Output {
-  readonly isTTY: boolean
-  /** Columns of the terminal, 80 when there is none. */
-  columns(): number
-  /** Rows of the terminal, 24 when there is none. */
-  rows(): number
-  /** Tells of each change of its size. Returns how to stop. */
-  onResize(handler: () => void): () => void
-  /** Colours are wanted: a terminal, and no `NO_COLOR`. */
-  readonly colors: boolean
-  write(text: string): void
-}
+export type { Io, Output } from '@hermes/runtime/host'
 
 /** Whether a person can be asked: keys come from a terminal and the question can be seen. */
 export function canAsk(io: Pick<Io, 'stdin' | 'stderr'>): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY
-}
-
-/** Wraps a stream so that a closed pipe never ends a run. */
-export function createOutput(stream: NodeJS.WriteStream | WriteStream, env: Readonly<Record<string, string>>): Output {
-  let closed = false
-  stream.on('error', () => {
-    closed = true
-  })
-  const isTTY = stream.isTTY === true
-  return {
-    isTTY,
-    colors: isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
-    columns: () => stream.columns || 80,
-    rows: () => stream.rows || 24,
-    onResize: (handler) => {
-      stream.on('resize', handler)
-      return () => stream.off('resize', handler)
-    },
-    write: (text) => {
-      if (!closed && !stream.destroyed) stream.write(text)
-    },
-  }
 }

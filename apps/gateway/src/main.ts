@@ -1,5 +1,5 @@
+import type { Io } from '@hermes/runtime/host'
 import { ARGUMENT_HELP, parseArguments } from './arguments.js'
-import type { Io } from './io.js'
 
 declare const __HERMES_VERSION__: string
 

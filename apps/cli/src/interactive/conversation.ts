@@ -19,7 +19,7 @@ import type { Talk } from './talk.js'
 import { createTurnStatus } from './turn-status.js'
 
 /** What Enter does with a line while a run is under way. */
-export type BusyMode = 'queue' | 'steer' | 'interrupt'
+type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
 export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'isYolo'> {

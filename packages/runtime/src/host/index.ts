@@ -1,0 +1,2 @@
+export type { Io, Output } from './io.js'
+export { runApp } from './run-app.js'

@@ -1,0 +1,72 @@
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { createOutput, type Io } from './io.js'
+
+const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+type EndingSignal = keyof typeof SIGNAL_EXIT
+
+/**
+ * Reads the world of `host` once, runs `main` with the arguments of the command line, and ends the process with the exit code it
+ * gives once all output is written. A signal that nobody waits for, or a second one, ends the process at once.
+ */
+export async function runApp(
+  host: NodeJS.Process,
+  main: (argv: readonly string[], io: Io) => Promise<number>,
+): Promise<void> {
+  const env = Object.fromEntries(
+    Object.entries(host.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+  const signals = listen(host)
+  const exitCode = await main(host.argv.slice(2), {
+    stdin: host.stdin,
+    stdout: createOutput(host.stdout, env),
+    stderr: createOutput(host.stderr, env),
+    env,
+    cwd: host.cwd(),
+    userHome: env['HOME'] || homedir(),
+    user: userName(env),
+    nodePath: host.execPath,
+    tempDir: tmpdir(),
+    onInterrupt: signals.onInterrupt,
+  })
+  const endedBy = signals.endedBy()
+  host.exitCode = endedBy ? SIGNAL_EXIT[endedBy] : exitCode
+  await flushed(host.stdout)
+  await flushed(host.stderr)
+  host.exit()
+}
+
+function listen(host: NodeJS.Process): { readonly onInterrupt: Io['onInterrupt']; endedBy(): EndingSignal | null } {
+  const handlers = new Set<(signal: NodeJS.Signals) => unknown>()
+  let interrupted = 0
+  let endedBy: EndingSignal | null = null
+  const onSignal = (signal: EndingSignal) => {
+    interrupted++
+    if (signal !== 'SIGINT') endedBy = signal
+    if (interrupted > 1 || handlers.size === 0) host.exit(SIGNAL_EXIT[signal])
+    for (const handler of [...handlers]) if (handler(signal) === true) endedBy = null
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) host.on(signal, () => onSignal(signal))
+  return {
+    endedBy: () => endedBy,
+    onInterrupt: (handler) => {
+      interrupted = 0
+      handlers.add(handler)
+      return () => handlers.delete(handler)
+    },
+  }
+}
+
+function userName(env: Readonly<Record<string, string>>): string {
+  try {
+    return userInfo().username
+  } catch {
+    return env['USER'] ?? 'user'
+  }
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.writableLength === 0) resolve()
+    else stream.write('', () => resolve())
+  })
+}
