@@ -2,6 +2,7 @@ export {
   type CallStartEntry,
   type CompactionEntry,
   type Entry,
+  latestCompaction,
   latestPrompt,
   type MessageEntry,
   type ModelEntry,

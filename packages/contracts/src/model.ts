@@ -61,7 +61,13 @@ export type RetryRemedy =
   | { readonly type: 'fallback'; readonly provider: string; readonly model: string }
 
 /** How a request can be changed after an endpoint refused it; the stored conversation stays as it is. */
-export type RequestRepair = 'shrink-images' | 'drop-reasoning' | 'simplify-schemas' | 'strip-unsupported'
+export type RequestRepair =
+  | 'shrink-images'
+  /** What was no smaller, or not wanted at all, becomes a line of text. */
+  | 'drop-images'
+  | 'drop-reasoning'
+  | 'simplify-schemas'
+  | 'strip-unsupported'
 
 /** The complete answer. */
 export interface ModelFinish {

@@ -32,4 +32,42 @@ describe('project', () => {
     })
     expect(projected[1]).toEqual(userText('new'))
   })
+
+  it('keeps the head, repeats the request and shortens results where a compaction says so', () => {
+    const result = (seq: number, text: string, origin?: 'external'): Entry => ({
+      type: 'message',
+      seq,
+      atMs: 0,
+      message: {
+        role: 'tool',
+        callId: `c${seq}`,
+        toolName: 'terminal',
+        content: [{ type: 'text', text, ...(origin ? { origin } : {}) }],
+      },
+    })
+    const said = (seq: number, text: string): Entry => ({ type: 'message', seq, atMs: 0, message: userText(text) })
+    const entries: Entry[] = [
+      said(1, 'first'),
+      said(2, 'gone'),
+      said(3, 'the request'),
+      result(4, 'gone too'),
+      result(5, 'very long', 'external'),
+      {
+        type: 'compaction',
+        seq: 6,
+        atMs: 0,
+        upToSeq: 4,
+        headUpToSeq: 1,
+        repeatedSeqs: [3],
+        shortened: [{ seq: 5, text: 'short' }],
+        summary: 'what was',
+      },
+    ]
+    const [head, summary, request, shortened, ...rest] = project(entries)
+    expect(head).toEqual(userText('first'))
+    expect(summary).toMatchObject({ role: 'user', content: [{ text: expect.stringContaining('what was') }] })
+    expect(request).toEqual(userText('the request'))
+    expect(shortened).toMatchObject({ callId: 'c5', content: [{ type: 'text', text: 'short', origin: 'external' }] })
+    expect(rest).toEqual([])
+  })
 })

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js'
 import type { ToolDefinition } from '../tool.js'
-import type { Message, TextPart, UserMessage } from './message.js'
+import type { Message, UserMessage } from './message.js'
 import type { Usage } from './usage.js'
 
 /** A message of the conversation; `usage` belongs to assistant messages. */
@@ -17,11 +17,20 @@ export interface CallStartEntry {
   readonly toolName: string
 }
 
-/** Everything up to and including `upToSeq` is replaced by `summary` in the projection. */
+/** In the projection `summary` stands for all messages up to and including `upToSeq`, but for those named here. */
 export interface CompactionEntry {
   readonly type: 'compaction'
   readonly upToSeq: number
   readonly summary: string
+  /** The beginning of the session stays before the summary: messages up to and including this one. Default none. */
+  readonly headUpToSeq?: number
+  /** Messages of the user that come again, whole, after the summary: the request under way. */
+  readonly repeatedSeqs?: readonly number[]
+  /** Results of tools after `upToSeq` that models see shortened. */
+  readonly shortened?: readonly { readonly seq: number; readonly text: string }[]
+  /** Estimated size of the conversation in tokens. */
+  readonly tokensBefore?: number
+  readonly tokensAfter?: number
 }
 
 /** Which model answers from here on. */
@@ -63,28 +72,48 @@ export function latestPrompt(entries: readonly Entry[]): PromptEntry | null {
 
 const SUMMARY_NOTE =
   'Earlier turns of this conversation were condensed into the summary below. It is background: act on the messages after it.'
+const SUMMARY_END = '[End of the summary. Go on with what follows it.]'
 
 /**
- * The conversation a request is made of: system text first, then the summary of what was compacted, then the messages.
+ * The conversation a request is made of: system text first, then what stands for the compacted part, then the messages after it.
  * Pure. Entries must be in order of `seq`. Nothing that is not in `entries` appears in the result.
  */
 export function project(entries: readonly Entry[]): Message[] {
-  const messages: Message[] = []
   const prompt = latestPrompt(entries)
-  if (prompt && prompt.system !== '')
-    messages.push({ role: 'system', content: [{ type: 'text', text: prompt.system }] })
-  let compaction: CompactionEntry | null = null
-  for (const entry of entries) if (entry.type === 'compaction') compaction = entry
-  if (compaction) messages.push(summaryMessage(compaction))
-  const afterSeq = compaction ? compaction.upToSeq : Number.NEGATIVE_INFINITY
-  for (const entry of entries) {
-    if (entry.type !== 'message' || entry.seq <= afterSeq || entry.message.role === 'system') continue
-    messages.push(entry.message)
-  }
-  return messages
+  const system: Message[] =
+    prompt && prompt.system !== '' ? [{ role: 'system', content: [{ type: 'text', text: prompt.system }] }] : []
+  const talk = entries.filter(isTalk)
+  const compaction = latestCompaction(entries)
+  if (!compaction) return [...system, ...talk.map(({ message }) => message)]
+  const { upToSeq, headUpToSeq = Number.NEGATIVE_INFINITY, repeatedSeqs = [], shortened = [] } = compaction
+  const short = new Map(shortened.map(({ seq, text }) => [seq, text]))
+  return [
+    ...system,
+    ...talk.filter(({ seq }) => seq <= headUpToSeq).map(({ message }) => message),
+    summaryMessage(compaction),
+    ...talk.filter(({ seq }) => repeatedSeqs.includes(seq) && seq > headUpToSeq).map(({ message }) => message),
+    ...talk.filter(({ seq }) => seq > upToSeq).map(({ seq, message }) => shorten(message, short.get(seq))),
+  ]
 }
 
-function summaryMessage(compaction: CompactionEntry): UserMessage {
-  const part: TextPart = { type: 'text', text: `${SUMMARY_NOTE}\n\n${compaction.summary}`, origin: 'reminder' }
-  return { role: 'user', content: [part] }
+/** The newest compaction entry, or `null`. */
+export function latestCompaction(entries: readonly Entry[]): (CompactionEntry & { readonly seq: number }) | null {
+  const entry = entries.findLast((candidate) => candidate.type === 'compaction')
+  return entry ?? null
+}
+
+function isTalk(entry: Entry): entry is Entry & MessageEntry {
+  return entry.type === 'message' && entry.message.role !== 'system'
+}
+
+function summaryMessage({ summary }: CompactionEntry): UserMessage {
+  const text = `${SUMMARY_NOTE}\n\n${summary}\n\n${SUMMARY_END}`
+  return { role: 'user', content: [{ type: 'text', text, origin: 'reminder' }] }
+}
+
+/** Text from outside stays marked as such. */
+function shorten(message: Message, text: string | undefined): Message {
+  if (text === undefined || message.role !== 'tool') return message
+  const isExternal = message.content.some((part) => part.type === 'text' && part.origin === 'external')
+  return { ...message, content: [{ type: 'text', text, ...(isExternal ? { origin: 'external' } : {}) }] }
 }

@@ -1,0 +1,56 @@
+import type { CompactionEntry, Entry } from './conversation/entry.js'
+import type { Usage } from './conversation/usage.js'
+
+/** What is known of a session before its next request. */
+export interface ContextState {
+  readonly entries: readonly Entry[]
+  /** Tokens the next request will take: what the provider counted last, and an estimate of what came since. */
+  readonly tokens: number
+  readonly provider: string
+  readonly model: string
+}
+
+/** What a compaction has to keep and why it is made. */
+export interface CompactRequest extends ContextState {
+  /** `threshold`: it is time; `overflow`: the provider refused the conversation as too long; `asked`: a person wants it. */
+  readonly cause: 'threshold' | 'overflow' | 'asked'
+  /** Texts that have to reach the model word for word, for example the open tasks. */
+  readonly carry: readonly string[]
+  /** What the summary should tell most about. */
+  readonly focus?: string
+}
+
+/** What a compaction would take out, without asking any model. */
+export interface CompactPlan {
+  /** Messages that the summary would stand for. */
+  readonly messages: number
+  readonly tokensBefore: number
+  /** With a summary of full length. */
+  readonly tokensAfter: number
+}
+
+/** What a compaction came to. */
+export type CompactOutcome =
+  | {
+      readonly type: 'compacted'
+      readonly entry: CompactionEntry
+      /** Whether a model wrote the summary; else a plain note stands in its place. */
+      readonly isSummarized: boolean
+      /** Why no model did: one line. */
+      readonly problem?: string
+      readonly usage: Usage
+    }
+  | { readonly type: 'unchanged'; readonly reason: string }
+
+/**
+ * Keeps a session within the window of its model. Stateless: what it did before is in the log, so every process decides alike.
+ * An implementation must keep the newest request of the user, each open call with its result, and every text of `carry`.
+ */
+export interface ContextEngine {
+  /** Whether to compact before the next request. Cheap: it is asked before each one. */
+  isDue(state: ContextState): boolean
+  /** What {@link ContextEngine.compact} would do; `null` when there is nothing to take out. */
+  plan(request: CompactRequest): CompactPlan | null
+  /** Never rejects but with an `AbortError`: without a summary a plain note is used. */
+  compact(request: CompactRequest, options: { readonly signal: AbortSignal }): Promise<CompactOutcome>
+}
