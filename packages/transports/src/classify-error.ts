@@ -69,6 +69,12 @@ export function refusesStreaming(error: unknown): boolean {
   )
 }
 
+/** Whether a server refused a request only because it was asked to show what the model thinks. */
+export function refusesSummaries(error: unknown): boolean {
+  const { status, message } = errorFacts(error)
+  return status === 400 && /reasoning[ ._]summar/i.test(message)
+}
+
 function classifyOwn(error: HermesError): ErrorClass {
   const own = OWN_CODES[error.code]
   if (own) return complete({ ...own, retryable: error.retryable })
@@ -106,6 +112,8 @@ function refine(verdict: ErrorClass, facts: ErrorFacts, context: ClassifyContext
 
 const THINKING_SIGNATURE =
   /signature.{0,40}thinking|thinking.{0,60}signature|thinking.{0,80}(?:cannot be modified|must remain|bound to)|expected .{0,3}thinking|(?:prefix|model)_binding_mismatch/i
+const SEALED_THOUGHT =
+  /encrypted content.{0,80}(?:could not be|not be verified|decrypted)|of type .reasoning. was provided without/i
 const LONG_CONTEXT_TIER = /long context.{0,80}(?:extra usage|tier|credits)|extra usage.{0,60}long context/i
 const GRAMMAR = /(?:parse|generate|convert).{0,40}grammar|unable to generate parser|json schema conversion failed/i
 const CONTEXT =
@@ -141,6 +149,8 @@ function decide(facts: ErrorFacts): Verdict {
 /** Patterns of single providers that would be misread by the general rules. */
 function special({ status, message, codes }: ErrorFacts): Verdict | null {
   if (codes.includes('replay_mismatch')) return { reason: 'format-error', retryable: false }
+  if (codes.includes('invalid_encrypted_content') || (status === 400 && SEALED_THOUGHT.test(message)))
+    return { reason: 'format-error', repair: 'drop-reasoning' }
   // Resellers answer with other statuses, 429 among them.
   if (status !== null && status >= 400 && status < 500 && THINKING_SIGNATURE.test(message))
     return { reason: 'format-error', repair: 'drop-reasoning' }
@@ -188,11 +198,12 @@ function namesModel({ codes, message }: ErrorFacts): boolean {
 function byWords(facts: ErrorFacts): Verdict | null {
   const { message, codes } = facts
   if (codes.includes('context_length_exceeded') || CONTEXT.test(message)) return { reason: 'context-overflow' }
-  if (IMAGE.test(message)) return { reason: 'image-too-large' }
+  if (IMAGE.test(message) || codes.some((code) => /^image_(?:file_)?too_large$/.test(code)))
+    return { reason: 'image-too-large' }
   if (namesModel(facts)) return { reason: 'model-not-found' }
   if (KEY.test(message)) return { reason: 'auth' }
   if (codes.some((code) => SPENT.test(code)) || BILLING.test(message)) return { reason: 'billing' }
-  if (POLICY.test(message)) return { reason: 'policy-blocked' }
+  if (POLICY.test(message) || codes.some((code) => /policy/.test(code))) return { reason: 'policy-blocked' }
   if (UNSUPPORTED.test(message)) return { reason: 'format-error', repair: 'strip-unsupported' }
   if (RATE.test(message)) return { reason: 'rate-limit' }
   if (OVERLOADED.test(message)) return { reason: 'overloaded' }

@@ -4,13 +4,14 @@ import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
 import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
 import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
+import { ResponsesTransport } from './wires/responses/responses.js'
 import type { WireOptions } from './wires/wire-options.js'
 
 /** One endpoint and how to talk to it. */
 export interface TransportOptions {
   /** For messages and stamps, and for quirks when the catalogue knows it. */
   readonly provider: string
-  /** Without `/chat/completions`, usually ending in `/v1`; for `anthropic-messages` without `/v1/messages`. */
+  /** Without `/chat/completions` or `/responses`, usually ending in `/v1`; for `anthropic-messages` without `/v1/messages`. */
   readonly baseUrl: string
   /** Default: judged by provider, address and model. */
   readonly api?: WireApi
@@ -63,10 +64,11 @@ export function createTransport(options: TransportOptions): Transport {
       return new ChatCompletionsTransport(wire)
     case 'anthropic-messages':
       return new AnthropicMessagesTransport(wire)
-    case 'bedrock-converse':
     case 'responses':
+      return new ResponsesTransport(wire)
+    case 'bedrock-converse':
       throw new HermesError(
-        `The wire "${api}" is not supported; supported are: chat-completions, anthropic-messages.`,
+        `The wire "${api}" is not supported; supported are: chat-completions, anthropic-messages, responses.`,
         { code: 'transport.unsupported_wire', details: { provider, api } },
       )
     default:

@@ -10,9 +10,12 @@ export interface Endpoint {
   readonly model: string
 }
 
+/** Models that OpenAI serves best on the `responses` wire: on that of chat completions they forget their thoughts between calls. */
+const ON_RESPONSES = ['gpt-5', 'gpt-6', 'codex']
+
 /**
- * The wire an endpoint speaks: as the catalogue says of the provider and its models, else judged by the address. GPT-5 models on
- * OpenAI's own address speak `chat-completions` too and are sent there, as long as Hermes has no `responses` wire to prefer.
+ * The wire an endpoint speaks: as the catalogue says of the provider and its models, else judged by the address, and at OpenAI's own
+ * by the model too.
  */
 export function detectApi({ provider, baseUrl, model }: Endpoint): WireApi {
   const known = findProvider(provider)
@@ -26,5 +29,6 @@ export function detectApi({ provider, baseUrl, model }: Endpoint): WireApi {
   if (host === 'api.kimi.com' && path === '/coding') return 'anthropic-messages'
   if (/^bedrock-runtime\..+\.amazonaws\.com$/.test(host)) return 'bedrock-converse'
   if (path.includes('/backend-api/codex')) return 'responses'
+  if (/(?:^|\.)api\.openai\.com$/.test(host) && nameHas(model, ON_RESPONSES)) return 'responses'
   return 'chat-completions'
 }

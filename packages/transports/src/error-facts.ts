@@ -16,7 +16,7 @@ export interface ErrorFacts {
 
 const MAX_CAUSES = 6
 
-/** Error types that stand for a status where there is none: inside a stream. */
+/** Error types and codes that stand for a status where there is none: inside a stream. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -28,6 +28,20 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   api_error: 500,
   timeout_error: 504,
   overloaded_error: 529,
+  server_error: 500,
+  server_is_overloaded: 503,
+  slow_down: 503,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  model_not_found: 404,
+  context_length_exceeded: 400,
+  invalid_encrypted_content: 400,
+  invalid_prompt: 400,
+  bio_policy: 400,
+  misalignment_policy_violation: 400,
+  image_content_policy_violation: 400,
+  image_too_large: 400,
+  image_file_too_large: 400,
 }
 
 /** Gathers facts from an error of an SDK, of `fetch`, or of anything else. Never throws. */
@@ -53,7 +67,7 @@ function statusOf(fields: Record<string, unknown>, body: Record<string, JsonValu
   if (typeof fields['status'] === 'number') return fields['status']
   const code = Number(body['code'])
   if (code >= 400 && code < 600) return code
-  return STATUS_OF_TYPE[String(body['type'])] ?? null
+  return STATUS_OF_TYPE[String(body['type'])] ?? STATUS_OF_TYPE[String(body['code'])] ?? null
 }
 
 function bodyOf(value: unknown): Record<string, JsonValue | undefined> {

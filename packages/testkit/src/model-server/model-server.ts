@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { anthropicMessages } from './anthropic-messages.js'
 import { chatCompletions } from './chat-completions.js'
+import { responses } from './responses.js'
 import { sendJson, serveTurn } from './serve-turn.js'
 import type { ServedWire } from './served-wire.js'
 import type { ModelTurn } from './turn.js'
@@ -25,7 +26,7 @@ export type TurnHandler = (request: CapturedRequest) => ModelTurn | Promise<Mode
 
 /** A model server that says what a test told it to, over real HTTP on loopback. */
 export interface ModelServer {
-  /** For chat completions; ends in `/v1`. */
+  /** For chat completions and Responses; ends in `/v1`. */
   readonly baseUrl: string
   /** For Anthropic messages: `baseUrl` without `/v1`. */
   readonly anthropicBaseUrl: string
@@ -49,7 +50,7 @@ export interface ModelServerOptions {
   readonly keepRequests?: boolean
 }
 
-/** Starts a server on a free port of 127.0.0.1 that speaks chat completions and Anthropic messages and answers from `script`. */
+/** Starts a server on a free port of 127.0.0.1 that speaks chat completions, Anthropic messages and Responses, and answers from `script`. */
 export async function startModelServer(
   script: readonly ModelTurn[] = [],
   options: ModelServerOptions = {},
@@ -62,6 +63,7 @@ export async function startModelServer(
 const WIRES: Readonly<Record<string, ServedWire>> = {
   '/v1/chat/completions': chatCompletions,
   '/v1/messages': anthropicMessages,
+  '/v1/responses': responses,
 }
 
 class ScriptedServer implements ModelServer {

@@ -40,16 +40,12 @@ export function sendJson(
 }
 
 function fail(wire: ServedWire, response: ServerResponse, turn: FaultTurn, request: Omit<AnswerContext, 'turn'>): void {
-  const partly = (answer: AnswerTurn, count: number, next: () => void) => {
+  const partly = (answer: AnswerTurn, count: number, next: (sent: string) => void) => {
     startStream(response)
     response.flushHeaders()
-    response.write(
-      wire
-        .stream({ ...request, turn: answer })
-        .slice(0, count)
-        .join(''),
-      next,
-    )
+    const pieces = wire.stream({ ...request, turn: answer }).slice(0, count)
+    const sent = pieces.join('')
+    response.write(sent, () => next(sent))
   }
   switch (turn.fault) {
     case 'status': {
@@ -79,7 +75,7 @@ function fail(wire: ServedWire, response: ServerResponse, turn: FaultTurn, reque
       partly(turn, turn.afterChunks ?? 1, () => response.end(wire.garbled))
       break
     case 'error-event':
-      partly(turn, turn.afterChunks ?? 2, () => response.end(wire.errorEvent(turn.type, turn.message)))
+      partly(turn, turn.afterChunks ?? 2, (sent) => response.end(wire.errorEvent(turn.type, turn.message, sent)))
       break
     default:
       turn satisfies never

@@ -12,7 +12,7 @@ export interface AnswerContext {
 
 /** What the scripted server has to know of a protocol. */
 export interface ServedWire {
-  readonly api: 'chat-completions' | 'anthropic-messages'
+  readonly api: 'chat-completions' | 'anthropic-messages' | 'responses'
   /** What a real server would refuse in a request, one line each. */
   check(body: WireBody, headers: IncomingHttpHeaders): string[]
   /** A streamed answer in the pieces in which it is written. */
@@ -21,8 +21,8 @@ export interface ServedWire {
   whole(context: AnswerContext): object
   /** The body of a refusal. */
   refusal(status: number, message: string): object
-  /** An error in the middle of a stream. */
-  errorEvent(type: string, message: string): string
+  /** An error in the middle of a stream, after what was sent of it. */
+  errorEvent(type: string, message: string, sent: string): string
   /** The end of a stream in the middle of a line. */
   readonly garbled: string
 }

@@ -3,7 +3,7 @@ export interface TurnUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly cacheReadTokens?: number
-  /** Anthropic messages only. */
+  /** Anthropic messages and Responses only. */
   readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
   /** Reported as `usage.cost`, as OpenRouter does. */
@@ -25,6 +25,8 @@ export interface AnswerTurn {
   readonly reasoning?: string
   /** An encrypted thought after `reasoning`; Anthropic messages only. */
   readonly redacted?: string
+  /** What kind of message `text` is; Responses only. */
+  readonly phase?: 'commentary' | 'final_answer'
   readonly toolCalls?: readonly TurnToolCall[]
   /** In the words of the wire. Default: that for calls with calls, else that for the end; `null` leaves it out. */
   readonly finishReason?: string | null

@@ -322,7 +322,7 @@ describe('createTransport', () => {
   it('names the wires it has when asked for another', () => {
     const open = () => createTransport({ provider: 'bedrock', baseUrl: 'https://api.example.com' })
     expect(open).toThrow(
-      'The wire "bedrock-converse" is not supported; supported are: chat-completions, anthropic-messages.',
+      'The wire "bedrock-converse" is not supported; supported are: chat-completions, anthropic-messages, responses.',
     )
   })
 

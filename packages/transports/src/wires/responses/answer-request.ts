@@ -1,0 +1,97 @@
+import type { EndpointStamp } from '@hermes/contracts/conversation'
+import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import { refusesSummaries } from '../../classify-error.js'
+import { drain } from '../drain.js'
+import { type CallGuard, cutError } from '../guarded-call.js'
+import { oncePer } from '../once-per.js'
+import { createOpener } from '../open-answer.js'
+import { createOpenAiClient, type OpenAiClient } from '../openai-client.js'
+import type { WireOptions } from '../wire-options.js'
+import { AnswerAssembler } from './answer-assembler.js'
+import { toWireRequest } from './wire-request.js'
+import type { WireEvent, WireResponse } from './wire-types.js'
+
+// This module loads the SDK and the rest of the wire, so it is itself loaded on first use.
+
+const PATH = '/responses'
+
+/** Asks one endpoint. */
+export interface Answerer {
+  answer(request: ModelRequest, stamp: EndpointStamp, guard: CallGuard): AsyncGenerator<ModelEvent, ModelFinish>
+  /** Drops SDK clients. */
+  reset(): void
+}
+
+/** Makes what asks one endpoint, and remembers what that endpoint refuses. */
+export function createAnswerer(options: WireOptions): Answerer {
+  const clients = oncePer((credential: string | null) => createOpenAiClient({ ...options, credential }))
+  const open = createOpener()
+  let summaries = true
+
+  /** Summaries of thoughts are for verified organisations; others are asked without from then on. */
+  const send = async (client: OpenAiClient, ask: (summaries: boolean) => object, controller: AbortController) => {
+    try {
+      return await client.send(PATH, ask(summaries), controller)
+    } catch (error) {
+      if (!summaries || !refusesSummaries(error)) throw error
+      summaries = false
+      return client.send(PATH, ask(summaries), controller)
+    }
+  }
+
+  async function* answer(request: ModelRequest, stamp: EndpointStamp, guard: CallGuard) {
+    const { target, credential, onHeaders, controller, touch } = guard
+    const client = clients(credential)
+    const assembler = new AnswerAssembler(request, stamp)
+    const response = await open({
+      target,
+      send: (streaming) =>
+        send(client, (shown) => toWireRequest(request, { stamp, streaming, summaries: shown }), controller),
+      takeWhole: (text) => takeWhole(assembler, text),
+      onHeaders,
+    })
+    if (response === null) return assembler.finish()
+    touch()
+    for await (const event of eventsOf(client, response, assembler)) {
+      const added = assembler.push(event)
+      if (added.length > 0 || event.type.startsWith('response.output_item.')) touch()
+      yield* added
+      if (assembler.isFinished) break
+    }
+    if (assembler.failure) throw failed(assembler.failure, response.headers)
+    if (!assembler.isFinished) throw cutError(target)
+    return assembler.finish()
+  }
+  return { answer, reset: () => clients.clear() }
+}
+
+/**
+ * The events of a response. The wire has no sentinel: whoever leaves after the last word of the server leaves the connection open for
+ * the next request. The SDK aborts what it is given when it is left, so that is not the controller of the request.
+ */
+function eventsOf(client: OpenAiClient, { headers, body }: Response, assembler: AnswerAssembler) {
+  const reader = body?.getReader()
+  const end = { done: true, value: undefined } as const
+  const watched: AsyncIterableIterator<Uint8Array> = {
+    next: async () => (await reader?.read()) ?? end,
+    return: async () => {
+      if (reader && assembler.isFinished) drain(reader)
+      else await reader?.cancel()
+      return end
+    },
+    [Symbol.asyncIterator]: () => watched,
+  }
+  const source = { headers, body: watched } as unknown as Response
+  return client.events<WireEvent>(source, new AbortController())
+}
+
+function takeWhole(assembler: AnswerAssembler, text: string): void {
+  const body = JSON.parse(text) as WireResponse
+  if (!body.error && !Array.isArray(body.output)) throw new SyntaxError('The response has no output.')
+  assembler.end(body)
+  if (assembler.failure) throw failed(assembler.failure)
+}
+
+function failed(error: unknown, headers?: Headers): Error {
+  return Object.assign(new Error('The server ended its answer with an error.'), { error, headers })
+}

@@ -1,0 +1,33 @@
+import type { EndpointStamp } from '@hermes/contracts/conversation'
+import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
+import { type CallGuard, guardCall } from '../guarded-call.js'
+import type { WireOptions } from '../wire-options.js'
+import type { Answerer } from './answer-request.js'
+
+/** The OpenAI Responses wire to one endpoint. All but this much of it is loaded on first use. */
+export class ResponsesTransport implements Transport {
+  readonly api = 'responses'
+  readonly #options: WireOptions
+  #answerer: Answerer | null = null
+
+  constructor(options: WireOptions) {
+    this.#options = options
+  }
+
+  stamp = (model: string): EndpointStamp => {
+    return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
+  }
+
+  reset = (): void => this.#answerer?.reset()
+
+  stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
+    const call = { wire: this.#options, path: '/responses', request, ...options }
+    return guardCall(call, (guard) => this.#answer(request, guard))
+  }
+
+  async *#answer(request: ModelRequest, guard: CallGuard): AsyncGenerator<ModelEvent, ModelFinish> {
+    const { createAnswerer } = await import('./answer-request.js')
+    this.#answerer ??= createAnswerer(this.#options)
+    return yield* this.#answerer.answer(request, this.stamp(request.model), guard)
+  }
+}
