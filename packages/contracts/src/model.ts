@@ -126,7 +126,13 @@ export interface Credential {
 /** What became of a call made with a credential. */
 export type CredentialOutcome =
   | { readonly type: 'accepted'; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly type: 'failed'; readonly verdict: ErrorClass; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'failed'
+      readonly verdict: ErrorClass
+      readonly headers?: Readonly<Record<string, string>>
+      /** The provider's own words, read for when a limit ends. */
+      readonly message?: string
+    }
 
 /** Where a model client gets its keys from: a single key, or a pool of many shared by several processes. */
 export interface CredentialSource {
