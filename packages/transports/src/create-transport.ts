@@ -3,8 +3,10 @@ import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
 import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
+import { BedrockConverseTransport } from './wires/bedrock-converse/bedrock-converse.js'
 import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
 import { ResponsesTransport } from './wires/responses/responses.js'
+import { renameTools } from './wires/tool-names.js'
 import type { WireOptions } from './wires/wire-options.js'
 
 /** One endpoint and how to talk to it. */
@@ -59,6 +61,10 @@ export function createTransport(options: TransportOptions): Transport {
     clock,
     fetch,
   }
+  return renameTools(openWire(api, wire), quirks.reservedToolNames ?? [])
+}
+
+function openWire(api: WireApi, wire: WireOptions): Transport {
   switch (api) {
     case 'chat-completions':
       return new ChatCompletionsTransport(wire)
@@ -67,10 +73,7 @@ export function createTransport(options: TransportOptions): Transport {
     case 'responses':
       return new ResponsesTransport(wire)
     case 'bedrock-converse':
-      throw new HermesError(
-        `The wire "${api}" is not supported; supported are: chat-completions, anthropic-messages, responses.`,
-        { code: 'transport.unsupported_wire', details: { provider, api } },
-      )
+      return new BedrockConverseTransport(wire)
     default:
       return api satisfies never
   }

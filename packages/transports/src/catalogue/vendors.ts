@@ -59,6 +59,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://api.x.ai/v1',
     baseUrlVariable: 'XAI_BASE_URL',
     keyVariables: ['XAI_API_KEY'],
+    api: 'responses',
     quirks: {
       reasoningEffortModels: ['grok-3-mini', 'grok-4.20-multi-agent', 'grok-4.3', 'grok-4.5', 'grok-4.6'],
       reservedToolNames: ['web_search', 'tool_search'],
@@ -211,7 +212,6 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://chatgpt.com/backend-api/codex',
     auth: 'oauth',
     api: 'responses',
-    exercised: false,
   },
   {
     id: 'xai-oauth',
@@ -219,6 +219,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     name: 'xAI (sign-in)',
     baseUrl: 'https://api.x.ai/v1',
     auth: 'oauth',
+    api: 'responses',
     quirks: { reservedToolNames: ['web_search', 'tool_search'], reasoningEffortShape: 'none' },
     defaultModel: 'grok-4.6',
   },

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '@hermes/contracts'
 import {
   type AssistantPart,
   type EndpointStamp,
@@ -7,8 +8,11 @@ import {
   type Usage,
 } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { freshCallId } from '../call-id.js'
+import { pushDetail, toReplayData } from './replay.js'
+import { type SortedText, splitOrphanTag, ThinkTags } from './think-tags.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
 
 interface CallSlot {
@@ -20,6 +24,7 @@ interface CallSlot {
   readonly id: string
   name: string
   argsText: string
+  extra?: JsonValue
 }
 
 /** Puts the pieces of one answer together. Pieces go in by `push`, whole completions too; `finish` gives the message. */
@@ -28,12 +33,17 @@ export class AnswerAssembler {
   readonly #stamp: EndpointStamp
   readonly #usedIds: Set<string>
   readonly #slots: CallSlot[] = []
+  readonly #details: JsonObject[] = []
+  readonly #thinkTags: readonly string[]
+  readonly #sorter: ThinkTags
   #text = ''
   #reasoning = ''
   #finishReason: string | null = null
   #usage: WireUsage | null = null
 
-  constructor(request: ModelRequest, stamp: EndpointStamp) {
+  constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
+    this.#thinkTags = thinkTags
+    this.#sorter = new ThinkTags(thinkTags)
     this.#request = request
     this.#stamp = stamp
     this.#usedIds = new Set()
@@ -57,10 +67,18 @@ export class AnswerAssembler {
 
   /** The complete answer. */
   async finish(): Promise<ModelFinish> {
+    this.#take(this.#sorter.end())
+    const orphan = splitOrphanTag(this.#text, this.#reasoning === '' ? this.#thinkTags : [])
+    const text = orphan.text
+    const reasoning = this.#reasoning + orphan.reasoning
     const content: AssistantPart[] = []
-    if (this.#reasoning !== '')
-      content.push({ type: 'reasoning', text: this.#reasoning, replay: { stamp: this.#stamp, data: null } })
-    if (this.#text !== '') content.push({ type: 'text', text: this.#text })
+    const callExtras = Object.fromEntries(
+      this.#slots.flatMap(({ id, extra }) => (extra === undefined ? [] : [[id, extra] as const])),
+    )
+    const data = toReplayData({ details: this.#details, callExtras })
+    if (reasoning !== '' || data !== null)
+      content.push({ type: 'reasoning', text: reasoning, replay: { stamp: this.#stamp, data } })
+    if (text !== '') content.push({ type: 'text', text })
     for (const slot of this.#slots) content.push(await toPart(slot))
     const finishReason = toFinishReason(this.#finishReason, this.#slots.length > 0)
     const message = { role: 'assistant', content, finishReason } as const
@@ -69,22 +87,26 @@ export class AnswerAssembler {
 
   #pushDelta(delta: WireDelta): ModelEvent[] {
     const events: ModelEvent[] = []
+    for (const detail of delta.reasoning_details ?? []) pushDetail(this.#details, detail)
     const reasoning = delta.reasoning_content || delta.reasoning
-    if (typeof reasoning === 'string' && reasoning !== '') {
-      this.#reasoning += reasoning
-      events.push({ type: 'reasoning-delta', text: reasoning })
-    }
+    if (typeof reasoning === 'string') events.push(...this.#take({ reasoning, text: '' }))
     const text = textOf(delta.content) || delta.refusal
-    if (text) {
-      this.#text += text
-      events.push({ type: 'text-delta', text })
-    }
+    if (text) events.push(...this.#take(this.#sorter.push(text)))
     const legacy = delta.function_call ? [{ index: 0, function: delta.function_call }] : []
     for (const call of [...(delta.tool_calls ?? []), ...legacy]) {
       const event = this.#pushCall(call)
       if (event) events.push(event)
     }
     return events
+  }
+
+  #take({ reasoning, text }: SortedText): ModelEvent[] {
+    this.#reasoning += reasoning
+    this.#text += text
+    return [
+      ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
+      ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
+    ]
   }
 
   #pushCall(delta: WireCallDelta): ModelEvent | null {
@@ -96,6 +118,7 @@ export class AnswerAssembler {
     const argsText = argumentPiece(delta.function?.arguments)
     slot.name += name
     slot.argsText += argsText
+    if (delta.extra_content !== undefined) slot.extra = delta.extra_content
     if (existing && name === '' && argsText === '') return null
     return {
       type: 'tool-call-delta',

@@ -95,11 +95,10 @@ describe('the chat-completions wire', () => {
       {
         messages: [{ role: 'developer' }, {}],
         tool_choice: 'none',
-        temperature: 0,
         max_completion_tokens: 9,
         reasoning_effort: 'low',
       },
-      { max_tokens: 9, reasoning: { effort: 'low' } },
+      { temperature: 0, max_tokens: 9, reasoning: { effort: 'low' } },
     ])
   })
 

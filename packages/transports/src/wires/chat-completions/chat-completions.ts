@@ -40,12 +40,12 @@ export class ChatCompletionsTransport implements Transport {
     request: ModelRequest,
     { target, credential, onHeaders, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
-    const { quirks } = this.#options
+    const { quirks, cacheTtl } = this.#options
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
-    const assembler = new AnswerAssembler(request, stamp)
+    const assembler = new AnswerAssembler(request, stamp, quirks)
     const send = (streaming: boolean) =>
-      client.send(PATH, toWireRequest(request, { quirks, stamp, streaming }), controller)
+      client.send(PATH, toWireRequest(request, { quirks, stamp, streaming, cacheTtl }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return assembler.finish()
     const { body, done } = watchDone(response.body)

@@ -8,9 +8,12 @@ import {
   type ToolMessage,
   type UserPart,
 } from '@hermes/contracts/conversation'
+import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { argumentText } from '../argument-text.js'
-import { sameStamp } from '../same-stamp.js'
+import { wireCallId } from '../wire-call-id.js'
+import { asList } from './cache-marks.js'
+import { type Replay, replayOf } from './replay.js'
 import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
 
 /** Between text parts that become one string: a message that gains a part keeps its bytes and grows at the end. */
@@ -54,7 +57,7 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
         wire.push(assistantMessage(message, options))
         break
       case 'tool':
-        wire.push({ role: 'tool', tool_call_id: message.callId, content: toolContent(message) })
+        wire.push({ role: 'tool', tool_call_id: callId(message.callId, options), content: toolContent(message) })
         images.push(...toolImages(message))
         break
       default:
@@ -62,11 +65,13 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
     }
   }
   if (images.length > 0) wire.push({ role: 'user', content: userContent(images) })
-  return wire
+  return options.quirks?.contentAsList
+    ? wire.map((message) => (message.role === 'user' ? asList(message) : message))
+    : wire
 }
 
 function systemRole({ quirks, model = '' }: WireMessageOptions): 'system' | 'developer' {
-  return quirks?.developerRoleModels?.some((part) => model.includes(part)) ? 'developer' : 'system'
+  return nameHas(model, quirks?.developerRoleModels) ? 'developer' : 'system'
 }
 
 function joinTexts(parts: readonly { readonly type: string; readonly text?: string }[]): string {
@@ -113,31 +118,51 @@ function audioFormat(mediaType: string): string {
 }
 
 function assistantMessage(message: AssistantMessage, options: WireMessageOptions): WireMessage {
+  const { stamp } = options
+  const replay = stamp ? replayOf(message, stamp) : NO_REPLAY
   let text = ''
   const calls: WireToolCall[] = []
   for (const part of message.content) {
     if (part.type === 'text') text += part.text
-    else if (part.type === 'tool-call') calls.push(wireCall(part))
+    else if (part.type === 'tool-call') calls.push(wireCall(part, replay, options))
   }
   return {
     role: 'assistant',
     content: text === '' ? null : text,
-    ...replayedReasoning(message, options),
+    ...reasoningFields(replay, calls.length > 0, options),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
 }
 
-function wireCall(part: ToolCallPart): WireToolCall {
-  return { id: part.id, type: 'function', function: { name: part.name, arguments: argumentText(part) } }
+const NO_REPLAY: ReturnType<typeof replayOf> = { text: '', details: [], callExtras: {} }
+
+function wireCall(part: ToolCallPart, { callExtras }: Replay, options: WireMessageOptions): WireToolCall {
+  const extra = options.quirks?.replayCallExtras ? callExtras[part.id] : undefined
+  return {
+    id: callId(part.id, options),
+    type: 'function',
+    function: { name: part.name, arguments: argumentText(part) },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  }
 }
 
-function replayedReasoning(message: AssistantMessage, { quirks, stamp }: WireMessageOptions): object {
+function callId(id: string, { quirks }: WireMessageOptions): string {
+  return quirks?.callIds ? wireCallId(id, quirks.callIds) : id
+}
+
+function reasoningFields(
+  replay: ReturnType<typeof replayOf>,
+  hasCalls: boolean,
+  { quirks }: WireMessageOptions,
+): object {
   const field = quirks?.replayReasoningAs
-  if (!field || !stamp) return {}
-  let text = ''
-  for (const part of message.content)
-    if (part.type === 'reasoning' && part.replay && sameStamp(part.replay.stamp, stamp)) text += part.text
-  return text === '' ? {} : { [field]: text }
+  if (!field) return {}
+  if (field === 'reasoning_details') {
+    if (replay.details.length > 0) return { reasoning_details: replay.details }
+    return replay.text === '' ? {} : { reasoning: replay.text }
+  }
+  const isRequired = quirks.reasoningRequired === true && hasCalls
+  return replay.text === '' && !isRequired ? {} : { [field]: replay.text }
 }
 
 const IMAGE_FOLLOWS = '(the result is an image; it follows)'

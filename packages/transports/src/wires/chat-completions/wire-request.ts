@@ -1,6 +1,10 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
+import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { toSchemaDialect } from '../tool-schemas.js'
+import { markCache } from './cache-marks.js'
+import { effortFields } from './reasoning-effort.js'
 import { toWireMessages } from './wire-messages.js'
 import type { WireMessage } from './wire-types.js'
 
@@ -11,32 +15,52 @@ export interface WireRequest {
   readonly [key: string]: unknown
 }
 
+/** What a body depends on besides the request. */
+export interface WireRequestOptions {
+  readonly quirks: ProviderQuirks
+  readonly stamp: EndpointStamp
+  readonly streaming: boolean
+  /** For endpoints that take marks for their cache. Default `5m`. */
+  readonly cacheTtl?: '5m' | '1h'
+}
+
 /** The body of a request. Pure: equal input gives equal bytes. */
-export function toWireRequest(
-  request: ModelRequest,
-  options: { readonly quirks: ProviderQuirks; readonly stamp: EndpointStamp; readonly streaming: boolean },
-): WireRequest {
-  const { quirks, stamp, streaming } = options
-  const { model, tools, toolChoice, temperature, maxOutputTokens, reasoningEffort } = request
+export function toWireRequest(request: ModelRequest, options: WireRequestOptions): WireRequest {
+  const { quirks, streaming } = options
+  const { model, temperature, reasoningEffort } = request
+  const { maxOutputTokens = quirks.defaultMaxOutputTokens } = request
   return {
     model,
-    messages: toWireMessages(request.messages, { quirks, model, stamp }),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(({ name, description, parameters }) => ({
-            type: 'function',
-            function: { name, description, parameters },
-          })),
-          ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
-        }),
-    ...(temperature === undefined ? {} : { temperature }),
+    messages: wireMessages(request, options),
+    ...toolFields(request, quirks),
+    ...(temperature === undefined || nameHas(model, quirks.fixedTemperatureModels) ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { [quirks.outputLimitParameter ?? 'max_tokens']: maxOutputTokens }),
-    ...(reasoningEffort === undefined ? {} : effort(reasoningEffort, quirks)),
+    ...(reasoningEffort === undefined ? {} : effortFields(reasoningEffort, model, quirks)),
+    ...quirks.body,
     ...(streaming ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
 }
 
-function effort(level: string, quirks: ProviderQuirks): object {
-  return quirks.reasoningEffortShape === 'nested' ? { reasoning: { effort: level } } : { reasoning_effort: level }
+function wireMessages(
+  { model, messages }: ModelRequest,
+  { quirks, stamp, cacheTtl = '5m' }: WireRequestOptions,
+): readonly WireMessage[] {
+  const wire = toWireMessages(messages, { quirks, model, stamp })
+  const { cacheMarks } = quirks
+  return cacheMarks && nameHas(model, cacheMarks.models) ? markCache(wire, cacheMarks.maxTtl ?? cacheTtl) : wire
+}
+
+function toolFields({ tools, toolChoice }: ModelRequest, { schemaDialect }: ProviderQuirks): object {
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: {
+        name,
+        description,
+        parameters: schemaDialect ? toSchemaDialect(parameters, schemaDialect) : parameters,
+      },
+    })),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+  }
 }

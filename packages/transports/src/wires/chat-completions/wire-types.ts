@@ -1,6 +1,14 @@
+import type { JsonObject, JsonValue } from '@hermes/contracts'
+
+/** Marks the end of a prefix that the provider keeps; some gateways pass it on. */
+export interface CacheControl {
+  readonly type: 'ephemeral'
+  readonly ttl?: '1h'
+}
+
 /** A content part as the wire has it. */
 export type WirePart =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly cache_control?: CacheControl }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
   | { readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } }
   | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } }
@@ -10,20 +18,23 @@ export interface WireToolCall {
   readonly id: string
   readonly type: 'function'
   readonly function: { readonly name: string; readonly arguments: string }
+  /** What the endpoint itself attached to the call. */
+  readonly extra_content?: JsonValue
 }
 
 /** A message as the wire has it. */
 export type WireMessage =
-  | { readonly role: 'system' | 'developer'; readonly content: string }
+  | { readonly role: 'system' | 'developer'; readonly content: string | readonly WirePart[] }
   | { readonly role: 'user'; readonly content: string | readonly WirePart[] }
   | {
       readonly role: 'assistant'
-      readonly content: string | null
+      readonly content: string | null | readonly WirePart[]
       readonly reasoning_content?: string
       readonly reasoning?: string
+      readonly reasoning_details?: readonly JsonObject[]
       readonly tool_calls?: readonly WireToolCall[]
     }
-  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string | readonly WirePart[] }
 
 /** Token counts as servers report them; all of it optional in practice. */
 export interface WireUsage {
@@ -42,6 +53,7 @@ export interface WireCallDelta {
   readonly index?: number | null
   readonly id?: string | null
   readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null
+  readonly extra_content?: JsonValue
 }
 
 /** What a choice carries, as delta or as whole message. */
@@ -50,6 +62,7 @@ export interface WireDelta {
   readonly refusal?: string | null
   readonly reasoning_content?: string | null
   readonly reasoning?: string | null
+  readonly reasoning_details?: readonly JsonObject[] | null
   readonly tool_calls?: readonly WireCallDelta[] | null
   readonly function_call?: { readonly name?: string | null; readonly arguments?: unknown } | null
 }
