@@ -59,10 +59,14 @@ export function responseHeaders(error: unknown): Readonly<Record<string, string>
   return headers ? Object.fromEntries(headers) : {}
 }
 
+/** Bedrock grants streaming apart from asking at all. */
+const STREAM_PERMISSION = /not authorized.{0,40}InvokeModelWithResponseStream/
+
 /** Whether a server refused a request only because it was asked to stream or to report usage while streaming. */
 export function refusesStreaming(error: unknown): boolean {
   const { status, message } = errorFacts(error)
   if (status === null || status < 400 || status >= 500 || status === 429) return false
+  if (STREAM_PERMISSION.test(message)) return true
   return (
     /\bstream(?:ing|_options)?\b/i.test(message) &&
     /support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false)/i.test(message)
@@ -73,6 +77,12 @@ export function refusesStreaming(error: unknown): boolean {
 export function refusesSummaries(error: unknown): boolean {
   const { status, message } = errorFacts(error)
   return status === 400 && /reasoning[ ._]summar/i.test(message)
+}
+
+/** Whether a server refused a request only because of the marks for its cache. */
+export function refusesCaching(error: unknown): boolean {
+  const { status, message } = errorFacts(error)
+  return (status === 400 || status === 403) && /cache_?point|prompt caching/i.test(message)
 }
 
 function classifyOwn(error: HermesError): ErrorClass {
@@ -120,14 +130,14 @@ const CONTEXT =
   /context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long|too many (?:input )?tokens|input (?:is|token count).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|request too large for .{0,80}tokens/i
 const IMAGE = /image.{0,60}(?:too large|exceeds|maximum|dimension|size)|(?:too large|exceeds).{0,40}image/i
 const MODEL_MISSING =
-  /model.{0,120}(?:not found|does not exist|not exist|is not (?:available|supported|a valid)|unknown|unavailable|no longer)|(?:no such|unknown|invalid|unsupported) model|no endpoints found|try pulling it/i
+  /model.{0,120}(?:not found|does not exist|not exist|is not (?:available|supported|a valid)|unknown|unavailable|no longer)|(?:no such|unknown|invalid|unsupported) model|no endpoints found|try pulling it|model identifier is invalid|on-demand throughput isn.t supported/i
 const POLICY =
   /data policy|privacy settings|guardrail|content (?:management )?policy|content_policy|flagged|moderation|safety system|prohibited/i
 const BILLING =
   /insufficient (?:credit|quota|balance|funds)|exceeded your current quota|out of credits|credit balance|billing|payment required|more credits|top up|specified (?:api |workspace )*usage limits|spend(?:ing)? (?:limit|cap)/i
 const SPENT = /^insufficient_quota$|spend_limit_reached$/
 const USAGE_LIMIT = /usage limit|quota|limit (?:reached|exceeded)|rate limit/i
-const TRANSIENT = /try again|retry|resets? (?:at|in)|per (?:minute|hour|day)|temporar|later/i
+const TRANSIENT = /try(?:ing)? again|retry|resets? (?:at|in)|per (?:minute|hour|day)|temporar|later/i
 const KEY =
   /api[ _-]?key.{0,40}(?:invalid|not valid|incorrect|missing|expired)|(?:invalid|incorrect|missing) (?:api[ _-]?key|credential|token)|unauthori[sz]ed/i
 const KEY_DEAD = /revoked|deactivated|disabled|suspended|terminated/i
@@ -136,11 +146,12 @@ const OVERLOADED = /overloaded|over capacity|at capacity|temporarily unavailable
 const UNSUPPORTED =
   /(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input)|not supported (?:with|by) this model|does not support/i
 const TLS = /\bssl\b|\btls\b|certificate|decryption failed|bad record mac/i
-const DROPPED = /ECONNRESET|EPIPE|socket hang up|other side closed|UND_ERR_SOCKET|terminated|premature|stream_cut/i
+const DROPPED =
+  /ECONNRESET|EPIPE|socket hang up|other side closed|UND_ERR_SOCKET|terminated|premature|stream_cut|truncated event/i
 const TIMED_OUT = /ETIMEDOUT|ESOCKETTIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|TimeoutError|timed? ?out/i
 const UNREACHABLE =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|fetch failed|APIConnectionError|network/i
-const MALFORMED = /SyntaxError|malformed|unexpected (?:token|end of json)|not valid json/i
+const MALFORMED = /SyntaxError|malformed|unexpected (?:token|end of json)|not valid json|\bchecksum\b/i
 
 function decide(facts: ErrorFacts): Verdict {
   return special(facts) ?? (facts.status === null ? byCause(facts) : byStatus(facts, facts.status))
@@ -181,7 +192,9 @@ function byStatus(facts: ErrorFacts, status: number): Verdict {
     case 429:
       if (codes.some((code) => SPENT.test(code)) || (BILLING.test(message) && !TRANSIENT.test(message)))
         return { reason: 'billing' }
-      return CONTEXT.test(message) ? { reason: 'context-overflow' } : { reason: 'rate-limit' }
+      return CONTEXT.test(message) && !TRANSIENT.test(message)
+        ? { reason: 'context-overflow' }
+        : { reason: 'rate-limit' }
     case 503:
     case 529:
       return { reason: 'overloaded' }

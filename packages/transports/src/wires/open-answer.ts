@@ -2,10 +2,13 @@ import { HermesError } from '@hermes/contracts'
 import { refusesStreaming } from '../classify-error.js'
 import { addressHint, type CallTarget } from '../transport-error.js'
 
+/** What has to be known of a response of success. */
+export type Answered = Pick<Response, 'headers' | 'text'>
+
 /** One request on its way. */
-export interface Opening {
+export interface Opening<Answer extends Answered> {
   readonly target: CallTarget
-  readonly send: (streaming: boolean) => Promise<Response>
+  readonly send: (streaming: boolean) => Promise<Answer>
   /** Takes the text of an answer that came in one piece. Throws when it is none. */
   readonly takeWhole: (text: string) => void
   /** Told the headers of a response of success. */
@@ -16,7 +19,9 @@ export interface Opening {
  * Makes the function that sends the requests to one endpoint and gives the response to be read as a stream, or `null` when the answer
  * came in one piece. A server that cannot stream is asked once without, and so from then on.
  */
-export function createOpener(): (opening: Opening) => Promise<Response | null> {
+export function createOpener<Answer extends Answered = Response>(): (
+  opening: Opening<Answer>,
+) => Promise<Answer | null> {
   let streams = true
   return async ({ target, send, takeWhole, onHeaders }) => {
     const response = await send(streams).catch((error: unknown) => {
