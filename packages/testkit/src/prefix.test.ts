@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkPrefix, prefixLines, type WireMessage } from './index.js'
+import { checkPrefix, prefixLines, type WireBody, type WireMessage } from './index.js'
 
 const request = (messages: readonly WireMessage[], tools: readonly unknown[] = [{ name: 't' }]) => ({
   body: { model: 'm', messages, tools },
@@ -24,6 +24,19 @@ describe('checkPrefix', () => {
     const withImage = { role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'image_url' }] }
     for (const last of [user, grown, withImage])
       expect(checkPrefix(request([system, user]), request([system, last, { role: 'assistant' }]))).toBeNull()
+  })
+
+  it('reads the items of Responses, whose outputs may grow too', () => {
+    const asked = (...input: readonly object[]) => {
+      const body = { model: 'm', instructions: 'You are.', tools: [{ name: 't' }], input }
+      return { body: body as unknown as WireBody }
+    }
+    const result = (output: unknown) => ({ type: 'function_call_output', call_id: 'a', output })
+    const before = asked(result('one'))
+    expect(prefixLines(before).slice(0, 2)).toEqual(['[{"name":"t"}]', '"You are."'])
+    expect(checkPrefix(before, asked(result('one\n\ntwo'), result('next')))).toBeNull()
+    expect(checkPrefix(before, asked(result('two')))).toMatch(/^message 0 changed/)
+    expect(checkPrefix(before, asked({ ...result('one'), call_id: 'b' }))).toMatch(/^message 0 changed/)
   })
 
   it('says what changed and where', () => {

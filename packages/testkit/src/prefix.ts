@@ -2,9 +2,10 @@ import type { WireBody, WireMessage } from './model-server/wire-body.js'
 
 const CACHE_MARKS = new Set(['cache_control', 'cachePoint'])
 
-/** One line for the tool definitions, one for the system text, one for each wire message of either wire; cache marks removed. */
+/** One line for the tool definitions, one for the system text, one for each wire message or item of any wire; cache marks removed. */
 export function prefixLines(request: { readonly body: WireBody }): string[] {
-  const { tools = [], messages, system } = request.body
+  const { tools = [], messages, system, input, instructions = '' } = request.body
+  if (Array.isArray(input)) return [line(tools), line(instructions), ...input.map(line)]
   if (system !== undefined) return [line(tools), line(system), ...messages.map(line)]
   const [first, rest] = split(messages)
   return [line(tools), line(first?.content ?? ''), ...rest.map(line)]
@@ -38,11 +39,11 @@ function line(value: unknown): string {
 }
 
 function grew(before: WireMessage, after: WireMessage): boolean {
-  const { content: oldContent, ...oldRest } = before
-  const { content: newContent, ...newRest } = after
+  const { content: oldContent, output: oldOutput, ...oldRest } = before
+  const { content: newContent, output: newOutput, ...newRest } = after
   if (line(oldRest) !== line(newRest)) return false
-  const oldParts = parts(oldContent)
-  const newParts = parts(newContent)
+  const oldParts = parts(oldContent ?? oldOutput)
+  const newParts = parts(newContent ?? newOutput)
   return oldParts.every((part, index) => {
     const grown = newParts[index]
     if (line(part) === line(grown)) return true
