@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { httpFetch } from './http-fetch.js'
+import { createHttpFetch } from './http-fetch.js'
+
+const httpFetch = createHttpFetch()
 
 const closers: (() => void)[] = []
 afterEach(() => {
@@ -26,7 +28,7 @@ async function serve(listener: RequestListener) {
 
 const plain = { redirect: 'manual' } as const
 
-describe('httpFetch', () => {
+describe('createHttpFetch', () => {
   it('sends method, headers and text, gives status, headers and body, and keeps the connection', async () => {
     const { url, connections } = await serve(async (request, response) => {
       response.writeHead(201, { 'x-kind': request.headers['x-kind'] })

@@ -1,5 +1,6 @@
 import { HermesError } from '@hermes/contracts'
-import { httpFetch } from './http-fetch.js'
+import { createHttpFetch } from './http-fetch.js'
+import type { Proxies } from './proxies.js'
 
 /** Options of {@link createOriginFetch}. */
 export interface OriginFetchOptions {
@@ -7,6 +8,8 @@ export interface OriginFetchOptions {
   readonly baseUrl: string
   /** Default: Node's HTTP client, and the global one for what that does not do. */
   readonly fetch?: typeof globalThis.fetch
+  /** Proxies on the way there; see `readProxies`. Default: none. */
+  readonly proxies?: Proxies | null
 }
 
 /**
@@ -21,10 +24,10 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
     })
   }
   const { origin } = new URL(options.baseUrl)
+  const send = options.fetch ?? createHttpFetch(options.proxies)
   return async (input, init) => {
     let url = new URL(input instanceof Request ? input.url : input)
     if (url.origin !== origin) throw refused(url, origin)
-    const send = options.fetch ?? httpFetch
     const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
     const follows = method === 'GET' || method === 'HEAD'
     let response = await send(input, { ...init, redirect: 'manual' })

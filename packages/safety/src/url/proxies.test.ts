@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, request as httpRequest, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createOriginFetch } from './origin-fetch.js'
+import { readProxies } from './proxies.js'
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  vi.unstubAllEnvs()
+  for (const close of closers.splice(0)) close()
+})
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A forward proxy that finds every host on this machine, and refuses what lacks `login`. */
+async function startProxy(login?: string) {
+  const seen: string[] = []
+  const wanted = login && `Basic ${Buffer.from(login).toString('base64')}`
+  const server = createServer((incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url}`)
+    const { pathname, port } = new URL(incoming.url!)
+    const onward = httpRequest(
+      { port, path: pathname, method: incoming.method, headers: incoming.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    incoming.pipe(onward)
+  })
+  server.on('connect', (incoming, socket) => {
+    seen.push(`CONNECT ${incoming.url}`)
+    if (wanted && incoming.headers['proxy-authorization'] !== wanted) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+      return
+    }
+    const onward = connect(Number(incoming.url!.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    closers.push(() => onward.destroy())
+    onward.on('error', () => socket.destroy())
+    socket.on('error', () => onward.destroy())
+  })
+  return { address: `127.0.0.1:${await listen(server)}`, seen }
+}
+
+const pem = (name: string) => readFileSync(`${import.meta.dirname}/__fixtures__/models.test.${name}.pem`, 'utf8')
+const echo = (incoming: { readonly url?: string }, response: { end(text: string): unknown }) =>
+  response.end(`got ${incoming.url}`)
+const post = { method: 'POST', body: '{}' }
+
+describe('createOriginFetch behind a proxy', () => {
+  it('asks the proxy for the address, and keeps the connection', async () => {
+    const port = await listen(createServer(echo))
+    const proxy = await startProxy()
+    const { proxies } = readProxies({ http_proxy: `http://${proxy.address}/` })
+    const fetch = createOriginFetch({ baseUrl: `http://models.test:${port}/v1`, proxies })
+    for (const path of ['/v1/a', '/v1/b'])
+      expect(await (await fetch(`http://models.test:${port}${path}`, post)).text()).toBe(`got ${path}`)
+    expect(proxy.seen).toEqual([`POST http://models.test:${port}/v1/a`, `POST http://models.test:${port}/v1/b`])
+  })
+
+  it('reaches https addresses through one tunnel, with the login in the address', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const port = await listen(createTlsServer({ key: pem('key'), cert: pem('cert') }, echo))
+    const proxy = await startProxy('me:secret')
+    const baseUrl = `https://models.test:${port}`
+    const fetch = createOriginFetch({ baseUrl, ...readProxies({ HTTPS_PROXY: `http://me:secret@${proxy.address}` }) })
+    for (const path of ['/a', '/b']) expect(await (await fetch(`${baseUrl}${path}`, post)).text()).toBe(`got ${path}`)
+    expect(proxy.seen).toEqual([`CONNECT models.test:${port}`])
+  })
+
+  it('fails in the usual way when the proxy refuses', async () => {
+    const proxy = await startProxy('me:secret')
+    const baseUrl = 'https://models.test'
+    const fetch = createOriginFetch({ baseUrl, ...readProxies({ HTTPS_PROXY: `http://${proxy.address}` }) })
+    await expect(fetch(baseUrl, post)).rejects.toMatchObject({
+      message: 'fetch failed',
+      cause: { code: 'ERR_PROXY_TUNNEL' },
+    })
+  })
+
+  it('goes straight to this machine, and to hosts that NO_PROXY names', async () => {
+    const port = await listen(createServer(echo))
+    const proxy = await startProxy()
+    const env = { HTTP_PROXY: proxy.address, NO_PROXY: 'example.com, models.test' }
+    const here = createOriginFetch({ baseUrl: `http://127.0.0.1:${port}`, ...readProxies(env) })
+    expect(await (await here(`http://127.0.0.1:${port}/x`, post)).text()).toBe('got /x')
+    const named = createOriginFetch({ baseUrl: `http://models.test:${port}`, ...readProxies(env) })
+    await expect(named(`http://models.test:${port}/x`, post)).rejects.toMatchObject({ message: 'fetch failed' })
+    expect(proxy.seen).toEqual([])
+  })
+})
+
+describe('readProxies', () => {
+  it.each([
+    [{}, null],
+    [{ NO_PROXY: 'x' }, null],
+    [{ https_proxy: 'proxy:3128', HTTPS_PROXY: 'http://other' }, { HTTPS_PROXY: 'http://proxy:3128' }],
+    [
+      { ALL_PROXY: 'http://p:1', no_proxy: 'x' },
+      { HTTP_PROXY: 'http://p:1', HTTPS_PROXY: 'http://p:1', NO_PROXY: 'x' },
+    ],
+    [{ ALL_PROXY: 'socks5://p:1' }, null],
+    [{ ALL_PROXY: 'socks5://p:1', HTTPS_PROXY: 'http://p:2' }, { HTTPS_PROXY: 'http://p:2' }],
+  ])('reads %j', (env, proxies) => {
+    expect(readProxies(env)).toEqual({ proxies, problems: [] })
+  })
+
+  it('says what is wrong with an address, without the login in it', () => {
+    expect(readProxies({ HTTPS_PROXY: 'socks5://me:pw@p:1' })).toEqual({
+      proxies: null,
+      problems: ['HTTPS_PROXY is "socks5://p:1", which is no http or https address; no proxy is used for it.'],
+    })
+  })
+})
