@@ -7,6 +7,7 @@ export {
   startModelServer,
   type TurnHandler,
 } from './model-server/model-server.js'
+export { checkResponsesRequest } from './model-server/responses-body.js'
 export type { AnswerTurn, FaultTurn, ModelTurn, TurnToolCall, TurnUsage } from './model-server/turn.js'
 export { checkWirePairs, type WireBody, type WireMessage } from './model-server/wire-body.js'
 export { checkPrefix, prefixLines } from './prefix.js'

@@ -30,6 +30,7 @@ export interface WireInput {
 export function toWireInput(messages: readonly Message[], stamp: EndpointStamp): WireInput {
   let instructions = ''
   const input: WireItem[] = []
+  const ids = new CallIds()
   for (const message of repairConversation(messages)) {
     switch (message.role) {
       case 'system':
@@ -39,10 +40,10 @@ export function toWireInput(messages: readonly Message[], stamp: EndpointStamp):
         input.push({ type: 'message', role: 'user', content: wireParts(message.content) })
         break
       case 'assistant':
-        input.push(...assistantItems(message, stamp))
+        input.push(...assistantItems(message, stamp, ids))
         break
       case 'tool':
-        input.push({ type: 'function_call_output', call_id: wireCallId(message.callId), output: output(message) })
+        input.push({ type: 'function_call_output', call_id: ids.current(message.callId), output: output(message) })
         break
       default:
         message satisfies never
@@ -88,7 +89,7 @@ function output({ content }: ToolMessage): string | WirePart[] {
   return content.every(({ type }) => type === 'text') ? joinTexts(content) || '(no output)' : wireParts(content)
 }
 
-function assistantItems(message: AssistantMessage, stamp: EndpointStamp): WireItem[] {
+function assistantItems(message: AssistantMessage, stamp: EndpointStamp, ids: CallIds): WireItem[] {
   const items: WireItem[] = []
   let phase: string | undefined
   for (const part of message.content) {
@@ -107,7 +108,7 @@ function assistantItems(message: AssistantMessage, stamp: EndpointStamp): WireIt
         const { id, name } = part
         items.push({
           type: 'function_call',
-          call_id: wireCallId(id),
+          call_id: ids.next(id),
           name: wireName(name),
           arguments: argumentText(part),
         })
@@ -135,6 +136,26 @@ function replayOf({ replay }: ReasoningPart, stamp: EndpointStamp): WireReplay |
 function thought(item: WireReplay): WireThought {
   const { summary, encrypted_content } = item as unknown as WireThought
   return { type: 'reasoning', summary, encrypted_content }
+}
+
+/** Pairs calls with their outputs by ids that occur once in a conversation, whatever other servers and older logs call them. */
+class CallIds {
+  readonly #taken = new Set<string>()
+  readonly #current = new Map<string, string>()
+
+  /** The id of a call that begins here. */
+  next(id: string): string {
+    let wireId = wireCallId(id)
+    for (let again = 2; this.#taken.has(wireId); again++) wireId = wireCallId(`${id}_${again}`)
+    this.#taken.add(wireId)
+    this.#current.set(id, wireId)
+    return wireId
+  }
+
+  /** The id of the last call that began under this one. */
+  current(id: string): string {
+    return this.#current.get(id) ?? wireCallId(id)
+  }
 }
 
 const MAX_NAME_CHARS = 64
