@@ -1,1 +1,5 @@
-export {}
+export type { OAuthSettings, TokenSet } from '../tokens.js'
+export type { FlowOptions } from './authorization-server.js'
+export { type BrowserLogin, startBrowserLogin } from './browser-login.js'
+export { type DeviceLogin, type DeviceLoginOptions, startDeviceLogin } from './device-login.js'
+export { renewTokens } from './renew-tokens.js'

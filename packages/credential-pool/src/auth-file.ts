@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { errorLine, HermesError, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+
+/** The whole of `auth.json`. Everything that is not known here is kept as it is. */
+export type AuthDocument = JsonObject
+
+/** What there is at the path. */
+export type AuthFile =
+  | { readonly type: 'missing' }
+  | { readonly type: 'file'; readonly document: AuthDocument; readonly isOpenToOthers: boolean }
+  | { readonly type: 'malformed'; readonly reason: string }
+  | { readonly type: 'unreadable'; readonly reason: string }
+
+/** Reads and checks the file. Never rejects. */
+export async function readAuthFile(path: string): Promise<AuthFile> {
+  try {
+    const text = await readFile(path, 'utf8')
+    const { mode } = await stat(path)
+    return parse(text, (mode & 0o077) !== 0)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? { type: 'missing' }
+      : { type: 'unreadable', reason: errorLine(error) }
+  }
+}
+
+function parse(text: string, isOpenToOthers: boolean): AuthFile {
+  let value: JsonValue
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, '')) as JsonValue
+  } catch {
+    // What the parser says quotes the text, which holds secrets.
+    return { type: 'malformed', reason: 'it is not valid JSON' }
+  }
+  if (!isJsonObject(value)) return { type: 'malformed', reason: 'it is not a JSON object' }
+  const pool = value['credential_pool']
+  if (pool !== undefined && pool !== null && !isJsonObject(pool))
+    return { type: 'malformed', reason: 'its credential_pool is not an object' }
+  for (const [provider, entries] of Object.entries(pool ?? {}))
+    if (!Array.isArray(entries))
+      return { type: 'malformed', reason: `its credential_pool.${JSON.stringify(provider)} is not a list` }
+  return { type: 'file', document: value, isOpenToOthers }
+}
+
+/** Changes whenever the file may have changed; `null` when there is none. */
+export async function signatureOf(path: string): Promise<string | null> {
+  return stat(path, { bigint: true }).then(
+    ({ ino, size, mtimeNs, ctimeNs }) => [ino, size, mtimeNs, ctimeNs].join(),
+    () => null,
+  )
+}
+
+/**
+ * Replaces the file whole, with mode 0600 and synced to disk; a reader sees the old text or the new one. A symbolic link stays one.
+ * @throws HermesError `credentials.not_writable`
+ */
+export async function writeAuthFile(path: string, document: AuthDocument): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const target = await realpath(path).catch(() => path)
+    const temporary = `${target}.${randomUUID()}.tmp`
+    try {
+      await writeNew(temporary, `${JSON.stringify(document, null, 2)}\n`)
+      await rename(temporary, target)
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+  } catch (cause) {
+    throw new HermesError(`Cannot write ${path}: ${errorLine(cause)}.`, { code: 'credentials.not_writable', cause })
+  }
+}
+
+async function writeNew(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await chmod(file, 0o600)
+}
+
+/** Gives the file another name, one that is free, and says which. It is never written over. */
+export async function setAside(path: string, nowMs: number): Promise<string> {
+  const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '').replace('T', '-')
+  for (let attempt = 0; ; attempt++) {
+    const aside = `${path}.broken-${stamp}${attempt === 0 ? '' : `-${attempt}`}`
+    try {
+      await link(path, aside)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      throw error
+    }
+    await chmod(aside, 0o600)
+    await rm(path)
+    return aside
+  }
+}

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, HermesError, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { AuthDocument } from './auth-file.js'
+import { AuthStore } from './auth-store.js'
+import {
+  type BorrowedKey,
+  CLEARED,
+  changeEntry,
+  isBorrowed,
+  type PoolEntry,
+  poolEntries,
+  type StoredEntry,
+  storedEntries,
+  storedProviders,
+  withEntries,
+} from './entry.js'
+import { type CredentialInfo, toInfo } from './info.js'
+import { type OAuthSettings, type TokenSet, tokenFields } from './tokens.js'
+
+/** Which file. */
+export interface CredentialStoreOptions {
+  /** `auth.json` of a home. Absolute; made by the first write. */
+  readonly path: string
+  /** Keys that live elsewhere, by provider, so that lists have them too. Default none. */
+  readonly borrowed?: Readonly<Record<string, readonly BorrowedKey[]>>
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Told once of each thing that is wrong with the file, in one line without secrets. Must not throw. */
+  readonly onProblem?: (line: string) => void
+}
+
+/** A credential to keep. */
+export type NewCredential = {
+  /** A provider id, or `custom:NAME` for an endpoint of config.yaml. */
+  readonly provider: string
+  /** Unique within the provider. Default: `key-1`, `key-2` … or `login-1` … */
+  readonly label?: string | undefined
+  /** 0 comes first. Default: after all others. */
+  readonly priority?: number | undefined
+  /** The only server it may go to. Default: that of the provider. */
+  readonly baseUrl?: string | undefined
+} & (
+  | { readonly type: 'api-key'; readonly secret: string }
+  | {
+      readonly type: 'oauth'
+      readonly tokens: TokenSet
+      readonly settings: OAuthSettings
+      readonly tokenEndpoint: string
+      readonly flow: 'device_code' | 'pkce'
+    }
+)
+
+/** All credentials of a home, to look at and to change. */
+export interface CredentialStore {
+  /** The providers that have credentials here, sorted. */
+  providers(): Promise<readonly string[]>
+  /** Those of one provider in the order of their priority. */
+  list(provider: string): Promise<readonly CredentialInfo[]>
+  /**
+   * Keeps a key or a login. A login under the label of another one takes its place, dead or not.
+   * @throws HermesError `credentials.duplicate` for a key that is there already or a label that is taken; `credentials.bad_key`
+   */
+  add(credential: NewCredential): Promise<CredentialInfo>
+  /**
+   * Forgets one, named by id, label or place in the list, counted from 1.
+   * @throws HermesError `credentials.unknown`, `credentials.borrowed` for a key that lives elsewhere
+   */
+  remove(provider: string, name: string): Promise<CredentialInfo>
+  /**
+   * Ends rests and deaths, of one credential or of all. Resolves with those that were not usable before.
+   * @throws HermesError `credentials.unknown`
+   */
+  reset(provider: string, name?: string): Promise<readonly CredentialInfo[]>
+}
+
+/** Opens the credentials of a home. Reads nothing yet; there is nothing to close. Every method may reject with `credentials.*`. */
+export function openCredentialStore(options: CredentialStoreOptions): CredentialStore {
+  return new FileStore(options)
+}
+
+class FileStore implements CredentialStore {
+  readonly #options: CredentialStoreOptions
+  readonly #store: AuthStore
+  readonly #clock: Clock
+
+  constructor(options: CredentialStoreOptions) {
+    const { path, clock = systemClock, logger = silentLogger, onProblem } = options
+    this.#options = options
+    this.#clock = clock
+    this.#store = new AuthStore({ path, clock, logger, onProblem })
+  }
+
+  async providers(): Promise<readonly string[]> {
+    const { borrowed = {} } = this.#options
+    const elsewhere = Object.keys(borrowed).filter((provider) => borrowed[provider]!.length > 0)
+    return [...new Set([...storedProviders(await this.#store.read()), ...elsewhere])].toSorted()
+  }
+
+  async list(provider: string): Promise<readonly CredentialInfo[]> {
+    return this.#entries(await this.#store.read(), provider).map(toInfo)
+  }
+
+  add(credential: NewCredential): Promise<CredentialInfo> {
+    if (credential.type === 'api-key') checkKey(credential.secret)
+    const { provider } = credential
+    return this.#store.update((document) => {
+      const entries = this.#entries(document, provider)
+      const same = entries.find((entry) => entry.label === credential.label)
+      if (same && !(credential.type === 'oauth' && same.authType === 'oauth'))
+        throw failure('duplicate', `${provider} has a credential "${same.label}" already; choose another --label.`)
+      const next = same
+        ? changeEntry(document, { provider, entry: same, fields: this.#loginFields(credential, same.stored ?? {}) })
+        : withEntries(document, provider, [...storedEntries(document, provider), this.#newEntry(credential, entries)])
+      const added = this.#entries(next, provider).find((entry) =>
+        same ? entry.id === same.id : !entries.some(({ id }) => id === entry.id),
+      )!
+      return { document: next, result: toInfo(added) }
+    })
+  }
+
+  remove(provider: string, name: string): Promise<CredentialInfo> {
+    return this.#store.update((document) => {
+      const entry = find(this.#entries(document, provider), provider, name)
+      if (isBorrowed(entry.source) && entry.secret !== null)
+        throw failure('borrowed', `${entry.label} comes from ${placeOf(entry.source)}; take it out there.`)
+      const left = storedEntries(document, provider).filter((stored) => stored !== entry.stored)
+      return { document: withEntries(document, provider, left), result: toInfo(entry) }
+    })
+  }
+
+  reset(provider: string, name?: string): Promise<readonly CredentialInfo[]> {
+    return this.#store.update((document) => {
+      const entries = this.#entries(document, provider)
+      const chosen = name === undefined ? entries : [find(entries, provider, name)]
+      const stopped = chosen.filter(({ state }) => state.type === 'cooling' || state.type === 'dead')
+      const fields = { ...CLEARED, last_status_at: null }
+      const next = stopped.reduce((before, { id }) => {
+        const entry = this.#entries(before, provider).find((other) => other.id === id)!
+        return changeEntry(before, { provider, entry, fields })
+      }, document)
+      return { document: next, result: stopped.map(toInfo) }
+    })
+  }
+
+  #entries(document: AuthDocument, provider: string): PoolEntry[] {
+    const borrowed = this.#options.borrowed?.[provider] ?? []
+    return poolEntries(document, provider, { borrowed, nowMs: this.#clock.now() })
+  }
+
+  #newEntry(credential: NewCredential, entries: readonly PoolEntry[]): StoredEntry {
+    const isKey = credential.type === 'api-key'
+    const twin = isKey ? entries.find(({ secret }) => secret === credential.secret) : undefined
+    if (twin) throw failure('duplicate', `This key is there already, as "${twin.label}".`)
+    const {
+      label = freeLabel(isKey ? 'key' : 'login', entries),
+      priority = 1 + Math.max(-1, ...entries.map((entry) => entry.priority)),
+      baseUrl,
+    } = credential
+    return {
+      id: freeId(entries),
+      label,
+      auth_type: isKey ? 'api_key' : 'oauth',
+      priority,
+      source: isKey ? 'manual' : `manual:${credential.flow}`,
+      ...(isKey ? { access_token: credential.secret } : this.#loginFields(credential, {})),
+      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+      last_status: 'ok',
+      request_count: 0,
+    }
+  }
+
+  #loginFields(credential: NewCredential, before: JsonObject): JsonObject {
+    if (credential.type !== 'oauth') return {}
+    const { tokens, settings, tokenEndpoint, flow } = credential
+    return {
+      ...tokenFields(tokens, this.#clock.now(), before),
+      source: `manual:${flow}`,
+      client_id: settings.clientId,
+      token_endpoint: tokenEndpoint,
+      ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
+    }
+  }
+}
+
+function find(entries: readonly PoolEntry[], provider: string, name: string): PoolEntry {
+  const found =
+    entries.find(({ id, label }) => id === name || label === name) ??
+    (/^[1-9]\d*$/.test(name) ? entries[Number(name) - 1] : undefined)
+  if (found) return found
+  const there = entries.length > 0 ? `There are: ${entries.map(({ label }) => label).join(', ')}.` : 'It has none.'
+  throw failure('unknown', `${provider} has no credential "${name}". ${there}`)
+}
+
+function checkKey(secret: string): void {
+  if (/^[\x21-\x7e]+$/.test(secret)) return
+  throw failure(
+    'bad_key',
+    secret === ''
+      ? 'The key is empty.'
+      : 'A key has no spaces, line breaks or special letters in it. Nothing was kept.',
+  )
+}
+
+function placeOf(source: string): string {
+  const [kind, name] = [source.replace(/:.*/s, ''), source.replace(/^\w+:/, '')]
+  return kind === 'env'
+    ? `the variable ${name} (environment or .env)`
+    : kind === 'config'
+      ? `${name} in config.yaml`
+      : source
+}
+
+function freeLabel(word: string, entries: readonly PoolEntry[]): string {
+  let number = 1
+  while (entries.some(({ label }) => label === `${word}-${number}`)) number++
+  return `${word}-${number}`
+}
+
+function freeId(entries: readonly PoolEntry[]): string {
+  const id = randomBytes(3).toString('hex')
+  return entries.some((entry) => entry.id === id) ? freeId(entries) : id
+}
+
+function failure(kind: string, message: string): HermesError {
+  return new HermesError(message, { code: `credentials.${kind}` })
+}

@@ -1,0 +1,56 @@
+import { chmod, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { errorLine, HermesError } from '@hermes/contracts'
+
+/** A lock that one process on this machine holds. */
+export interface FileLock {
+  release(): void
+}
+
+/** Somebody who wants a lock and may have to ask for it several times. */
+export interface LockSeeker {
+  /** The lock; `null` while somebody else holds it. Never waits. */
+  tryLock(): FileLock | null
+  /** Gives up. Not needed once the lock was had. */
+  close(): void
+}
+
+/**
+ * A seeker of the lock `file`, an empty file that is made when missing and stays. The lock itself is SQLite's, thus one of the
+ * operating system: it ends with its process, however that ends, so nobody has to judge whether a lock is stale.
+ * @throws HermesError `credentials.not_writable`
+ */
+export async function seekLock(file: string): Promise<LockSeeker> {
+  const { default: Database } = await import('better-sqlite3')
+  try {
+    await makePrivate(file)
+    const database = new Database(file, { timeout: 0 })
+    // The lock file never holds anything, so nothing has to be kept for a crash.
+    database.pragma('journal_mode = memory')
+    const close = () => void database.close()
+    const tryLock = () => {
+      try {
+        database.exec('BEGIN EXCLUSIVE')
+        return { release: close }
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null
+        close()
+        throw notWritable(file, error)
+      }
+    }
+    return { tryLock, close }
+  } catch (error) {
+    throw HermesError.isInstance(error) ? error : notWritable(file, error)
+  }
+}
+
+async function makePrivate(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const handle = await open(file, 'a', 0o600)
+  await handle.close()
+  await chmod(file, 0o600)
+}
+
+function notWritable(file: string, cause: unknown): HermesError {
+  return new HermesError(`Cannot lock ${file}: ${errorLine(cause)}.`, { code: 'credentials.not_writable', cause })
+}

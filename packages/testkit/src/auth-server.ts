@@ -1,0 +1,213 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider'
+
+/** A real authorization server on loopback: refresh tokens are good for one use, and a second use ends the login. */
+export interface AuthServer extends AsyncDisposable {
+  readonly issuer: string
+  readonly deviceAuthorizationEndpoint: string
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  /** A public client that may use device codes, the authorization code with PKCE, and refresh tokens. */
+  readonly clientId: string
+  /** A scope with which refresh tokens are given out. */
+  readonly scope: string
+  /** What came to the token endpoint, in order: the grant type and how it was answered. */
+  readonly tokenRequests: readonly { readonly grantType: string; readonly status: number }[]
+  /** Confirms a device login as the person in the browser would. */
+  approveDevice(userCode: string): Promise<void>
+  /** Declines a device login. */
+  declineDevice(userCode: string): Promise<void>
+  /** Opens an authorization URL like a browser whose person agrees, up to the redirect to the waiting program. */
+  agreeInBrowser(url: string): Promise<Response>
+  /** Logs somebody in out of band. */
+  login(): Promise<{ readonly accessToken: string; readonly refreshToken: string }>
+  /** Whether an access token is good. */
+  accepts(accessToken: string): Promise<boolean>
+  /** Makes an access token bad, as an owner does who revokes it. */
+  revoke(accessToken: string): Promise<void>
+  /** Answers the next request to the token endpoint like this instead. */
+  failNext(status: number, body: string): void
+  close(): Promise<void>
+}
+
+const CLIENT_ID = 'hermes-test'
+const SCOPE = 'openid offline_access'
+const ACCOUNT = 'ada'
+
+/** Starts one on a free port; access tokens live for `tokenLifeS` seconds (default 3,600). */
+export async function startAuthServer({
+  tokenLifeS = 3_600,
+}: {
+  readonly tokenLifeS?: number
+} = {}): Promise<AuthServer> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = createProvider(issuer, tokenLifeS)
+  const handle = provider.callback()
+  const tokenRequests: { grantType: string; status: number }[] = []
+  const failures: { readonly status: number; readonly body: string }[] = []
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url?.startsWith('/interaction/')) {
+      agree(provider, request, response).catch(() => response.destroy())
+      return
+    }
+    const failure = request.url === '/token' ? failures.shift() : undefined
+    if (request.url === '/token') recordGrant(request, response, tokenRequests)
+    if (failure) response.writeHead(failure.status, { 'content-type': 'application/json' }).end(failure.body)
+    else void handle(request, response)
+  })
+
+  return {
+    issuer,
+    deviceAuthorizationEndpoint: `${issuer}/device/auth`,
+    authorizationEndpoint: `${issuer}/auth`,
+    tokenEndpoint: `${issuer}/token`,
+    clientId: CLIENT_ID,
+    scope: SCOPE,
+    tokenRequests,
+    approveDevice: async (userCode) => {
+      const code = await findDevice(provider, userCode)
+      Object.assign(code, { accountId: ACCOUNT, grantId: await newGrant(provider), scope: SCOPE, authTime: nowS() })
+      await code.save(60)
+    },
+    declineDevice: async (userCode) => {
+      const code = await findDevice(provider, userCode)
+      Object.assign(code, { error: 'access_denied', errorDescription: 'the person declined' })
+      await code.save(60)
+    },
+    agreeInBrowser,
+    login: async () => {
+      const client = (await provider.Client.find(CLIENT_ID))!
+      const fields = { accountId: ACCOUNT, client, grantId: await newGrant(provider), scope: SCOPE, gty: 'device_code' }
+      const [access, refresh] = [new provider.AccessToken(fields), new provider.RefreshToken(fields as never)]
+      Object.assign(refresh, { rotations: 0, iiat: nowS() })
+      return { accessToken: await access.save(), refreshToken: await refresh.save() }
+    },
+    accepts: async (accessToken) => (await provider.AccessToken.find(accessToken))?.isExpired === false,
+    revoke: async (accessToken) => void (await (await provider.AccessToken.find(accessToken))?.destroy()),
+    failNext: (status, body) => void failures.push({ status, body }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+
+  async function close(): Promise<void> {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+function createProvider(issuer: string, tokenLifeS: number): Provider {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return new Provider(issuer, {
+    adapter: createAdapters(),
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        redirect_uris: ['http://127.0.0.1/callback'],
+        response_types: ['code'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      },
+    ],
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' } as never] },
+    cookies: { keys: ['test'] },
+    features: { deviceFlow: { enabled: true }, devInteractions: { enabled: false } },
+    findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    issueRefreshToken: () => true,
+    rotateRefreshToken: () => true,
+    ttl: {
+      AccessToken: tokenLifeS,
+      RefreshToken: 86_400,
+      DeviceCode: 600,
+      Grant: 86_400,
+      Session: 600,
+      Interaction: 600,
+      IdToken: 600,
+    },
+  })
+}
+
+/** Where the server keeps things: in memory, nothing shared with another one. */
+function createAdapters(): (model: string) => Adapter {
+  const kept = new Map<string, AdapterPayload>()
+  const search = async (model: string, isIt: (payload: AdapterPayload) => boolean) =>
+    [...kept].find(([key, payload]) => key.startsWith(`${model}:`) && isIt(payload))?.[1]
+  return (model) => ({
+    upsert: async (id, payload) => void kept.set(`${model}:${id}`, payload),
+    find: async (id) => kept.get(`${model}:${id}`),
+    findByUserCode: (userCode) => search(model, (payload) => payload.userCode === userCode),
+    findByUid: (uid) => search(model, (payload) => payload.uid === uid),
+    consume: async (id) => void Object.assign(kept.get(`${model}:${id}`) ?? {}, { consumed: nowS() }),
+    destroy: async (id) => void kept.delete(`${model}:${id}`),
+    revokeByGrantId: async (grantId) => {
+      for (const [key, payload] of kept) if (payload.grantId === grantId) kept.delete(key)
+    },
+  })
+}
+
+/** The person's part: logs in and agrees to everything. */
+async function agree(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const consent = { grantId: await newGrant(provider) }
+  await provider.interactionFinished(request, response, { login: { accountId: ACCOUNT }, consent })
+}
+
+async function newGrant(provider: Provider): Promise<string> {
+  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: CLIENT_ID })
+  grant.addOIDCScope(SCOPE)
+  return grant.save()
+}
+
+async function findDevice(provider: Provider, userCode: string) {
+  const find = provider.DeviceCode as unknown as { findByUserCode(code: string): Promise<DeviceCode | undefined> }
+  const code = await find.findByUserCode(userCode.replaceAll(/\W/g, ''))
+  if (!code) throw new Error(`No login waits for the code ${userCode}.`)
+  return code
+}
+
+interface DeviceCode {
+  save(lifeS: number): Promise<string>
+}
+
+function recordGrant(
+  request: IncomingMessage,
+  response: ServerResponse,
+  records: { grantType: string; status: number }[],
+): void {
+  let body = ''
+  const push = request.push.bind(request)
+  request.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk) body += String(chunk)
+    return push(chunk, encoding)
+  }
+  response.on('finish', () => {
+    const grantType = new URLSearchParams(body).get('grant_type') ?? ''
+    records.push({ grantType, status: response.statusCode })
+  })
+}
+
+async function agreeInBrowser(url: string): Promise<Response> {
+  const cookies = new Map<string, string>()
+  for (let target = url; ; ) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(target, { redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location === null) return response
+    target = new URL(location, target).href
+  }
+}
+
+function nowS(): number {
+  return Math.floor(Date.now() / 1_000)
+}
