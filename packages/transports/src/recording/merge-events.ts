@@ -42,7 +42,7 @@ function readDelta(block: string): Delta | null {
   const event = splitEvent(block)
   const chunk = event && parse(event.data)
   if (!event || !chunk) return null
-  return readBlockDelta(event.head, chunk) ?? readChoiceDelta(event.head, chunk)
+  return readBlockDelta(event.head, chunk) ?? readItemDelta(event.head, chunk) ?? readChoiceDelta(event.head, chunk)
 }
 
 const BLOCK_FIELDS = ['text', 'thinking', 'partial_json']
@@ -55,6 +55,14 @@ function readBlockDelta(head: string, chunk: JsonObject): Delta | null {
   if (field === undefined) return null
   const write = (text: string) => ({ ...chunk, delta: { ...delta, [field]: text } })
   return { head, chunk, kind: `block ${String(index)} ${field}`, text: delta[field] as string, write }
+}
+
+/** A delta of Responses. The number of the first one stays: the numbers of a recording have gaps. */
+function readItemDelta(head: string, chunk: JsonObject): Delta | null {
+  const { type, delta, output_index, content_index, summary_index } = chunk
+  if (typeof type !== 'string' || !type.startsWith('response.') || typeof delta !== 'string') return null
+  const kind = [type, output_index, content_index, summary_index].map(String).join(' ')
+  return { head, chunk, kind, text: delta, write: (text) => ({ ...chunk, delta: text }) }
 }
 
 /** A delta of chat completions. */

@@ -41,10 +41,11 @@ async function ask(
   text: string,
   fetch?: typeof globalThis.fetch,
   fields: Partial<TransportOptions> = {},
+  model = 'm',
 ): Promise<ModelFinish> {
   const transport = createTransport({ provider: 'custom', baseUrl, ...(fetch ? { fetch } : {}), ...fields })
   let last: unknown
-  const request = { model: 'm', messages: [user(text)], tools: [] }
+  const request = { model, messages: [user(text)], tools: [] }
   for await (const event of transport.stream(request, { credential: 'very-secret-key' })) last = event
   return last as ModelFinish
 }
@@ -123,6 +124,30 @@ describe('record and replay', () => {
       },
       { type: 'tool-call', args: { path: `${there.cwd}/src/a.ts` } },
     ])
+    await replay.close()
+  })
+
+  it('replays Responses too, thoughts still sealed, with deltas put together', async () => {
+    const path = `${here.cwd}/src/a.ts`
+    server.enqueue({
+      reasoning: `It is in ${path}.`,
+      text: `I read ${path}.`,
+      toolCalls: [{ id: 'a', name: 'read', args: { path } }],
+      chunkSize: 3,
+    })
+    const recorder = createRecorder({ file, placeholders: defaultPlaceholders(here) })
+    const fields = { provider: 'openai', api: 'responses' } as const
+    const made = await ask(server.baseUrl, 'go', recorder.fetch, fields, 'gpt-5')
+    await recorder.close()
+    const text = await readFile(file, 'utf8')
+    for (const secret of ['very-secret-key', here.cwd]) expect(text).not.toContain(secret)
+    for (const kind of ['output_text', 'reasoning_summary_text', 'function_call_arguments'])
+      expect(text.split(`event: response.${kind}.delta`)).toHaveLength(2)
+    const replay = await serveRecording({ file, placeholders: defaultPlaceholders(there) })
+    expect(replay).toMatchObject({ api: 'responses', baseUrl: expect.stringMatching(/:\d+\/v1$/) })
+    const { message } = await ask(replay.baseUrl, 'go', undefined, fields, 'gpt-5')
+    const elsewhere = JSON.stringify(made.message.content).replaceAll(here.cwd, there.cwd)
+    expect(message.content).toEqual(JSON.parse(elsewhere.replaceAll(server.baseUrl, replay.baseUrl)))
     await replay.close()
   })
 

@@ -28,7 +28,12 @@ export interface ServedRecording {
   close(): Promise<void>
 }
 
-const ENDPOINT = /\/chat\/completions$|\/v1\/messages$/
+/** What each wire adds to its base URL. */
+const ENDPOINTS: readonly (readonly [RegExp, WireApi])[] = [
+  [/\/chat\/completions$/, 'chat-completions'],
+  [/\/v1\/messages$/, 'anthropic-messages'],
+  [/\/responses$/, 'responses'],
+]
 
 /**
  * Serves a recording. Requests are compared in order; the first that differs is answered with status 409 and a line that says where
@@ -76,11 +81,17 @@ class Replay {
   }
 
   get api(): WireApi {
-    return this.#exchanges[0]?.request.path.endsWith('/v1/messages') ? 'anthropic-messages' : 'chat-completions'
+    return this.#endpoint?.[1] ?? 'chat-completions'
   }
 
   get basePath(): string {
-    return this.#exchanges[0]?.request.path.replace(ENDPOINT, '') ?? '/v1'
+    const [suffix] = this.#endpoint ?? []
+    return (suffix && this.#exchanges[0]?.request.path.replace(suffix, '')) ?? '/v1'
+  }
+
+  get #endpoint() {
+    const path = this.#exchanges[0]?.request.path ?? ''
+    return ENDPOINTS.find(([suffix]) => suffix.test(path))
   }
 
   get model(): string | null {
