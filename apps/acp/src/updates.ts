@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
-import type { AgentEvent } from '@hermes/agent-core'
+import { type AgentEvent, describeRetry } from '@hermes/agent-core'
 import { type AssistantMessage, messageText } from '@hermes/contracts/conversation'
 import type { CallIds } from './call-ids.js'
 import { toPlan } from './plan.js'
@@ -114,7 +114,7 @@ export function reasoningText(message: AssistantMessage): string {
 
 /** What was shown cannot be taken back, so it is said that it is void. */
 function retry(event: AgentEvent & { readonly type: 'retry-wait' }): SessionUpdate {
-  const wait = `${event.message} Trying again in ${(event.delayMs / 1000).toFixed(1)} s (attempt ${event.attempt}).`
+  const wait = `${event.message} ${describeRetry(event)}`
   if (event.discardedMessageId === undefined) return textChunk('agent_thought_chunk', `${wait}\n`)
   return textChunk('agent_message_chunk', `\n\n[The reply broke off and starts again. ${wait}]\n\n`)
 }

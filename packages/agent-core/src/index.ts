@@ -1,4 +1,5 @@
 export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
+export { describeRetry } from './describe-retry.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export type { AgentHooks, HookedCall } from './hooks.js'
 export { createMemoryStore } from './memory-store.js'

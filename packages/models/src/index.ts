@@ -1,2 +1,8 @@
-export { createModelClient, type ModelClientOptions, type UsageEvent } from './model-client.js'
+export type { KeyLimits, ModelEndpoint } from './endpoint.js'
+export {
+  createModelClient,
+  type ModelClientOptions,
+  type ResilientModelClient,
+  type UsageEvent,
+} from './model-client.js'
 export type { ModelPrices } from './usage.js'

@@ -108,7 +108,8 @@ describe('createModelClient', () => {
     )
     await expect(events).rejects.toMatchObject({
       code: 'transport.server_error',
-      message: 'Gave up after 4 attempts. custom failed inside (500): The scripted server answers with status 500.',
+      message:
+        'Gave up after 4 attempts. custom failed inside (500): The scripted server answers with status 500. Try again later, or use another model.',
       details: { attempts: 4, status: 500 },
     })
     expect(delays).toEqual([5_000, 10_000, 20_000])
@@ -180,7 +181,8 @@ describe('createModelClient', () => {
       costUsd: 0.0085,
     }
     expect(finish.usage).toEqual(usage)
-    expect(seen).toEqual([{ purpose: 'turn', provider: 'custom', model: 'm', usage, durationMs: 5_000 }])
+    const durationMs = 5_000
+    expect(seen).toEqual([{ purpose: 'turn', provider: 'custom', model: 'm', usage, atMs: clock.now(), durationMs }])
   })
 
   it('never invents a cost: reported, else nothing for a local provider, else unknown', async () => {

@@ -1,126 +1,111 @@
-import { type Clock, errorLine, isAbort, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
+import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type {
+  CallScope,
+  Credential,
   ModelClient,
   ModelEvent,
   ModelFinish,
   ModelRequest,
+  RequestRepair,
   StreamOptions,
-  Transport,
-  WireApi,
 } from '@hermes/contracts/model'
-import { type BackoffOptions, classifyError, createTransport, jitteredBackoff } from '@hermes/transports'
-import { type ResolvedEndpoint, requireKey, resolveEndpoint } from './resolve-endpoint.js'
-import { finalError, mayRetry } from './retry.js'
-import { type ModelPrices, withCost } from './usage.js'
+import type { BackoffOptions } from '@hermes/transports'
+import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './endpoint.js'
+import type { Attempt, NextAttempt, Recovery } from './recovery.js'
+import { withCost } from './usage.js'
 
 /** One finished model call, for a ledger. */
-export interface UsageEvent {
-  /** The label the caller gave: `turn`, `summary`, `title` … */
-  readonly purpose: string
+export interface UsageEvent extends CallScope {
+  /** What the endpoint that answered is called: its provider's id unless it has a name. */
   readonly provider: string
   readonly model: string
   readonly usage: Usage
+  /** When it ended, in Unix milliseconds. */
+  readonly atMs: number
   /** From the first attempt to the end, waits included. */
   readonly durationMs: number
 }
 
 /** Which model to ask, how, and whom to tell. */
-export interface ModelClientOptions {
-  /** An id or alias of the provider catalogue. */
-  readonly provider: string
-  /** The model used when a request names none. */
-  readonly model: string
-  /** Default: the provider's own. */
-  readonly baseUrl?: string
-  /** Default `null`: none, which is refused at the first request where the provider needs one. */
-  readonly apiKey?: string | null
-  /** Default: judged by provider and address. */
-  readonly api?: WireApi | undefined
-  /** Used in place of one made from the options above; no key is demanded then. */
-  readonly transport?: Transport
-  readonly headers?: Readonly<Record<string, string>>
-  /** Default: the global one. */
-  readonly fetch?: typeof fetch
-  /** Until the first byte of an answer. Default 600,000. */
-  readonly timeoutMs?: number | undefined
-  /** Without progress in an answer that has begun. Default 180,000. */
-  readonly stallTimeoutMs?: number | undefined
-  /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
-  readonly cacheTtl?: '5m' | '1h'
+export interface ModelClientOptions extends ModelEndpoint {
+  /** Asked in this order when the first does not answer, until the turn ends. Default none. */
+  readonly fallbacks?: readonly ModelEndpoint[]
   readonly clock?: Clock
   /** For jitter; 0 to below 1. Default `Math.random`. */
   readonly random?: () => number
-  /** Attempts after the first. Default 3. */
+  /** Times the same request is sent again to one endpoint after a wait. Default 3; with a fallback left at most 1. */
   readonly maxRetries?: number
   /** Shape of the waits where the server names none. Default: 5 s doubling to 120 s, half of it jitter. */
   readonly backoff?: Omit<BackoffOptions, 'random'>
-  /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
-  readonly prices?: ModelPrices
   /** Told of each finished call. What it throws is logged. */
   readonly onUsage?: (event: UsageEvent) => void
   readonly logger?: Logger
 }
 
+/** A {@link ModelClient} that also tells what endpoints said about their limits. */
+export interface ResilientModelClient extends ModelClient {
+  /** What each key may still ask, as far as headers told. */
+  limits(): readonly KeyLimits[]
+}
+
 /**
- * Makes the client for one model. Loads no SDK and touches no network before the first request.
- * @throws HermesError `models.unknown_provider`, `models.no_base_url`, and what `createTransport` throws.
+ * Makes the client for one model and those that stand in for it. Loads no SDK and touches no network before the first request.
+ * @throws HermesError `models.unknown_provider`, `models.no_base_url`, also for a fallback.
  */
-export function createModelClient(options: ModelClientOptions): ModelClient {
-  return new RetryingClient(options, resolveEndpoint(options.provider, options.baseUrl))
+export function createModelClient(options: ModelClientOptions): ResilientModelClient {
+  const clock = options.clock ?? systemClock
+  const [first, ...fallbacks] = [options, ...(options.fallbacks ?? [])].map((one) => new Endpoint(one, clock))
+  return new ChainedClient(options, [first!, ...fallbacks], clock)
 }
 
 type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
 
-class RetryingClient implements ModelClient {
+class ChainedClient implements ResilientModelClient {
   readonly provider: string
   readonly model: string
   readonly #options: ModelClientOptions
-  readonly #endpoint: ResolvedEndpoint
-  readonly #transport: Transport
+  readonly #endpoints: readonly [Endpoint, ...Endpoint[]]
   readonly #clock: Clock
   readonly #logger: Logger
+  /** Who answers in the turn that had to fall back last. */
+  #standIn: { readonly turnId: string; readonly endpoint: Endpoint } | null = null
 
-  constructor(options: ModelClientOptions, endpoint: ResolvedEndpoint) {
-    const { api, headers, fetch, timeoutMs, stallTimeoutMs, cacheTtl } = options
-    const { clock = systemClock, logger = silentLogger } = options
-    this.provider = endpoint.provider.id
+  constructor(options: ModelClientOptions, endpoints: readonly [Endpoint, ...Endpoint[]], clock: Clock) {
+    this.provider = endpoints[0].name
     this.model = options.model
     this.#options = options
-    this.#endpoint = endpoint
+    this.#endpoints = endpoints
     this.#clock = clock
-    this.#logger = logger
-    const { baseUrl } = endpoint
-    this.#transport =
-      options.transport ??
-      createTransport({
-        provider: this.provider,
-        baseUrl,
-        api,
-        headers,
-        fetch,
-        timeoutMs,
-        stallTimeoutMs,
-        cacheTtl,
-        clock,
-      })
+    this.#logger = options.logger ?? silentLogger
   }
 
-  async *stream(
-    request: ClientRequest,
-    { signal, purpose }: StreamOptions & { readonly purpose: string },
-  ): AsyncGenerator<ModelEvent> {
-    const { transport } = this.#options
-    const apiKey = this.#options.apiKey || null
-    if (!transport) requireKey(this.#endpoint, apiKey)
-    const full: ModelRequest = { ...request, model: request.model ?? this.model }
+  limits(): readonly KeyLimits[] {
+    return this.#endpoints.flatMap((endpoint) => endpoint.limits())
+  }
+
+  async *stream(request: ClientRequest, { signal, ...scope }: StreamOptions & CallScope): AsyncGenerator<ModelEvent> {
     const startedAtMs = this.#clock.now()
-    for (let attempt = 1; ; attempt++) {
+    const chain = this.#chain(scope)
+    let attempt: Attempt = { endpoint: chain[0], credential: undefined, repairs: new Set() }
+    let recovery: Recovery | null = null
+    for (;;) {
+      const { endpoint } = attempt
+      let full = this.#addressed(request, endpoint)
+      let credential = attempt.credential
+      let next: NextAttempt
       let streamed = false
       try {
-        for await (const event of this.#transport.stream(full, { signal, credential: apiKey })) {
+        credential ??= await endpoint.credential(signal)
+        endpoint.requireRoom(credential, full.model)
+        full = await repaired(full, endpoint, attempt.repairs)
+        for await (const event of endpoint.ask(full, credential, signal)) {
           if (event.type === 'finish') {
-            yield this.#account(event, full.model, purpose, startedAtMs)
+            const finish = this.#account(event, full.model, endpoint, { ...scope, startedAtMs })
+            if (isEmpty(finish) && endpoint !== chain.at(-1)) throw emptyReply(endpoint)
+            this.#remember(attempt, credential, scope)
+            yield finish
             return
           }
           streamed = true
@@ -128,34 +113,94 @@ class RetryingClient implements ModelClient {
         }
         throw new TypeError('The transport ended without an answer.')
       } catch (error) {
-        const wait = this.#afterFailure(error, attempt, streamed, signal)
-        yield wait
-        await this.#clock.sleep(wait.delayMs, signal)
+        recovery ??= await this.#recovery(error, chain, signal)
+        next = await recovery.after(error, { ...attempt, credential, request: full, discard: streamed })
       }
+      yield next.event
+      await this.#clock.sleep(next.event.delayMs, signal)
+      attempt = next
     }
   }
 
-  /** What to wait for before the next attempt; throws when there is none. */
-  #afterFailure(error: unknown, attempt: number, discard: boolean, signal: AbortSignal | undefined) {
-    if (isAbort(error)) throw error
-    if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
-    const { maxRetries = 3, backoff, random } = this.#options
-    const verdict = classifyError(error, { nowMs: this.#clock.now() })
-    if (!mayRetry(verdict, attempt, maxRetries)) throw finalError(error, verdict, attempt, this.#clock.now())
-    const delayMs = verdict.retryAfterMs ?? jitteredBackoff(attempt, { ...backoff, random })
-    const message = errorLine(error)
-    this.#logger.warn('A model call failed and is tried again.', { attempt, delayMs, reason: verdict.reason, message })
-    return { type: 'retry-wait', attempt, delayMs, reason: verdict.reason, message, discard } as const
+  /**
+   * Whom to ask, in order: beginning with the first endpoint, unless this turn had to leave it or it has said until when it is of no
+   * use; those passed over come last.
+   */
+  #chain({ turnId }: CallScope): readonly [Endpoint, ...Endpoint[]] {
+    const nowMs = this.#clock.now()
+    const standIn = turnId !== undefined && this.#standIn?.turnId === turnId ? this.#standIn.endpoint : null
+    const start = standIn ?? this.#endpoints.find(({ blockedUntilMs }) => blockedUntilMs <= nowMs)
+    const at = start ? this.#endpoints.indexOf(start) : 0
+    const [first, ...others] = [...this.#endpoints.slice(at), ...this.#endpoints.slice(0, at)]
+    return [first!, ...others]
   }
 
-  #account(finish: ModelFinish, model: string, purpose: string, startedAtMs: number): ModelFinish {
-    const { onUsage, prices } = this.#options
-    const usage = withCost(finish.usage, prices, this.#endpoint.provider.local)
+  /** A model that a request names is one of the first endpoint. */
+  #addressed(request: ClientRequest, endpoint: Endpoint): ModelRequest {
+    const model = endpoint === this.#endpoints[0] ? (request.model ?? endpoint.model) : endpoint.model
+    return { ...request, model }
+  }
+
+  async #recovery(error: unknown, chain: readonly Endpoint[], signal: AbortSignal | undefined): Promise<Recovery> {
+    const { maxRetries = 3, backoff, random } = this.#options
+    const tools: CallTools = { clock: this.#clock, logger: this.#logger, signal }
+    const { Recovery: Loaded } = await import('./recovery.js').catch(() => {
+      // An update may have replaced the files of this program while it ran; what went wrong first is what counts.
+      throw error
+    })
+    const following = (endpoint: Endpoint) => chain[chain.indexOf(endpoint) + 1] ?? null
+    return new Loaded({ ...tools, maxRetries, backoff: { ...backoff, ...(random ? { random } : {}) }, following })
+  }
+
+  /** What helped is remembered: repairs for the endpoint, the endpoint for the turn, the key in its pool. */
+  #remember({ endpoint, repairs }: Attempt, credential: Credential | null, { turnId }: CallScope): void {
+    for (const repair of repairs) endpoint.repairs.add(repair)
+    if (endpoint !== this.#endpoints[0] && turnId !== undefined) this.#standIn = { turnId, endpoint }
+    // The answer does not wait for the books of the pool.
+    endpoint.confirm(credential).catch((error: unknown) => {
+      this.#logger.warn('A key could not be reported as good.', { error: errorLine(error) })
+    })
+  }
+
+  #account(
+    finish: ModelFinish,
+    model: string,
+    endpoint: Endpoint,
+    { startedAtMs, ...scope }: CallScope & { readonly startedAtMs: number },
+  ): ModelFinish {
+    const usage = withCost(finish.usage, endpoint.options.prices, endpoint.isLocal)
+    const atMs = this.#clock.now()
     try {
-      onUsage?.({ purpose, provider: this.provider, model, usage, durationMs: this.#clock.now() - startedAtMs })
+      this.#options.onUsage?.({ ...scope, provider: endpoint.name, model, usage, atMs, durationMs: atMs - startedAtMs })
     } catch (error) {
       this.#logger.error('An observer of usage threw.', { error: errorLine(error) })
     }
     return { ...finish, usage }
   }
+}
+
+async function repaired(
+  request: ModelRequest,
+  endpoint: Endpoint,
+  more: ReadonlySet<RequestRepair>,
+): Promise<ModelRequest> {
+  if (endpoint.repairs.size === 0 && more.size === 0) return request
+  const { repairRequest } = await import('./repairs.js')
+  return repairRequest(request, new Set([...endpoint.repairs, ...more]), (image) => endpoint.shrink(image))
+}
+
+/** Nothing said and nothing called, although the model says that it is done. */
+function isEmpty({ message }: ModelFinish): boolean {
+  const { finishReason } = message
+  if (finishReason === 'length' || finishReason === 'content-filter') return false
+  return toolCalls(message).length === 0 && messageText(message).trim() === ''
+}
+
+/** With somebody else to ask, an empty reply is a failure; without, it is for the caller to judge. */
+function emptyReply({ name, model }: Endpoint): HermesError {
+  return new HermesError(`${model} gave an empty reply.`, {
+    code: 'transport.malformed_response',
+    retryable: true,
+    details: { provider: name, model },
+  })
 }

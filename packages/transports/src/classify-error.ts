@@ -28,7 +28,7 @@ const DEFAULTS: Readonly<Record<ErrorReason, Partial<ErrorClass>>> = {
   'image-too-large': { repair: 'shrink-images' },
   'model-not-found': { shouldFallback: true },
   'policy-blocked': {},
-  'format-error': {},
+  'format-error': { shouldFallback: true },
   'malformed-response': { retryable: true, shouldFallback: true },
   unknown: { retryable: true, shouldFallback: true },
 }
@@ -39,7 +39,6 @@ const OWN_CODES: Readonly<Record<string, Verdict>> = {
   'transport.stream_cut': { reason: 'connection' },
   'transport.wrong_address': { reason: 'format-error' },
   'transport.replay_mismatch': { reason: 'format-error' },
-  'transport.unsupported_wire': { reason: 'format-error' },
 }
 
 /**

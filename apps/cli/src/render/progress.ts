@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@hermes/agent-core'
+import { type AgentEvent, describeRetry } from '@hermes/agent-core'
 import type { Output } from '../io.js'
 import { renderDiff } from './diff.js'
 import { clip, createStyle, formatDuration, printable, type Style } from './style.js'
@@ -44,14 +44,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'retry-wait':
         closeText()
-        line(
-          style.yellow(
-            clip(
-              `  ${event.message} Trying again in ${formatDuration(event.delayMs)} (attempt ${event.attempt}).`,
-              output.columns() * 2,
-            ),
-          ),
-        )
+        line(style.yellow(clip(`  ${event.message} ${describeRetry(event)}`, output.columns() * 2)))
         return
       case 'notice':
         closeText()

@@ -1,0 +1,28 @@
+import type { RequestRepair } from '@hermes/contracts/model'
+import type { AgentEvent } from './event.js'
+
+const REPAIRED: Readonly<Record<RequestRepair, string>> = {
+  'shrink-images': 'with smaller images',
+  'drop-images': 'without the images',
+  'drop-reasoning': 'without earlier thoughts',
+  'simplify-schemas': 'with simpler tool definitions',
+  'strip-unsupported': 'without optional settings',
+}
+
+/** What is done about a failed model call, as a sentence for a person; it follows the event's own message. */
+export function describeRetry({ remedy, delayMs, attempt }: AgentEvent & { readonly type: 'retry-wait' }): string {
+  switch (remedy?.type) {
+    case undefined:
+      return `Trying again in ${(delayMs / 1000).toFixed(1)} s (attempt ${attempt}).`
+    case 'rotate-credential':
+      return 'Trying the next key.'
+    case 'refresh-credential':
+      return 'Trying again with the login renewed.'
+    case 'repair':
+      return `Trying again ${REPAIRED[remedy.repair]}.`
+    case 'fallback':
+      return `Until the end of this turn ${remedy.model} at ${remedy.provider} answers.`
+    default:
+      return remedy satisfies never
+  }
+}

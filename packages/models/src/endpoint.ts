@@ -1,0 +1,203 @@
+import { type Clock, HermesError, type JsonObject, type Logger } from '@hermes/contracts'
+import { estimateTokens, type ImagePart } from '@hermes/contracts/conversation'
+import type {
+  Credential,
+  CredentialSource,
+  ModelRequest,
+  RequestRepair,
+  Transport,
+  WireApi,
+} from '@hermes/contracts/model'
+import { createTransport, type RateLimit, rateLimits, refusedUntilMs } from '@hermes/transports'
+import { type ResolvedEndpoint, requireKey, resolveEndpoint } from './resolve-endpoint.js'
+import type { ModelPrices } from './usage.js'
+
+/** One model at one address, and how it is reached. */
+export interface ModelEndpoint {
+  /** An id or alias of the provider catalogue. */
+  readonly provider: string
+  /** The model used when a request names none. */
+  readonly model: string
+  /** What people and ledgers call it. Default: the provider's id. */
+  readonly name?: string
+  /** Default: the provider's own. */
+  readonly baseUrl?: string
+  /** Default `null`: none, which is refused at the first request where the provider needs one. */
+  readonly apiKey?: string | null
+  /** Many keys, in place of `apiKey`. */
+  readonly credentials?: CredentialSource
+  /** Default: judged by provider and address. */
+  readonly api?: WireApi | undefined
+  /** Used in place of one made from the options above; no key is demanded then. */
+  readonly transport?: Transport
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Further fields of each request body. */
+  readonly body?: JsonObject | undefined
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch
+  /** Until the first byte of an answer. Default 600,000. */
+  readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. Default 180,000. */
+  readonly stallTimeoutMs?: number | undefined
+  /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
+  readonly cacheTtl?: '5m' | '1h'
+  /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
+  readonly contextLength?: number | undefined
+  /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
+  readonly prices?: ModelPrices | undefined
+}
+
+/** The last word of an endpoint on how much a key may still ask. */
+export interface KeyLimits {
+  readonly provider: string
+  readonly model: string
+  /** Names the key; `key` where there is only one. */
+  readonly credentialId: string
+  readonly limits: readonly RateLimit[]
+  /** Unix milliseconds. */
+  readonly atMs: number
+}
+
+const ONLY_KEY = 'key'
+
+/** An endpoint with what is remembered of it from call to call. Its transport is made on first use. */
+export class Endpoint {
+  readonly options: ModelEndpoint
+  readonly name: string
+  readonly model: string
+  /** Changes of requests that made it take them. */
+  readonly repairs = new Set<RequestRepair>()
+  /** Not worth asking before, in Unix milliseconds, as far as it has said. */
+  blockedUntilMs = 0
+  readonly #resolved: ResolvedEndpoint
+  readonly #clock: Clock
+  readonly #limits = new Map<string, KeyLimits>()
+  readonly #shrunk = new Map<string, ImagePart | null>()
+  #transport: Transport | null = null
+
+  /** @throws HermesError `models.unknown_provider`, `models.no_base_url`, and what `createTransport` throws. */
+  constructor(options: ModelEndpoint, clock: Clock) {
+    this.options = options
+    this.#clock = clock
+    this.#resolved = resolveEndpoint(options.provider, options.baseUrl)
+    this.name = options.name ?? this.#resolved.provider.id
+    this.model = options.model
+  }
+
+  get isLocal(): boolean {
+    return this.#resolved.provider.local
+  }
+
+  get transport(): Transport {
+    this.#transport ??= this.options.transport ?? this.#makeTransport()
+    return this.#transport
+  }
+
+  #makeTransport(): Transport {
+    const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl } = this.options
+    const { provider, baseUrl } = this.#resolved
+    const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
+    return createTransport({ provider: provider.id, baseUrl, ...settings })
+  }
+
+  /**
+   * The key for the next call; `null` where none is needed.
+   * @throws HermesError `models.no_key`, `models.no_usable_key`, and `transport.rate_limit` while all keys rest.
+   */
+  async credential(signal: AbortSignal | undefined): Promise<Credential | null> {
+    const { credentials, apiKey, transport } = this.options
+    if (!credentials) {
+      if (!transport) requireKey(this.#resolved, apiKey || null)
+      return apiKey ? { id: ONLY_KEY, secret: apiKey } : null
+    }
+    return (await credentials.select(signal ? { signal } : {})) ?? this.#noneUsable(credentials)
+  }
+
+  async #noneUsable(credentials: CredentialSource): Promise<never> {
+    const usableAtMs = await credentials.usableAtMs()
+    if (usableAtMs === null)
+      throw new HermesError(`No key of ${this.name} can be used. See hermes auth list, and add one: hermes auth add.`, {
+        code: 'models.no_usable_key',
+        details: { provider: this.name },
+      })
+    throw new HermesError(`All keys of ${this.name} rest until ${new Date(usableAtMs).toISOString()}.`, {
+      code: 'transport.rate_limit',
+      retryable: true,
+      details: { provider: this.name, retryAfterMs: Math.max(0, usableAtMs - this.#clock.now()) },
+    })
+  }
+
+  /** What is known about the size of a call, for the classification of its failure. */
+  sizeOf(request: ModelRequest) {
+    const { contextLength } = this.options
+    if (contextLength === undefined) return {}
+    return { conversationTokens: estimateTokens(request.messages), windowTokens: contextLength }
+  }
+
+  /** One request on its wire; what its headers say about limits is kept. */
+  ask(
+    request: ModelRequest,
+    credential: Credential | null,
+    signal: AbortSignal | undefined,
+  ): ReturnType<Transport['stream']> {
+    const onHeaders = (headers: Readonly<Record<string, string>>) => {
+      const atMs = this.#clock.now()
+      const limits = rateLimits(headers, atMs)
+      if (limits.length === 0) return
+      const credentialId = credential?.id ?? ONLY_KEY
+      const key = limitKey(credential, request.model)
+      this.#limits.set(key, { provider: this.name, model: request.model, credentialId, limits, atMs })
+    }
+    const options = { credential: credential?.secret ?? null, onHeaders, ...(signal ? { signal } : {}) }
+    return this.transport.stream(request, options)
+  }
+
+  /** @throws HermesError `transport.rate_limit` when a call would certainly be refused: the last answer said so. */
+  requireRoom(credential: Credential | null, model: string): void {
+    const nowMs = this.#clock.now()
+    const known = this.#limits.get(limitKey(credential, model))
+    const untilMs = known ? refusedUntilMs(known.limits, nowMs) : null
+    if (untilMs === null) return
+    throw new HermesError(
+      `The limit of ${this.name} for ${model} is used up until ${new Date(untilMs).toISOString()}.`,
+      {
+        code: 'transport.rate_limit',
+        retryable: true,
+        details: { provider: this.name, model, retryAfterMs: untilMs - nowMs },
+      },
+    )
+  }
+
+  /** Tells the pool that a key works. */
+  async confirm(credential: Credential | null): Promise<void> {
+    if (!credential || !this.options.credentials) return
+    await this.options.credentials.report(credential, { type: 'accepted' })
+  }
+
+  /** A smaller image, made once; `null` where that cannot be done. */
+  async shrink(image: ImagePart): Promise<ImagePart | null> {
+    let smaller = this.#shrunk.get(image.data)
+    if (smaller === undefined) {
+      const { shrinkImage } = await import('./shrink-image.js')
+      this.#shrunk.set(image.data, (smaller = shrinkImage(image)))
+    }
+    return smaller
+  }
+
+  /** What each key may still ask, as far as it was told. */
+  limits(): readonly KeyLimits[] {
+    return [...this.#limits.values()]
+  }
+}
+
+/** Vendors count per key and model. */
+function limitKey(credential: Credential | null, model: string): string {
+  return `${credential?.id ?? ONLY_KEY} ${model}`
+}
+
+/** What every part of a call needs to know. */
+export interface CallTools {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly signal: AbortSignal | undefined
+}

@@ -1,0 +1,78 @@
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
+import type { Endpoint } from './endpoint.js'
+
+/** One failed attempt. */
+export interface Failure {
+  readonly endpoint: Endpoint
+  readonly error: unknown
+  readonly verdict: ErrorClass
+}
+
+/** What a person can do, where the line of the transport does not say it; empty where it does. */
+const ADVICE: Readonly<Record<ErrorReason, string>> = {
+  auth: '',
+  'auth-permanent': '',
+  billing: 'Top up the account, or use another provider.',
+  'rate-limit': 'Wait, or use another key or model.',
+  overloaded: '',
+  'server-error': 'Try again later, or use another model.',
+  timeout: 'Try again, or use another model.',
+  connection: 'Check the network and the address, then try again.',
+  'context-overflow': 'Start a new session, or use a model with a larger window.',
+  'payload-too-large': 'Send less at once, or start a new session.',
+  'image-too-large': 'Send a smaller image.',
+  'model-not-found': 'Choose another model.',
+  'policy-blocked': 'Change the request, or use another provider.',
+  'format-error': 'Try another model or provider.',
+  'malformed-response': 'Try again, or use another model.',
+  unknown: 'Try again, or use another model.',
+}
+
+/**
+ * The error a caller sees once nothing is left to try: code and details of the endpoint that was asked first, one line that says what
+ * was tried and what to do. `failures` holds at least one.
+ */
+export function stopError(
+  failures: readonly Failure[],
+  options: { readonly nowMs: number; readonly maxWaitMs: number },
+): HermesError {
+  const perEndpoint = lastOfEach(failures)
+  const first = perEndpoint[0]!
+  const known = HermesError.isInstance(first.error) ? first.error : null
+  const tried = failures.length > 1 ? [`Gave up after ${failures.length} attempts.`] : []
+  const lines = perEndpoint.map(({ error, endpoint }, index) =>
+    index === 0 ? sentence(error) : `Then ${endpoint.name}, asked for ${endpoint.model}: ${sentence(error)}`,
+  )
+  const advice = knowsBetter(first) ? [] : [ADVICE[first.verdict.reason]].filter((text) => text !== '')
+  return new HermesError([...tried, ...lines, ...comeBack(first, options), ...advice].join(' '), {
+    code: known?.code ?? 'models.failed',
+    retryable: first.verdict.retryable,
+    details: { ...known?.details, attempts: failures.length },
+    cause: first.error,
+  })
+}
+
+function lastOfEach(failures: readonly Failure[]): Failure[] {
+  const last = new Map<Endpoint, Failure>()
+  for (const failure of failures) last.set(failure.endpoint, failure)
+  return [...last.values()]
+}
+
+function sentence(error: unknown): string {
+  const line = errorLine(error)
+  return /[.!?…]$/.test(line) ? line : `${line}.`
+}
+
+/** Errors of our own, wrong addresses and questions say themselves what to do. */
+function knowsBetter({ error, verdict }: Failure): boolean {
+  if (!HermesError.isInstance(error)) return false
+  const isWrongAddress = verdict.reason === 'format-error' && error.details['status'] === 404
+  return isWrongAddress || !error.code.startsWith('transport.') || error.message.endsWith('?')
+}
+
+function comeBack({ verdict }: Failure, { nowMs, maxWaitMs }: { readonly nowMs: number; readonly maxWaitMs: number }) {
+  const { retryable, retryAfterMs = 0 } = verdict
+  if (!retryable || retryAfterMs <= maxWaitMs) return []
+  return [`It asks to wait until ${new Date(nowMs + retryAfterMs).toISOString()}.`]
+}
