@@ -101,6 +101,12 @@ const ALLOWED = [
     reason: 'real servers and processes for tests; never published',
   },
   {
+    files: ['packages/testkit/src/needs.ts'],
+    uses: ['process.env'],
+    owner: 'testkit',
+    reason: 'HERMES_TEST_REQUIRE turns skipped tests into failures',
+  },
+  {
     files: ['apps/cli/src/commands/demo.ts'],
     uses: ['node:child_process'],
     owner: 'cli',

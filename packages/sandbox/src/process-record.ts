@@ -9,18 +9,28 @@ export interface ProcessRecord extends ProcessInfo {
   readonly startTime: string
   /** The agent that watches the process; `null` when it let go on purpose. */
   readonly owner: { readonly pid: number; readonly startTime: string } | null
+  /** The process on another side that the one with `pid`, a client here, stands for. */
+  readonly far?: FarProcess
 }
 
-/** The files of one process: its record, its output, and the exit status its shell leaves. */
+/** A process on another side; `startTime` is `-` where nothing tells it from a later one with the same number. */
+export interface FarProcess {
+  readonly pid: number
+  readonly startTime: string
+}
+
+/** The files of one process: its record, its output, the exit status its shell leaves. */
 export interface ProcessFiles {
   readonly record: string
   readonly log: string
   readonly exit: string
+  /** What a client says about a process on another side. */
+  readonly report: string
 }
 
 export function processFiles(directory: string, id: string): ProcessFiles {
   const base = join(directory, id)
-  return { record: `${base}.json`, log: `${base}.log`, exit: `${base}.exit` }
+  return { record: `${base}.json`, log: `${base}.log`, exit: `${base}.exit`, report: `${base}.report` }
 }
 
 /** This program, as `owner` of a record. */

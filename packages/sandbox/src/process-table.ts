@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
@@ -9,6 +9,7 @@ import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {
   abandonedRecords,
+  type FarProcess,
   type ProcessFiles,
   type ProcessRecord,
   processFiles,
@@ -24,6 +25,7 @@ import { TrackedProcess } from './tracked-process.js'
 const MAX_TRACKED = 64
 const KEEP_FINISHED_MS = 30 * 60_000
 const TRIM_EVERY_MS = 5_000
+const START_POLL_MS = 5
 const PTY_NAME = 'xterm-256color'
 const PTY_COLUMNS = 120
 const PTY_ROWS = 30
@@ -34,6 +36,21 @@ interface ProcessTableOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly loadPty?: (() => Promise<PtyModule>) | undefined
+  /** Ends the tree of a process on another side. */
+  readonly killFar?: (process: FarProcess) => Promise<void>
+}
+
+/** How a process on another side is started by a client here. */
+export interface Launch {
+  /** The client's command line, its standard error apart. */
+  readonly command: (report: string) => string
+  readonly env: Readonly<Record<string, string>>
+  /** What it reads first. */
+  readonly input: string
+  /** Which process it started, from what it reported so far; `null` when that is not said yet. */
+  readonly started: (report: string) => FarProcess | null
+  /** Why it ended without having started one. */
+  readonly failure: (exitCode: number | null, report: string) => HermesError
 }
 
 /** One process to start. */
@@ -42,6 +59,7 @@ interface Start {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly files: ProcessFiles
+  readonly launch: Launch | undefined
 }
 
 /**
@@ -65,12 +83,12 @@ export class ProcessTable {
     command: string,
     cwd: string,
     env: Readonly<Record<string, string>>,
-    options: { readonly pty?: boolean } = {},
+    options: { readonly pty?: boolean; readonly launch?: Launch } = {},
   ): Promise<BackgroundProcess> {
     const module = options.pty ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
-    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id) }
+    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), launch: options.launch }
     const handle = module ? this.#startPty(start, module) : await this.#startChild(start)
     const { pid } = handle
     const startTime = processStartTime(pid) ?? ''
@@ -79,6 +97,7 @@ export class ProcessTable {
     const record: ProcessRecord = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
     const tracked = this.#track(record, handle)
     this.#save(record)
+    if (options.launch) await this.#awaitStart(tracked, handle, options.launch, id)
     return tracked
   }
 
@@ -101,14 +120,32 @@ export class ProcessTable {
     for (const id of [...this.#processes.keys()]) this.#forget(id)
   }
 
+  /** Waits until the client says which process it started, and takes back what was recorded when it fails. */
+  async #awaitStart(tracked: TrackedProcess, handle: ProcessHandle, launch: Launch, id: string): Promise<void> {
+    handle.write(launch.input)
+    const { report } = processFiles(this.#directory, id)
+    for (;;) {
+      const { status, exitCode } = tracked.info()
+      const said = readText(report)
+      const far = launch.started(said)
+      if (far) return tracked.standFor(far)
+      if (status === 'exited') {
+        this.#forget(id)
+        throw launch.failure(exitCode, said)
+      }
+      await this.#options.clock.sleep(START_POLL_MS)
+    }
+  }
+
   async #startChild(start: Start): Promise<ProcessHandle> {
     const { program } = this.#options
+    const { command, cwd, env } = clientOf(start)
     const log = this.#openLog(start.files)
     let child: ChildProcess
     try {
-      child = spawn(program.path, backgroundArgs(program, start.command, start.files.exit), {
-        cwd: start.cwd,
-        env: { ...start.env, PWD: start.cwd },
+      child = spawn(program.path, backgroundArgs(program, command, start.files.exit), {
+        cwd,
+        env: { ...env, PWD: cwd },
         detached: true,
         stdio: ['pipe', log, log],
       })
@@ -152,7 +189,8 @@ export class ProcessTable {
   #track(record: ProcessRecord, handle: ProcessHandle | null): TrackedProcess {
     const files = processFiles(this.#directory, record.id)
     const save = (changed: ProcessRecord) => this.#save(changed)
-    const tracked = new TrackedProcess({ record, files, handle, clock: this.#options.clock, save })
+    const { clock, killFar } = this.#options
+    const tracked = new TrackedProcess({ record, files, handle, clock, save, killFar })
     this.#processes.set(record.id, tracked)
     this.#trimmer ??= setInterval(() => this.#trim(), TRIM_EVERY_MS).unref()
     return tracked
@@ -214,6 +252,19 @@ export class ProcessTable {
         error: errorLine(error),
       })
     }
+  }
+}
+
+/** What is run here for `start`. */
+function clientOf({ command, cwd, env, files, launch }: Start): Pick<Start, 'command' | 'cwd' | 'env'> {
+  return launch ? { command: launch.command(files.report), cwd: '/', env: launch.env } : { command, cwd, env }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
 }
 

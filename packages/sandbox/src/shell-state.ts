@@ -23,6 +23,25 @@ export function parseShellState(saved: Buffer, before: Readonly<Record<string, s
   return { cwd: fromBytes(cwd.replace(/\n$/, '')), env }
 }
 
+/**
+ * What persists after a command that saved `saved`: variables given for that command only are as they were `before`, and so is the
+ * directory of one that ran elsewhere.
+ */
+export function nextState(
+  before: ShellState,
+  saved: ShellState,
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
+): ShellState {
+  const env: Record<string, string> = { ...saved.env }
+  const passing = options.cwd === undefined ? [] : ['PWD', 'OLDPWD']
+  for (const name of [...Object.keys(options.env ?? {}), ...passing]) {
+    const value = before.env[name]
+    if (value === undefined) delete env[name]
+    else env[name] = value
+  }
+  return { cwd: options.cwd === undefined ? saved.cwd : before.cwd, env }
+}
+
 function fromBytes(text: string): string {
   return Buffer.from(text, 'latin1').toString('utf8')
 }

@@ -3,20 +3,19 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, stat
 import { dirname, join } from 'node:path'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
+import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
 import { OrphanGuard } from './orphan-guard.js'
-import { OutputCollector } from './output-collector.js'
+import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { foregroundArgs, type ShellProgram } from './shell-script.js'
-import { parseShellState, type ShellState } from './shell-state.js'
+import { nextState, parseShellState, type ShellState } from './shell-state.js'
 
 const DEFAULT_TIMEOUT_MS = 180_000
 /** The longest a Node timer can run. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-const DEFAULT_OUTPUT_BYTES = 50_000
-const MAX_SAVED_OUTPUT_BYTES = 50 * 1024 * 1024
 const EXIT_TIMED_OUT = 124
 const EXIT_CANCELED = 130
 
@@ -105,7 +104,7 @@ export class Shell {
     const startedMs = this.#options.clock.now()
     const start = this.start(options.cwd)
     consume(start.cwd)
-    const output = this.#collector(options)
+    const output = commandOutput(options, this.#options)
     const emit = outputListener(output, options.onOutput, this.#options.logger)
     if (start.notice) emit(Buffer.from(start.notice))
     const scratch = this.#prepareScratch()
@@ -168,13 +167,6 @@ export class Shell {
     return this.#scratch
   }
 
-  #collector(options: ExecOptions): OutputCollector {
-    return new OutputCollector(options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES, {
-      path: join(this.#options.outputDir, `output-${this.#options.clock.now()}-${randomBytes(4).toString('hex')}.txt`),
-      maxBytes: MAX_SAVED_OUTPUT_BYTES,
-    })
-  }
-
   #keepTrack(remainingGroup: number | null): void {
     if (remainingGroup !== null) this.#strays.add(remainingGroup)
     this.#dropEndedStrays()
@@ -195,15 +187,7 @@ export class Shell {
     if (saved === null || this.#lastSaved?.equals(saved)) return
     const state = parseShellState(saved, this.#options.env)
     if (state === null) return
-    const before = this.#state
-    const env: Record<string, string> = { ...state.env }
-    const passing = options.cwd === undefined ? [] : ['PWD', 'OLDPWD']
-    for (const name of [...Object.keys(options.env ?? {}), ...passing]) {
-      const value = before.env[name]
-      if (value === undefined) delete env[name]
-      else env[name] = value
-    }
-    this.#state = { cwd: options.cwd === undefined ? state.cwd : before.cwd, env }
+    this.#state = nextState(this.#state, state, options)
     // Only a plain command's dump says that nothing changed when it comes again.
     const plain = options.cwd === undefined && options.env === undefined && start.notice === ''
     this.#lastSaved = plain ? saved : null
@@ -254,24 +238,6 @@ function openInput(text: string | undefined, path: string): number | null {
     throw fileError(error, 'write', path)
   } finally {
     rmSync(path, { force: true })
-  }
-}
-
-function outputListener(
-  output: OutputCollector,
-  listener: ((text: string) => void) | undefined,
-  logger: Logger,
-): (chunk: Buffer) => void {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  return (chunk) => {
-    output.push(chunk)
-    if (!listener) return
-    try {
-      const text = decoder.decode(chunk, { stream: true })
-      if (text) listener(text)
-    } catch (error) {
-      logger.warn('A listener for command output threw.', { error: String(error) })
-    }
   }
 }
 

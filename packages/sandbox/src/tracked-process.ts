@@ -3,7 +3,7 @@ import type { BackgroundProcess, ProcessInfo, ProcessObserver } from '@hermes/co
 import { LogFollower } from './log-follower.js'
 import type { ProcessHandle } from './process-handle.js'
 import { readLog } from './process-log.js'
-import { type ProcessFiles, type ProcessRecord, readExit } from './process-record.js'
+import { type FarProcess, type ProcessFiles, type ProcessRecord, readExit } from './process-record.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
@@ -17,6 +17,8 @@ interface TrackedProcessOptions {
   readonly clock: Clock
   /** Told when the record changed. */
   readonly save: (record: ProcessRecord) => void
+  /** Ends the tree of a process on another side. */
+  readonly killFar?: ((process: FarProcess) => Promise<void>) | undefined
 }
 
 /** One background process of the table, started here or found again. */
@@ -43,8 +45,8 @@ export class TrackedProcess implements BackgroundProcess {
 
   info(): ProcessInfo {
     this.#look()
-    const { startTime: _startTime, owner: _owner, ...info } = this.#record
-    return info
+    const { startTime: _startTime, owner: _owner, far, ...info } = this.#record
+    return far ? { ...info, pid: far.pid } : info
   }
 
   output(): string {
@@ -92,10 +94,20 @@ export class TrackedProcess implements BackgroundProcess {
   }
 
   async kill(): Promise<void> {
-    const { pid, startTime, status } = this.#record
+    const { pid, startTime, status, far } = this.#record
+    if (far) {
+      await this.#options.killFar?.(far)
+      await this.wait({ timeoutMs: 1_000 })
+      if (this.#record.status === 'exited') return
+    }
     if (status === 'exited' && !groupExists(pid)) return
     await killTree(pid, { clock: this.#options.clock, startTime: startTime || undefined })
     await this.wait({ timeoutMs: 1_000 })
+  }
+
+  /** Says which process on another side this client stands for. */
+  standFor(far: FarProcess): void {
+    this.#change({ far })
   }
 
   /** Passes the process to `owner`, or to whoever finds it. */

@@ -1,6 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type EnvironmentUnderTest, harness } from './harness.js'
 import { testPermit } from './permit.js'
+
+/** How many children this process has, ended ones that nobody collected among them; 0 where that cannot be seen. */
+function childProcesses(): number {
+  try {
+    return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').length
+  } catch {
+    return 0
+  }
+}
 
 /** Foreground commands. */
 export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
@@ -64,6 +74,24 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
       const { run } = await harness(create)
       expect((await run('cat; echo end')).output).toBe('end\n')
       expect((await run('cat; echo end', { stdin: 'some\ntext\n' })).output).toBe('some\ntext\nend\n')
+    })
+
+    it('passes a megabyte of input, and bytes that are no text', async () => {
+      const { run } = await harness(create)
+      const stdin = 'no end of line '.repeat(70_000)
+      expect((await run('wc -c', { stdin })).output.trim()).toBe(String(stdin.length))
+      expect(await run('printf "a\\000b\\377"')).toMatchObject({ output: 'a\0b\ufffd', outputBytes: 4 })
+    })
+
+    it('leaves neither processes nor open handles behind, however many commands ran', async () => {
+      const { run } = await harness(create)
+      const handles = () => process.getActiveResourcesInfo().length
+      await run('true')
+      const [before, children] = [handles(), childProcesses()]
+      for (let count = 0; count < 20; count++) await run('echo out; echo err >&2; exit 1', { timeoutMs: 60_000 })
+      // What ended is collected by the event loop.
+      while (handles() > before || childProcesses() > children) await new Promise((resolve) => setImmediate(resolve))
+      expect(childProcesses()).toBeLessThanOrEqual(children)
     })
 
     it('lets output be opened by name', async () => {

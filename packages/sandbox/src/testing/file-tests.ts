@@ -16,6 +16,62 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect(text(await environment.read('a.txt', { offset: 50, length: 3 }))).toBe('')
     })
 
+    it('keeps every byte, in whole files and in parts', async () => {
+      const { environment } = await harness(create)
+      const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => (index * 7 + (index >> 8)) % 256)
+      const path = environment.resolve('bytes')
+      const permit = testPermit({ type: 'write', path, operation: 'write', backend: environment.backend })
+      await environment.write(permit, 'bytes', bytes)
+      expect(Buffer.compare((await environment.read('bytes'))!, bytes)).toBe(0)
+      const part = await environment.read('bytes', { offset: 70_001, length: 66_000 })
+      expect(Buffer.compare(part!, bytes.subarray(70_001, 136_001))).toBe(0)
+      expect((await environment.stat('bytes'))?.sizeBytes).toBe(200_000)
+    })
+
+    it('writes and reads an empty file', async () => {
+      const { environment, write, read } = await harness(create)
+      expect(await write('empty', '')).toMatchObject({ type: 'file', sizeBytes: 0 })
+      expect(await read('empty')).toBe('')
+      expect(await environment.read('empty', { offset: 3, length: 5 })).toHaveLength(0)
+    })
+
+    it('takes names of any characters', async () => {
+      const { environment, write, read } = await harness(create)
+      const names = [
+        "it's",
+        '-n',
+        '$HOME `x`',
+        'two\nlines',
+        '"q" \\',
+        '*?[a]',
+        'grüße 日本',
+        ' edge ',
+        '..x',
+        '.hidden',
+      ]
+      for (const name of names) await write(`odd/${name}`, name)
+      for (const name of names) expect(await read(`odd/${name}`)).toBe(name)
+      const entries = await environment.list('odd')
+      expect(entries?.map((entry) => entry.name).sort()).toEqual([...names].sort())
+      expect(await environment.realpath("odd/it's")).toMatch(/\/odd\/it's$/)
+    })
+
+    it('tells a dangling link from its name, and looks through links', async () => {
+      const { environment, run } = await harness(create)
+      await run('mkdir dir; ln -s dir to-dir; ln -s nowhere dangling')
+      expect(await environment.stat('to-dir')).toMatchObject({ type: 'directory' })
+      expect([await environment.stat('dangling'), await environment.read('dangling')]).toEqual([null, null])
+    })
+
+    it('keeps a path through a file apart from one that is missing', async () => {
+      const { environment, write } = await harness(create)
+      await write('file', 'x')
+      await expect(environment.read('file/x')).rejects.toMatchObject({ code: 'environment.not_a_directory' })
+      await expect(environment.list('file')).rejects.toMatchObject({ code: 'environment.not_a_directory' })
+      await expect(write('.', 'x')).rejects.toMatchObject({ code: 'environment.is_directory' })
+      await expect(environment.read('a\0b')).rejects.toMatchObject({ code: 'environment.invalid_path' })
+    })
+
     it('answers null for what is missing', async () => {
       const { environment } = await harness(create)
       expect(await environment.read('none')).toBeNull()
@@ -134,6 +190,26 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       await environment.remove(permit('x/other', 'remove'), 'x/other')
       await environment.remove(permit('x/y', 'remove'), 'x/y')
       expect(await environment.list('x')).toEqual([])
+    })
+
+    it('replaces a file by renaming, and removes a link but not its target', async () => {
+      const { environment, write, read, run } = await harness(create)
+      const { backend } = environment
+      const permit = (path: string, operation: 'rename' | 'remove') =>
+        testPermit({ type: 'write', path: environment.resolve(path), operation, backend })
+      await write('new', 'new')
+      await write('kept', 'old')
+      await run('mkdir dir; ln -s dir link')
+      await environment.rename(permit('new', 'rename'), 'new', 'kept')
+      expect([await read('kept'), await read('new')]).toEqual(['new', null])
+      await expect(environment.rename(permit('kept', 'rename'), 'kept', 'dir')).rejects.toMatchObject({
+        code: 'environment.is_directory',
+      })
+      await environment.remove(permit('link', 'remove'), 'link')
+      expect(await environment.list('.')).toEqual([
+        { name: 'dir', type: 'directory' },
+        { name: 'kept', type: 'file' },
+      ])
     })
 
     it('says so when what should be removed or renamed is missing, or a directory holds something', async () => {

@@ -1,0 +1,55 @@
+import { foregroundArgs, shellProgram } from '../shell-script.js'
+import { COUNT_LEFT, OWN_START } from './kill-script.js'
+import { exportLines, quote } from './shell-text.js'
+
+/** One command to run over there. */
+export interface FarCommand {
+  readonly command: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Names of variables the far shell may have by itself. */
+  readonly inherited: Iterable<string>
+  readonly shell: string
+}
+
+const ENTER = (cwd: string, otherwise: string) => `CDPATH= cd -- ${quote(cwd)} 2>/dev/null || { ${otherwise}; }`
+
+/** Prints the nearest directory above `$1` that exists. */
+const NEAREST = `nearest() {
+  near=$1
+  while [ ! -d "$near" ] && [ "$near" != "\${near%/*}" ]; do near=\${near%/*}; done
+  printf %s "\${near:-/}"
+}
+`
+
+/**
+ * Runs a command in a session of its own (which is what a client gives it), and prints around its output what the caller must know:
+ * `start NUMBER TIME` first; after it `end STATUS LEFT NEAREST`, the saved state, and `done`. `gone NEAREST` when `cwd` is missing.
+ */
+export function execScript(far: FarCommand, mark: string, scratch: string, hasInput: boolean): string {
+  const state = `${scratch}/state-${mark}`
+  const [...args] = foregroundArgs(shellProgram(far.shell), far.command, state)
+  const say = (format: string, ...values: string[]) => `printf '\\0%s ${format}\\0' ${[mark, ...values].join(' ')}`
+  return `${NEAREST}${ENTER(far.cwd, `${say('gone %s', `"$(nearest ${quote(far.cwd)})"`)}; exit 0`)}
+${OWN_START}${say('start %s %s', '$$', '"$__hermes_start"')}
+( ${exportLines(far.env, far.inherited)}
+exec ${[far.shell, ...args].map(quote).join(' ')} ) ${hasInput ? '' : '</dev/null'} 2>&1
+__hermes_status=$?
+${COUNT_LEFT}
+__hermes_cwd=
+[ ! -s ${quote(state)} ] || IFS= read -r __hermes_cwd < ${quote(state)}
+${say('end %s %s %s', '"$__hermes_status"', '"$__hermes_left"', '"$(nearest "$__hermes_cwd")"')}
+cat ${quote(state)} 2>/dev/null; rm -f ${quote(state)}
+${say('done')}`
+}
+
+/** Runs a command that goes on, and tells its number on standard error: `NUMBER TIME` after the mark. */
+export function backgroundScript(far: FarCommand, mark: string): string {
+  const shell = shellProgram(far.shell)
+  const args = [shell.path, ...shell.args, '-c', 'eval " $1"', 'bash', far.command]
+  return `${ENTER(far.cwd, `echo "${mark} gone" >&2; exit 1`)}
+${OWN_START}echo "${mark} $$ $__hermes_start" >&2
+( ${exportLines(far.env, far.inherited)}
+exec ${args.map(quote).join(' ')} ) 2>&1
+exit $?`
+}

@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Clock } from '@hermes/contracts'
+import type { FarProcess } from '../process-record.js'
+import { killScript } from './kill-script.js'
+import { MarkedOutput } from './marked-output.js'
+import type { RemoteHost } from './remote-host.js'
+import { clientMissing, runScript, startClient } from './run-script.js'
+import { START_LINE, scriptLine } from './shell-text.js'
+
+/** How long a command that was told to stop may take to say that it began. */
+const START_LIMIT_MS = 3_000
+/** How long its end may take to arrive once its processes are gone. */
+const END_LIMIT_MS = 1_000
+
+/** How a command over there ended. */
+export type FarEnd =
+  | {
+      readonly type: 'ended'
+      readonly exitCode: number | null
+      readonly signal: string | null
+      /** What the shell saved; empty when it did not come to it. */
+      readonly state: Buffer
+      /** The shell's directory, or the nearest above it that exists. */
+      readonly nearest: string
+      /** Its session, when processes are left in it. */
+      readonly left: FarProcess | null
+    }
+  /** Its directory is missing; nothing ran. */
+  | { readonly type: 'gone'; readonly nearest: string }
+  | { readonly type: 'stopped'; readonly why: 'timeout' | 'abort' }
+
+export interface FarRun {
+  readonly host: RemoteHost
+  readonly script: string
+  readonly mark: string
+  readonly input: string
+  readonly onOutput: (chunk: Buffer) => void
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** Told of a client that stays because processes left behind still hold its output. */
+  readonly onClient: (client: ChildProcess) => void
+}
+
+/**
+ * Runs one command over there and resolves once it has ended and its output is read. Timeout and abort end the whole tree first.
+ * @throws HermesError what the host makes of its client's failure.
+ */
+export async function runFarCommand(run: FarRun): Promise<FarEnd> {
+  const client = run.host.client(START_LINE)
+  const child = startClient(client)
+  run.onClient(child)
+  const stderr: Buffer[] = []
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+  child.stdin.on('error', () => undefined)
+  child.stdin.write(scriptLine(run.script))
+  child.stdin.end(run.input)
+  const started = Promise.withResolvers<FarProcess | null>()
+  const ended = Promise.withResolvers<FarEnd>()
+  listen(child, run, started.resolve, ended.resolve)
+  child.once('error', (error) => ended.reject(clientMissing(client.program, error)))
+  child.once('close', (exitCode) => {
+    started.resolve(null)
+    ended.reject(run.host.failure(exitCode, Buffer.concat(stderr).toString('utf8')))
+  })
+  ended.promise.catch(() => undefined)
+  try {
+    return await watch(run, started.promise, ended.promise)
+  } finally {
+    leave(child)
+  }
+}
+
+function listen(
+  child: ReturnType<typeof startClient>,
+  run: FarRun,
+  start: (process: FarProcess) => void,
+  end: (end: FarEnd) => void,
+): void {
+  let session: FarProcess | null = null
+  let words: readonly string[] = []
+  const state: Buffer[] = []
+  const output = new MarkedOutput(run.mark, {
+    onOutput: run.onOutput,
+    onState: (chunk) => state.push(chunk),
+    onMark: (said) => {
+      if (said[0] === 'start') start((session = { pid: Number(said[1]), startTime: said[2] ?? '-' }))
+      if (said[0] === 'gone') end({ type: 'gone', nearest: said.slice(1).join(' ') })
+      if (said[0] === 'end') words = said
+      if (said[0] === 'done') end(endOf(words, Buffer.concat(state), session))
+    },
+  })
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+}
+
+function endOf(words: readonly string[], state: Buffer, session: FarProcess | null): FarEnd {
+  const status = Number(words[1])
+  // A shell that was killed saved nothing; one that passes on the status of a killed child did.
+  const signal = state.length === 0 && status > 128 ? signalName(status - 128) : null
+  const exitCode = signal === null ? status : null
+  return {
+    type: 'ended',
+    exitCode,
+    signal,
+    state,
+    nearest: words.slice(3).join(' '),
+    left: words[2] === '1' ? session : null,
+  }
+}
+
+const signalName = (number: number): string | null =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null
+
+async function watch(run: FarRun, started: Promise<FarProcess | null>, ended: Promise<FarEnd>): Promise<FarEnd> {
+  const settled = new AbortController()
+  const abort = Promise.withResolvers<'abort'>()
+  const onAbort = () => abort.resolve('abort')
+  run.signal.addEventListener('abort', onAbort, { once: true })
+  if (run.signal.aborted) onAbort()
+  const after = <T>(ms: number, value: T) =>
+    run.clock.sleep(ms, settled.signal).then(
+      () => value,
+      () => new Promise<never>(() => undefined),
+    )
+  try {
+    const first = await Promise.race([ended, after(run.timeoutMs, 'timeout' as const), abort.promise])
+    if (typeof first !== 'string') return first
+    const session = await Promise.race([started, after(START_LIMIT_MS, null)])
+    if (session) await runScript(run.host, killScript([session]))
+    await Promise.race([ended.catch(() => null), after(END_LIMIT_MS, null)])
+    return { type: 'stopped', why: first }
+  } finally {
+    settled.abort()
+    run.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** What processes left behind still write is read and dropped, so that they neither block nor get SIGPIPE; it keeps nobody alive. */
+function leave(child: ReturnType<typeof startClient>): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.removeAllListeners('data')
+    stream.resume()
+    ;(stream as unknown as { unref?: () => void }).unref?.()
+  }
+  child.unref()
+}

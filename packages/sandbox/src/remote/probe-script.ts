@@ -1,0 +1,63 @@
+import { quote } from './shell-text.js'
+
+/** How the other side's `stat` wants its format. */
+export type StatFlavor = 'gnu' | 'busybox' | 'bsd'
+
+/** What the other side is like, as {@link probeScript} found it. */
+export interface FarSide {
+  readonly home: string
+  readonly user: string
+  readonly os: string
+  readonly shell: string
+  readonly stat: StatFlavor
+  /** A directory of ours, for the user alone. */
+  readonly scratch: string
+  /** What the shell saved of its directory and variables; see `parseShellState`. */
+  readonly state: Buffer
+}
+
+/**
+ * Finds out what {@link FarSide} holds and makes its scratch directory. `login` takes the variables of a login shell. Exits with
+ * `HERMES:no_directory` when `cwd` (absolute, or from the home directory) is not there.
+ */
+export function probeScript(cwd: string, login: boolean): string {
+  return `home=\${HOME:-/}
+case ${quote(cwd)} in /*) dir=${quote(cwd)} ;; *) dir=$home/${quote(cwd)} ;; esac
+cd -- "$dir" 2>/dev/null || { echo "HERMES:no_directory $dir" >&2; exit 1; }
+shell=$(command -v bash) || shell=/bin/sh
+plain='' first=-l
+case $shell in */bash) plain='--norc --noprofile' ;; esac
+dump='{ command pwd; printf "\\\\0"; export -p; printf "\\\\0."; } >&4'
+scratch=$(umask 077; mktemp -d "\${TMPDIR:-/tmp}/hermes-XXXXXXXX") || exit 1
+${login ? '"$shell" -l -c "cd -- \\"\\$1\\"; $dump" sh "$dir" 4> "$scratch/env" >/dev/null 2>&1 </dev/null' : 'false'} && [ -s "$scratch/env" ] || "$shell" $plain -c "$dump" 4> "$scratch/env" </dev/null
+case $(stat -c %.9Y / 2>/dev/null) in
+  *[0-9].[0-9]*) stat=gnu ;;
+  *) if stat -c %Y / >/dev/null 2>&1; then stat=busybox; else stat=bsd; fi ;;
+esac
+name=$(. /etc/os-release 2>/dev/null; printf %s "$PRETTY_NAME")
+printf '%s\\0' "$home" "$(id -un 2>/dev/null || id -u)" "$(uname -sr 2>/dev/null) ($name)" "$shell" "$stat" "$scratch"
+cat "$scratch/env"; rm -f "$scratch/env"`
+}
+
+/** Reads what {@link probeScript} printed; `null` when it is not that. */
+export function parseProbe(printed: Buffer): FarSide | null {
+  const texts: string[] = []
+  let at = 0
+  for (let count = 0; count < 6; count++) {
+    const end = printed.indexOf(0, at)
+    if (end === -1) return null
+    texts.push(printed.toString('utf8', at, end))
+    at = end + 1
+  }
+  const [home = '', user = '', os = '', shell = '', stat = '', scratch = ''] = texts
+  if (!scratch.startsWith('/')) return null
+  return {
+    home,
+    user,
+    os: os.replace(/ \(\)$/, ''),
+    shell,
+    stat: stat === 'gnu' || stat === 'bsd' ? stat : 'busybox',
+    scratch,
+    state: printed.subarray(at),
+  }
+}

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto'
+import { isAbsolute, posix } from 'node:path'
+import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type {
+  BackgroundProcess,
+  Environment,
+  EnvironmentProbe,
+  ExecOptions,
+  ExecResult,
+  FileStat,
+  SpawnOptions,
+} from '@hermes/contracts/environment'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import { ProcessTable } from '../process-table.js'
+import { shellProgram } from '../shell-script.js'
+import { parseShellState } from '../shell-state.js'
+import { farLaunch } from './far-launch.js'
+import { killScript } from './kill-script.js'
+import { type FarSide, parseProbe, probeScript } from './probe-script.js'
+import { RemoteFiles } from './remote-files.js'
+import type { RemoteHost } from './remote-host.js'
+import { RemoteShell } from './remote-shell.js'
+import { runScript } from './run-script.js'
+
+/** What every environment on another side needs. */
+export interface RemoteOptions {
+  /** Where the shell starts: absolute, or from the home directory over there. Default: that home directory. */
+  readonly cwd?: string
+  /** Variables added over there, for commands only; they travel on standard input and show in no list of processes. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Where the records of background processes are kept on this machine; made on first use, one for each other side. Absolute. */
+  readonly outputDir: string
+  /** Default: silent. */
+  readonly logger?: Logger
+  /** Default: the machine's clock. */
+  readonly clock?: Clock
+}
+
+/**
+ * Opens the way to `host` and an environment there. `login`: commands get the variables of a login shell.
+ * @throws HermesError `environment.not_found` when `cwd` is missing over there, or what the host throws.
+ */
+export async function openRemoteEnvironment(
+  host: RemoteHost,
+  options: RemoteOptions & { readonly login: boolean },
+): Promise<Environment> {
+  if (!isAbsolute(options.outputDir)) {
+    throw new HermesError(`An environment needs an absolute outputDir; got "${options.outputDir}".`, {
+      code: 'environment.invalid_path',
+      details: { option: 'outputDir', path: options.outputDir },
+    })
+  }
+  try {
+    return new RemoteEnvironment(host, options, await probe(host, options))
+  } catch (error) {
+    await host.close({ keepProcesses: false })
+    throw error
+  }
+}
+
+async function probe(host: RemoteHost, options: RemoteOptions & { readonly login: boolean }): Promise<FarSide> {
+  const cwd = (options.cwd ?? '.').replace(/^~(\/|$)/, './')
+  const { ok, stdout, stderr } = await runScript(host, probeScript(cwd, options.login))
+  const missing = /HERMES:no_directory (.*)/.exec(stderr)?.[1]
+  if (missing !== undefined) {
+    throw new HermesError(`${host.name} has no directory ${missing}; make it, or set another working directory.`, {
+      code: 'environment.not_found',
+      details: { path: missing },
+    })
+  }
+  const found = ok ? parseProbe(stdout) : null
+  if (found) return found
+  throw new HermesError(
+    `${host.name} is no place for commands: ${stderr.trim().split('\n').at(-1) || 'its shell answers strangely'}.`,
+    { code: 'environment.unusable' },
+  )
+}
+
+class RemoteEnvironment implements Environment {
+  readonly backend: string
+  readonly capabilities: Environment['capabilities']
+  readonly #host: RemoteHost
+  readonly #side: FarSide
+  readonly #logger: Logger
+  readonly #shell: RemoteShell
+  readonly #files: RemoteFiles
+  readonly #table: ProcessTable
+  #closed = false
+
+  constructor(host: RemoteHost, options: RemoteOptions, side: FarSide) {
+    const { outputDir, clock = systemClock, logger = silentLogger, env = {} } = options
+    this.backend = host.backend
+    this.capabilities = { background: true, pty: false, isolated: host.isolated }
+    this.#host = host
+    this.#side = side
+    this.#logger = logger
+    const found = parseShellState(side.state, {}) ?? { cwd: side.home, env: {} }
+    const state = { cwd: found.cwd, env: { ...found.env, ...env } }
+    const { shell, scratch } = side
+    const inherited = Object.keys(found.env)
+    this.#shell = new RemoteShell({ host, shell, scratch, state, inherited, outputDir, clock, logger })
+    this.#files = new RemoteFiles(host, side.stat)
+    this.#table = new ProcessTable({
+      program: shellProgram('/bin/sh'),
+      outputDir,
+      clock,
+      logger,
+      killFar: async (process) => void (await runScript(host, killScript([process]))),
+    })
+  }
+
+  cwd(): string {
+    return this.#shell.cwd()
+  }
+
+  resolve(path: string): string {
+    if (path === '~') return this.#side.home
+    if (path.startsWith('~/')) return posix.resolve(this.#side.home, path.slice(2))
+    return posix.resolve(this.cwd(), path)
+  }
+
+  read(path: string, options?: { readonly offset?: number; readonly length?: number }) {
+    return this.#files.read(this.resolve(path), options)
+  }
+
+  stat(path: string) {
+    return this.#files.stat(this.resolve(path))
+  }
+
+  list(path: string) {
+    return this.#files.list(this.resolve(path))
+  }
+
+  realpath(path: string) {
+    return this.#files.realpath(this.resolve(path))
+  }
+
+  async write(
+    permit: Permit,
+    path: string,
+    bytes: Uint8Array,
+    options?: { readonly mode?: number; readonly ifVersion?: string },
+  ): Promise<FileStat> {
+    const target = this.resolve(path)
+    permit.consume(this.#writeAction('write', target))
+    return this.#files.write(target, bytes, options)
+  }
+
+  async mkdir(permit: Permit, path: string): Promise<void> {
+    const target = this.resolve(path)
+    permit.consume(this.#writeAction('mkdir', target))
+    await this.#files.mkdir(target)
+  }
+
+  async rename(permit: Permit, from: string, to: string): Promise<void> {
+    const source = this.resolve(from)
+    permit.consume(this.#writeAction('rename', source))
+    await this.#files.rename(source, this.resolve(to))
+  }
+
+  async remove(permit: Permit, path: string): Promise<void> {
+    const target = this.resolve(path)
+    permit.consume(this.#writeAction('remove', target))
+    await this.#files.remove(target)
+  }
+
+  async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
+    this.#requireOpen()
+    const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
+    return this.#shell.exec(command, asked, (cwd) => permit.consume(this.#spawnAction(command, cwd)))
+  }
+
+  async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
+    this.#requireOpen()
+    if (options.pty) {
+      throw new HermesError(`There is no pseudo-terminal in a ${this.backend} environment; run it without.`, {
+        code: 'environment.no_pty',
+      })
+    }
+    const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
+    permit.consume(this.#spawnAction(command, far.cwd))
+    await this.#host.connect()
+    const launch = farLaunch(this.#host, far, randomBytes(8).toString('hex'))
+    return this.#table.spawn(command, far.cwd, {}, { launch })
+  }
+
+  processes(): readonly BackgroundProcess[] {
+    return this.#table.list()
+  }
+
+  async probe(): Promise<EnvironmentProbe> {
+    const { os, user, home, shell } = this.#side
+    return { backend: this.backend, os, user, home, cwd: this.cwd(), shell }
+  }
+
+  async close(options: { readonly keepProcesses?: boolean } = {}): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const keepProcesses = options.keepProcesses ?? false
+    const results = await Promise.allSettled([this.#shell.close(keepProcesses), this.#table.close(keepProcesses)])
+    for (const result of results) {
+      // A side that cannot be reached any more cannot be tidied; that is no reason to fail at the end.
+      if (result.status === 'rejected')
+        this.#logger.warn('An environment was not left tidy.', {
+          host: this.#host.name,
+          error: errorLine(result.reason),
+        })
+    }
+    await this.#host.close({ keepProcesses })
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return
+    throw new HermesError('This environment is closed; open another one.', { code: 'environment.closed' })
+  }
+
+  #writeAction(operation: 'write' | 'mkdir' | 'rename' | 'remove', path: string): Action {
+    return { type: 'write', path, operation, backend: this.backend }
+  }
+
+  #spawnAction(command: string, cwd: string): Action {
+    return { type: 'spawn', command, cwd, backend: this.backend }
+  }
+}

@@ -1,0 +1,225 @@
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
+import { commandOutput, outputListener } from '../command-output.js'
+import { fileError } from '../file-error.js'
+import type { OutputCollector } from '../output-collector.js'
+import type { FarProcess } from '../process-record.js'
+import { nextState, parseShellState, type ShellState } from '../shell-state.js'
+import { execScript } from './exec-script.js'
+import { type FarEnd, runFarCommand } from './far-command.js'
+import { killScript } from './kill-script.js'
+import type { RemoteHost } from './remote-host.js'
+import { runScript } from './run-script.js'
+import { quote } from './shell-text.js'
+
+const DEFAULT_TIMEOUT_MS = 180_000
+/** The longest a Node timer can run. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+/** The system takes 128 KiB in one argument; some of it is ours. */
+const MAX_COMMAND_BYTES = 120_000
+const EXIT_TIMED_OUT = 124
+const EXIT_CANCELED = 130
+
+interface RemoteShellOptions {
+  readonly host: RemoteHost
+  readonly shell: string
+  readonly scratch: string
+  /** What it begins with; its names are those the other side may set by itself. */
+  readonly state: ShellState
+  readonly inherited: readonly string[]
+  readonly outputDir: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A shell over there whose directory and exported variables persist, though each command gets a process of its own. */
+export class RemoteShell {
+  readonly #options: RemoteShellOptions
+  readonly #running = new Map<AbortController, Promise<unknown>>()
+  readonly #clients = new Set<ChildProcess>()
+  /** Sessions of commands that left processes behind. */
+  readonly #strays: FarProcess[] = []
+  #state: ShellState
+  /** The directory, or the nearest above it when it was missing last. */
+  #nearest: string
+
+  constructor(options: RemoteShellOptions) {
+    this.#options = options
+    this.#state = options.state
+    this.#nearest = options.state.cwd
+  }
+
+  cwd(): string {
+    return this.#nearest
+  }
+
+  /** What a command in `cwd` (default: the shell's directory) is started with. */
+  far(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}) {
+    const { shell, inherited } = this.#options
+    if (command.includes('\0')) throw invalidCommand()
+    if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) throw commandTooLong()
+    const at = cwd ?? this.#nearest
+    const names = new Set([...inherited, ...Object.keys(this.#state.env)])
+    return { command, cwd: at, env: { ...this.#state.env, ...env, PWD: at }, inherited: names, shell }
+  }
+
+  /** Runs `command`; `consume` is called with the starting directory just before. */
+  async exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
+    const canceler = new AbortController()
+    const cancel = () => canceler.abort()
+    options.signal?.addEventListener('abort', cancel, { once: true })
+    if (options.signal?.aborted) cancel()
+    const result = this.#exec(command, options, consume, canceler.signal)
+    this.#running.set(
+      canceler,
+      result.catch(() => undefined),
+    )
+    try {
+      return await result
+    } finally {
+      options.signal?.removeEventListener('abort', cancel)
+      this.#running.delete(canceler)
+    }
+  }
+
+  /** Ends running commands, and unless `keepProcesses` what earlier ones left in the background. */
+  async close(keepProcesses: boolean): Promise<void> {
+    for (const canceler of this.#running.keys()) canceler.abort()
+    await Promise.all(this.#running.values())
+    const { host, scratch } = this.#options
+    const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
+    // Outputs that were saved stay: the conversation names them.
+    await runScript(host, `${strays}rmdir ${quote(scratch)} 2>/dev/null`)
+    for (const client of this.#clients) client.kill()
+  }
+
+  async #exec(
+    command: string,
+    options: ExecOptions,
+    consume: (cwd: string) => void,
+    signal: AbortSignal,
+  ): Promise<ExecResult> {
+    const { host, clock, logger, scratch } = this.#options
+    const startedMs = clock.now()
+    const far = this.far(command, options.cwd, options.env)
+    consume(far.cwd)
+    const output = commandOutput(options, this.#outputs())
+    try {
+      const emit = outputListener(output, options.onOutput, logger)
+      if (options.cwd === undefined && far.cwd !== this.#state.cwd)
+        emit(Buffer.from(`[${this.#state.cwd} does not exist any more; running in ${far.cwd}.]\n`))
+      if (!signal.aborted) await host.connect()
+      if (signal.aborted) return this.#result({ type: 'stopped', why: 'abort' }, output, startedMs)
+      const mark = randomBytes(8).toString('hex')
+      const end = await runFarCommand({
+        host,
+        script: execScript(far, mark, scratch, options.stdin !== undefined),
+        mark,
+        input: options.stdin ?? '',
+        onOutput: emit,
+        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
+        signal,
+        clock,
+        onClient: (client) => this.#keepTrack(client),
+      })
+      if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
+      this.#keepState(end, options)
+      output.end()
+      return { ...this.#result(end, output, startedMs), fullOutputPath: await this.#handOver(output) }
+    } finally {
+      output.end()
+    }
+  }
+
+  #outputs() {
+    const { outputDir, clock } = this.#options
+    try {
+      mkdirSync(outputDir, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw fileError(error, 'make the directory', outputDir)
+    }
+    return { outputDir, clock }
+  }
+
+  #keepTrack(client: ChildProcess): void {
+    this.#clients.add(client)
+    client.once('close', () => this.#clients.delete(client))
+  }
+
+  #keepState(end: FarEnd, options: ExecOptions): void {
+    if (end.type !== 'ended') return
+    if (end.left) this.#strays.push(end.left)
+    const saved = end.signal === null ? parseShellState(end.state, this.#options.state.env) : null
+    if (saved === null) return
+    this.#state = nextState(this.#state, saved, options)
+    if (options.cwd === undefined) this.#nearest = end.nearest
+  }
+
+  /** Saved output goes where the agent's tools can read it. */
+  async #handOver(output: OutputCollector): Promise<string | null> {
+    if (output.filePath === null) return null
+    const { host, scratch, logger } = this.#options
+    const path = `${scratch}/${output.filePath.split('/').at(-1)}`
+    try {
+      const { ok } = await runScript(host, `umask 077; cat > ${quote(path)}`, readFileSync(output.filePath))
+      return ok ? path : null
+    } catch (error) {
+      logger.warn('A long output could not be saved on the other side.', { error: errorLine(error) })
+      return null
+    } finally {
+      rmSync(output.filePath, { force: true })
+    }
+  }
+
+  #missing(cwd: string, nearest: string, options: ExecOptions): HermesError {
+    const details = { path: cwd }
+    if (options.cwd !== undefined)
+      return new HermesError(`Cannot run in ${cwd}: there is no such directory.`, {
+        code: 'environment.not_found',
+        details,
+      })
+    this.#nearest = nearest
+    return new HermesError(`The shell's directory ${cwd} was removed; it is in ${nearest} now. Nothing ran.`, {
+      code: 'environment.not_found',
+      details,
+    })
+  }
+
+  #result(end: FarEnd, output: OutputCollector, startedMs: number): ExecResult {
+    const why = end.type === 'stopped' ? end.why : null
+    return {
+      exitCode:
+        why === 'timeout'
+          ? EXIT_TIMED_OUT
+          : why === 'abort'
+            ? EXIT_CANCELED
+            : end.type === 'ended'
+              ? end.exitCode
+              : null,
+      signal: end.type === 'ended' ? end.signal : null,
+      timedOut: why === 'timeout',
+      canceled: why === 'abort',
+      durationMs: this.#options.clock.now() - startedMs,
+      output: output.text(),
+      outputBytes: output.totalBytes,
+      fullOutputPath: null,
+      cwd: this.cwd(),
+    }
+  }
+}
+
+function commandTooLong(): HermesError {
+  return new HermesError('The command is too long for the system; write it to a file first and run that.', {
+    code: 'environment.command_too_long',
+    details: { limitBytes: MAX_COMMAND_BYTES },
+  })
+}
+
+function invalidCommand(): HermesError {
+  return new HermesError('The command holds a null character, which no shell can run.', {
+    code: 'environment.invalid_command',
+  })
+}

@@ -1,0 +1,33 @@
+/** `text` as one word of a POSIX shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** Reads a script from the first line of standard input and runs it, so that nothing of it shows in a list of processes. */
+const BOOTSTRAP = 'IFS= read -r __hermes_line && eval "$(printf %b "$__hermes_line")"'
+
+/** The command line that starts any script; works whatever the login shell of the other side is. */
+export const START_LINE = `/bin/sh -c ${quote(BOOTSTRAP)}`
+
+/** `script` as the line that {@link START_LINE} reads; what follows on standard input is the script's own. */
+export function scriptLine(script: string): string {
+  const encoded = script.replaceAll('\\', '\\\\').replace(/[\u0001-\u001f\u007f]/g, (character) => {
+    return `\\0${character.charCodeAt(0).toString(8).padStart(3, '0')}`
+  })
+  return `${encoded}\n`
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Lines that give the shell exactly the variables `env`; `inherited` names those it may have by itself. */
+export function exportLines(env: Readonly<Record<string, string>>, inherited: Iterable<string>): string {
+  const surplus = [...inherited].filter((name) => NAME.test(name) && !(name in env))
+  const exports = Object.entries(env).filter(([name]) => NAME.test(name) && !READ_ONLY.has(name))
+  return [
+    ...surplus.filter((name) => !READ_ONLY.has(name)).map((name) => `unset ${name}`),
+    ...exports.map(([name, value]) => `export ${name}=${quote(value)}`),
+  ].join('\n')
+}
+
+/** Variables of bash that cannot be set; exporting them is an error. */
+const READ_ONLY = new Set(['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID'])

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { missingPrograms, needs, type SshServer, startSshServer } from '@hermes/testkit/daemons'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { harness } from '../testing/harness.js'
+import { testEnvironment } from '../testing/index.js'
+import { openSshEnvironment, type SshOptions } from './open-ssh.js'
+
+const CLIENT_ENV = { PATH: '/usr/bin:/bin' }
+
+needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
+  let server: SshServer
+  beforeAll(async () => {
+    server = await startSshServer()
+  })
+  afterAll(() => server.stop())
+
+  async function options(more: Partial<SshOptions> = {}): Promise<SshOptions> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-ssh-test-')))
+    onTestFinished(() => rm(root, { recursive: true, force: true }))
+    const { port, identityFile, knownHostsFile } = server
+    const target = { host: '127.0.0.1', port, identityFile, knownHostsFile, configFile: '/dev/null' }
+    return { ...target, cwd: root, outputDir: join(tmpdir(), `${root}-output`), clientEnv: CLIENT_ENV, ...more }
+  }
+
+  async function create(more: Partial<SshOptions> = {}) {
+    const asked = await options(more)
+    const environment = await openSshEnvironment(asked)
+    return {
+      environment,
+      async dispose() {
+        await environment.close()
+        await rm(asked.outputDir, { recursive: true, force: true })
+      },
+    }
+  }
+
+  testEnvironment({ name: 'ssh', create })
+
+  describe('ssh environment', () => {
+    const open = async (more: Partial<SshOptions>) => openSshEnvironment(await options(more))
+
+    it('refuses a host whose key is not on record, and one whose key changed', async () => {
+      const record = join(server.directory, 'other_hosts')
+      await writeFile(record, '')
+      await expect(open({ knownHostsFile: record })).rejects.toMatchObject({ code: 'environment.host_key_unknown' })
+      const stranger = (await readFile(`${server.strangerFile}.pub`, 'utf8')).split(' ').slice(0, 2).join(' ')
+      await writeFile(record, `[127.0.0.1]:${server.port} ${stranger}\n`)
+      for (const hostKeys of ['strict', 'accept-new'] as const) {
+        await expect(open({ knownHostsFile: record, hostKeys })).rejects.toMatchObject({
+          code: 'environment.host_key_changed',
+          message: expect.stringMatching(/^The host key of 127\.0\.0\.1 is not the one on record/),
+        })
+      }
+    })
+
+    it('takes the key of a new host when that is asked for', async () => {
+      const record = join(server.directory, 'new_hosts')
+      const environment = await open({ knownHostsFile: record, hostKeys: 'accept-new' })
+      await environment.close()
+      expect(await readFile(record, 'utf8')).toContain('ssh-ed25519')
+    })
+
+    it('says that no key is accepted, that nobody listens, and that a name is no host', async () => {
+      const refused = { code: 'environment.auth_failed', retryable: false }
+      await expect(open({ identityFile: server.strangerFile })).rejects.toMatchObject(refused)
+      await expect(open({ port: 1 })).rejects.toMatchObject({ code: 'environment.connection_refused', retryable: true })
+      await expect(open({ host: '-oProxyCommand=touch' })).rejects.toMatchObject({ code: 'environment.invalid_host' })
+      await expect(open({ host: 'no.such.invalid' })).rejects.toMatchObject({ code: 'environment.unknown_host' })
+    })
+
+    it('gives up on a server that says nothing', async () => {
+      const silent = createServer(() => undefined)
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void silent.close())
+      const { port } = silent.address() as AddressInfo
+      await expect(open({ port, connectTimeout: 1 })).rejects.toMatchObject({ code: 'environment.connect_timeout' })
+    })
+
+    it('says that the ssh client or the working directory is missing', async () => {
+      await expect(open({ clientEnv: { PATH: '/no/such' } })).rejects.toMatchObject({
+        code: 'environment.client_missing',
+      })
+      await expect(open({ cwd: '/no/such/place' })).rejects.toMatchObject({
+        code: 'environment.not_found',
+        message: expect.stringContaining('/no/such/place'),
+      })
+    })
+
+    it('opens the connection again when it was lost', async () => {
+      const socketDir = await mkdtemp('/tmp/hermes-s-')
+      onTestFinished(() => rm(socketDir, { recursive: true, force: true }))
+      const { run, environment } = await harness(() => create({ socketDir }))
+      await run('export KEPT=1; mkdir in; cd in')
+      const [folder] = await readdir(socketDir)
+      const socket = join(socketDir, folder!, 's')
+      execFileSync('ssh', ['-O', 'exit', '-o', `ControlPath=${socket}`, '-F', '/dev/null', '127.0.0.1'], {
+        stdio: 'ignore',
+      })
+      while (existsSync(socket)) await new Promise((resolve) => setTimeout(resolve, 10))
+      expect((await run('echo $KEPT; pwd')).output).toBe(`1\n${environment.cwd()}\n`)
+      expect(existsSync(socket)).toBe(true)
+    })
+
+    it('gives commands the variables of a login there and those asked for, which no list of processes shows', async () => {
+      const { run } = await harness(() => create({ env: { TOKEN_OF_TEST: 'hunter2-of-test' } }))
+      const { output } = await run('echo "$TOKEN_OF_TEST $HOME"; cat /proc/[0-9]*/cmdline | tr "\\0" " "')
+      const [first, ...processes] = output.split('\n')
+      expect(first).toMatch(/^hunter2-of-test \//)
+      expect(processes.join('\n')).not.toContain('hunter2-of-test')
+    })
+
+    it('leaves nothing on the other side when it closes', async () => {
+      const { run, environment } = await harness(create)
+      const watcher = await harness(create)
+      const { output } = await run('sleep 60 >/dev/null 2>&1 & echo $!')
+      const scratch = () => readdirSync('/tmp').filter((name) => name.startsWith('hermes-ssh-'))
+      const before = scratch()
+      await environment.close()
+      expect(await watcher.gone(output.trim())).toBe(true)
+      expect(scratch().length).toBeLessThan(before.length)
+    })
+
+    it('finds background processes again after a crash, and can end them', async () => {
+      const outputDir = await mkdtemp(join(tmpdir(), 'hermes-ssh-out-'))
+      onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+      const first = await harness(() => create({ outputDir }))
+      const started = await first.start('echo up; sleep 60')
+      while (!started.output().includes('up')) await new Promise((resolve) => setTimeout(resolve, 10))
+      await first.environment.close({ keepProcesses: true })
+      const second = await harness(() => create({ outputDir }))
+      const [found] = second.environment.processes()
+      expect(found!.info()).toMatchObject({ id: started.info().id, pid: started.info().pid, status: 'running' })
+      expect(found!.output()).toBe('up\n')
+      await found!.kill()
+      expect(await second.gone(String(started.info().pid))).toBe(true)
+    })
+  })
+})
