@@ -8,6 +8,8 @@ export type SchemaDialect = 'gemini' | 'moonshot' | 'llama-cpp'
 export interface ProviderQuirks {
   /** The parameter that limits output. Default `max_tokens`. */
   readonly outputLimitParameter?: 'max_tokens' | 'max_completion_tokens'
+  /** The endpoint refuses any limit of output, so that none is sent; for the `responses` wire. Default false. */
+  readonly refusesOutputLimit?: boolean
   /** The limit that is asked for when a request names none. Default: none is asked for. */
   readonly defaultMaxOutputTokens?: number
   /** Parts of model names whose system text goes out with the role `developer`. Default none. */

@@ -212,6 +212,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://chatgpt.com/backend-api/codex',
     auth: 'oauth',
     api: 'responses',
+    quirks: { refusesOutputLimit: true },
   },
   {
     id: 'xai-oauth',

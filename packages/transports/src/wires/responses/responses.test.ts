@@ -110,6 +110,16 @@ describe('the responses wire', () => {
     expect(server.violations).toEqual([])
   })
 
+  it('sends what the endpoint wants besides, and no limit to one that refuses it', async () => {
+    server.setHandler(() => ({ text: 'ok' }))
+    const quirks = { defaultMaxOutputTokens: 100, body: { service_tier: 'flex' } } as const
+    await finish(transport({ quirks }))
+    await finish(transport({ quirks: { ...quirks, refusesOutputLimit: true } }), { maxOutputTokens: 50 })
+    const [first, second] = server.requests.map(({ body }) => body)
+    expect(first).toMatchObject({ max_output_tokens: 100, service_tier: 'flex' })
+    expect(second).not.toHaveProperty('max_output_tokens')
+  })
+
   it('keeps thoughts byte for byte, gives them back in their place, and only to the model that had them', async () => {
     const reasoning = 'Read it\u2028first. 😀'
     server.enqueue({ reasoning, text: 'I read.', phase: 'commentary', toolCalls: [{ name: 'read', args: {} }] })

@@ -2,7 +2,7 @@ import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
 import { type CallGuard, guardCall } from '../guarded-call.js'
 import type { WireOptions } from '../wire-options.js'
-import type { Answerer } from './answer-request.js'
+import type { Answerer } from './answerer.js'
 
 /** The OpenAI Responses wire to one endpoint. All but this much of it is loaded on first use. */
 export class ResponsesTransport implements Transport {
@@ -26,8 +26,8 @@ export class ResponsesTransport implements Transport {
   }
 
   async *#answer(request: ModelRequest, guard: CallGuard): AsyncGenerator<ModelEvent, ModelFinish> {
-    const { createAnswerer } = await import('./answer-request.js')
-    this.#answerer ??= createAnswerer(this.#options)
+    const { Answerer } = await import('./answerer.js')
+    this.#answerer ??= new Answerer(this.#options)
     return yield* this.#answerer.answer(request, this.stamp(request.model), guard)
   }
 }

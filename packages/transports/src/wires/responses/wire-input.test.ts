@@ -128,7 +128,7 @@ describe('toWireInput', () => {
     fc.tuple(ids, fc.array(part, { maxLength: 2 })).map(([id, content]) => result(id, ...content)),
   )
   const body = (messages: readonly Message[]) => {
-    const options = { stamp, streaming: true, summaries: true }
+    const options = { quirks: {}, stamp, streaming: true, summaries: true }
     return toWireRequest({ model: 'gpt-5', messages, tools: [] }, options) as unknown as WireBody
   }
 

@@ -1,5 +1,7 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
+import type { ProviderQuirks } from '../../catalogue.js'
+import { toSchemaDialect } from '../tool-schemas.js'
 import { effortOf, familyOf, type ModelFamily } from './model-families.js'
 import { toWireInput } from './wire-input.js'
 import type { WireRequest } from './wire-types.js'
@@ -9,6 +11,7 @@ const MIN_OUTPUT_TOKENS = 16
 
 /** What the body depends on besides the request. */
 export interface WireRequestOptions {
+  readonly quirks: ProviderQuirks
   readonly stamp: EndpointStamp
   readonly streaming: boolean
   /** Whether the server shows what its models think. */
@@ -17,13 +20,11 @@ export interface WireRequestOptions {
 
 /** The body of a request. Pure: equal input gives equal bytes. Nothing is stored by the server. */
 export function toWireRequest(request: ModelRequest, options: WireRequestOptions): WireRequest {
-  const { model, toolChoice, temperature, maxOutputTokens } = request
+  const { quirks } = options
+  const { model, toolChoice, temperature } = request
   const family = familyOf(model)
   const { instructions, input } = toWireInput(request.messages, options.stamp)
-  const tools = request.tools.map(
-    ({ name, description, parameters }) =>
-      ({ type: 'function', name, description, parameters, strict: false }) as const,
-  )
+  const tools = toolFields(request.tools, quirks)
   return {
     model,
     store: false,
@@ -32,10 +33,27 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
     ...(tools.length === 0 ? {} : { tools }),
     ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: toolChoice }),
     ...thinking(request, family, options.summaries),
-    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens) }),
+    ...outputLimit(request, quirks),
     ...(temperature === undefined || !family.sampling ? {} : { temperature }),
+    ...quirks.body,
     ...(options.streaming ? { stream: true } : {}),
   }
+}
+
+function toolFields(tools: ModelRequest['tools'], { schemaDialect }: ProviderQuirks) {
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function' as const,
+    name,
+    description,
+    parameters: schemaDialect ? toSchemaDialect(parameters, schemaDialect) : parameters,
+    strict: false as const,
+  }))
+}
+
+function outputLimit(request: ModelRequest, quirks: ProviderQuirks): Pick<WireRequest, 'max_output_tokens'> {
+  const { maxOutputTokens = quirks.defaultMaxOutputTokens } = request
+  if (maxOutputTokens === undefined || quirks.refusesOutputLimit) return {}
+  return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens) }
 }
 
 /** Models that never think refuse every word about it. */

@@ -15,41 +15,31 @@ import type { WireEvent, WireResponse } from './wire-types.js'
 
 const PATH = '/responses'
 
-/** Asks one endpoint. */
-export interface Answerer {
-  answer(request: ModelRequest, stamp: EndpointStamp, guard: CallGuard): AsyncGenerator<ModelEvent, ModelFinish>
-  /** Drops SDK clients. */
-  reset(): void
-}
+/** Asks one endpoint, and remembers what that endpoint refuses. */
+export class Answerer {
+  readonly #options: WireOptions
+  readonly #client = oncePer((credential: string | null) => createOpenAiClient({ ...this.#options, credential }))
+  readonly #open = createOpener()
+  #summaries = true
 
-/** Makes what asks one endpoint, and remembers what that endpoint refuses. */
-export function createAnswerer(options: WireOptions): Answerer {
-  const clients = oncePer((credential: string | null) => createOpenAiClient({ ...options, credential }))
-  const open = createOpener()
-  let summaries = true
-
-  /** Summaries of thoughts are for verified organisations; others are asked without from then on. */
-  const send = async (client: OpenAiClient, ask: (summaries: boolean) => object, controller: AbortController) => {
-    try {
-      return await client.send(PATH, ask(summaries), controller)
-    } catch (error) {
-      if (!summaries || !refusesSummaries(error)) throw error
-      summaries = false
-      return client.send(PATH, ask(summaries), controller)
-    }
+  constructor(options: WireOptions) {
+    this.#options = options
   }
 
-  async function* answer(request: ModelRequest, stamp: EndpointStamp, guard: CallGuard) {
-    const { target, credential, onHeaders, controller, touch } = guard
-    const client = clients(credential)
+  /** Drops SDK clients. */
+  reset(): void {
+    this.#client.clear()
+  }
+
+  async *answer(
+    request: ModelRequest,
+    stamp: EndpointStamp,
+    { target, credential, onHeaders, controller, touch }: CallGuard,
+  ): AsyncGenerator<ModelEvent, ModelFinish> {
+    const client = this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
-    const response = await open({
-      target,
-      send: (streaming) =>
-        send(client, (shown) => toWireRequest(request, { stamp, streaming, summaries: shown }), controller),
-      takeWhole: (text) => takeWhole(assembler, text),
-      onHeaders,
-    })
+    const send = (streaming: boolean) => this.#send(request, { client, stamp, streaming, controller })
+    const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return assembler.finish()
     touch()
     for await (const event of eventsOf(client, response, assembler)) {
@@ -62,7 +52,29 @@ export function createAnswerer(options: WireOptions): Answerer {
     if (!assembler.isFinished) throw cutError(target)
     return assembler.finish()
   }
-  return { answer, reset: () => clients.clear() }
+
+  /** Summaries of thoughts are for verified organisations; others are asked without from then on. */
+  async #send(request: ModelRequest, { client, stamp, streaming, controller }: Sending): Promise<Response> {
+    const { quirks } = this.#options
+    const send = () => {
+      const body = toWireRequest(request, { quirks, stamp, streaming, summaries: this.#summaries })
+      return client.send(PATH, body, controller)
+    }
+    try {
+      return await send()
+    } catch (error) {
+      if (!this.#summaries || !refusesSummaries(error)) throw error
+      this.#summaries = false
+      return send()
+    }
+  }
+}
+
+interface Sending {
+  readonly client: OpenAiClient
+  readonly stamp: EndpointStamp
+  readonly streaming: boolean
+  readonly controller: AbortController
 }
 
 /**
