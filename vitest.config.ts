@@ -1,11 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
-// Packages are tested from their sources (the `@hermes/source` export condition); tests/ drives the built apps.
+// Packages are tested from their sources (the `@hermes/source` export condition); tests/ drives the built apps. Other packages are found as
+// Node itself finds them: what is meant for bundlers (`module`) does not always run in Node.
 export default defineConfig({
-  resolve: { conditions: ['@hermes/source', 'module', 'node', 'development|production'] },
+  resolve: { conditions: ['@hermes/source', 'node', 'development|production'], mainFields: ['main'] },
   ssr: {
     resolve: {
-      conditions: ['@hermes/source', 'module', 'node', 'development|production'],
+      conditions: ['@hermes/source', 'node', 'development|production'],
+      mainFields: ['main'],
       externalConditions: ['@hermes/source'],
     },
   },

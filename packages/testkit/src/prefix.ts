@@ -1,10 +1,11 @@
 import type { WireBody, WireMessage } from './model-server/wire-body.js'
 
-const CACHE_MARKS = new Set(['cache_control', 'cachePoint'])
+const CACHE_MARKS = new Set(['cache_control'])
 
 /** One line for the tool definitions, one for the system text, one for each wire message or item of any wire; cache marks removed. */
 export function prefixLines(request: { readonly body: WireBody }): string[] {
-  const { tools = [], messages, system, input, instructions = '' } = request.body
+  const { toolConfig, messages, system, input, instructions = '' } = request.body
+  const { tools = [] } = toolConfig === undefined ? request.body : (toolConfig as Pick<WireBody, 'tools'>)
   if (Array.isArray(input)) return [line(tools), line(instructions), ...input.map(line)]
   if (system !== undefined) return [line(tools), line(system), ...messages.map(line)]
   const [first, rest] = split(messages)
@@ -35,7 +36,15 @@ function split(messages: readonly WireMessage[]): [WireMessage | undefined, read
 }
 
 function line(value: unknown): string {
-  return JSON.stringify(value, (key, inner: unknown) => (CACHE_MARKS.has(key) ? undefined : inner))
+  return JSON.stringify(value, (key, inner: unknown) => {
+    if (Array.isArray(inner)) return inner.filter((item) => !isCachePoint(item))
+    return CACHE_MARKS.has(key) ? undefined : inner
+  })
+}
+
+/** On Bedrock a mark is a block of its own. */
+function isCachePoint(item: unknown): boolean {
+  return typeof item === 'object' && item !== null && Object.hasOwn(item, 'cachePoint')
 }
 
 function grew(before: WireMessage, after: WireMessage): boolean {

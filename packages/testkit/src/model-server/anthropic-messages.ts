@@ -29,7 +29,8 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-function signatureOf(model: string, thought: string): string {
+/** What the server signs a thought of a model with. */
+export function signatureOf(model: string, thought: string): string {
   return createHash('sha256').update(`${model}\n${thought}`).digest('base64')
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { anthropicMessages } from './anthropic-messages.js'
+import { bedrockConverse, converseRoute } from './bedrock-converse.js'
 import { chatCompletions } from './chat-completions.js'
 import { responses } from './responses.js'
 import { sendJson, serveTurn } from './serve-turn.js'
@@ -28,7 +29,7 @@ export type TurnHandler = (request: CapturedRequest) => ModelTurn | Promise<Mode
 export interface ModelServer {
   /** For chat completions and Responses; ends in `/v1`. */
   readonly baseUrl: string
-  /** For Anthropic messages: `baseUrl` without `/v1`. */
+  /** For Anthropic messages and Bedrock converse: `baseUrl` without `/v1`. */
   readonly anthropicBaseUrl: string
   /** Chat requests in the order they came. */
   readonly requests: readonly CapturedRequest[]
@@ -50,7 +51,8 @@ export interface ModelServerOptions {
   readonly keepRequests?: boolean
 }
 
-/** Starts a server on a free port of 127.0.0.1 that speaks chat completions, Anthropic messages and Responses, and answers from `script`. */
+/** Starts a server on a free port of 127.0.0.1 that speaks chat completions, Anthropic messages, Responses and Bedrock converse,
+ * and answers from `script`. */
 export async function startModelServer(
   script: readonly ModelTurn[] = [],
   options: ModelServerOptions = {},
@@ -113,13 +115,14 @@ class ScriptedServer implements ModelServer {
   }
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = incoming.url?.split('?')[0]
+    const path = incoming.url?.split('?')[0] ?? ''
+    const converse = converseRoute(path)
     if (incoming.method === 'GET' && path === '/v1/models')
       return sendJson(response, 200, { object: 'list', data: [{ id: 'scripted', object: 'model' }] })
-    const wire = incoming.method === 'POST' ? WIRES[path ?? ''] : undefined
+    const wire = incoming.method === 'POST' ? (converse ? bedrockConverse : WIRES[path]) : undefined
     if (!wire) return sendJson(response, 404, chatCompletions.refusal(404, `No route ${incoming.method} ${path}.`))
     const text = await readText(incoming)
-    const body = JSON.parse(text) as WireBody
+    const body = { ...JSON.parse(text), ...converse } as WireBody
     const request = this.#capture(incoming, response, wire.api, body)
     const problems = wire.check(body, incoming.headers)
     if (problems.length > 0) return this.#refuse(wire, request, response, problems.join('; '))
@@ -148,7 +151,7 @@ class ScriptedServer implements ModelServer {
   #refuse(wire: ServedWire, request: CapturedRequest, response: ServerResponse, problem: string): void {
     const line = `request ${request.number}: ${problem}`
     this.violations.push(line)
-    sendJson(response, 400, wire.refusal(400, `scripted model server, ${line}`))
+    sendJson(response, 400, wire.refusal(400, `scripted model server, ${line}`), wire.refusalHeaders?.(400))
   }
 }
 

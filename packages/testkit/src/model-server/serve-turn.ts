@@ -14,14 +14,14 @@ export async function serveTurn(
   if (turn.latencyMs) await sleep(turn.latencyMs)
   if (!request.body.stream) return sendJson(response, 200, wire.whole({ ...request, turn }))
   const chunks = wire.stream({ ...request, turn })
-  startStream(response)
+  const encoding = startStream(wire, response)
   if (!turn.latencyMs) {
-    response.end(chunks.join(''))
+    response.end(chunks.join(''), encoding)
     return
   }
   for (const chunk of chunks) {
     if (response.destroyed) return
-    response.write(chunk)
+    response.write(chunk, encoding)
     await sleep(turn.latencyMs)
   }
   response.end()
@@ -41,15 +41,15 @@ export function sendJson(
 
 function fail(wire: ServedWire, response: ServerResponse, turn: FaultTurn, request: Omit<AnswerContext, 'turn'>): void {
   const partly = (answer: AnswerTurn, count: number, next: (sent: string) => void) => {
-    startStream(response)
+    const encoding = startStream(wire, response)
     response.flushHeaders()
     const pieces = wire.stream({ ...request, turn: answer }).slice(0, count)
     const sent = pieces.join('')
-    response.write(sent, () => next(sent))
+    response.write(sent, encoding, () => next(sent))
   }
   switch (turn.fault) {
     case 'status': {
-      const headers: Record<string, string> = { ...turn.headers }
+      const headers: Record<string, string> = { ...wire.refusalHeaders?.(turn.status), ...turn.headers }
       if (turn.retryAfterSeconds !== undefined) headers['retry-after'] = String(turn.retryAfterSeconds)
       const body = turn.body ?? wire.refusal(turn.status, `The scripted server answers with status ${turn.status}.`)
       sendJson(response, turn.status, body, headers)
@@ -72,20 +72,24 @@ function fail(wire: ServedWire, response: ServerResponse, turn: FaultTurn, reque
       partly(turn, turn.afterChunks ?? 1, () => undefined)
       break
     case 'malformed':
-      partly(turn, turn.afterChunks ?? 1, () => response.end(wire.garbled))
+      partly(turn, turn.afterChunks ?? 1, () => response.end(wire.garbled, wire.streamEncoding ?? 'utf8'))
       break
     case 'error-event':
-      partly(turn, turn.afterChunks ?? 2, (sent) => response.end(wire.errorEvent(turn.type, turn.message, sent)))
+      partly(turn, turn.afterChunks ?? 2, (sent) =>
+        response.end(wire.errorEvent(turn.type, turn.message, sent), wire.streamEncoding ?? 'utf8'),
+      )
       break
     default:
       turn satisfies never
   }
 }
 
-function startStream(response: ServerResponse): void {
+/** Sends the head of a stream and says how its pieces are encoded. */
+function startStream(wire: ServedWire, response: ServerResponse): BufferEncoding {
   response.writeHead(200, {
-    'content-type': 'text/event-stream',
+    'content-type': wire.streamType ?? 'text/event-stream',
     'cache-control': 'no-cache',
     'request-id': 'req_scripted',
   })
+  return wire.streamEncoding ?? 'utf8'
 }

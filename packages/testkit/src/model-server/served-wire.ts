@@ -12,7 +12,11 @@ export interface AnswerContext {
 
 /** What the scripted server has to know of a protocol. */
 export interface ServedWire {
-  readonly api: 'chat-completions' | 'anthropic-messages' | 'responses'
+  readonly api: 'chat-completions' | 'anthropic-messages' | 'responses' | 'bedrock-converse'
+  /** The content type of a stream. Default `text/event-stream`. */
+  readonly streamType?: string
+  /** How the pieces of a stream are bytes: `latin1` for a binary one, a character for a byte. Default `utf8`. */
+  readonly streamEncoding?: 'latin1'
   /** What a real server would refuse in a request, one line each. */
   check(body: WireBody, headers: IncomingHttpHeaders): string[]
   /** A streamed answer in the pieces in which it is written. */
@@ -21,6 +25,8 @@ export interface ServedWire {
   whole(context: AnswerContext): object
   /** The body of a refusal. */
   refusal(status: number, message: string): object
+  /** Headers that go with it. Default none. */
+  refusalHeaders?(status: number): Readonly<Record<string, string>>
   /** An error in the middle of a stream, after what was sent of it. */
   errorEvent(type: string, message: string, sent: string): string
   /** The end of a stream in the middle of a line. */

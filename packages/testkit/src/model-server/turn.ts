@@ -3,7 +3,7 @@ export interface TurnUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly cacheReadTokens?: number
-  /** Anthropic messages and Responses only. */
+  /** Not on chat completions. */
   readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
   /** Reported as `usage.cost`, as OpenRouter does. */
@@ -23,7 +23,7 @@ export interface TurnToolCall {
 export interface AnswerTurn {
   readonly text?: string
   readonly reasoning?: string
-  /** An encrypted thought after `reasoning`; Anthropic messages only. */
+  /** An encrypted thought, as base64, after `reasoning`; Anthropic messages and Bedrock converse only. */
   readonly redacted?: string
   /** What kind of message `text` is; Responses only. */
   readonly phase?: 'commentary' | 'final_answer'

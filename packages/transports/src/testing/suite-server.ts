@@ -34,6 +34,8 @@ export interface SuiteServer {
 export interface TransportSuite {
   /** Heads the tests. */
   readonly name: string
+  /** Servers of this wire say how many tokens went into reasoning. Default true. */
+  readonly countsReasoning?: boolean
   /** Makes a transport to a suite server. */
   create(baseUrl: string, options: { readonly clock?: Clock; readonly stallTimeoutMs?: number }): Transport
   serve(script: readonly (SuiteAnswer | SuiteFault)[]): Promise<SuiteServer>

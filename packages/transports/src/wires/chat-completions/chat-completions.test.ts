@@ -318,13 +318,6 @@ describe('answers of servers that bend the protocol', () => {
 })
 
 describe('createTransport', () => {
-  it('names the wires it has when asked for another', () => {
-    const open = () => createTransport({ provider: 'bedrock', baseUrl: 'https://api.example.com' })
-    expect(open).toThrow(
-      'The wire "bedrock-converse" is not supported; supported are: chat-completions, anthropic-messages, responses.',
-    )
-  })
-
   it('refuses what is not a base URL', () => {
     expect(() => createTransport({ provider: 'custom', baseUrl: 'localhost:1234' })).toThrow('is not a base URL')
   })
