@@ -5,20 +5,23 @@ import { drain } from '../drain.js'
 import { type CallGuard, cutError } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
-import { createOpenAiClient, type OpenAiClient } from '../openai-client.js'
+import type { OpenAiClient } from '../openai-client.js'
 import type { WireOptions } from '../wire-options.js'
 import { AnswerAssembler } from './answer-assembler.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireEvent, WireResponse } from './wire-types.js'
 
-// This module loads the SDK and the rest of the wire, so it is itself loaded on first use.
+// Loaded on first use: who speaks another wire has no need of it.
 
 const PATH = '/responses'
 
 /** Asks one endpoint, and remembers what that endpoint refuses. */
 export class Answerer {
   readonly #options: WireOptions
-  readonly #client = oncePer((credential: string | null) => createOpenAiClient({ ...this.#options, credential }))
+  readonly #client = oncePer(async (credential: string | null) => {
+    const { createOpenAiClient } = await import('../openai-client.js')
+    return createOpenAiClient({ ...this.#options, credential })
+  })
   readonly #open = createOpener()
   #summaries = true
 
@@ -36,7 +39,7 @@ export class Answerer {
     stamp: EndpointStamp,
     { target, credential, onHeaders, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
-    const client = this.#client(credential)
+    const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
     const send = (streaming: boolean) => this.#send(request, { client, stamp, streaming, controller })
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
