@@ -9,6 +9,7 @@ import {
   silentLogger,
   systemClock,
 } from '@hermes/contracts'
+import type { CompactOutcome, CompactPlan, ContextEngine } from '@hermes/contracts/context'
 import type { Entry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
@@ -19,6 +20,7 @@ import type { Answer, Question, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
+import { compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import type { AgentHooks } from './hooks.js'
@@ -57,6 +59,8 @@ export interface AgentOptions extends Sampling {
   readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
   /** Where tools run commands and open files. Default none: such tools answer with an error. */
   readonly environment?: Environment
+  /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
+  readonly contextEngine?: ContextEngine
   /** Default: everything the program's own tools do is allowed. */
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
@@ -96,6 +100,12 @@ export interface Agent {
   steer(text: string): Promise<'delivered' | 'queued'>
   /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
   interrupt(reason?: string): void
+  /**
+   * Condenses the session now, telling most about `focus`. Rejects with `agent.busy` while a run is active, and with an `AbortError`.
+   */
+  compact(options?: { readonly focus?: string; readonly signal?: AbortSignal }): Promise<CompactOutcome>
+  /** What {@link Agent.compact} would take out; `null` when there is nothing. */
+  planCompaction(): Promise<CompactPlan | null>
   /** What it is doing, since when, and how many calls it made. */
   activity(): Activity
   /** The log so far, as this process knows it. */
@@ -127,6 +137,7 @@ function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'no
     toolsets: options.toolsets ?? {},
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
+    engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
     hooks: options.hooks ?? {},
@@ -179,11 +190,7 @@ class CoreAgent implements Agent {
   }
 
   run(input: RunInput, options: { readonly signal?: AbortSignal } = {}): Run {
-    if (this.#active) {
-      throw new HermesError('This agent is busy with another run; wait for it, steer it or interrupt it.', {
-        code: 'agent.busy',
-      })
-    }
+    if (this.#active) throw busy()
     const controller = new AbortController()
     this.#active = controller
     const abort = () => controller.abort(options.signal?.reason)
@@ -246,6 +253,37 @@ class CoreAgent implements Agent {
     }
   }
 
+  async compact(options: { readonly focus?: string; readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
+    const { engine } = this.#parts
+    if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that condenses a session.' }
+    return this.#alone(options.signal, async (signal) => {
+      const outcome = await engine.compact(compactRequest(this.#parts, 'asked', options.focus), { signal })
+      await storeCompaction(this.#parts, outcome)
+      return outcome
+    })
+  }
+
+  async planCompaction(): Promise<CompactPlan | null> {
+    const { engine } = this.#parts
+    return engine ? this.#alone(undefined, async () => engine.plan(compactRequest(this.#parts, 'asked'))) : null
+  }
+
+  /** Works on the session while no run does. An interrupt ends it. */
+  async #alone<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#active) throw busy()
+    const controller = new AbortController()
+    this.#active = controller
+    const { session } = this.#parts
+    try {
+      await this.#storing.catch(() => undefined)
+      await session.open((error) => controller.abort(error))
+      return await work(given ? AbortSignal.any([given, controller.signal]) : controller.signal)
+    } finally {
+      await session.release()
+      this.#active = null
+    }
+  }
+
   async steer(text: string): Promise<'delivered' | 'queued'> {
     const waiting = this.#parts.steering.add(text)
     if (!this.#active) await this.#storeWhileIdle()
@@ -290,4 +328,10 @@ class CoreAgent implements Agent {
   entries(): readonly Entry[] {
     return this.#parts.session.entries
   }
+}
+
+function busy(): HermesError {
+  return new HermesError('This agent is busy with another run; wait for it, steer it or interrupt it.', {
+    code: 'agent.busy',
+  })
 }

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@hermes/contracts'
+import type { ContextEngine } from '@hermes/contracts/context'
 import type { FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
@@ -19,6 +20,8 @@ export interface AgentParts {
   readonly toolsets: ToolsetSelection
   readonly system: string | (() => string | Promise<string>)
   readonly environment: Environment | null
+  /** `null`: the session is never compacted. */
+  readonly engine: ContextEngine | null
   readonly policy: Policy
   readonly subject: Omit<Subject, 'tainted'>
   readonly hooks: AgentHooks

@@ -1,7 +1,7 @@
 // One run, top to bottom:
 //
 //   open the session ─▶ settle calls left open ─▶ append the user message and, the first time, the prompt
-//   repeat: budget ─▶ model turn ─▶ tool calls, or the answer is complete
+//   repeat: budget ─▶ compaction when due ─▶ model turn ─▶ tool calls, or the answer is complete
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
 import { errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
@@ -16,6 +16,7 @@ import {
   userText,
 } from '@hermes/contracts/conversation'
 import { TurnBudget } from './budget.js'
+import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
 import type { ModelTurn, RunContext } from './run-context.js'
@@ -173,7 +174,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   let continuations = 0
   while (budget.consume()) {
     context.signal.throwIfAborted()
-    const turn = await modelTurn(context)
+    const turn = await askWithinWindow(context)
     progress.usage = addUsage(progress.usage, turn.usage)
     if (turn.hasCalls) {
       emptyReplies = 0

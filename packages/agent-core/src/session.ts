@@ -45,6 +45,7 @@ export class SessionLog {
   #tainted = false
   #prompt: PromptEntry | null = null
   #usage = noUsage
+  #compactions = 0
 
   constructor(options: SessionLogOptions) {
     this.#options = options
@@ -104,6 +105,7 @@ export class SessionLog {
     for (const entry of entries) {
       this.#entries.push(entry)
       if (entry.type === 'prompt') this.#prompt = entry
+      if (entry.type === 'compaction') this.#compactions++
       if (entry.type !== 'message') continue
       this.#tainted ||= entry.message.content.some(isExternal)
       if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
@@ -168,6 +170,7 @@ export class SessionLog {
       }
       return null
     },
+    compactions: () => this.#compactions,
     scratch: <T>(key: string, create: () => T): T => {
       if (!this.#scratch.has(key)) this.#scratch.set(key, create())
       return this.#scratch.get(key) as T

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@hermes/contracts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { ToolState } from '@hermes/contracts/tool'
 
 const REMIND_AFTER_CALLS = 10
@@ -11,9 +11,22 @@ export function todoReminder(state: ToolState, toolName: string): string | null 
   if (toolName === 'todo_write' || toolName === 'todo_read') return null
   const plan = state.latest('todo_write')
   if (!plan || plan.callsSince === 0 || (plan.callsSince + 1) % REMIND_AFTER_CALLS !== 0) return null
-  const todos = isJsonObject(plan.data) ? plan.data['todos'] : null
-  const isOpen = (item: unknown) =>
-    isJsonObject(item) && (item['status'] === 'pending' || item['status'] === 'in_progress')
-  if (!Array.isArray(todos) || !todos.some(isOpen)) return null
+  if (openItems(plan.data).length === 0) return null
   return `[${plan.callsSince + 1} tool calls since the task list was last updated. Bring it up to date with todo_write.]`
+}
+
+/** The open tasks of a session as text that survives a compaction word for word; `null` when there are none. */
+export function openTasks(state: ToolState): string | null {
+  const open = openItems(state.latest('todo_write')?.data)
+  if (open.length === 0) return null
+  const lines = open.map((item) => `- [${String(item['status'])}] ${String(item['id'])}: ${String(item['content'])}`)
+  return `The task list has these open:\n${lines.join('\n')}`
+}
+
+function openItems(plan: JsonValue | undefined): JsonObject[] {
+  const todos = isJsonObject(plan) ? plan['todos'] : null
+  if (!Array.isArray(todos)) return []
+  return todos
+    .filter((item) => isJsonObject(item))
+    .filter((item) => item['status'] === 'pending' || item['status'] === 'in_progress')
 }

@@ -48,9 +48,9 @@ export type CompactOutcome =
  */
 export interface ContextEngine {
   /** Whether to compact before the next request. Cheap: it is asked before each one. */
-  isDue(state: ContextState): boolean
+  isDue(state: ContextState): boolean | Promise<boolean>
   /** What {@link ContextEngine.compact} would do; `null` when there is nothing to take out. */
-  plan(request: CompactRequest): CompactPlan | null
+  plan(request: CompactRequest): CompactPlan | null | Promise<CompactPlan | null>
   /** Never rejects but with an `AbortError`: without a summary a plain note is used. */
   compact(request: CompactRequest, options: { readonly signal: AbortSignal }): Promise<CompactOutcome>
 }

@@ -83,3 +83,58 @@ export interface SessionStore {
     },
   ): Promise<void>
 }
+
+/** One finished model call, as the ledger keeps it. */
+export interface UsageRecord {
+  /** When it ended, in Unix milliseconds. */
+  readonly atMs: number
+  /** `null` for a call that belongs to no session. Stays when the session is deleted: the money was spent. */
+  readonly sessionId: string | null
+  /** `turn`, `title`, `summary` … */
+  readonly purpose: string
+  readonly provider: string
+  readonly model: string
+  readonly usage: Usage
+  /** Waits and failed attempts included. */
+  readonly durationMs: number
+  /** Where the price comes from, with its date where it has one; `null` when the cost is unknown. */
+  readonly priceSource: string | null
+}
+
+/** Which calls are added up; what is absent does not narrow. */
+export interface UsageFilter {
+  /** Unix milliseconds, this moment included. */
+  readonly sinceMs?: number
+  /** Unix milliseconds, this moment excluded. */
+  readonly untilMs?: number
+  readonly sessionId?: string
+}
+
+/** What calls are added up by. `day` is a date such as `2026-03-01`; calls of no session have the key of no text. */
+export type UsageGroup = 'day' | 'provider' | 'model' | 'session' | 'purpose'
+
+/** Calls added up. */
+export interface UsageTotal {
+  /** Of the group; no text when all calls are one group. */
+  readonly key: string
+  readonly calls: number
+  /** Its cost is `unknown` as soon as one is. */
+  readonly usage: Usage
+  /** What the calls with a known cost come to, in US dollars. */
+  readonly knownCostUsd: number
+  /** Calls whose cost is not known. */
+  readonly unpricedCalls: number
+  /** Different sources of prices, in order of their names. */
+  readonly priceSources: readonly string[]
+}
+
+/** Every finished model call of a home, side tasks included. */
+export interface UsageLedger {
+  /** Adds all or none; resolves once they are durable. */
+  record(records: readonly UsageRecord[]): Promise<void>
+  /**
+   * Calls added up, in order of the key; without `by` exactly one total, also when there are no calls. Days are those of `timeZone`
+   * (an IANA name; default UTC).
+   */
+  totals(filter?: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string }): Promise<readonly UsageTotal[]>
+}

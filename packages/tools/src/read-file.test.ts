@@ -148,6 +148,16 @@ describe('read_file', () => {
     expect((await read('a.txt')).text).toBe('1|two')
   })
 
+  it('delivers a page again once the conversation was condensed', async () => {
+    const { folder, environment } = await temporaryEnvironment()
+    await writeFile(join(folder, 'a.txt'), 'one\n')
+    let compactions = 0
+    const context = createToolContext({ environment, compactions: () => compactions })
+    expect((await call(tool, { path: 'a.txt' }, context)).text).toBe('1|one')
+    compactions++
+    expect((await call(tool, { path: 'a.txt' }, context)).text).toBe('1|one')
+  })
+
   it('asks for leave to read the path and what it links to', async () => {
     const { read, folder, context } = await setup({ 'real.txt': 'x' })
     await symlink('real.txt', join(folder, 'link.txt'))

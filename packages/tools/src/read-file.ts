@@ -56,7 +56,7 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   const offset = Math.max(1, args.offset)
   const limit = Math.min(Math.max(1, args.limit), settings.maxLines)
   const ledger = fileLedger(context.state)
-  const key = `${real}\0${offset}\0${limit}`
+  const key = `${real}\0${offset}\0${limit}\0${context.state.compactions()}`
   const repeats = ledger.repeats(key, stat.version)
   if (repeats > 0) return repeated(path, repeats)
   const { maxLineLength } = settings

@@ -90,7 +90,7 @@ export function project(entries: readonly Entry[]): Message[] {
   return [
     ...system,
     ...talk.filter(({ seq }) => seq <= headUpToSeq).map(({ message }) => message),
-    summaryMessage(compaction),
+    ...(compaction.summary === '' ? [] : [summaryMessage(compaction)]),
     ...talk.filter(({ seq }) => repeatedSeqs.includes(seq) && seq > headUpToSeq).map(({ message }) => message),
     ...talk.filter(({ seq }) => seq > upToSeq).map(({ seq, message }) => shorten(message, short.get(seq))),
   ]

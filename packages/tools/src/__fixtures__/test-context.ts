@@ -27,6 +27,8 @@ export interface TestContextOptions {
   /** Nobody would read notices. */
   readonly unreachable?: true
   /** The data of earlier results by tool name. */
+  /** How often the conversation was condensed so far. */
+  readonly compactions?: () => number
   readonly latest?: Readonly<Record<string, { readonly data: JsonValue; readonly callsSince: number }>>
 }
 
@@ -59,6 +61,7 @@ export function createToolContext(options: TestContextOptions): TestContext {
       return options.answer ?? { type: 'unanswered', reason: 'nobody is there' }
     },
     state: {
+      compactions: options.compactions ?? (() => 0),
       latest: (name) => options.latest?.[name] ?? null,
       scratch<T>(key: string, create: () => T): T {
         if (!scratch.has(key)) scratch.set(key, create())

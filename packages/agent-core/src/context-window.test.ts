@@ -1,0 +1,204 @@
+import { HermesError } from '@hermes/contracts'
+import type { CompactOutcome, CompactRequest, ContextEngine } from '@hermes/contracts/context'
+import { noUsage } from '@hermes/contracts/conversation'
+import { defineTool } from '@hermes/contracts/tool'
+import { describe, expect, it } from 'vitest'
+import { contextTokens } from './context-window.js'
+import { type AgentEvent, createAgent, createMemoryStore } from './index.js'
+import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
+
+const tooLong = () => {
+  throw new HermesError('The prompt is too long.', { code: 'transport.context_overflow' })
+}
+const look = defineTool({
+  name: 'look',
+  toolset: 'test',
+  description: 'Looks.',
+  effect: 'read',
+  parameters: { type: 'object', properties: {} },
+  execute: (_, { state }) => `looked after ${state.compactions()} compactions`,
+})
+
+/** An engine that takes out everything but the newest message, when it is told to. */
+function engine(
+  isDue: (tokens: number) => boolean,
+  problem?: string,
+): ContextEngine & { readonly asked: CompactRequest[] } {
+  const asked: CompactRequest[] = []
+  return {
+    asked,
+    isDue: ({ tokens }) => isDue(tokens),
+    plan: ({ tokens }) => ({ messages: 1, tokensBefore: tokens, tokensAfter: 10 }),
+    compact: async (request): Promise<CompactOutcome> => {
+      asked.push(request)
+      const talk = request.entries.filter((entry) => entry.type === 'message')
+      const upToSeq = talk.at(-2)?.seq
+      if (upToSeq === undefined) return { type: 'unchanged', reason: 'Nothing to take out.' }
+      return {
+        type: 'compacted',
+        entry: { type: 'compaction', upToSeq, summary: 'what was', tokensBefore: request.tokens, tokensAfter: 10 },
+        isSummarized: problem === undefined,
+        ...(problem === undefined ? {} : { problem }),
+        usage: { ...noUsage, outputTokens: 5 },
+      }
+    },
+  }
+}
+
+function setUp(turns: readonly ScriptedTurn[], contextEngine: ContextEngine) {
+  const model = scriptedModel(turns)
+  const store = createMemoryStore()
+  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store }) }
+}
+async function collect(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+const sent = (model: ReturnType<typeof scriptedModel>, index: number) =>
+  model.requests[index]!.messages.slice(1).map(({ content }) =>
+    content.map((part) => ('text' in part ? part.text : '')).join(''),
+  )
+
+describe('a session that grows', () => {
+  it('is condensed before the request that would be too much, also between tool calls, and says so', async () => {
+    let due = false
+    const context = engine(() => due)
+    const { agent, model } = setUp(
+      [
+        { calls: [['a', 'look', {}]] },
+        async function* () {
+          due = true
+          yield finish('One.')
+        },
+        { text: 'Two.' },
+      ],
+      context,
+    )
+    await agent.run('first').result
+    const run = agent.run('second')
+    const events = await collect(run)
+    expect(await run.result).toMatchObject({ status: 'completed', text: 'Two.', usage: { outputTokens: 10 } })
+    expect(context.asked).toHaveLength(1)
+    expect(context.asked[0]).toMatchObject({ cause: 'threshold', provider: 'scripted', model: 'test-model' })
+    expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
+    const compactions = events.filter(({ type }) => type.startsWith('compaction'))
+    expect(compactions).toMatchObject([
+      { type: 'compaction-start' },
+      { type: 'compaction-end', summaryChars: 8, seq: expect.any(Number) },
+    ])
+  })
+
+  it('is condensed when the provider finds it too long, and asked again', async () => {
+    const context = engine(() => false)
+    const { agent, model } = setUp([{ text: 'One.' }, tooLong, { text: 'Two.' }], context)
+    await agent.run('first').result
+    expect(await agent.run('second').result).toMatchObject({ status: 'completed', text: 'Two.' })
+    expect(context.asked).toMatchObject([{ cause: 'overflow' }])
+    expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
+  })
+
+  it('is condensed twice for one request at most, then the run ends with one clear line', async () => {
+    const context = engine(() => true)
+    const { agent } = setUp(
+      [{ calls: [['a', 'look', {}]] }, { calls: [['b', 'look', {}]] }, { calls: [['c', 'look', {}]] }, tooLong],
+      context,
+    )
+    const { status, error } = await agent.run('go').result
+    expect(agent.entries().filter(({ type }) => type === 'compaction')).toHaveLength(2)
+    expect(status).toBe('failed')
+    expect(error).toMatchObject({ code: 'agent.context_full', message: expect.stringContaining('larger window') })
+  })
+
+  it('warns when earlier messages went without a summary', async () => {
+    const context = engine(() => true, 'the model is down')
+    const { agent } = setUp([{ text: 'One.' }, { text: 'Two.' }], context)
+    await agent.run('first').result
+    const events = await collect(agent.run('second'))
+    expect(events.find(({ type }) => type === 'notice')).toMatchObject({
+      level: 'warning',
+      text: expect.stringContaining('the model is down'),
+    })
+  })
+
+  it('ends with the error of the provider where nothing condenses it', async () => {
+    const agent = createAgent({ model: scriptedModel([tooLong]) })
+    expect((await agent.run('go').result).error).toMatchObject({ code: 'transport.context_overflow' })
+  })
+})
+
+describe('condensing on request', () => {
+  it('stores the summary, keeps open tasks and the focus, and tools know of it', async () => {
+    const context = engine(() => false)
+    const todo = defineTool({
+      name: 'todo_write',
+      toolset: 'test',
+      description: 'Plans.',
+      keepsData: true,
+      parameters: { type: 'object', properties: {} },
+      execute: () => ({
+        data: {
+          todos: [
+            { id: '1', content: 'rename', status: 'pending' },
+            { id: '2', content: 'x', status: 'completed' },
+          ],
+        },
+      }),
+    })
+    const model = scriptedModel([
+      { calls: [['t', 'todo_write', {}]] },
+      { text: 'Planned.' },
+      { calls: [['a', 'look', {}]] },
+      { text: 'Done.' },
+    ])
+    const agent = createAgent({ model, tools: [look, todo], contextEngine: context })
+    await agent.run('plan').result
+    expect(await agent.planCompaction()).toMatchObject({ messages: 1 })
+    expect(agent.entries().some(({ type }) => type === 'compaction')).toBe(false)
+    expect(await agent.compact({ focus: 'names' })).toMatchObject({ type: 'compacted' })
+    expect(context.asked[0]).toMatchObject({
+      cause: 'asked',
+      focus: 'names',
+      carry: ['The task list has these open:\n- [pending] 1: rename'],
+    })
+    await agent.run('look').result
+    expect(sent(model, 3).at(-1)).toBe('looked after 1 compactions')
+  })
+
+  it('waits for no run: it refuses while one is active', async () => {
+    const { agent } = setUp(
+      [{ text: 'One.' }],
+      engine(() => false),
+    )
+    const run = agent.run('first')
+    await expect(agent.compact()).rejects.toMatchObject({ code: 'agent.busy' })
+    await run.result
+    expect(await agent.compact()).toMatchObject({ type: 'compacted' })
+  })
+
+  it('says that there is nothing to do it with', async () => {
+    const agent = createAgent({ model: scriptedModel([]) })
+    expect(await agent.compact()).toMatchObject({ type: 'unchanged' })
+    expect(await agent.planCompaction()).toBeNull()
+  })
+})
+
+describe('contextTokens', () => {
+  it('counts from the last count of the provider on, or from the last compaction', () => {
+    const said = (text: string, seq: number) =>
+      ({ type: 'message', seq, atMs: 0, message: { role: 'user', content: [{ type: 'text', text }] } }) as const
+    const counted = {
+      type: 'message',
+      seq: 2,
+      atMs: 0,
+      message: { role: 'assistant', content: [{ type: 'text', text: 'x' }] },
+      usage: { ...noUsage, inputTokens: 1_000, outputTokens: 50 },
+    } as const
+    const long = 'word '.repeat(400)
+    expect(contextTokens([said(long, 1), counted])).toBe(1_050)
+    expect(contextTokens([said(long, 1), counted, said(long, 3)])).toBe(1_050 + 504)
+    const compaction = { type: 'compaction', seq: 4, atMs: 0, upToSeq: 2, summary: 's', tokensAfter: 300 } as const
+    expect(contextTokens([said(long, 1), counted, compaction, said(long, 5)])).toBe(300 + 504)
+    expect(contextTokens([said(long, 1)])).toBe(504)
+  })
+})

@@ -1,0 +1,112 @@
+import { HermesError } from '@hermes/contracts'
+import type { CompactOutcome, CompactRequest } from '@hermes/contracts/context'
+import { addUsage, type Entry, estimateTokens, noUsage, project, type Usage } from '@hermes/contracts/conversation'
+import { modelTurn } from './model-turn.js'
+import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
+import { openTasks } from './todo-reminder.js'
+
+const PASSES_PER_REQUEST = 2
+const TOO_LONG = new Set(['transport.context_overflow', 'transport.payload_too_large'])
+
+/**
+ * Asks the model once, within its window: the session is compacted before when that is due, and again when the provider refuses it as
+ * too long. Automatic compactions are at most two per message of the user.
+ * @throws HermesError `agent.context_full` when nothing more can be taken out.
+ */
+export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
+  let spent: Usage = noUsage
+  if (await context.engine?.isDue(contextState(context)))
+    if (passesSinceRequest(context.session.entries) < PASSES_PER_REQUEST)
+      spent = (await compact(context, 'threshold')) ?? noUsage
+  for (;;) {
+    try {
+      const turn = await modelTurn(context)
+      return spent === noUsage ? turn : { ...turn, usage: addUsage(spent, turn.usage) }
+    } catch (error) {
+      if (!context.engine || !HermesError.isInstance(error) || !TOO_LONG.has(error.code)) throw error
+      const isSpent = passesSinceRequest(context.session.entries) >= PASSES_PER_REQUEST
+      const usage = isSpent ? null : await compact(context, 'overflow')
+      if (usage === null) throw contextFull(context, error)
+      spent = addUsage(spent, usage)
+    }
+  }
+}
+
+/** What the model call for it took; `null` when nothing could be taken out. */
+async function compact(context: RunContext, cause: CompactRequest['cause']): Promise<Usage | null> {
+  const { engine, session, signal } = context
+  if (!engine) return null
+  context.activity.set('waiting', 'condensing the conversation')
+  context.emit({ type: 'compaction-start' })
+  const outcome = await engine.compact(compactRequest(context, cause), { signal })
+  await storeCompaction(context, outcome)
+  if (outcome.type === 'compacted') {
+    context.emit({ type: 'compaction-end', summaryChars: outcome.entry.summary.length }, session.entries.at(-1)?.seq)
+    if (!outcome.isSummarized)
+      context.emit({
+        type: 'notice',
+        level: 'warning',
+        text: `Earlier messages were left out of the conversation without a summary: ${outcome.problem ?? 'none could be made'}.`,
+      })
+    return outcome.usage
+  }
+  context.emit({ type: 'compaction-end', summaryChars: 0 })
+  return null
+}
+
+/** What a context engine has to know about a session and keep of it. */
+export function compactRequest(parts: AgentParts, cause: CompactRequest['cause'], focus?: string): CompactRequest {
+  const tasks = openTasks(parts.session.state)
+  const carry = tasks === null ? [] : [tasks]
+  return { ...contextState(parts), cause, carry, ...(focus === undefined ? {} : { focus }) }
+}
+
+/** Makes a compaction durable. */
+export async function storeCompaction(
+  { session }: Pick<AgentParts, 'session'>,
+  outcome: CompactOutcome,
+): Promise<void> {
+  if (outcome.type === 'compacted') await session.append(outcome.entry)
+}
+
+function contextState({ session, model }: AgentParts) {
+  const { entries } = session
+  return { entries, tokens: contextTokens(entries), provider: model.provider, model: model.model }
+}
+
+/** Tokens of the next request: what was counted at the last answer or compaction, and an estimate of what came since. */
+export function contextTokens(entries: readonly Entry[]): number {
+  let since = 0
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index]!
+    if (entry.type === 'compaction' && entry.tokensAfter !== undefined) return entry.tokensAfter + since
+    if (entry.type !== 'message') continue
+    if (entry.usage && entry.usage.inputTokens > 0) return entry.usage.inputTokens + entry.usage.outputTokens + since
+    since += estimateTokens(entry.message)
+  }
+  const prompt = entries.findLast((entry) => entry.type === 'prompt')
+  return estimateTokens(project(entries)) + (prompt?.type === 'prompt' ? estimateTokens(prompt.tools) : 0)
+}
+
+/** Compactions since the user last said something. */
+function passesSinceRequest(entries: readonly Entry[]): number {
+  let passes = 0
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index]!
+    if (entry.type === 'compaction') passes++
+    else if (
+      entry.type === 'message' &&
+      entry.message.role === 'user' &&
+      entry.message.content.some((part) => (part.origin ?? 'user') === 'user')
+    )
+      return passes
+  }
+  return passes
+}
+
+function contextFull({ model }: RunContext, cause: HermesError): HermesError {
+  return new HermesError(
+    `The conversation no longer fits ${model.model}, even condensed. Start a new session, or go on with a model that has a larger window.`,
+    { code: 'agent.context_full', details: cause.details, cause },
+  )
+}

@@ -1,0 +1,182 @@
+import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type {
+  CompactOutcome,
+  CompactPlan,
+  CompactRequest,
+  ContextEngine,
+  ContextState,
+} from '@hermes/contracts/context'
+import {
+  type CompactionEntry,
+  estimateTokens,
+  latestCompaction,
+  noUsage,
+  project,
+} from '@hermes/contracts/conversation'
+import type { ModelClient } from '@hermes/contracts/model'
+import { findRegion, type Region, sum, type Talk } from './region.js'
+import { type Budgets, budgetsOf, type CompressionSettings, summaryLength } from './settings.js'
+import { type Shortened, shortenTail } from './shorten-tail.js'
+import { Summarizer, type Summary } from './summarize.js'
+import { renderTranscript } from './transcript.js'
+import { summaryBody, wordForWord } from './word-for-word.js'
+
+/** What a compressor is made of. */
+export interface CompressorOptions {
+  /** The window of a model in tokens. */
+  readonly windowOf: (model: { readonly provider: string; readonly model: string }) => number
+  /** Asked for summaries, in this order. None: a plain note stands for what goes. */
+  readonly models: readonly ModelClient[]
+  readonly settings?: CompressionSettings
+  /** For one summary. Default 120,000. */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** Makes the default context engine: it summarises the middle of a session and keeps beginning, end and the user's words. */
+export function createContextCompressor(options: CompressorOptions): ContextEngine {
+  return new Compressor(options)
+}
+
+const LEAST_GAIN = 0.1
+const TRANSCRIPT_SHARE_OF_WINDOW = 0.6
+// A window that a provider found too small is smaller than what it was sent.
+const REFUSED_SHARE = 0.9
+
+class Compressor implements ContextEngine {
+  readonly #options: CompressorOptions
+  readonly #summarizer: Summarizer
+
+  constructor(options: CompressorOptions) {
+    const { clock = systemClock, logger = silentLogger, timeoutMs = 120_000 } = options
+    this.#options = options
+    this.#summarizer = new Summarizer(options.models, { clock, logger, timeoutMs })
+  }
+
+  isDue(state: ContextState): boolean {
+    const { threshold } = this.#budgets(state)
+    return state.tokens >= threshold && !wasInVain(state, threshold)
+  }
+
+  plan(request: CompactRequest): CompactPlan | null {
+    const cut = this.#cut(request)
+    if (!cut) return null
+    const tokensAfter = cut.tokensWithout + summaryLength(sum(cut.region.dropped), cut.budgets)
+    return { messages: cut.region.dropped.length, tokensBefore: request.tokens, tokensAfter }
+  }
+
+  async compact(request: CompactRequest, { signal }: { readonly signal: AbortSignal }): Promise<CompactOutcome> {
+    const cut = this.#cut(request)
+    if (!cut) return { type: 'unchanged', reason: 'There is nothing yet that could be left out.' }
+    const summary = await this.#summarize(request, cut, signal)
+    const text = [summaryText(summary, cut), cut.verbatim].filter((part) => part !== '').join('\n\n')
+    const tokensAfter = cut.tokensWithout + estimateTokens(text) - estimateTokens(cut.verbatim)
+    if (tokensAfter >= request.tokens)
+      return { type: 'unchanged', reason: 'A summary would not be shorter than what it stands for.' }
+    return {
+      type: 'compacted',
+      entry: toEntry(cut, { summary: text, tokensBefore: request.tokens, tokensAfter }),
+      isSummarized: summary.type === 'written',
+      ...(summary.type === 'failed' ? { problem: summary.problem } : {}),
+      usage: summary.type === 'written' ? summary.usage : noUsage,
+    }
+  }
+
+  #budgets(state: ContextState): Budgets {
+    return budgetsOf(this.#options.windowOf(state), this.#options.settings)
+  }
+
+  #cut(request: CompactRequest): Cut | null {
+    const { entries, tokens, cause, carry } = request
+    const { settings } = this.#options
+    const window = this.#options.windowOf(request)
+    const budgets = budgetsOf(cause === 'overflow' ? Math.min(window, tokens * REFUSED_SHARE) : window, settings)
+    const region = findRegion(entries, budgets, settings)
+    const shortened = shortenTail(region.tail, budgets.threshold / 2)
+    if (region.dropped.length === 0 && shortened.length === 0) return null
+    const earlier = latestCompaction(entries)
+    const gone = goneOf(region)
+    const verbatim = wordForWord(gone, { carry, maxTokens: budgets.words })
+    const kept = sum(region.head) + sum(region.tail) + (region.request?.tokens ?? 0) + estimateTokens(verbatim)
+    const saved = shortened.reduce((total, item) => total + item.saved, 0)
+    // What is sent besides the messages, and how far the estimate is off: taken to stay the same.
+    const fixed = Math.max(0, tokens - estimateTokens(project(entries).filter(({ role }) => role !== 'system')))
+    return { budgets, region, shortened, earlier, verbatim, tokensWithout: fixed + kept - saved }
+  }
+
+  async #summarize(request: CompactRequest, cut: Cut, signal: AbortSignal): Promise<Summary> {
+    const { region, budgets } = cut
+    if (region.dropped.length === 0) return { type: 'written', text: earlierBody(cut) ?? '', usage: noUsage }
+    const transcript = renderTranscript(region.dropped, Math.floor(budgets.window * TRANSCRIPT_SHARE_OF_WINDOW))
+    const task = {
+      transcript,
+      earlier: earlierBody(cut),
+      focus: request.focus?.trim() || null,
+      maxTokens: summaryLength(sum(region.dropped), budgets),
+    }
+    return this.#summarizer.summarize(task, { signal, insist: request.cause === 'asked' })
+  }
+}
+
+/** A decided cut and what it leaves, before the summary is known. */
+interface Cut {
+  readonly budgets: Budgets
+  readonly region: Region
+  readonly shortened: readonly Shortened[]
+  readonly earlier: (CompactionEntry & { readonly seq: number }) | null
+  /** What goes with the summary unchanged. */
+  readonly verbatim: string
+  /** Tokens of the next request but for the summary. */
+  readonly tokensWithout: number
+}
+
+/** What an earlier summary said, if there is one. */
+function earlierBody({ earlier }: Cut): string | null {
+  return (earlier && summaryBody(earlier.summary)) || null
+}
+
+function summaryText(summary: Summary, cut: Cut): string {
+  if (summary.type === 'written') return summary.text
+  const earlier = earlierBody(cut)
+  const note =
+    `${cut.region.dropped.length} messages were left out here to make room, and no summary of them could be made. ` +
+    'They are kept in the session. Go by the messages that follow and by how files and other things stand now; look before you act.'
+  return earlier === null ? note : `${earlier}\n\n${note}`
+}
+
+function toEntry(
+  { region, shortened, earlier }: Cut,
+  facts: { readonly summary: string; readonly tokensBefore: number; readonly tokensAfter: number },
+): CompactionEntry {
+  const head = region.head.at(-1)?.seq
+  return {
+    type: 'compaction',
+    upToSeq: region.dropped.at(-1)?.seq ?? earlier?.upToSeq ?? head ?? 0,
+    ...(head === undefined ? {} : { headUpToSeq: head }),
+    ...(region.request ? { repeatedSeqs: [region.request.seq] } : {}),
+    ...(shortened.length === 0 ? {} : { shortened: shortened.map(({ seq, text }) => ({ seq, text })) }),
+    ...facts,
+  }
+}
+
+/** All messages that the next request will not show as they are, those of earlier compactions included. */
+function goneOf({ all, head, tail, request }: Region): readonly Talk[] {
+  const end = tail.length === 0 ? all.length : all.indexOf(tail[0]!)
+  return all.slice(head.length, end).filter((talk) => talk !== request)
+}
+
+/** Two compactions in a row that gained next to nothing, and little was added since: another one would gain as little. */
+function wasInVain({ entries, tokens }: ContextState, threshold: number): boolean {
+  const switchedAt = entries.findLastIndex((entry) => entry.type === 'model')
+  const latest = entries
+    .slice(switchedAt + 1)
+    .filter((entry) => entry.type === 'compaction')
+    .slice(-2)
+  if (latest.length < 2) return false
+  const gained = ({ tokensBefore = 0, tokensAfter = 0 }: CompactionEntry) => tokensBefore - tokensAfter
+  const grown = tokens - (latest.at(-1)?.tokensAfter ?? 0)
+  return (
+    latest.every((entry) => gained(entry) < LEAST_GAIN * (entry.tokensBefore ?? 0)) && grown < LEAST_GAIN * threshold
+  )
+}

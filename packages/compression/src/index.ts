@@ -1,0 +1,2 @@
+export { type CompressorOptions, createContextCompressor } from './compressor.js'
+export type { CompressionSettings } from './settings.js'

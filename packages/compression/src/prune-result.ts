@@ -1,0 +1,53 @@
+import type { JsonObject } from '@hermes/contracts'
+import type { ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
+import { cutMiddle } from './shrink.js'
+
+const SHORT_CHARS = 300
+const ERROR_CHARS = 600
+
+/**
+ * A result in a line or few, for a reader who wants to know what was done rather than what came out: short ones and errors nearly as
+ * they are, long ones as what was called and how much came of it. Pictures are named, not shown.
+ */
+export function pruneResult(result: ToolMessage, call: ToolCallPart | null): string {
+  const text = resultText(result)
+  if (result.isError) return `failed: ${cutMiddle(text, ERROR_CHARS)}`
+  if (text.length <= SHORT_CHARS) return text
+  return describe(result.toolName, call?.args ?? {}, text)
+}
+
+/** The text of a result, with a word in place of each picture. */
+export function resultText({ content }: ToolMessage): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '[picture]')).join('\n')
+}
+
+function describe(toolName: string, args: JsonObject, text: string): string {
+  const lines = text.split('\n').length
+  const size = `${lines} lines, ${text.length} characters`
+  switch (toolName) {
+    case 'terminal':
+      return `ran \`${word(args['command'])}\`${exitOf(text)}, ${size}`
+    case 'read_file':
+      return `read ${word(args['path'])} from line ${args['offset'] ?? 1} (${size})`
+    case 'write_file':
+    case 'patch':
+      return `changed ${word(args['path'] ?? 'files')} (${size} of report)`
+    case 'search':
+    case 'search_files':
+      return `searched for '${word(args['pattern'])}' in ${word(args['path'] ?? '.')}: ${size}`
+    default:
+      return `${word(Object.values(args)[0])}: ${size}, beginning with: ${cutMiddle(text, SHORT_CHARS / 2)}`
+  }
+}
+
+const WORD_CHARS = 160
+
+function word(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return cutMiddle(text.replace(/\s+/g, ' ').trim(), WORD_CHARS)
+}
+
+function exitOf(text: string): string {
+  const code = /\bexit(?:_code| code|ed with)?["' :]{1,4}(-?\d+)/i.exec(text.slice(-500))?.[1]
+  return code === undefined ? '' : ` -> exit ${code}`
+}
