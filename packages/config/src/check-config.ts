@@ -7,8 +7,25 @@ import { type ConfigProblem, problemAt } from './problem.js'
 import { type Field, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
-/** Everything wrong with `config.yaml` of a home: the problems of loading it, and unknown keys that look like typing errors. */
-export async function checkConfig(options: LoadConfigOptions): Promise<ConfigProblem[]> {
+/** Names that values of `config.yaml` may have; what is not given is not checked. */
+export interface KnownNames {
+  /** Beside `auto` and those that the file itself names. */
+  readonly providers?: readonly string[]
+  readonly toolsets?: readonly string[]
+  /** Names of wires, for `api_mode`. */
+  readonly apiModes?: readonly string[]
+}
+
+/** Where to check, and what names there are. */
+export interface CheckConfigOptions extends LoadConfigOptions {
+  readonly known?: KnownNames
+}
+
+/**
+ * Everything wrong with `config.yaml` of a home: the problems of loading it, unknown keys that look like typing errors, and values
+ * that name a provider, toolset or wire that does not exist.
+ */
+export async function checkConfig(options: CheckConfigOptions): Promise<ConfigProblem[]> {
   const file = homeLayout(options.home).config
   const [{ problems }, read] = await Promise.all([loadConfig(options), tryReadText(file)])
   if (read.type !== 'text') return problems
@@ -23,7 +40,58 @@ export async function checkConfig(options: LoadConfigOptions): Promise<ConfigPro
       return problemAt(file, yaml.locateKey(path), `${written} is not a known key. Did you mean ${right}?`)
     }),
   )
-  return [...problems, ...typos.flat()]
+  const strangers = await Promise.all(
+    unknownNames(yaml.value, options.known ?? {}).map(async ({ path, name, kind, known }) => {
+      const meant = await meantName(name, known)
+      const hint = meant === null ? `Valid: ${known.join(', ')}.` : `Did you mean ${meant}?`
+      return problemAt(file, yaml.locate(path), `${path.join('.')}: there is no ${kind} "${name}". ${hint}`)
+    }),
+  )
+  return [...problems, ...typos.flat(), ...strangers]
+}
+
+interface UnknownName {
+  readonly path: Path
+  readonly name: string
+  /** For people. */
+  readonly kind: string
+  readonly known: readonly string[]
+}
+
+function unknownNames(value: unknown, { providers, toolsets, apiModes }: KnownNames): UnknownName[] {
+  if (!isMap(value)) return []
+  const found: UnknownName[] = []
+  const check = (path: Path, name: unknown, kind: string, known: readonly string[] | undefined) => {
+    if (!known || typeof name !== 'string' || name === '' || name.includes('${')) return
+    const wanted = name.toLowerCase()
+    if (!known.some((one) => one.toLowerCase() === wanted)) found.push({ path, name, kind, known })
+  }
+  const named = [...Object.keys(asMap(value['providers'])), ...asList(value['custom_providers']).map(nameOf)]
+  const allProviders = providers && ['auto', ...named, ...providers]
+  const model = asMap(value['model'])
+  check(['model', 'provider'], model['provider'], 'provider', allProviders)
+  check(['model', 'api_mode'], model['api_mode'], 'wire', apiModes)
+  for (const [name, entry] of Object.entries(asMap(value['providers'])))
+    check(['providers', name, 'api_mode'], asMap(entry)['api_mode'], 'wire', apiModes)
+  for (const [index, entry] of asList(value['fallback_providers']).entries())
+    check(['fallback_providers', index, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
+  for (const path of [['toolsets'], ['agent', 'disabled_toolsets']]) {
+    const list = asList(path.reduce<unknown>((inner, key) => asMap(inner)[key], value))
+    for (const [index, name] of list.entries()) check([...path, index], name, 'toolset', toolsets)
+  }
+  return found
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> {
+  return isMap(value) ? value : {}
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function nameOf(entry: unknown): string {
+  return String(asMap(entry)['name'] ?? '')
 }
 
 interface UnknownKey {

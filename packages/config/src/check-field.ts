@@ -39,6 +39,8 @@ function readField(field: Field, value: unknown, path: Path, context: CheckConte
       return Object.hasOwn(field.words, word(value)) ? field.words[word(value)] : undefined
     case 'texts':
       return readTexts(value, path, context)
+    case 'any':
+      return value
     case 'list':
       return Array.isArray(value) ? value : undefined
     case 'map':
@@ -113,6 +115,8 @@ function defaultOf(field: Field): unknown {
     case 'record':
     case 'map':
       return {}
+    case 'any':
+      return undefined
     case 'list':
       return []
     case 'texts':
@@ -137,6 +141,8 @@ function expectedOf(field: Field): string {
       return `one of ${[...new Set(Object.values(field.words))].join(', ')}`
     case 'texts':
       return 'a list of texts'
+    case 'any':
+      return 'anything'
     case 'list':
       return 'a list'
     case 'map':

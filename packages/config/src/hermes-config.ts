@@ -3,7 +3,17 @@ export interface HermesConfig {
   readonly model: ModelSettings
   /** Named endpoints. */
   readonly providers: Readonly<Record<string, ProviderSettings>>
+  /** Named endpoints as a list of maps with a `name`; those under `providers` count more. */
+  readonly custom_providers: readonly unknown[]
   readonly fallback_providers: readonly unknown[]
+  /** What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, prices per million tokens … */
+  readonly model_overrides: Readonly<Record<string, unknown>>
+  readonly models_dev: {
+    /** Where facts about models are fetched. Default: models.dev. */
+    readonly url?: string
+    /** Whether they are fetched at all, once a day at most. Default `true`. */
+    readonly refresh: boolean
+  }
   /** Default `[hermes-cli]`. */
   readonly toolsets: readonly string[]
   readonly agent: {
@@ -65,10 +75,14 @@ export interface ModelSettings {
   readonly provider?: string
   readonly base_url?: string
   readonly api_key?: string
-  /** `chat_completions` or `anthropic_messages`. Default: judged by provider and address. */
+  /** The environment variable that holds the key. */
+  readonly key_env?: string
+  /** `chat_completions`, `anthropic_messages`, `bedrock_converse` or `codex_responses`. Default: judged by provider and address. */
   readonly api_mode?: string
   /** Tokens. Default: found out. */
   readonly context_length?: number
+  /** Sent with each request; never logged. */
+  readonly extra_headers?: unknown
 }
 
 /** The HTTP API of the gateway; the app has the defaults. */
@@ -90,6 +104,14 @@ export interface ProviderSettings {
   /** The environment variable that holds the key. */
   readonly key_env?: string
   readonly model?: string
+  /** Names of its models, as a list or as a map to `context_length`, `timeout_seconds`, `stale_timeout_seconds` … */
+  readonly models?: unknown
+  /** Tokens, for all its models. Default: found out. */
+  readonly context_length?: number
+  /** Sent with each request; never logged. */
+  readonly extra_headers?: unknown
+  /** Further fields of each request body. */
+  readonly extra_body?: unknown
   /** As in `model`. */
   readonly api_mode?: string
   /** Until the first byte of an answer. Default 600. */

@@ -1,4 +1,4 @@
-export { checkConfig } from './check-config.js'
+export { type CheckConfigOptions, checkConfig, type KnownNames } from './check-config.js'
 export { getConfigValue } from './config-value.js'
 export { setConfigValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'

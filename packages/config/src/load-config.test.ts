@@ -23,7 +23,10 @@ describe('loadConfig', () => {
       config: {
         model: {},
         providers: {},
+        custom_providers: [],
         fallback_providers: [],
+        model_overrides: {},
+        models_dev: { refresh: true },
         toolsets: ['hermes-cli'],
         agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [] },
         terminal: { backend: 'local', timeout: 180, env_passthrough: [] },
@@ -194,6 +197,27 @@ describe('checkConfig', () => {
       `${file}:3:1: tolsets is not a known key. Did you mean toolsets?`,
       `${file}:6:10: providers.mine.base_urll is not a known key. Did you mean providers.mine.base_url?`,
     ])
+  })
+
+  it('names providers, toolsets and wires that do not exist, and what was likely meant', async () => {
+    await write(
+      `model: { provider: opnai, api_mode: chat }
+providers: { lab: { api_mode: codex_responses } }
+fallback_providers: [{ provider: lab }, { provider: AUTO }, { provider: lap, model: m }]
+toolsets: [hermes-cli, filee]
+agent: { disabled_toolsets: [nonsense] }
+`,
+    )
+    const known = { providers: ['openai'], toolsets: ['hermes-cli', 'file'], apiModes: ['codex_responses'] }
+    const found = await checkConfig({ home, env: {}, known })
+    expect(found.map(({ message }) => message.replace(/^.*config\.yaml:/, ''))).toEqual([
+      '1:20: model.provider: there is no provider "opnai". Did you mean openai?',
+      '1:37: model.api_mode: there is no wire "chat". Valid: codex_responses.',
+      '3:73: fallback_providers.2.provider: there is no provider "lap". Did you mean lab?',
+      '4:24: toolsets.1: there is no toolset "filee". Did you mean file?',
+      '5:30: agent.disabled_toolsets.0: there is no toolset "nonsense". Valid: hermes-cli, file.',
+    ])
+    expect(await checkConfig({ home, env: {} })).toEqual([])
   })
 
   it('finds nothing where nothing is wrong', async () => {

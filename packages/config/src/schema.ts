@@ -6,6 +6,8 @@ export type Field =
   /** `words` maps what may be written to what it means. */
   | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default: string }
   | { readonly type: 'texts'; readonly default?: readonly string[] }
+  /** Left as it is for whoever reads it. */
+  | { readonly type: 'any' }
   /** Anything inside. */
   | { readonly type: 'list' }
   | { readonly type: 'map' }
@@ -42,7 +44,16 @@ const section = (fields: Section['fields'], more: Partial<Section> = {}): Sectio
 /** Every key that Hermes reads from `config.yaml`. */
 export const SCHEMA: Section = section({
   model: section(
-    { default: text, provider: text, base_url: text, api_key: text, api_mode: text, context_length: count(1) },
+    {
+      default: text,
+      provider: text,
+      base_url: text,
+      api_key: text,
+      key_env: text,
+      api_mode: text,
+      context_length: count(1),
+      extra_headers: { type: 'any' },
+    },
     { shorthand: 'default', aliases: { model: 'default' } },
   ),
   providers: {
@@ -52,12 +63,19 @@ export const SCHEMA: Section = section({
       api_key: text,
       key_env: text,
       model: text,
+      models: { type: 'any' },
       api_mode: text,
+      context_length: count(1),
+      extra_headers: { type: 'any' },
+      extra_body: { type: 'any' },
       request_timeout_seconds: seconds(),
       stale_timeout_seconds: seconds(),
     }),
   },
+  custom_providers: { type: 'list' },
   fallback_providers: { type: 'list' },
+  model_overrides: { type: 'map' },
+  models_dev: section({ url: text, refresh: { type: 'boolean', default: true } }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
   terminal: section({

@@ -1,3 +1,4 @@
+export { TOOLSETS } from '@hermes/registry'
 export { findContextFile, readSoul } from './context-files.js'
 export { createFileLogger } from './file-logger.js'
 export {
@@ -7,6 +8,7 @@ export {
   type ModelChoice,
   type ModelWishes,
 } from './model-choice.js'
+export { API_MODE_NAMES } from './named-endpoints.js'
 export {
   type AgentRequest,
   openRuntime,

@@ -113,7 +113,10 @@ describe('chooseModel', () => {
   })
 
   it.each([
-    [{ asked: { provider: 'opnai' } }, /Unknown provider "opnai"\. Valid providers: openai, openrouter/],
+    [
+      { asked: { provider: 'opnai' } },
+      /Unknown provider "opnai"\. Did you mean openai\? Valid providers: openai, openrouter/,
+    ],
     [{ asked: { provider: 'openai' } }, /OpenAI needs a key: export OPENAI_API_KEY=/],
     [{}, /No model is set up\. Set OPENAI_API_KEY or OPENROUTER_API_KEY/],
     [{ asked: { provider: 'ollama' } }, /No model chosen for ollama: pass -m/],

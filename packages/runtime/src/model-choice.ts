@@ -1,12 +1,19 @@
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
-import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
+import { findProvider, keyVariablesFor, PROVIDERS, type Provider, similarProviders } from '@hermes/transports'
+import type { ConfiguredModelFacts } from './named-endpoints.js'
 
 /** What decides which model answers, strongest first within each pair. */
 export interface ModelWishes {
   /** From flags or a caller. */
-  readonly asked: { readonly provider?: string; readonly model?: string; readonly baseUrl?: string }
+  readonly asked: {
+    readonly provider?: string
+    readonly model?: string
+    readonly baseUrl?: string
+    /** The variable that holds the key. */
+    readonly keyEnv?: string
+  }
   /** What the session being continued last used. */
   readonly session: Pick<SessionInfo, 'provider' | 'model' | 'baseUrl'> | null
   /** From config.yaml. */
@@ -17,20 +24,26 @@ export interface ModelWishes {
   readonly secrets: Readonly<Record<string, string>>
 }
 
-export interface ConfiguredModel {
-  readonly provider?: string | undefined
+/** What config.yaml can say about any endpoint. */
+interface Configured {
   readonly model?: string | undefined
   readonly baseUrl?: string | undefined
-  readonly apiKey?: string | undefined
-  readonly api?: WireApi | undefined
-}
-
-export interface ConfiguredEndpoint {
-  readonly baseUrl?: string | undefined
+  /** `none` where the endpoint wants none. */
   readonly apiKey?: string | undefined
   readonly keyEnv?: string | undefined
-  readonly model?: string | undefined
   readonly api?: WireApi | undefined
+  /** Tokens. */
+  readonly contextLength?: number | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export interface ConfiguredModel extends Configured {
+  readonly provider?: string | undefined
+}
+
+export interface ConfiguredEndpoint extends Configured {
+  readonly models?: Readonly<Record<string, ConfiguredModelFacts>>
+  readonly body?: JsonObject | undefined
   readonly timeoutMs?: number | undefined
   readonly stallTimeoutMs?: number | undefined
 }
@@ -46,6 +59,12 @@ export interface ModelChoice {
   readonly apiKey: string | null
   /** The wire, where the configuration names one. Default: judged by provider and address. */
   readonly api?: WireApi | undefined
+  /** Tokens of the model's window, where the configuration says. */
+  readonly contextLength?: number | undefined
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Further fields of each request body. */
+  readonly body?: JsonObject | undefined
   /** Until the first byte of an answer. Default: that of the transport. */
   readonly timeoutMs?: number | undefined
   /** Without progress in an answer that has begun. Default: that of the transport. */
@@ -54,7 +73,8 @@ export interface ModelChoice {
 
 /**
  * Decides which model answers. Pure.
- * @throws HermesError `models.unknown_provider`, `models.no_model`, `models.no_key`, `runtime.no_base_url`: one line, with what to do.
+ * @throws HermesError `models.unknown_provider`, `models.no_model`, `models.no_key`, `models.foreign_key`, `runtime.no_base_url`: one
+ * line, with what to do.
  */
 export function chooseModel(wishes: ModelWishes): ModelChoice {
   const { asked, session, configured, endpoints, secrets } = wishes
@@ -67,14 +87,44 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
   const isConfigured =
     sameProvider(configured.provider, name) ||
     (name === 'custom' && configured.provider === undefined && configured.baseUrl !== undefined)
-  const own = isConfigured ? configured : {}
+  const own: ConfiguredModel = isConfigured ? configured : {}
   const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
-  const baseUrl = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? provider.baseUrl ?? lastAsked
+  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, secrets)
+  const baseUrl = given ?? provider.baseUrl ?? lastAsked
   if (!baseUrl)
     throw new HermesError(`Provider ${name} needs an address: --base-url URL, or model.base_url in config.yaml.`, {
       code: 'runtime.no_base_url',
     })
   checkBaseUrl(baseUrl)
+  const model = modelOf(wishes, { name, endpoint, own, provider })
+  const isElsewhere = asked.baseUrl !== undefined
+  const apiKey = keyFor({ name, provider, baseUrl, endpoint, own, secrets, asked })
+  if (apiKey === null && provider.keyRequired && !isElsewhere) throw noKey(provider)
+  const facts = endpoint?.models?.[model]
+  return {
+    provider: endpoint ? name : provider.id,
+    catalogueId: provider.id,
+    model,
+    baseUrl: (given === undefined && addressOfKey(provider, apiKey)) || baseUrl,
+    apiKey,
+    api: endpoint?.api ?? own.api,
+    contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
+    headers: endpoint?.headers ?? own.headers,
+    body: endpoint?.body,
+    timeoutMs: facts?.timeoutMs ?? endpoint?.timeoutMs,
+    stallTimeoutMs: facts?.stallTimeoutMs ?? endpoint?.stallTimeoutMs,
+  }
+}
+
+/** Where to look for a value, most telling first. */
+interface Sources {
+  readonly name: string
+  readonly endpoint: ConfiguredEndpoint | undefined
+  readonly own: ConfiguredModel
+  readonly provider: Provider
+}
+
+function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, own, provider }: Sources): string {
   const inSession = session?.provider === name ? (session.model ?? undefined) : undefined
   const model =
     asked.model ??
@@ -83,21 +133,42 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     own.model ??
     (asked.provider === undefined ? configured.model : undefined) ??
     provider.defaultModel
-  if (!model)
-    throw new HermesError(`No model chosen for ${name}: pass -m MODEL, or run: hermes config set model.default MODEL`, {
-      code: 'models.no_model',
-    })
-  const apiKey =
-    endpoint?.apiKey ??
-    (endpoint?.keyEnv ? secrets[endpoint.keyEnv] : undefined) ??
-    own.apiKey ??
-    keyOf(provider, secrets) ??
-    null
-  if (apiKey === null && provider.keyRequired && asked.baseUrl === undefined) throw noKey(provider)
-  const { timeoutMs, stallTimeoutMs } = endpoint ?? {}
-  const api = endpoint?.api ?? own.api
-  const id = endpoint ? name : provider.id
-  return { provider: id, catalogueId: provider.id, model, baseUrl, apiKey, api, timeoutMs, stallTimeoutMs }
+  if (model) return model
+  throw new HermesError(`No model chosen for ${name}: pass -m MODEL, or run: hermes config set model.default MODEL`, {
+    code: 'models.no_model',
+  })
+}
+
+/** What stands for "no key" in config.yaml. */
+const NO_KEY = /^(?:none|no-key-required)$/i
+
+function keyFor({
+  name,
+  provider,
+  baseUrl,
+  endpoint,
+  own,
+  secrets,
+  asked,
+}: Sources & Pick<ModelWishes, 'secrets' | 'asked'> & { readonly baseUrl: string }): string | null {
+  if (asked.keyEnv !== undefined) return secrets[asked.keyEnv] || null
+  const written = endpoint?.apiKey ?? (endpoint?.keyEnv ? secrets[endpoint.keyEnv] : undefined) ?? own.apiKey
+  const configured = written ?? (own.keyEnv ? secrets[own.keyEnv] : undefined)
+  if (configured !== undefined) return NO_KEY.test(configured) ? null : configured
+  const allowed = keyVariablesFor(provider, baseUrl)
+  const found = firstOf(allowed, secrets)
+  if (found === undefined && allowed.length === 0 && firstOf(provider.keyVariables, secrets) !== undefined)
+    throw foreignKey(provider, baseUrl, endpoint ? name : null)
+  return found ?? null
+}
+
+/** The address that a variable moves a provider to. */
+function movedTo({ baseUrlVariable }: Provider, secrets: ModelWishes['secrets']): string | undefined {
+  return (baseUrlVariable && secrets[baseUrlVariable]) || undefined
+}
+
+function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): string | undefined {
+  return keyAddresses.find(({ prefix }) => apiKey?.startsWith(prefix))?.baseUrl
 }
 
 function configuredProvider(configured: ConfiguredModel): string | undefined {
@@ -114,16 +185,34 @@ function sameProvider(left: string | undefined, right: string): boolean {
 }
 
 function firstWithKey(secrets: Readonly<Record<string, string>>): string | null {
-  return PROVIDERS.find((provider) => provider.keyRequired && keyOf(provider, secrets) !== undefined)?.id ?? null
+  return (
+    PROVIDERS.find((provider) => provider.keyRequired && firstOf(provider.keyVariables, secrets) !== undefined)?.id ??
+    null
+  )
 }
 
-function keyOf(provider: Provider, secrets: Readonly<Record<string, string>>): string | undefined {
-  return provider.keyVariables.map((variable) => secrets[variable]).find((value) => value !== undefined && value !== '')
+function firstOf(names: readonly string[], secrets: Readonly<Record<string, string>>): string | undefined {
+  return names.map((name) => secrets[name]).find((value) => value !== undefined && value !== '')
 }
 
 function unknownProvider(name: string, endpoints: ModelWishes['endpoints']): never {
-  const valid = [...PROVIDERS.map(({ id }) => id), ...Object.keys(endpoints)].join(', ')
-  throw new HermesError(`Unknown provider "${name}". Valid providers: ${valid}.`, { code: 'models.unknown_provider' })
+  const own = Object.keys(endpoints)
+  const meant = similarProviders(name, own)
+  const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
+  const valid = [...own, ...PROVIDERS.map(({ id }) => id)].join(', ')
+  throw new HermesError(`Unknown provider "${name}".${hint} Valid providers: ${valid}.`, {
+    code: 'models.unknown_provider',
+  })
+}
+
+/** A key goes to whom it was made for; an endpoint without a name could be anybody. */
+function foreignKey(provider: Provider, baseUrl: string, name: string | null): HermesError {
+  const [variable] = provider.keyVariables
+  const where = name === null ? 'model.key_env' : `providers.${name}.key_env`
+  return new HermesError(
+    `${variable} is not sent to ${new URL(baseUrl).host}: name the variable with its key as ${where} in config.yaml (${variable} itself, if you trust it), or set ${where.replace('key_env', 'api_key')} to none.`,
+    { code: 'models.foreign_key', details: { provider: name ?? provider.id } },
+  )
 }
 
 function checkBaseUrl(baseUrl: string): void {
@@ -133,8 +222,12 @@ function checkBaseUrl(baseUrl: string): void {
   })
 }
 
+const NAMED_VARIABLES = 3
+
 function noProvider(): HermesError {
-  const variables = PROVIDERS.filter((provider) => provider.keyRequired).map((provider) => provider.keyVariables[0])
+  const variables = PROVIDERS.flatMap((provider) =>
+    provider.keyRequired ? (provider.keyVariables[0] ?? []) : [],
+  ).slice(0, NAMED_VARIABLES)
   return new HermesError(
     `No model is set up. Set ${variables.join(' or ')} (export ${variables[0]}=…), or use a local one: --provider ollama -m MODEL, or --base-url URL -m MODEL. To look around without a key: hermes demo`,
     { code: 'models.no_key' },
@@ -142,7 +235,11 @@ function noProvider(): HermesError {
 }
 
 function noKey(provider: Provider): HermesError {
-  const variable = provider.keyVariables[0] ?? 'a key'
+  const variable = provider.keyVariables[0] ?? provider.sharedKeyVariables[0]
+  if (variable === undefined)
+    return new HermesError(`${provider.name} needs a sign-in: hermes auth add ${provider.id}`, {
+      code: 'models.no_key',
+    })
   return new HermesError(
     `${provider.name} needs a key: export ${variable}=…, or put ${variable}=… into the .env file of the Hermes home.`,
     { code: 'models.no_key' },

@@ -14,14 +14,16 @@ import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient } from '@hermes/models'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
-import { createPolicy, createRedactor, parseRules } from '@hermes/safety'
+import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { findContextFile, readSoul } from './context-files.js'
+import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
 import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
+import { toModelEndpoint } from './model-endpoint.js'
 import { configuredModels, toolSettings } from './settings.js'
 import { openTraffic } from './traffic.js'
 
@@ -105,6 +107,8 @@ export interface Runtime {
   readonly policy: Policy
   /** The session store; opened on first use. */
   storage(): Promise<Storage>
+  /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
+  fetchTo(baseUrl: string): typeof fetch
   /**
    * Which model a request would get.
    * @throws HermesError with one line that says what is missing.
@@ -136,12 +140,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     loadPermissions({ home }),
   ])
   const rules = parseRules(permissions.rules)
+  const { proxies, problems: proxyProblems } = readProxies(env)
   const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   return new HomeRuntime(options, {
     config: loaded.config,
     secrets,
     rules: rules.rules,
-    problems: [...problems, ...rules.problems, ...modeProblems(loaded.config)],
+    proxies,
+    problems: [...problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config)],
   })
 }
 
@@ -169,6 +175,7 @@ interface Loaded {
   readonly config: HermesConfig
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
   readonly rules: ReturnType<typeof parseRules>['rules']
+  readonly proxies: Proxies | null
   readonly problems: readonly string[]
 }
 
@@ -213,6 +220,10 @@ class HomeRuntime implements Runtime {
       logger: this.#logger,
     })
     return this.#storage
+  }
+
+  fetchTo(baseUrl: string): typeof fetch {
+    return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
   }
 
   chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice {
@@ -319,6 +330,7 @@ class HomeRuntime implements Runtime {
     const traffic = await openTraffic({
       ...request,
       choice: chosen,
+      fetchTo: (baseUrl) => this.fetchTo(baseUrl),
       probe: await probeFor(request, environment),
       tempDir: this.#options.tempDir,
     })
@@ -327,32 +339,36 @@ class HomeRuntime implements Runtime {
       request.replay === undefined
         ? chosen
         : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
-    const client = createModelClient({
-      provider: choice.catalogueId,
-      model: choice.model,
-      baseUrl: traffic.baseUrl,
-      apiKey: choice.apiKey,
-      api: choice.api,
-      cacheTtl: this.config.prompt_caching.cache_ttl,
-      fetch: traffic.fetch,
-      timeoutMs: choice.timeoutMs,
-      stallTimeoutMs: choice.stallTimeoutMs,
+    const cacheTtl = this.config.prompt_caching.cache_ttl
+    const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#fallbacks().choices
+    const model = createModelClient({
+      ...toModelEndpoint({ ...choice, baseUrl: traffic.baseUrl }, { fetch: traffic.fetch, cacheTtl }),
+      fallbacks: fallbacks.map((one) => toModelEndpoint(one, { fetch: this.fetchTo(one.baseUrl), cacheTtl })),
       maxRetries: this.config.agent.api_max_retries,
       clock: this.#clock,
       logger: this.#logger,
     })
-    const model: ModelClient = {
-      provider: choice.provider,
-      model: choice.model,
-      stream: (asked, options) => client.stream(asked, options),
-    }
     return { choice, model, fetch: traffic.fetch }
+  }
+
+  #fallbacks(): Fallbacks {
+    const { fallback_providers: entries } = this.config
+    if (entries.length === 0) return { choices: [], problems: [] }
+    const fallbacks = chooseFallbacks(entries, {
+      ...configuredModels(this.config),
+      secrets: this.#loaded.secrets.values,
+    })
+    for (const problem of fallbacks.problems) this.#logger.warn(problem)
+    return fallbacks
   }
 
   #redact(choice: ModelChoice): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
     const secrets = secretNames.map((name) => values[name] ?? '')
-    const redactor = createRedactor({ secrets: [...secrets, choice.apiKey ?? ''].filter((secret) => secret !== '') })
+    const standIns = this.#fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
+    const redactor = createRedactor({
+      secrets: [...secrets, choice.apiKey ?? '', ...standIns].filter((secret) => secret !== ''),
+    })
     return (text) => redactor.redactValues(text)
   }
 

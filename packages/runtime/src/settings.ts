@@ -1,7 +1,7 @@
 import type { HermesConfig } from '@hermes/config'
-import type { WireApi } from '@hermes/contracts/model'
 import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
-import type { ConfiguredEndpoint, ModelWishes } from './model-choice.js'
+import type { ModelWishes } from './model-choice.js'
+import { namedEndpoints, toApi, toHeaders } from './named-endpoints.js'
 
 /** The limits of tools as config.yaml sets them. */
 export function toolSettings(config: HermesConfig): ToolSettings {
@@ -17,43 +17,18 @@ export function toolSettings(config: HermesConfig): ToolSettings {
 
 /** What config.yaml says about models, in the terms of a choice. */
 export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'configured' | 'endpoints'> {
-  const { model, providers } = config
-  const endpoints = Object.entries(providers).map(([name, entry]): [string, ConfiguredEndpoint] => [
-    name,
-    {
-      baseUrl: entry.base_url,
-      apiKey: entry.api_key,
-      keyEnv: entry.key_env,
-      model: entry.model,
-      api: toApi(entry.api_mode),
-      timeoutMs: toMs(entry.request_timeout_seconds),
-      stallTimeoutMs: toMs(entry.stale_timeout_seconds),
-    },
-  ])
+  const { model } = config
   return {
     configured: {
       provider: model.provider,
       model: model.default,
       baseUrl: model.base_url,
       apiKey: model.api_key,
+      keyEnv: model.key_env,
       api: toApi(model.api_mode),
+      contextLength: model.context_length,
+      headers: toHeaders(model.extra_headers),
     },
-    endpoints: Object.fromEntries(endpoints),
+    endpoints: namedEndpoints(config),
   }
-}
-
-const API_MODES: Readonly<Record<string, WireApi>> = {
-  chat_completions: 'chat-completions',
-  anthropic_messages: 'anthropic-messages',
-  bedrock_converse: 'bedrock-converse',
-  codex_responses: 'responses',
-}
-
-/** Another word is taken for none: the wire is then judged by the address. */
-function toApi(mode: string | undefined): WireApi | undefined {
-  return mode === undefined ? undefined : API_MODES[mode]
-}
-
-function toMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000
 }

@@ -4,7 +4,6 @@ import { hostname } from 'node:os'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
 import type { WireApi } from '@hermes/contracts/model'
-import { createOriginFetch } from '@hermes/safety'
 import { createRecorder, defaultPlaceholders, type Placeholder, serveRecording } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
 
@@ -22,6 +21,8 @@ export interface Traffic {
 /** Options of {@link openTraffic}. */
 export interface TrafficOptions {
   readonly choice: ModelChoice
+  /** Makes the way to an origin. */
+  readonly fetchTo: (baseUrl: string) => typeof fetch
   readonly record?: string
   readonly replay?: string
   /** What the system text says about the machine; needed to record and replay. */
@@ -31,15 +32,15 @@ export interface TrafficOptions {
 
 /** The way to the chosen endpoint and nowhere else; recorded or replayed when asked for. */
 export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { choice, record, replay, probe } = options
+  const { choice, fetchTo, record, replay, probe } = options
   const placeholders = probe ? machinePlaceholders(probe, options.tempDir) : []
   if (replay !== undefined) {
     await requireFile(replay)
     const server = await serveRecording({ file: replay, placeholders })
     const { baseUrl, model, api } = server
-    return { baseUrl, model, api, fetch: createOriginFetch({ baseUrl }), close: () => server.close() }
+    return { baseUrl, model, api, fetch: fetchTo(baseUrl), close: () => server.close() }
   }
-  const pinned = createOriginFetch({ baseUrl: choice.baseUrl })
+  const pinned = fetchTo(choice.baseUrl)
   if (record === undefined) return { baseUrl: choice.baseUrl, fetch: pinned }
   await requireWritable(record)
   const recorder = await createRecorder({ file: record, fetch: pinned, placeholders })

@@ -1,4 +1,4 @@
-import { type Clock, HermesError, systemClock } from '@hermes/contracts'
+import { type Clock, HermesError, type JsonObject, systemClock } from '@hermes/contracts'
 import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
@@ -20,7 +20,9 @@ export interface TransportOptions {
   /** Decides the wire where a provider serves its models on several. */
   readonly model?: string
   /** Sent with each request, after and above the provider's own. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Further fields of each request body on the wires of OpenAI, after and above the provider's own. */
+  readonly body?: JsonObject | undefined
   /** Default: the global one at the time of the call. */
   readonly fetch?: typeof fetch
   /** Default: those of the provider in the catalogue. */
@@ -39,7 +41,7 @@ const DEFAULT_STALL_TIMEOUT_MS = 180_000
 
 /**
  * Makes the wire to one endpoint. Touches no network and loads no SDK before the first request.
- * @throws HermesError `transport.unsupported_wire` for a wire that does not exist here, `transport.bad_base_url` for an address that is none.
+ * @throws HermesError `transport.bad_base_url` for an address that is none.
  */
 export function createTransport(options: TransportOptions): Transport {
   const { provider, fetch, clock = systemClock } = options
@@ -49,7 +51,8 @@ export function createTransport(options: TransportOptions): Transport {
       code: 'transport.bad_base_url',
     })
   const api = options.api ?? detectApi({ provider, baseUrl, model: options.model ?? '' })
-  const quirks = options.quirks ?? findProvider(provider)?.quirks ?? {}
+  const known = options.quirks ?? findProvider(provider)?.quirks ?? {}
+  const quirks = options.body ? { ...known, body: { ...known.body, ...options.body } } : known
   const wire: WireOptions = {
     provider,
     baseUrl,

@@ -1,5 +1,14 @@
 export { type BackoffOptions, jitteredBackoff } from './backoff.js'
-export { findProvider, PROVIDERS, type Provider, type ProviderQuirks } from './catalogue.js'
+export {
+  findProvider,
+  isForeign,
+  keyVariablesFor,
+  PROVIDERS,
+  type Provider,
+  type ProviderQuirks,
+  similar,
+  similarProviders,
+} from './catalogue.js'
 export { type ClassifyContext, classifyError, responseHeaders } from './classify-error.js'
 export { createTransport, type TransportOptions } from './create-transport.js'
 export { detectApi, type Endpoint } from './detect-api.js'

@@ -1,4 +1,7 @@
 import { checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
+import { isJsonObject } from '@hermes/contracts'
+import { API_MODE_NAMES, TOOLSETS } from '@hermes/runtime'
+import { PROVIDERS } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
@@ -18,6 +21,8 @@ export async function configGet(io: Io, key: string | undefined): Promise<number
 }
 
 function hideSecrets(key: string, value: unknown): unknown {
+  if (/(?:^|\.)extra_headers$/.test(key) && isJsonObject(value))
+    return Object.fromEntries(Object.keys(value).map((name) => [name, '[hidden]']))
   return SECRET_KEY.test(key) && typeof value === 'string' && value !== '' ? '[hidden]' : value
 }
 
@@ -36,7 +41,12 @@ export async function configPath(io: Io): Promise<number> {
 
 /** `hermes config check`: exit code 1 when something is wrong. */
 export async function configCheck(io: Io): Promise<number> {
-  const problems = await checkConfig({ home: homeOf(io), env: io.env })
+  const known = {
+    providers: PROVIDERS.flatMap(({ id, aliases }) => [id, ...aliases]),
+    toolsets: Object.keys(TOOLSETS),
+    apiModes: API_MODE_NAMES,
+  }
+  const problems = await checkConfig({ home: homeOf(io), env: io.env, known })
   for (const problem of problems) io.stdout.write(`${problem.message}\n`)
   if (problems.length === 0) io.stdout.write(`${homeLayout(homeOf(io)).config} is fine.\n`)
   return problems.length === 0 ? EXIT.ok : EXIT.failed

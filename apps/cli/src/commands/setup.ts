@@ -31,8 +31,8 @@ export async function setup(io: Io, options: SetupOptions): Promise<number> {
 
 async function fromFlags(io: Io, options: SetupOptions, secrets: Readonly<Record<string, string>>): Promise<number> {
   const endpoint = endpointFromFlags(options, secrets)
-  const model = options.model ?? findProvider(endpoint.provider)?.defaultModel ?? (await onlyModel(endpoint))
-  const problem = await testCall(endpoint, model)
+  const model = options.model ?? findProvider(endpoint.provider)?.defaultModel ?? (await onlyModel(io, endpoint))
+  const problem = await testCall(endpoint, model, { env: io.env })
   if (problem !== null) {
     io.stderr.write(`hermes: ${problem} Nothing was changed.\n`)
     return EXIT.failed
@@ -41,8 +41,8 @@ async function fromFlags(io: Io, options: SetupOptions, secrets: Readonly<Record
   return EXIT.ok
 }
 
-async function onlyModel(endpoint: Endpoint): Promise<string> {
-  const models = await modelsAt(endpoint)
+async function onlyModel({ env }: Io, endpoint: Endpoint): Promise<string> {
+  const models = await modelsAt(endpoint, { env })
   if (models?.length === 1) return models[0]!
   const there = models ? ` There: ${models.slice(0, MODELS_NAMED).join(', ')}.` : ''
   throw new UsageError(`Which model? Name one with --model.${there}`)
@@ -70,7 +70,7 @@ async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promis
     output.write('Looking for model servers on this machine …\n')
     const servers = await findLocalServers(LOCAL_SERVERS)
     while (!over.signal.aborted) {
-      const found = await attempt(asker, { servers, secrets }, over.signal)
+      const found = await attempt(asker, { servers, secrets }, { env: io.env, signal: over.signal })
       if (found === 'given up' || over.signal.aborted) break
       if (found === 'again') continue
       console.close()
@@ -92,16 +92,16 @@ type Attempt = { readonly endpoint: Endpoint; readonly model: string } | 'again'
 async function attempt(
   asker: Parameters<typeof chooseEndpoint>[0],
   known: Parameters<typeof chooseEndpoint>[1],
-  signal: AbortSignal,
+  around: { readonly env: Io['env']; readonly signal: AbortSignal },
 ): Promise<Attempt> {
   try {
     const endpoint = await chooseEndpoint(asker, known)
     if (!endpoint) return 'given up'
-    const models = (await modelsAt(endpoint)) ?? []
+    const models = (await modelsAt(endpoint, around)) ?? []
     const model = await chooseModelName(asker, models, findProvider(endpoint.provider)?.defaultModel)
     if (!model) return 'again'
     asker.output.write(`Asking ${model} at ${endpoint.name} …\n`)
-    const problem = await testCall(endpoint, model, signal)
+    const problem = await testCall(endpoint, model, around)
     if (problem === null) return { endpoint, model }
     asker.output.write(`${problem}\n`)
   } catch (error) {

@@ -1,6 +1,5 @@
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { ModelChoice, Runtime } from '@hermes/runtime'
-import { createOriginFetch } from '@hermes/safety'
 import { listModels } from '@hermes/transports'
 import { type Finding, fail, ok, warn } from './finding.js'
 
@@ -11,16 +10,16 @@ export async function modelFinding(runtime: Runtime, { isOffline }: { readonly i
   try {
     const choice = runtime.chooseModel({})
     const what = `Model ${choice.model} at ${choice.provider} (${choice.baseUrl}), ${choice.apiKey ? 'key found' : 'no key'}`
-    return isOffline ? ok(`${what}; not asked`) : await reach(choice, what)
+    return isOffline ? ok(`${what}; not asked`) : await reach(runtime, choice, what)
   } catch (error) {
     return fail(`${errorLine(error).replace(/\.?$/, '.')} Or run: hermes setup`)
   }
 }
 
-async function reach(choice: ModelChoice, what: string): Promise<Finding> {
+async function reach(runtime: Runtime, choice: ModelChoice, what: string): Promise<Finding> {
   const { catalogueId, baseUrl, apiKey, api, model } = choice
   try {
-    const fetch = createOriginFetch({ baseUrl })
+    const fetch = runtime.fetchTo(baseUrl)
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const models = await listModels({ provider: catalogueId, baseUrl, apiKey, api, fetch, signal })
     if (models.length > 0 && !models.includes(model))

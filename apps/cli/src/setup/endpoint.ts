@@ -1,4 +1,5 @@
-import { createOriginFetch } from '@hermes/safety'
+import type { Variables } from '@hermes/config'
+import { createOriginFetch, readProxies } from '@hermes/safety'
 import { listModels } from '@hermes/transports'
 
 /** Where a model is asked, before anybody has decided which. */
@@ -15,14 +16,19 @@ export interface Endpoint {
   readonly isNewKey: boolean
 }
 
+/** A `fetch` to one address, through the proxy that the environment names. */
+export function fetchTo(baseUrl: string, env: Variables): typeof fetch {
+  return createOriginFetch({ baseUrl, proxies: readProxies(env).proxies })
+}
+
 const LIST_TIMEOUT_MS = 10_000
 
 /** The models there are at an endpoint, sorted; `null` when it does not say within ten seconds. */
 export async function modelsAt(
   endpoint: Pick<Endpoint, 'provider' | 'baseUrl' | 'apiKey'>,
-  timeoutMs = LIST_TIMEOUT_MS,
+  { env, timeoutMs = LIST_TIMEOUT_MS }: { readonly env: Variables; readonly timeoutMs?: number },
 ): Promise<readonly string[] | null> {
-  const fetch = createOriginFetch({ baseUrl: endpoint.baseUrl })
+  const fetch = fetchTo(endpoint.baseUrl, env)
   const models = await listModels({ ...endpoint, fetch, signal: AbortSignal.timeout(timeoutMs) }).catch(() => null)
   return models !== null && models.length === 0 ? null : models
 }

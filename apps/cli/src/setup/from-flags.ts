@@ -1,4 +1,4 @@
-import { findProvider, PROVIDERS } from '@hermes/transports'
+import { findProvider, keyVariablesFor, PROVIDERS, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Endpoint } from './endpoint.js'
 
@@ -18,19 +18,25 @@ export function endpointFromFlags(options: SetupOptions, secrets: Readonly<Recor
   const name = options.provider ?? 'custom'
   const provider = findProvider(name)
   if (!provider)
-    throw new UsageError(`Unknown provider "${name}". Valid providers: ${PROVIDERS.map(({ id }) => id).join(', ')}.`)
+    throw new UsageError(
+      `Unknown provider "${name}".${hint(similarProviders(name))} Valid providers: ${PROVIDERS.map(({ id }) => id).join(', ')}.`,
+    )
   const baseUrl = options.baseUrl ?? provider.baseUrl
   if (!baseUrl) throw new UsageError(`${provider.name} needs an address: --base-url URL`)
   checkAddress(baseUrl)
   const keyEnv = options.keyEnv ?? null
   if (keyEnv !== null && !secrets[keyEnv])
     throw new UsageError(`--key-env names ${keyEnv}, which is set neither in the environment nor in .env.`)
-  const apiKey = keyEnv === null ? keyOf(provider.keyVariables, secrets) : secrets[keyEnv]!
+  const apiKey = keyEnv === null ? keyOf(keyVariablesFor(provider, baseUrl), secrets) : secrets[keyEnv]!
   if (apiKey === null && provider.keyRequired && options.baseUrl === undefined)
     throw new UsageError(
       `${provider.name} needs a key: set ${provider.keyVariables[0]}, or name the variable that holds it with --key-env.`,
     )
   return { provider: provider.id, name: provider.name, baseUrl, apiKey, keyEnv, isNewKey: false }
+}
+
+function hint(similar: readonly string[]): string {
+  return similar.length > 0 ? ` Did you mean ${similar.join(' or ')}?` : ''
 }
 
 /** Refuses what cannot be the address of a model server. */

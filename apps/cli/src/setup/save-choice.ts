@@ -1,5 +1,5 @@
 import { loadConfig, setConfigValue, setSecret, unsetConfigValue } from '@hermes/config'
-import { findProvider } from '@hermes/transports'
+import { findProvider, keyVariablesFor } from '@hermes/transports'
 import type { Endpoint } from './endpoint.js'
 
 /** The variable that holds a typed key: the provider's own, or one for an endpoint without a name. */
@@ -27,7 +27,8 @@ export async function saveChoice(home: string, endpoint: Endpoint, model: string
 
   /** A section of that name under `providers` counts more than `model`; it must say the same. */
   async function keepNamedEndpoint(): Promise<void> {
-    const own = findProvider(provider)?.keyVariables ?? []
+    const known = findProvider(provider)
+    const own = known ? keyVariablesFor(known, baseUrl) : []
     const variable = keyEnv ?? (isNewKey && provider === 'custom' ? keyVariable(provider) : null)
     const named = config.providers[provider]
     if (variable !== null && !own.includes(variable)) await set(`providers.${provider}.key_env`, variable)

@@ -1,8 +1,8 @@
+import type { Variables } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import { userText } from '@hermes/contracts/conversation'
 import { createModelClient } from '@hermes/models'
-import { createOriginFetch } from '@hermes/safety'
-import type { Endpoint } from './endpoint.js'
+import { type Endpoint, fetchTo } from './endpoint.js'
 
 const TIMEOUT_MS = 60_000
 
@@ -13,10 +13,10 @@ const TIMEOUT_MS = 60_000
 export async function testCall(
   { provider, baseUrl, apiKey }: Pick<Endpoint, 'provider' | 'baseUrl' | 'apiKey'>,
   model: string,
-  signal?: AbortSignal,
+  { env, signal }: { readonly env: Variables; readonly signal?: AbortSignal },
 ): Promise<string | null> {
   const options = { timeoutMs: TIMEOUT_MS, stallTimeoutMs: TIMEOUT_MS, maxRetries: 0 }
-  const fetch = createOriginFetch({ baseUrl })
+  const fetch = fetchTo(baseUrl, env)
   try {
     const client = createModelClient({ provider, model, baseUrl, apiKey, fetch, ...options })
     const request = { messages: [userText('Answer with the one word: ready')], tools: [] }

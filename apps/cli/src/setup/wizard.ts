@@ -32,7 +32,7 @@ function runningHere(server: FoundServer): Way {
   return { label: `${server.name} on this machine (${count})`, take: async () => endpoint }
 }
 
-const remote = PROVIDERS.filter(({ keyRequired, baseUrl }) => keyRequired && baseUrl !== null)
+const remote = PROVIDERS.filter(({ auth, baseUrl, local }) => auth === 'key' && baseUrl !== null && !local)
 
 function withKey(secrets: Readonly<Record<string, string>>): readonly Way[] {
   return remote.flatMap(({ id, name, baseUrl, keyVariables }) => {

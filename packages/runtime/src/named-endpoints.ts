@@ -1,0 +1,115 @@
+import type { HermesConfig, ProviderSettings } from '@hermes/config'
+import { isJsonObject, type JsonObject } from '@hermes/contracts'
+import type { WireApi } from '@hermes/contracts/model'
+import type { ConfiguredEndpoint } from './model-choice.js'
+
+/** What config.yaml says about one model of an endpoint. */
+export interface ConfiguredModelFacts {
+  /** Tokens. */
+  readonly contextLength?: number | undefined
+  /** Until the first byte of an answer. */
+  readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. */
+  readonly stallTimeoutMs?: number | undefined
+}
+
+/** The endpoints that config.yaml names, under `providers` or, in the older form of a list, under `custom_providers`. */
+export function namedEndpoints(config: HermesConfig): Readonly<Record<string, ConfiguredEndpoint>> {
+  const listed = config.custom_providers.flatMap((entry): [string, ConfiguredEndpoint][] => {
+    if (!isJsonObject(entry) || typeof entry['name'] !== 'string' || entry['name'].trim() === '') return []
+    return [[entry['name'].trim(), toEndpoint(entry as ProviderSettings)]]
+  })
+  const mapped = Object.entries(config.providers).map(([name, entry]): [string, ConfiguredEndpoint] => [
+    name,
+    toEndpoint(entry),
+  ])
+  return Object.fromEntries([...listed, ...mapped])
+}
+
+function toEndpoint(entry: ProviderSettings): ConfiguredEndpoint {
+  return {
+    baseUrl: textOf(entry.base_url),
+    apiKey: textOf(entry.api_key),
+    keyEnv: textOf(entry.key_env),
+    model: textOf(entry.model) ?? onlyName(entry.models),
+    models: modelFacts(entry.models),
+    api: toApi(entry.api_mode),
+    contextLength: numberOf(entry.context_length),
+    headers: toHeaders(entry.extra_headers),
+    body: toBody(entry.extra_body),
+    timeoutMs: toMs(entry.request_timeout_seconds),
+    stallTimeoutMs: toMs(entry.stale_timeout_seconds),
+  }
+}
+
+/** An endpoint with one model needs no default. */
+function onlyName(models: unknown): string | undefined {
+  const names = namesOf(models)
+  return names.length === 1 ? names[0] : undefined
+}
+
+function namesOf(models: unknown): readonly string[] {
+  if (isJsonObject(models)) return Object.keys(models)
+  if (!Array.isArray(models)) return []
+  return models.flatMap((item: unknown) => {
+    if (typeof item === 'string') return item
+    return isJsonObject(item) && typeof item['id'] === 'string' ? item['id'] : []
+  })
+}
+
+function modelFacts(models: unknown): Readonly<Record<string, ConfiguredModelFacts>> {
+  const entries = isJsonObject(models) ? Object.entries(models) : namesOf(models).map((name) => [name, {}] as const)
+  return Object.fromEntries(
+    entries.map(([name, facts]) => {
+      const { context_length, timeout_seconds, stale_timeout_seconds } = isJsonObject(facts) ? facts : {}
+      return [
+        name,
+        {
+          contextLength: numberOf(context_length),
+          timeoutMs: toMs(timeout_seconds),
+          stallTimeoutMs: toMs(stale_timeout_seconds),
+        },
+      ]
+    }),
+  )
+}
+
+const API_MODES: Readonly<Record<string, WireApi>> = {
+  chat_completions: 'chat-completions',
+  anthropic_messages: 'anthropic-messages',
+  bedrock_converse: 'bedrock-converse',
+  codex_responses: 'responses',
+  responses: 'responses',
+}
+
+/** The names of wires in config.yaml. */
+export const API_MODE_NAMES: readonly string[] = Object.keys(API_MODES)
+
+/** Another word is taken for none: the wire is then judged by the address. */
+export function toApi(mode: unknown): WireApi | undefined {
+  return typeof mode === 'string' && Object.hasOwn(API_MODES, mode) ? API_MODES[mode] : undefined
+}
+
+/** Headers whose values are text or numbers; `undefined` for none. */
+export function toHeaders(map: unknown): Record<string, string> | undefined {
+  const entries = Object.entries(isJsonObject(map) ? map : {}).filter(
+    ([, value]) => typeof value === 'string' || typeof value === 'number',
+  )
+  return entries.length === 0 ? undefined : Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
+}
+
+function toBody(map: unknown): JsonObject | undefined {
+  return isJsonObject(map) && Object.keys(map).length > 0 ? map : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? value : undefined
+}
+
+function toMs(seconds: unknown): number | undefined {
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined
+}
