@@ -30,7 +30,8 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
 function parse(text: string, isOpenToOthers: boolean): AuthFile {
   let value: JsonValue
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, '')) as JsonValue
+    // An empty file is the work of `touch`: nothing is lost in it.
+    value = JSON.parse(text.replace(/^\uFEFF/, '').trim() || '{}') as JsonValue
   } catch {
     // What the parser says quotes the text, which holds secrets.
     return { type: 'malformed', reason: 'it is not valid JSON' }

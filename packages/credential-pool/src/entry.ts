@@ -74,12 +74,15 @@ export function storedEntries(document: AuthDocument, provider: string): readonl
   return Array.isArray(entries) ? entries.filter(isJsonObject) : []
 }
 
-/** The document with other entries of a provider. What is in the list but no object stays at its end. */
+/**
+ * The document with other entries of a provider. What is in the list but no object stays at its end, and a borrowed key that another
+ * program wrote out becomes a fingerprint.
+ */
 export function withEntries(document: AuthDocument, provider: string, entries: readonly StoredEntry[]): AuthDocument {
   const pool = isJsonObject(document['credential_pool']) ? document['credential_pool'] : {}
   const before = Object.hasOwn(pool, provider) ? pool[provider] : []
   const strange = Array.isArray(before) ? before.filter((entry) => !isJsonObject(entry)) : []
-  return { ...document, credential_pool: { ...pool, [provider]: [...entries, ...strange] } }
+  return { ...document, credential_pool: { ...pool, [provider]: [...entries.map(withoutBorrowedSecret), ...strange] } }
 }
 
 /** All credentials of a provider, those of `auth.json` and borrowed ones, in the order of their priority. */
@@ -181,12 +184,17 @@ export function storedForm(entry: PoolEntry): StoredEntry {
     source: entry.source,
   }
   if (!isBorrowed(entry.source)) return base
-  const { access_token: _secret, ...rest } = base
   return {
-    ...rest,
+    ...base,
     secret_source: entry.source.replace(/:.*/s, ''),
     ...(entry.secret === null ? {} : { secret_fingerprint: fingerprint(entry.secret) }),
   }
+}
+
+function withoutBorrowedSecret(entry: StoredEntry): StoredEntry {
+  const { access_token: secret, ...rest } = entry
+  if (!isBorrowed(String(entry['source'])) || typeof secret !== 'string') return entry
+  return { secret_fingerprint: fingerprint(secret), ...rest }
 }
 
 /** The entry changed by `fields` within a document; `null` in `fields` is stored as such. An entry that has gone stays away. */

@@ -25,12 +25,11 @@ export async function seekLock(file: string): Promise<LockSeeker> {
   try {
     await makePrivate(file)
     const database = new Database(file, { timeout: 0 })
-    // The lock file never holds anything, so nothing has to be kept for a crash.
-    database.pragma('journal_mode = memory')
     const close = () => void database.close()
     const tryLock = () => {
       try {
-        database.exec('BEGIN EXCLUSIVE')
+        // The lock file never holds anything, so no journal has to survive a crash.
+        database.exec('PRAGMA journal_mode = memory; BEGIN EXCLUSIVE')
         return { release: close }
       } catch (error) {
         if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null
