@@ -136,5 +136,7 @@ export interface UsageLedger {
    * Calls added up, in order of the key; without `by` exactly one total, also when there are no calls. Days are those of `timeZone`
    * (an IANA name; default UTC).
    */
-  totals(filter?: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string }): Promise<readonly UsageTotal[]>
+  totals(
+    filter?: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string },
+  ): Promise<readonly UsageTotal[]>
 }

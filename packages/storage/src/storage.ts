@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
-import type { SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
 
 /** Options of `openStorage`. */
 export interface StorageOptions {
@@ -105,6 +105,8 @@ export interface Storage extends SessionStore {
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
   readonly meta: MetaStore
+  /** Every finished model call, side tasks included; also of sessions that are gone. */
+  readonly ledger: UsageLedger
   /** Tokens and money of one session so far; `null` when there is no such session. */
   usage(sessionId: string): Promise<Usage | null>
   /** What is wrong with the file, one line each; empty when it is sound. Reads all of it. */

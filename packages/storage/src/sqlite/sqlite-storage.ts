@@ -9,6 +9,7 @@ import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { nextTitle, resolveSession } from './resolve.js'
 import { Sessions } from './sessions.js'
+import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
@@ -37,6 +38,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     append: (sessionId, entries, { lease, atMs }) => log.append(sessionId, entries, { lease, atMs }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
+    ledger: new UsageBook(connection),
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),

@@ -1,1 +1,2 @@
+export { type LedgerSubject, testLedger } from './ledger-cases.js'
 export { type SkippedTests, type StoreSubject, type TestStoreOptions, testStore } from './test-store.js'

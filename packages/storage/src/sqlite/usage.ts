@@ -1,0 +1,147 @@
+import { addUsage, noUsage } from '@hermes/contracts/conversation'
+import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
+import type { Connection } from './connection.js'
+
+// The ledger's table is made by the first call that is recorded, so that opening a store costs no more for it. Rows belong to no
+// session by a foreign key: what was spent stays spent when a session is deleted.
+const CREATE = [
+  `CREATE TABLE IF NOT EXISTS hermes_usage (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    session_id TEXT,
+    purpose TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    cost_usd REAL,
+    price_source TEXT,
+    duration_ms INTEGER NOT NULL
+  )`,
+  'CREATE INDEX IF NOT EXISTS hermes_usage_at ON hermes_usage(at_ms)',
+  'CREATE INDEX IF NOT EXISTS hermes_usage_session ON hermes_usage(session_id)',
+]
+const EXISTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_usage'"
+const INSERT = `
+  INSERT INTO hermes_usage (at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, reasoning_tokens, cost_usd, price_source, duration_ms)
+  VALUES (:atMs, :sessionId, :purpose, :provider, :model, :inputTokens, :outputTokens, :cacheReadTokens,
+    :cacheWriteTokens, :reasoningTokens, :costUsd, :priceSource, :durationMs)`
+
+/** All time zones are whole quarters of an hour apart, so days can be put together from these. */
+const QUARTER_HOUR_MS = 900_000
+
+const KEYS: Readonly<Record<UsageGroup | 'all', string>> = {
+  all: "''",
+  day: `CAST(at_ms / ${QUARTER_HOUR_MS} AS INTEGER)`,
+  provider: 'provider',
+  model: 'model',
+  session: "coalesce(session_id, '')",
+  purpose: 'purpose',
+}
+
+const totalsOf = (group: UsageGroup | 'all') => `
+  SELECT ${KEYS[group]} AS key, count(*) AS calls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+    sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens,
+    sum(reasoning_tokens) AS reasoningTokens, total(cost_usd) AS costUsd, count(*) - count(cost_usd) AS unpriced,
+    json_group_array(DISTINCT price_source) AS sources
+  FROM hermes_usage
+  WHERE at_ms >= coalesce(:sinceMs, at_ms) AND at_ms < coalesce(:untilMs, at_ms + 1)
+    AND (:sessionId IS NULL OR session_id = :sessionId)
+  GROUP BY 1 ORDER BY 1`
+
+interface TotalRow {
+  readonly key: string | number
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  readonly reasoningTokens: number
+  readonly costUsd: number
+  readonly unpriced: number
+  readonly sources: string
+}
+
+const NOTHING: UsageTotal = {
+  key: '',
+  calls: 0,
+  usage: noUsage,
+  knownCostUsd: 0,
+  unpricedCalls: 0,
+  priceSources: [],
+}
+
+/** The usage ledger on SQLite. */
+export class UsageBook implements UsageLedger {
+  readonly #connection: Connection
+  #isMade = false
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  record(records: readonly UsageRecord[]): Promise<void> {
+    return this.#connection.write(() => {
+      if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
+      const insert = this.#connection.statement(INSERT)
+      for (const { usage, ...record } of records)
+        insert.run({ ...record, ...usage, costUsd: usage.costUsd === 'unknown' ? null : usage.costUsd })
+      this.#isMade = true
+    })
+  }
+
+  totals(
+    options: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string } = {},
+  ): Promise<readonly UsageTotal[]> {
+    const { by, timeZone = 'UTC', sinceMs = null, untilMs = null, sessionId = null } = options
+    return this.#connection.read(() => {
+      const rows = this.#exists()
+        ? (this.#connection.statement(totalsOf(by ?? 'all')).all({ sinceMs, untilMs, sessionId }) as TotalRow[])
+        : []
+      const totals = rows.map(toTotal)
+      if (by === undefined) return [totals[0] ?? NOTHING]
+      return by === 'day' ? byDay(rows, timeZone) : totals
+    })
+  }
+
+  #exists(): boolean {
+    return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
+  }
+}
+
+function toTotal(row: TotalRow): UsageTotal {
+  const { key, calls, costUsd, unpriced, sources, ...tokens } = row
+  return {
+    key: String(key),
+    calls,
+    usage: { ...tokens, costUsd: unpriced > 0 ? 'unknown' : costUsd },
+    knownCostUsd: costUsd,
+    unpricedCalls: unpriced,
+    priceSources: (JSON.parse(sources) as (string | null)[]).filter((source) => source !== null).sort(),
+  }
+}
+
+function byDay(rows: readonly TotalRow[], timeZone: string): readonly UsageTotal[] {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
+  const days = new Map<string, UsageTotal>()
+  for (const row of rows) {
+    const key = format.format(Number(row.key) * QUARTER_HOUR_MS)
+    days.set(key, { ...sum(days.get(key) ?? NOTHING, toTotal(row)), key })
+  }
+  return [...days.values()]
+}
+
+function sum(left: UsageTotal, right: UsageTotal): UsageTotal {
+  return {
+    key: '',
+    calls: left.calls + right.calls,
+    usage: addUsage(left.usage, right.usage),
+    knownCostUsd: left.knownCostUsd + right.knownCostUsd,
+    unpricedCalls: left.unpricedCalls + right.unpricedCalls,
+    priceSources: [...new Set([...left.priceSources, ...right.priceSources])].sort(),
+  }
+}
