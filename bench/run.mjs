@@ -1,4 +1,4 @@
-// node bench/run.mjs [--rounds N] [--only NAME] [--quick] [--strict]: see README.md beside this file.
+// node bench/run.mjs [--rounds N] [--only NAME] [--quick] [--strict] [--messages N]: see README.md beside this file.
 // Exit codes: 0 measured; 1 not built, or with --strict a limit passed or a scenario failed; 2 wrong option.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolTurns, versionStart } from './scenarios.mjs'
+import { sessionStore } from './store.mjs'
 
 const SCENARIOS = {
   start: versionStart,
@@ -21,6 +22,7 @@ const SCENARIOS = {
   acp: acpServer,
   gateway: gatewayLoad,
   echo: keystrokeEcho,
+  store: sessionStore,
   size: installedSize,
 }
 const { values } = parseArgs({
@@ -29,13 +31,17 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     quick: { type: 'boolean' },
     strict: { type: 'boolean' },
+    messages: { type: 'string' },
   },
 })
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
+const messages = values.messages === undefined ? undefined : Number(values.messages)
 const names = values.only ?? Object.keys(SCENARIOS).filter((name) => !(values.quick && name === 'size'))
 const unknown = names.filter((name) => !(name in SCENARIOS))
-if (unknown.length > 0 || !(rounds >= 1)) {
-  console.error(`bench: --only takes ${Object.keys(SCENARIOS).join(', ')}; --rounds takes a number from 1 on`)
+if (unknown.length > 0 || !(rounds >= 1) || !((messages ?? 1_000) >= 1_000)) {
+  console.error(
+    `bench: --only takes ${Object.keys(SCENARIOS).join(', ')}; --rounds a number from 1 on, --messages one from 1000 on`,
+  )
   process.exit(2)
 }
 
@@ -61,7 +67,7 @@ async function measure() {
     for (const name of names) {
       const workspace = createWorkspace(join(directory, name))
       try {
-        rows.push(...(await SCENARIOS[name]({ rounds, workspace, server })))
+        rows.push(...(await SCENARIOS[name]({ rounds, messages, workspace, server })))
       } catch (error) {
         failures.push({ name, message: error.message })
       }

@@ -3,6 +3,7 @@ export type {
   LatestSessionFilter,
   ListSessionsOptions,
   MetaStore,
+  SearchContext,
   SearchHit,
   SearchOptions,
   SessionResolution,

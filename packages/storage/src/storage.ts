@@ -44,17 +44,34 @@ export type SessionResolution =
   /** At most three sessions whose title or id looks most like the text. */
   | { readonly type: 'none'; readonly nearest: readonly SessionInfo[] }
 
-/** Filters of a search. */
+/** Filters of a search; a list stands for any of its values. */
 export interface SearchOptions {
   /** Default 10, at most 100. */
   readonly limit?: number
-  readonly role?: string
-  readonly source?: string
-  readonly sessionId?: string
+  /**
+   * `newest`: the latest arrival first; a message arrives when it is appended or imported. `relevance`: the best match first among
+   * the 2,000 newest; queries of more than four words and filters stay in order of arrival. Default `newest`.
+   */
+  readonly order?: 'newest' | 'relevance'
+  readonly role?: string | readonly string[]
+  readonly source?: string | readonly string[]
+  readonly excludeSources?: readonly string[]
+  readonly sessionId?: string | readonly string[]
+  readonly excludeSessions?: readonly string[]
+  /** A tag of the session. */
+  readonly tag?: string
   /** Unix milliseconds; only messages later than this. */
   readonly afterMs?: number
   /** Unix milliseconds; only messages earlier than this. */
   readonly beforeMs?: number
+}
+
+/** A message beside a hit. */
+export interface SearchContext {
+  readonly seq: number
+  readonly role: string
+  /** At most 200 characters. */
+  readonly text: string
 }
 
 /** A message that a search found. */
@@ -64,10 +81,17 @@ export interface SearchHit {
   readonly role: string
   /** Unix milliseconds. */
   readonly atMs: number
-  /** About 40 words around the match, which stands between `>>>` and `<<<`. */
+  /** Some 300 characters around the matches, which stand between `>>>` and `<<<`. */
   readonly snippet: string
   readonly title: string | null
   readonly source: string
+  readonly model: string | null
+  /** Unix milliseconds. */
+  readonly sessionStartedAtMs: number
+  /** The message before the hit in its session. */
+  readonly before: SearchContext | null
+  /** The message after it. */
+  readonly after: SearchContext | null
 }
 
 /** Small facts about the store as a whole. */
@@ -97,13 +121,19 @@ export interface Storage extends SessionStore {
    * Rejects with `store.session_busy` while somebody holds its lease.
    */
   deleteSession(id: string): Promise<boolean>
+  /** Words a person sorts sessions by, in order; none for an unknown session. */
+  tags(sessionId: string): Promise<readonly string[]>
+  /** Replaces the tags of a session. Rejects with `store.unknown_session`. */
+  setTags(sessionId: string, tags: readonly string[]): Promise<void>
   /** The first free title of a lineage: `base` itself, else `base #2`, `base #3` … */
   nextTitle(base: string): Promise<string>
   /**
-   * Finds messages by words in their text, tool name and calls, best match first. Words are joined by AND; `"a phrase"`, `OR`,
-   * `NOT` and `prefix*` work. Never rejects because of what `query` says.
+   * Finds messages by words in their text, tool name and calls, newest first. Words are joined by AND; `"a phrase"`, `OR`, `NOT` and
+   * `prefix*` work, and any two neighbouring characters of scripts without blanks. Never rejects because of what `query` says.
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
+  /** Messages up to this `seq` are not searched yet: an upgrade takes them in step by step, newest first. 0 when all are. */
+  searchBacklog(): Promise<number>
   readonly meta: MetaStore
   /** Every finished model call, side tasks included; also of sessions that are gone. */
   readonly ledger: UsageLedger

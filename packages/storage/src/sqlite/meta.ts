@@ -1,6 +1,8 @@
 import { HermesError } from '@hermes/contracts'
 import type { Connection } from './connection.js'
-import { INDEXED_KEY, OWN_VERSION_KEY } from './schema-sql.js'
+import { BACKLOG_KEY, INDEXED_KEY, OWN_VERSION_KEY } from './schema-sql.js'
+
+const OWN_KEYS: readonly string[] = [OWN_VERSION_KEY, INDEXED_KEY, BACKLOG_KEY]
 
 /** Inside a transaction. */
 export function getMeta(connection: Connection, key: string): string | null {
@@ -10,7 +12,7 @@ export function getMeta(connection: Connection, key: string): string | null {
 
 /** Inside a transaction. @throws HermesError `store.reserved_key`. */
 export function setMeta(connection: Connection, key: string, value: string | null): void {
-  if (key === OWN_VERSION_KEY || key === INDEXED_KEY) {
+  if (OWN_KEYS.includes(key)) {
     throw new HermesError(`The key "${key}" belongs to the store itself; choose another one.`, {
       code: 'store.reserved_key',
       details: { key },

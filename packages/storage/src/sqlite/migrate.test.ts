@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -99,8 +100,8 @@ describe.each([
     await (await openStorage({ path })).close()
     await (await openStorage({ path })).close()
     const backup = `${path}.v${version}.bak`
-    expect(existsSync(backup)).toBe(version !== '11')
-    const database = new Database(version === '11' ? path : backup, { readonly: true })
+    expect(readdirSync(dirname(path)).filter((name) => name.endsWith('.bak'))).toEqual([basename(backup)])
+    const database = new Database(backup, { readonly: true })
     expect(database.prepare('SELECT version FROM schema_version').pluck().all()).toEqual([Number(version)])
     expect(database.prepare('SELECT count(*) FROM messages').pluck().get()).toBe(4)
     database.close()

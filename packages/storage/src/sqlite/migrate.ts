@@ -2,7 +2,6 @@ import { chmodSync, existsSync, renameSync } from 'node:fs'
 import { HermesError } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import {
-  DROP_WORD_INDEX,
   OWN_TABLES,
   OWN_VERSION,
   OWN_VERSION_KEY,
@@ -62,11 +61,11 @@ export function migrate(database: Database.Database, path: string): void {
   if (found.shared !== null) addMissingColumns(database)
   if (found.shared !== SCHEMA_VERSION) {
     keepTitlesApart(database)
-    database.exec(DROP_WORD_INDEX + WORD_INDEX)
     database.exec('DELETE FROM schema_version')
     database.prepare('INSERT INTO schema_version (version) VALUES (?)').run(SCHEMA_VERSION)
   }
-  database.exec(SHARED_INDEXES + OWN_TABLES)
+  dropWordIndexes(database)
+  database.exec(SHARED_INDEXES + OWN_TABLES + WORD_INDEX)
   database
     .prepare('INSERT OR REPLACE INTO state_meta (key, value) VALUES (?, ?)')
     .run(OWN_VERSION_KEY, String(OWN_VERSION))
@@ -92,6 +91,18 @@ function addMissingColumns(database: Database.Database): void {
   wanted.close()
 }
 
+/** Indexes of other shapes, and the triggers that fill them, go: they hold nothing that is not in `messages`. */
+function dropWordIndexes(database: Database.Database): void {
+  const names = database
+    .prepare(
+      `SELECT type, name FROM sqlite_master
+       WHERE (type = 'trigger' AND tbl_name = 'messages' AND sql LIKE '%messages_fts%')
+       OR (type = 'table' AND name IN ('messages_fts', 'messages_fts_trigram')) ORDER BY type DESC`,
+    )
+    .all() as { type: string; name: string }[]
+  for (const { type, name } of names) database.exec(`DROP ${type} "${name.replaceAll('"', '""')}"`)
+}
+
 /** Version 3 allowed a title twice; the newest session keeps it, the others get their id behind it. */
 function keepTitlesApart(database: Database.Database): void {
   database.exec(`
@@ -101,9 +112,9 @@ function keepTitlesApart(database: Database.Database): void {
       AND (newer.started_at, newer.id) > (sessions.started_at, sessions.id))`)
 }
 
-/** Copies a file of an older schema to `PATH.vN.bak`, once, before it is changed. Returns where to. */
-export function backUp(database: Database.Database, path: string, version: number): string {
-  const target = `${path}.v${version}.bak`
+/** Copies a file of an older schema to `PATH.vN.bak` (`vN-M` when we had it before), once, before it is changed. Returns where to. */
+export function backUp(database: Database.Database, path: string, { shared, own }: FoundSchema): string {
+  const target = `${path}.v${shared}${own === null ? '' : `-${own}`}.bak`
   if (existsSync(target)) return target
   const partial = `${target}.${process.pid}`
   database.prepare('VACUUM INTO ?').run(partial)

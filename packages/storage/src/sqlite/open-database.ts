@@ -65,6 +65,6 @@ function setUp(database: Database.Database, sync: 'normal' | 'full'): void {
   database.pragma('foreign_keys = ON')
 }
 
-function backUpIfOlder(database: Database.Database, path: string, { shared }: FoundSchema): string | null {
-  return shared !== null && shared < SCHEMA_VERSION ? backUp(database, path, shared) : null
+function backUpIfOlder(database: Database.Database, path: string, found: FoundSchema): string | null {
+  return found.shared === null ? null : backUp(database, path, found)
 }

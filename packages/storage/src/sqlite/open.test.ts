@@ -43,9 +43,9 @@ describe('openStorage', () => {
       'id session_id role content tool_call_id tool_calls tool_name timestamp token_count finish_reason reasoning ' +
         'reasoning_content reasoning_details codex_reasoning_items codex_message_items',
     )
-    expect(columns('messages_fts')).toBe('content tool_name tool_calls')
+    expect(columns('messages_fts')).toBe('content')
     expect(database.prepare('SELECT version FROM schema_version').pluck().all()).toEqual([11])
-    expect(database.prepare('SELECT * FROM state_meta').all()).toContainEqual({ key: 'hermes_schema', value: '1' })
+    expect(database.prepare('SELECT * FROM state_meta').all()).toContainEqual({ key: 'hermes_schema', value: '2' })
     expect(database.pragma('journal_mode', { simple: true })).toBe('wal')
     database.close()
   })
@@ -105,7 +105,7 @@ describe('a file that cannot be used', () => {
 
   it.each([
     ['schema_version', 'UPDATE schema_version SET version = 12'],
-    ['our own version', "UPDATE state_meta SET value = '2' WHERE key = 'hermes_schema'"],
+    ['our own version', "UPDATE state_meta SET value = '3' WHERE key = 'hermes_schema'"],
   ])('is refused and left as it is: a newer %s', async (_, sql) => {
     const path = temporaryPath()
     await (await openStorage({ path })).close()

@@ -8,20 +8,16 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import type { LatestSessionFilter, ListSessionsOptions, SearchHit, SearchOptions } from '../storage.js'
+import type { LatestSessionFilter, ListSessionsOptions } from '../storage.js'
 import type { Connection } from './connection.js'
-import { toSearchExpression } from './search-query.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
 import type { Tables } from './tables.js'
 import { splitTitle } from './title.js'
 
 const DEFAULT_LIST_LIMIT = 20
-const DEFAULT_SEARCH_LIMIT = 10
-const MAX_SEARCH_LIMIT = 100
 const LAST_CHARACTER = '\u{10ffff}'
 
-const sessionRows = () => sql<SessionRow>`(${sql.raw(SESSION_ROWS)})`.as('session')
-const snippet = () => sql<string>`snippet(messages_fts, -1, '>>>', '<<<', '…', 40)`
+const sessionRows = () => sql<SessionRow & { last_active_ms: number }>`(${sql.raw(SESSION_ROWS)})`.as('session')
 
 /**
  * Queries whose shape depends on what is asked. They live apart because loading the query builder takes longer than starting a
@@ -77,38 +73,11 @@ export class Queries {
     return this.#sessions(query.limit(limit))
   }
 
-  /** Messages that match, best first. */
-  search(words: string, options: SearchOptions = {}): SearchHit[] {
-    const expression = toSearchExpression(words)
-    if (expression === null) return []
-    const { limit = DEFAULT_SEARCH_LIMIT, role, source, sessionId, afterMs, beforeMs } = options
-    let query = this.#builder
-      .selectFrom('messages_fts')
-      .innerJoin('messages', 'messages.id', 'messages_fts.rowid')
-      .innerJoin('sessions', 'sessions.id', 'messages.session_id')
-      .select(['messages.id', 'session_id', 'role', 'timestamp', 'title', 'source', snippet().as('snippet')])
-      .where(sql<boolean>`messages_fts MATCH ${expression}`)
-      .orderBy('messages_fts.rank')
-      .orderBy('messages.id', 'desc')
-      .limit(Math.min(wholeNumber(limit), MAX_SEARCH_LIMIT))
-    if (role !== undefined) query = query.where('role', '=', role)
-    if (source !== undefined) query = query.where('source', '=', source)
-    if (sessionId !== undefined) query = query.where('session_id', '=', sessionId)
-    if (afterMs !== undefined) query = query.where('timestamp', '>', afterMs / 1000)
-    if (beforeMs !== undefined) query = query.where('timestamp', '<', beforeMs / 1000)
-    return this.#rows(query).map(({ id, session_id, timestamp, ...row }) => ({
-      sessionId: session_id,
-      seq: id,
-      atMs: Math.round(timestamp * 1000),
-      ...row,
-    }))
-  }
-
   #newestFirst() {
     return this.#builder
       .selectFrom(sessionRows())
       .selectAll()
-      .orderBy('last_active', 'desc')
+      .orderBy('last_active_ms', 'desc')
       .orderBy('started_at', 'desc')
       .orderBy('id', 'desc')
   }

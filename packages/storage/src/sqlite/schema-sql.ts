@@ -1,14 +1,20 @@
 /** Version of the tables that other programs read too. */
 export const SCHEMA_VERSION = 11
 
-/** Version of the `hermes_*` tables, kept in `state_meta` under {@link OWN_VERSION_KEY}. */
-export const OWN_VERSION = 1
+/** Version of the word index and the `hermes_*` tables, kept in `state_meta` under {@link OWN_VERSION_KEY}. */
+export const OWN_VERSION = 2
 
 /** Key of {@link OWN_VERSION}. */
 export const OWN_VERSION_KEY = 'hermes_schema'
 
 /** Key in `state_meta` of the newest message whose words are in the index. */
 export const INDEXED_KEY = 'hermes_indexed'
+
+/** Key in `state_meta` of the newest message that was there before the index was; those up to it are taken in newest first. */
+export const BACKLOG_KEY = 'hermes_backlog'
+
+/** Ids of this many messages share a row of `hermes_blocks`. */
+export const BLOCK_IDS = 1_024
 
 /** The shared tables as version 11 has them. Columns only ever get added, and not by us. */
 export const SHARED_TABLES = `
@@ -73,40 +79,27 @@ CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestam
 `
 
 /**
- * The word index. It reads the texts from `messages`, so none is stored twice, and learns of new ones a little later: see `WordIndex`. Merging eight segments at a time instead of four
- * keeps appending quick and costs a search next to nothing.
+ * The word index. It keeps no text, only where words are; `WordIndex` gives it what `toIndexText` makes of a message, a moment
+ * after the append. Three letters of a prefix are looked up, longer ones gathered. Merging eight segments at a time instead of
+ * four keeps appending quick and costs a search next to nothing.
  */
 export const WORD_INDEX = `
-CREATE VIRTUAL TABLE messages_fts USING fts5(
-  content, tool_name, tool_calls, content=messages, content_rowid=id
-);
-CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages
-WHEN EXISTS (SELECT 1 FROM messages_fts_docsize WHERE id = old.id) BEGIN
-  INSERT INTO messages_fts(messages_fts, rowid, content, tool_name, tool_calls)
-  VALUES ('delete', old.id, old.content, old.tool_name, old.tool_calls);
-END;
-CREATE TRIGGER messages_fts_update AFTER UPDATE ON messages
-WHEN EXISTS (SELECT 1 FROM messages_fts_docsize WHERE id = old.id) BEGIN
-  INSERT INTO messages_fts(messages_fts, rowid, content, tool_name, tool_calls)
-  VALUES ('delete', old.id, old.content, old.tool_name, old.tool_calls);
-  INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
-  VALUES (new.id, new.content, new.tool_name, new.tool_calls);
-END;
+CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='', contentless_delete=1, prefix='3');
 INSERT INTO messages_fts(messages_fts, rank) VALUES ('automerge', 8);
-INSERT INTO messages_fts(messages_fts) VALUES ('rebuild');
+CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
+  DELETE FROM messages_fts WHERE rowid = old.id;
+END;
+CREATE TRIGGER messages_fts_update AFTER UPDATE OF content, tool_name, tool_calls ON messages BEGIN
+  INSERT OR IGNORE INTO hermes_reindex (id) VALUES (new.id);
+END;
 INSERT OR REPLACE INTO state_meta (key, value) SELECT '${INDEXED_KEY}', coalesce(max(id), 0) FROM messages;
-`
-
-/** Takes away the word index of a version before 11, which knew message texts only. */
-export const DROP_WORD_INDEX = `
-DROP TRIGGER IF EXISTS messages_fts_insert;
-DROP TRIGGER IF EXISTS messages_fts_delete;
-DROP TRIGGER IF EXISTS messages_fts_update;
-DROP TABLE IF EXISTS messages_fts;
+INSERT OR REPLACE INTO state_meta (key, value) SELECT '${BACKLOG_KEY}', coalesce(max(id), 0) FROM messages;
 `
 
 /**
  * Our own tables. `hermes_entries` holds the entries that are no messages, and of messages what `messages` has no column for.
+ * `hermes_sessions` has a row for every session, also one that another program makes. `hermes_blocks` tells of which time the
+ * indexed messages of a range of ids are, `hermes_reindex` which messages changed after they were indexed.
  * Lease tokens are never reused, hence AUTOINCREMENT. Sequence numbers come from the counter of `messages`, which therefore
  * must exist before the first message does.
  */
@@ -116,6 +109,26 @@ CREATE TABLE IF NOT EXISTS hermes_sessions (
   cwd TEXT,
   last_active_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS hermes_sessions_active ON hermes_sessions(last_active_ms);
+CREATE TRIGGER IF NOT EXISTS hermes_sessions_insert AFTER INSERT ON sessions BEGIN
+  INSERT OR IGNORE INTO hermes_sessions (session_id, last_active_ms) VALUES (new.id, new.started_at * 1000);
+END;
+INSERT INTO hermes_sessions (session_id, last_active_ms)
+  SELECT id, max(started_at, coalesce((SELECT max(timestamp) FROM messages WHERE session_id = sessions.id), 0)) * 1000
+  FROM sessions WHERE true
+  ON CONFLICT (session_id) DO UPDATE SET last_active_ms = max(last_active_ms, excluded.last_active_ms);
+CREATE TABLE IF NOT EXISTS hermes_tags (
+  tag TEXT NOT NULL,
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  PRIMARY KEY (tag, session_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS hermes_tags_session ON hermes_tags(session_id);
+CREATE TABLE IF NOT EXISTS hermes_reindex (id INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS hermes_blocks (
+  block INTEGER PRIMARY KEY,
+  min_ms INTEGER NOT NULL,
+  max_ms INTEGER NOT NULL
+);
 CREATE TABLE IF NOT EXISTS hermes_entries (
   session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,

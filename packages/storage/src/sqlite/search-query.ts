@@ -1,12 +1,36 @@
+import { isUnspaced, pairs, splitUnspaced } from './index-text.js'
+
 /** Longer queries are cut: nobody types them, and marking thousands of matches takes seconds. */
 const MAX_CHARS = 500
 
+/** A prefix of two letters is looked up as all prefixes of three that begin with it; shorter ones would be most of the index. */
+const MIN_PREFIX_CHARS = 2
+const THIRD_LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789']
+
+/** What to look for and what to mark. */
+export interface SearchQuery {
+  /** An FTS5 expression. */
+  readonly expression: string
+  /** How many words and phrases it is made of. */
+  readonly size: number
+  /** What a snippet marks. */
+  readonly terms: readonly SearchTerm[]
+}
+
+/** A word or phrase as it was typed, without its quotes and star. */
+export interface SearchTerm {
+  readonly text: string
+  readonly isPrefix: boolean
+}
+
 /**
- * What a person typed, as an FTS5 expression; `null` when no word is left. Every term is quoted, so nothing in it is syntax:
- * hyphens, colons and brackets only separate words. Left over quotes and operators without a term on both sides go.
+ * What a person typed; `null` when no word is left. Every term is quoted, so nothing in it is syntax: hyphens, colons and brackets
+ * only separate words. Left over quotes and operators without a term on both sides go. Operators bind from the left, AND and NOT
+ * before OR.
  */
-export function toSearchExpression(query: string): string | null {
+export function parseSearchQuery(query: string): SearchQuery | null {
   const expression: string[] = []
+  const terms: SearchTerm[] = []
   let operator: string | null = null
   for (const token of tokens(query)) {
     if (token === 'AND' || token === 'OR' || token === 'NOT') {
@@ -15,26 +39,50 @@ export function toSearchExpression(query: string): string | null {
     }
     const term = toTerm(token)
     if (term === null) continue
-    if (operator !== null && expression.length > 0) expression.push(operator)
-    expression.push(term)
+    if (expression.length > 0) expression.push(operator ?? 'AND')
+    if (operator !== 'NOT' || expression.length === 0) terms.push(term)
+    expression.push(toExpression(term))
     operator = null
   }
-  return expression.length === 0 ? null : expression.join(' ')
+  if (expression.length === 0) return null
+  const joined = expression.join(' ')
+  return { expression: joined, size: joined.split('"').length >> 1, terms }
 }
 
-/** Quoted phrases and words; a quote without its partner separates words. */
+/** Quoted phrases and words; a quote without its partner separates words. Letters for private use may stand for facets. */
 function tokens(query: string): string[] {
-  return (
-    query
-      .slice(0, MAX_CHARS)
-      .toWellFormed()
-      .match(/"[^"]*"|[^\s"]+/gu) ?? []
-  )
+  const text = query
+    .slice(0, MAX_CHARS)
+    .toWellFormed()
+    .replaceAll(/[\0\p{Co}]/gu, ' ')
+  return text.match(/"[^"]*"|[^\s"]+/gu) ?? []
 }
 
 /** Marks and symbols are no words to the index: a term of nothing else would match nothing. */
-function toTerm(token: string): string | null {
-  const words = token.replaceAll(/["\0]/g, ' ').trim()
-  if (!/[\p{L}\p{N}\p{Co}]/u.test(words)) return null
-  return words.endsWith('*') && !token.startsWith('"') ? `"${words.slice(0, -1)}"*` : `"${words}"`
+function toTerm(token: string): SearchTerm | null {
+  const words = token.replaceAll('"', ' ').trim()
+  if (!/[\p{L}\p{N}]/u.test(words)) return null
+  const isPrefix = words.endsWith('*') && !token.startsWith('"')
+  return { text: isPrefix ? words.replace(/\*+$/, '') : words, isPrefix }
+}
+
+function toExpression({ text, isPrefix }: SearchTerm): string {
+  if (isUnspaced(text)) return unspaced(text, isPrefix)
+  if (!isPrefix || text.length < MIN_PREFIX_CHARS) return `"${text}"`
+  if (!/^[a-z\d]{2}$/i.test(text)) return `"${text}"*`
+  return group([`"${text}"`, ...THIRD_LETTERS.map((letter) => `"${text}${letter}"*`)], 'OR')
+}
+
+/** Runs of a script without blanks are phrases of pairs; what stands between them is looked for beside them. */
+function unspaced(text: string, isPrefix: boolean): string {
+  const parts = splitUnspaced(text).filter((part) => /[\p{L}\p{N}]/u.test(part))
+  const phrases = parts.map((part, index) => {
+    if (!isUnspaced(part)) return `"${part}"${isPrefix && index === parts.length - 1 ? '*' : ''}`
+    return [...part].length === 1 ? `"${part}"*` : `"${pairs(part).join(' ')}"`
+  })
+  return group(phrases, 'AND')
+}
+
+function group(parts: readonly string[], operator: 'AND' | 'OR'): string {
+  return parts.length === 1 ? parts[0]! : `(${parts.join(` ${operator} `)})`
 }

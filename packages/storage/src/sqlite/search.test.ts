@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryStore } from '../__fixtures__/temporary-store.js'
 import { createStepClock } from '../testing/store-case.js'
-import { toSearchExpression } from './search-query.js'
+import { parseSearchQuery } from './search-query.js'
+
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 1_000)
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 
@@ -36,6 +38,7 @@ async function storeWithTalk() {
       clock.step(1_000)
       await store.append(id, [entry], { lease })
     }
+    await lease.release()
   }
   const find = async (query: string, options = {}) =>
     (await store.search(query, options)).map((hit) => (hit.atMs - startMs) / 1_000).sort()
@@ -74,6 +77,10 @@ describe('search', () => {
       snippet: 'The docker >>>deployment<<< fails in chat-send.',
       title: 'Containers',
       source: 'cli',
+      model: null,
+      sessionStartedAtMs: startMs,
+      before: null,
+      after: { seq: hit!.seq + 1, role: 'assistant', text: '' },
     })
   })
 
@@ -88,54 +95,135 @@ describe('search', () => {
     expect(await find('docker', { limit: Number.NaN })).toEqual([])
   })
 
+  it('takes lists, leaves sources and sessions out, and knows tags', async () => {
+    const { store, find } = await storeWithTalk()
+    expect(await find('docker', { source: ['acp', 'cli'] })).toEqual([1, 4])
+    expect(await find('terminal', { role: ['user', 'tool'] })).toEqual([3])
+    expect(await find('docker', { excludeSources: ['acp'] })).toEqual([1])
+    expect(await find('docker', { excludeSessions: ['a'] })).toEqual([4])
+    await store.setTags('b', ['work', 'urgent', 'work'])
+    expect(await store.tags('b')).toEqual(['urgent', 'work'])
+    expect(await find('docker', { tag: 'work' })).toEqual([4])
+    expect(await find('docker', { tag: 'play' })).toEqual([])
+    await store.setTags('b', [])
+    expect(await find('docker', { tag: 'work' })).toEqual([])
+    await expect(store.setTags('none', ['x'])).rejects.toMatchObject({ code: 'store.unknown_session' })
+  })
+
+  it('tells values apart that share a word in the index', async () => {
+    const store = await temporaryStore()
+    for (const id of ['a-b', 'ab']) {
+      await store.createSession({ id, source: id })
+      await store.append(id, [say('docker')], { lease: await store.acquireLease(id, { owner: 'me' }) })
+    }
+    const sessions = async (options: object) => (await store.search('docker', options)).map((hit) => hit.sessionId)
+    expect(await sessions({ sessionId: 'ab' })).toEqual(['ab'])
+    expect(await sessions({ source: 'a-b' })).toEqual(['a-b'])
+    expect(await sessions({ excludeSources: ['a-b'] })).toEqual(['ab'])
+  })
+
+  it('gives the newest first, and the best match first when asked', async () => {
+    const { store, startMs } = await storeWithTalk()
+    const order = async (options: object) =>
+      (await store.search('docker OR java', options)).map((hit) => hit.atMs - startMs)
+    expect(await order({})).toEqual([5_000, 4_000, 1_000])
+    expect((await order({ order: 'relevance' }))[0]).toBe(5_000)
+    const lease = await store.acquireLease('b', { owner: 'me' })
+    await store.append('b', [say('docker docker docker'), say(`docker ${'x '.repeat(500)}`)], { lease })
+    const [best] = await store.search('docker', { order: 'relevance' })
+    expect(best?.snippet).toBe('>>>docker<<< >>>docker<<< >>>docker<<<')
+  })
+
+  it('narrows by date also where messages did not arrive in the order of their dates', async () => {
+    const store = await temporaryStore()
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    for (let i = 0; i < 4_000; i += 500) {
+      const entries = Array.from({ length: 500 }, (_, at) => say(`docker ${i + at}`))
+      await store.append('s', entries, { lease, atMs: 1_000_000 - i })
+    }
+    const days = async (options: object) =>
+      (await store.search('docker', { ...options, limit: 100 })).map((hit) => hit.atMs - 1_000_000)
+    expect(new Set(await days({ afterMs: 999_000 }))).toEqual(new Set([-500]))
+    expect(new Set(await days({ beforeMs: 997_000 }))).toEqual(new Set([-3_500]))
+    expect(new Set(await days({ afterMs: 997_400, beforeMs: 997_600 }))).toEqual(new Set([-2_500]))
+    expect(await days({ afterMs: 2_000_000 })).toEqual([])
+  })
+
+  it('finds any two neighbouring characters of scripts without blanks, and single ones', async () => {
+    const store = await temporaryStore()
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    const texts = ['服务器部署失败了', 'サーバーの設定', '서버 설정을 바꿔요', 'เซิร์ฟเวอร์ล่ม', '用docker部署']
+    for (const text of texts) await store.append('s', [say(text)], { lease })
+    const find = async (query: string) =>
+      (await store.search(query)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, '')))
+    expect(await find('部署')).toEqual([4, 0])
+    expect(await find('部署失败')).toEqual([0])
+    expect(await find('失部')).toEqual([])
+    expect(await find('了')).toEqual([0])
+    expect(await find('設定')).toEqual([1])
+    expect(await find('설정')).toEqual([2])
+    expect(await find('เวอร์')).toEqual([3])
+    expect(await find('docker部署')).toEqual([4])
+    expect(await find('部署 NOT docker')).toEqual([0])
+  })
+
+  it('finds parts of names, and short prefixes', async () => {
+    const store = await temporaryStore()
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.append('s', [say('call getUserById twice')], { lease })
+    for (const query of ['user', 'getUserById', 'getuserbyid', 'tw*', 'twi*', 'ge* AND us*']) {
+      expect(await store.search(query), query).toHaveLength(1)
+    }
+    expect(await store.search('t*')).toEqual([])
+  })
+
   it('takes whatever a person types', async () => {
     const { store } = await storeWithTalk()
     const piece = fc.constantFrom(
-      '"',
-      '*',
-      '(',
-      ')',
-      'AND',
-      'OR',
-      'NOT',
-      'NEAR(',
-      ':',
-      '^',
-      '-',
-      '+',
-      ' ',
-      'docker',
-      '\0',
+      ...'"|*|(|)|AND|OR|NOT|NEAR(|:|^|-|+| |docker|\0|部署|部|\ue000user|😀|שלום|\ud800|{|}|,'.split('|'),
     )
     const query = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.array(piece).map((pieces) => pieces.join('')),
     )
     await fc.assert(
-      fc.asyncProperty(query, async (text) => {
-        expect(Array.isArray(await store.search(text))).toBe(true)
+      fc.asyncProperty(query, fc.boolean(), async (text, isRanked) => {
+        const hits = await store.search(text, { order: isRanked ? 'relevance' : 'newest' })
+        expect(Array.isArray(hits)).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: RUNS },
     )
     expect(await store.search('docker '.repeat(20_000))).toEqual(expect.any(Array))
   })
 })
 
-describe('toSearchExpression', () => {
+describe('parseSearchQuery', () => {
   it.each([
-    ['docker deployment', '"docker" "deployment"'],
-    ['"exact phrase" more', '"exact phrase" "more"'],
-    ['unmatched "quote', '"unmatched" "quote"'],
+    ['docker deployment', '"docker" AND "deployment"'],
+    ['"exact phrase" more', '"exact phrase" AND "more"'],
+    ['unmatched "quote', '"unmatched" AND "quote"'],
     ['chat-send', '"chat-send"'],
     ['hello AND', '"hello"'],
     ['OR hello', '"hello"'],
     ['a AND OR b', '"a" OR "b"'],
     ['deploy*', '"deploy"*'],
-    ['content:x ^y (z)', '"content:x" "^y" "(z)"'],
-    ['and or not', '"and" "or" "not"'],
+    ['d*', '"d"'],
+    ['content:x ^y (z)', '"content:x" AND "^y" AND "(z)"'],
+    ['and or not', '"and" AND "or" AND "not"'],
+    ['部署失败', '"部署 署失 失败"'],
+    ['部', '"部"*'],
+    ['"docker 部署" x', '("docker " AND "部署") AND "x"'],
+    ['\ue000user', '"user"'],
     ['!!! ??? *', null],
     ['', null],
   ])('turns %j into %j', (query, expression) => {
-    expect(toSearchExpression(query)).toBe(expression)
+    expect(parseSearchQuery(query)?.expression ?? null).toBe(expression)
+  })
+
+  it('looks for a prefix of two letters as prefixes of three', () => {
+    expect(parseSearchQuery('ch*')?.expression).toMatch(/^\("ch" OR "cha"\* OR .* OR "ch9"\*\)$/)
   })
 })

@@ -36,12 +36,12 @@ export interface SessionRow
 }
 
 /**
- * All {@link SessionRow}s. Activity is the newest of our own note of it, the newest message (another program may have added it)
+ * All {@link SessionRow}s. `last_active_ms` is what they are sorted by; it may lack a message another program has just added. Activity is the newest of our own note of it, the newest message (another program may have added it)
  * and the start. The preview is a little longer than what is shown, because white space is folded afterwards.
  */
 export const SESSION_ROWS = `
   SELECT sessions.id, source, title, model, billing_provider, billing_base_url, parent_session_id, cwd,
-    started_at, ended_at, end_reason, message_count, tool_call_count, api_call_count,
+    started_at, ended_at, end_reason, last_active_ms, message_count, tool_call_count, api_call_count,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
     estimated_cost_usd, cost_status,
     max(
@@ -54,7 +54,7 @@ export const SESSION_ROWS = `
       WHERE session_id = sessions.id AND role = 'user' AND content <> ''
       ORDER BY timestamp, id LIMIT 1
     ) AS preview
-  FROM sessions LEFT JOIN hermes_sessions ON hermes_sessions.session_id = sessions.id`
+  FROM sessions JOIN hermes_sessions ON hermes_sessions.session_id = sessions.id`
 
 /** One row as lists show it. */
 export function toSessionInfo(row: SessionRow): SessionInfo {

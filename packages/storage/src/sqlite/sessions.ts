@@ -10,7 +10,10 @@ const FIND = `${SESSION_ROWS} WHERE sessions.id = ?`
 const INSERT = `
   INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, started_at, title)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const INSERT_EXTRAS = 'INSERT INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
+// A trigger has made the row already, as it does for sessions of other programs.
+const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
+const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
+const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
 const DELETE = [
   'UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?',
@@ -65,6 +68,19 @@ export class Sessions {
       this.#connection
         .statement(`UPDATE sessions SET ${assignments} WHERE id = :id`)
         .run({ ...Object.fromEntries(columns), id })
+    })
+  }
+
+  /** Inside a transaction. */
+  tags(id: string): string[] {
+    return this.#connection.statement(TAGS).pluck().all(id) as string[]
+  }
+
+  setTags(id: string, tags: readonly string[]): Promise<void> {
+    return this.#connection.write(() => {
+      if (!this.find(id)) throw unknownSession(id)
+      this.#connection.statement('DELETE FROM hermes_tags WHERE session_id = ?').run(id)
+      for (const tag of tags) this.#connection.statement(INSERT_TAG).run(tag, id)
     })
   }
 

@@ -8,6 +8,7 @@ import { openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { nextTitle, resolveSession } from './resolve.js'
+import { Search } from './search.js'
 import { Sessions } from './sessions.js'
 import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
@@ -20,20 +21,27 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const sessions = new Sessions(connection, { leases, clock })
   const words = new WordIndex(connection, { logger: options.logger ?? silentLogger })
   const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
+  const search = new Search(connection, words)
   const ask = queryRunner(connection)
   return {
     createSession: (session) => sessions.create(session),
     getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
-    listSessions: (filter) => ask((queries) => queries.list(filter)),
-    latestSession: (filter) => ask((queries) => queries.latest(filter)),
+    listSessions: async (filter) => {
+      await words.catchUp()
+      return ask((queries) => queries.list(filter))
+    },
+    latestSession: async (filter) => {
+      await words.catchUp()
+      return ask((queries) => queries.latest(filter))
+    },
+    tags: (sessionId) => connection.read(() => sessions.tags(sessionId)),
+    setTags: (sessionId, tags) => sessions.setTags(sessionId, tags),
     resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),
     nextTitle: (base) => ask((queries) => nextTitle(queries, base)),
-    search: async (text, filter) => {
-      await words.catchUp()
-      return ask((queries) => queries.search(text, filter))
-    },
+    search: (text, filter) => search.find(text, filter),
+    searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs }) => log.append(sessionId, entries, { lease, atMs }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),

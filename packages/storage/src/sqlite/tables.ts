@@ -54,6 +54,5 @@ export interface MessagesTable {
 export interface Tables {
   sessions: SessionsTable
   messages: MessagesTable
-  /** Word index over `messages`. */
-  messages_fts: { rowid: number; rank: number }
+  hermes_sessions: { session_id: string; cwd: string | null; last_active_ms: number }
 }

@@ -19,7 +19,7 @@ async function write(store: Storage, id: string, texts: readonly string[]): Prom
   await lease.release()
 }
 
-/** How many messages the index of the file knows, read past the store. Throws when index and messages contradict each other. */
+/** How many messages the index of the file knows, read past the store. Throws when the index contradicts itself. */
 function indexed(path: string): number {
   const database = new Database(path)
   try {
@@ -79,13 +79,13 @@ describe('the word index', () => {
     await store.close()
   })
 
-  it('takes in rows that another program put there, and leaves those its triggers took in', async () => {
+  it('takes in rows that another program put there, also those its triggers took in', async () => {
     const { path, store } = await open()
     await write(store, 'a', ['the quick fox'])
     const database = new Database(path)
     database.exec(`CREATE TRIGGER messages_fts_insert AFTER INSERT ON messages BEGIN
-      INSERT INTO messages_fts(rowid, content, tool_name, tool_calls)
-      VALUES (new.id, new.content, new.tool_name, new.tool_calls);
+      INSERT INTO messages_fts(rowid, content)
+      VALUES (new.id, new.content);
     END;`)
     const insert = database.prepare(
       "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 1)",

@@ -1,33 +1,47 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
 import type { Connection } from './connection.js'
+import { type IndexedMessage, toIndexText } from './index-text.js'
 import { getMeta } from './meta.js'
-import { INDEXED_KEY } from './schema-sql.js'
+import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from './schema-sql.js'
 
 const DELAY_MS = 200
-const BATCH_ROWS = 500
-// Taking in this much holds the event loop and other writers for some 20 ms.
-const BATCH_BYTES = 500_000
+// Taking in this much holds the event loop and other writers for some 10 ms, and 40 ms when the index merges its parts.
+const BATCH_ROWS = 200
+const BATCH_CHARS = 150_000
+const BACKLOG_SHARE_MS = 50
 
-const COLUMNS = "SELECT name FROM pragma_table_info('messages_fts')"
-const WAITING = `
-  SELECT id, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) AS bytes
-  FROM messages WHERE id > ? ORDER BY id LIMIT ${BATCH_ROWS}`
-// What is in the index already is known by its size record: another program's triggers may have put it there.
-const INDEX = `
-  INSERT INTO messages_fts (rowid, content, tool_name, tool_calls)
-  SELECT id, content, tool_name, tool_calls FROM messages
-  WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM messages_fts_docsize WHERE messages_fts_docsize.id = messages.id)`
-const SET_INDEXED = 'INSERT OR REPLACE INTO state_meta (key, value) VALUES (?, ?)'
+const ROWS = `
+  SELECT messages.id, session_id, coalesce(source, '') AS source, role, content, tool_name, tool_calls, timestamp
+  FROM messages LEFT JOIN sessions ON sessions.id = session_id`
+const NEWER = `${ROWS} WHERE messages.id > ? ORDER BY messages.id LIMIT ${BATCH_ROWS}`
+const OLDER = `${ROWS} WHERE messages.id <= ? ORDER BY messages.id DESC LIMIT ${BATCH_ROWS}`
+const CHANGED = `${ROWS} WHERE messages.id IN (SELECT id FROM hermes_reindex) ORDER BY messages.id LIMIT ${BATCH_ROWS}`
+const IS_BEHIND = `SELECT EXISTS (SELECT 1 FROM messages WHERE id > ?) OR EXISTS (SELECT 1 FROM hermes_reindex)`
+const INDEX = 'INSERT OR REPLACE INTO messages_fts (rowid, content) VALUES (?, ?)'
+const ADD_TO_BLOCK = `
+  INSERT INTO hermes_blocks (block, min_ms, max_ms) VALUES (:block, :atMs, :atMs)
+  ON CONFLICT (block) DO UPDATE SET min_ms = min(min_ms, :atMs), max_ms = max(max_ms, :atMs)`
+const NOTE_ACTIVITY =
+  'UPDATE hermes_sessions SET last_active_ms = :atMs WHERE session_id = :id AND last_active_ms < :atMs'
+const SET_MARK = 'INSERT OR REPLACE INTO state_meta (key, value) VALUES (?, ?)'
+
+interface Row extends IndexedMessage {
+  readonly id: number
+  readonly timestamp: number
+}
 
 /**
  * Takes words of new messages into the index: a moment after an append, many at a time, and in any case before a search. An append
  * would take twice as long if it did that itself. What a kill left out is taken in later, since the index says how far it goes.
+ * After an upgrade everything older follows, newest first.
  */
 export class WordIndex {
   readonly #connection: Connection
   readonly #logger: Logger
   #timer: NodeJS.Timeout | null = null
-  #isOurs: boolean | null = null
+  #isStopped = false
+  #catchingUp: Promise<void> | null = null
 
   constructor(connection: Connection, options: { readonly logger: Logger }) {
     this.#connection = connection
@@ -36,54 +50,106 @@ export class WordIndex {
 
   /** Has the index brought up to date soon. Keeps no process alive. */
   schedule(): void {
-    if (this.#timer !== null) return
+    if (this.#timer !== null || this.#isStopped) return
     this.#timer = setTimeout(() => {
       this.#timer = null
-      void this.catchUp()
+      void this.catchUp({ backlogMs: BACKLOG_SHARE_MS })
     }, DELAY_MS)
     this.#timer.unref()
   }
 
-  /** Brings the index up to date. Where that cannot be, on a read-only medium for one, it stays as it is. */
-  async catchUp(): Promise<void> {
+  /**
+   * Brings the index up to date, in steps that let others have a turn; what is older than the index itself gets `backlogMs` of the
+   * time and goes on afterwards. Where the file cannot be written, the index stays as it is.
+   */
+  async catchUp({ backlogMs = 0 }: { readonly backlogMs?: number } = {}): Promise<void> {
+    const untilMs = performance.now() + backlogMs
+    this.#catchingUp ??= this.#takeAllNew().finally(() => (this.#catchingUp = null))
+    await this.#catchingUp
     try {
-      while (await this.#connection.read(() => this.#isBehind())) await this.#connection.write(() => this.takeSome())
+      while (!this.#isStopped && (await this.#connection.read(() => this.backlog())) > 0) {
+        await this.#connection.write(() => this.#takeBacklog())
+        if (performance.now() >= untilMs) return this.schedule()
+        await nextTick()
+      }
     } catch (error) {
-      this.#logger.warn('the word index is not up to date', { error: errorLine(error) })
+      this.#warn(error)
     }
   }
 
-  /** Inside a transaction: takes in the next messages, as many as do not hold up others. */
+  /** Inside a transaction: takes in the next new messages, as many as do not hold up others. */
   takeSome(): void {
     if (!this.#isBehind()) return
-    const from = this.#indexedUpTo()
-    let upTo = from
-    let bytes = 0
-    for (const row of this.#connection.statement(WAITING).iterate(from) as Iterable<{ id: number; bytes: number }>) {
-      if (upTo > from && bytes + row.bytes > BATCH_BYTES) break
-      upTo = row.id
-      bytes += row.bytes
+    const newer = this.#take(NEWER, this.#mark(INDEXED_KEY))
+    if (newer.length > 0) this.#setMark(INDEXED_KEY, newer.at(-1)!.id)
+    else {
+      const changed = this.#take(CHANGED)
+      for (const { id } of changed) this.#connection.statement('DELETE FROM hermes_reindex WHERE id = ?').run(id)
+      if (changed.length === 0) this.#connection.statement('DELETE FROM hermes_reindex').run()
     }
-    this.#connection.statement(INDEX).run(from, upTo)
-    this.#connection.statement(SET_INDEXED).run(INDEXED_KEY, String(upTo))
+  }
+
+  /** Inside a transaction: the id up to which older messages are not in the index yet; 0 when all are. */
+  backlog(): number {
+    return this.#mark(BACKLOG_KEY)
   }
 
   /** Leaves the rest for later. */
   stop(): void {
+    this.#isStopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
   }
 
-  /** The index of another program, with columns of its own, is kept by that program's triggers. */
-  #isBehind(): boolean {
-    this.#isOurs ??= this.#connection.statement(COLUMNS).pluck().all().includes('tool_calls')
-    if (!this.#isOurs) return false
-    return (
-      this.#connection.statement('SELECT 1 FROM messages WHERE id > ? LIMIT 1').get(this.#indexedUpTo()) !== undefined
-    )
+  async #takeAllNew(): Promise<void> {
+    try {
+      while (!this.#isStopped && (await this.#connection.read(() => this.#isBehind()))) {
+        await this.#connection.write(() => this.takeSome())
+        await nextTick()
+      }
+    } catch (error) {
+      this.#warn(error)
+    }
   }
 
-  #indexedUpTo(): number {
-    return Number(getMeta(this.#connection, INDEXED_KEY) ?? 0)
+  #takeBacklog(): void {
+    const older = this.#take(OLDER, this.backlog())
+    this.#setMark(BACKLOG_KEY, older.length === 0 ? 0 : older.at(-1)!.id - 1)
+  }
+
+  /** Takes in the first rows of a query, at least one. */
+  #take(sql: string, ...parameters: number[]): readonly Row[] {
+    const rows: Row[] = []
+    let chars = 0
+    for (const row of this.#connection.statement(sql).iterate(...parameters) as Iterable<Row>) {
+      chars += (row.content?.length ?? 0) + (row.tool_calls?.length ?? 0)
+      if (rows.length > 0 && chars > BATCH_CHARS) break
+      rows.push(row)
+    }
+    for (const row of rows.toSorted((left, right) => left.id - right.id)) this.#index(row)
+    return rows
+  }
+
+  #index(row: Row): void {
+    const atMs = Math.round(row.timestamp * 1000)
+    this.#connection.statement(INDEX).run(row.id, toIndexText(row))
+    this.#connection.statement(ADD_TO_BLOCK).run({ block: Math.floor(row.id / BLOCK_IDS), atMs })
+    this.#connection.statement(NOTE_ACTIVITY).run({ id: row.session_id, atMs })
+  }
+
+  #isBehind(): boolean {
+    return this.#connection.statement(IS_BEHIND).pluck().get(this.#mark(INDEXED_KEY)) === 1
+  }
+
+  #mark(key: string): number {
+    return Number(getMeta(this.#connection, key) ?? 0)
+  }
+
+  #setMark(key: string, id: number): void {
+    this.#connection.statement(SET_MARK).run(key, String(id))
+  }
+
+  #warn(error: unknown): void {
+    this.#logger.warn('the word index is not up to date', { error: errorLine(error) })
   }
 }

@@ -1,0 +1,111 @@
+// One process of the store's bench, started with the sources: node process.mjs JOB PATH [OPTIONS as JSON]. Prints one line of JSON.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createCorpus, createRandom } from './corpus.mjs'
+import { drawQueries } from './queries.mjs'
+
+const [job, path, json = '{}'] = process.argv.slice(2)
+const options = JSON.parse(json)
+const { openStorage } = await import('../../packages/storage/src/index.ts')
+if (job === 'open') await (await openStorage({ path: `${path}.small` })).close()
+const startedAtMs = performance.now()
+const store = await openStorage({ path })
+const openMs = performance.now() - startedAtMs
+const JOBS = { make: () => null, build, append, open, search }
+console.log(JSON.stringify(await JOBS[job]()))
+await store.close()
+
+/** The corpus, in through the store's own door. */
+async function build() {
+  let last = ''
+  for (const session of createCorpus(options.messages)) {
+    await store.createSession({ id: session.id, source: session.source })
+    const lease = await store.acquireLease(session.id, { owner: 'bench' })
+    for (const message of session.messages)
+      await store.append(session.id, [toEntry(message)], { lease, atMs: message.atMs })
+    await lease.release()
+    last = session.id
+  }
+  await store.search('x')
+  return { last }
+}
+
+function toEntry({ role, content, callId, tool, args }) {
+  const text = content === null ? [] : [{ type: 'text', text: content }]
+  if (role === 'tool') return { type: 'message', message: { role, callId, toolName: tool, content: text } }
+  const calls = args ? [{ type: 'tool-call', id: callId, name: tool, args, rawArgs: JSON.stringify(args) }] : []
+  return { type: 'message', message: { role, content: [...text, ...calls] } }
+}
+
+/** `count` messages, each on its own and awaited; `perSecond` slows it down, `forMs` ends it. */
+async function append() {
+  const { session, count, perSecond, forMs = Infinity } = options
+  await store.createSession({ id: session, source: 'cli' })
+  const lease = await store.acquireLease(session, { owner: session })
+  const text = 'The quick brown fox jumps over the lazy dog, again and again. '.repeat(8)
+  const waits = []
+  let errors = 0
+  const beginMs = performance.now()
+  for (let i = 0; i < count && performance.now() - beginMs < forMs; i++) {
+    if (perSecond) await sleep(1_000 / perSecond)
+    const fromMs = performance.now()
+    await store
+      .append(
+        session,
+        [{ type: 'message', message: { role: 'user', content: [{ type: 'text', text: `${i} ${text}` }] } }],
+        { lease },
+      )
+      .catch(() => errors++)
+    waits.push(performance.now() - fromMs)
+  }
+  const seconds = (performance.now() - beginMs) / 1_000
+  const stored = (await store.entries(session)).length
+  return {
+    perSecond: waits.length / seconds,
+    p99: percentile(waits, 0.99),
+    errors,
+    lost: waits.length - errors - stored,
+  }
+}
+
+/** How long it takes to open the file, to list sessions and to read the newest. */
+async function open() {
+  const listed = await timed(() => store.listSessions())
+  const [newest] = listed.result
+  const resumed = await timed(() => store.entries(newest.id))
+  const again = await timed(() => store.listSessions())
+  return { openMs, listMs: again.ms, resumeMs: resumed.ms }
+}
+
+/** Searches of every kind, and the longest time nothing else could run. */
+async function search() {
+  const queries = drawQueries(path, { random: createRandom(7), each: options.each })
+  await store.search('warm')
+  const samples = Object.fromEntries(Object.keys(queries).map((kind) => [kind, []]))
+  let heldMs = 0
+  let lastMs = performance.now()
+  const heart = setInterval(() => {
+    const now = performance.now()
+    heldMs = Math.max(heldMs, now - lastMs - 5)
+    lastMs = now
+  }, 5)
+  for (let i = 0; i < options.each; i++) {
+    for (const [kind, list] of Object.entries(queries)) {
+      const { text, ...filter } = list[i]
+      samples[kind].push((await timed(() => store.search(text, filter))).ms)
+      await sleep(2)
+    }
+  }
+  clearInterval(heart)
+  const p95 = Object.fromEntries(Object.entries(samples).map(([kind, values]) => [kind, percentile(values, 0.95)]))
+  return { p95, heldMs }
+}
+
+async function timed(work) {
+  const fromMs = performance.now()
+  const result = await work()
+  return { result, ms: performance.now() - fromMs }
+}
+
+function percentile(values, share) {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]
+}

@@ -1,0 +1,78 @@
+/** What the index gets of one message. */
+export interface IndexedMessage {
+  readonly role: string
+  readonly content: string | null
+  readonly tool_name: string | null
+  readonly tool_calls: string | null
+  readonly session_id: string
+  readonly source: string
+}
+
+/** What a search may be narrowed by without looking at messages. */
+export type Facet = 'role' | 'source' | 'session'
+
+/**
+ * What a message has beyond this is not searched. Taking in as much lasts some 50 ms; tool results are cut at a tenth of it before
+ * they get here.
+ */
+const MAX_CHARS = 1_000_000
+
+// Letters that nobody types: words of the index that begin with them are facets.
+const MARKS: Readonly<Record<Facet, string>> = { role: '\ue000', source: '\ue001', session: '\ue002' }
+const ANY_MARK = /[\ue000-\ue002]/g
+
+// Thai to Myanmar, Khmer, Hangul, kana, Han. Ranges, because property classes are a hundred times slower on long texts.
+const UNSPACED =
+  '\\u0e00-\\u0eff\\u1000-\\u109f\\u1100-\\u11ff\\u1780-\\u17ff\\u3005-\\u3007\\u3040-\\u30ff\\u3130-\\u318f\\u3400-\\u4dbf' +
+  '\\u4e00-\\u9fff\\ua960-\\ua97f\\uac00-\\ud7ff\\uf900-\\ufaff\\uff66-\\uffdc\\u{20000}-\\u{3ffff}'
+const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
+const UNSPACED_RUN = new RegExp(`[${UNSPACED}]+`, 'gu')
+const HUMPS = /\p{L}*[\p{Ll}\p{N}]\p{Lu}[\p{L}\p{N}]*/gu
+const HAS_HUMP = /[a-z\d][A-Z]/
+const HUMP = /\p{Lu}?[\p{Ll}\p{N}]+|\p{Lu}+(?!\p{Ll})/gu
+
+/**
+ * The text the index takes in for a message. Scripts without blanks become pairs of neighbouring characters, so that any two of
+ * them are found; the parts of names like `getUserById` follow the text; facets come last.
+ */
+export function toIndexText(message: IndexedMessage): string {
+  const { role, content, tool_name, tool_calls, session_id, source } = message
+  const text = [content, tool_name, tool_calls].filter(Boolean).join('\n').slice(0, MAX_CHARS).replace(ANY_MARK, ' ')
+  const facets = [facetWord('role', role), facetWord('source', source), facetWord('session', session_id)]
+  return [pairUp(text), ...partsOfNames(text), ...facets].join(' ')
+}
+
+/** The word that stands for a facet. Two values may share one, so what it finds is to be checked. */
+export function facetWord(facet: Facet, value: string): string {
+  return MARKS[facet] + value.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
+}
+
+/** Whether `text` has characters of a script without blanks. */
+export function isUnspaced(text: string): boolean {
+  return HAS_UNSPACED.test(text)
+}
+
+/** The runs of scripts without blanks, and what is between them. */
+export function splitUnspaced(text: string): readonly string[] {
+  return text.split(new RegExp(`([${UNSPACED}]+)`, 'u')).filter((part) => part.trim() !== '')
+}
+
+/** `部署失败` becomes `部署`, `署失`, `失败`. A single character stays as it is. */
+export function pairs(run: string): readonly string[] {
+  const characters = [...run]
+  return characters.length === 1
+    ? characters
+    : characters.slice(1).map((character, index) => characters[index]! + character)
+}
+
+/** The last character follows as a word of its own, so that each character begins one. */
+function pairUp(text: string): string {
+  if (!isUnspaced(text)) return text
+  return text.replace(UNSPACED_RUN, (run) => ` ${pairs(run).join(' ')} ${[...run].at(-1)} `)
+}
+
+function partsOfNames(text: string): readonly string[] {
+  if (!HAS_HUMP.test(text)) return []
+  const names = new Set(text.match(HUMPS))
+  return [...new Set([...names].flatMap((name) => name.match(HUMP) ?? []))]
+}
