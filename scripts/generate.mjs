@@ -1,6 +1,6 @@
 // node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
-// other package, which then exports it at `./tools`.
+// other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found or two of one name.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -46,21 +46,32 @@ function factoriesIn(directory, module) {
 
 function render(found) {
   const modules = Map.groupBy(found, (tool) => tool.module)
-  const imports = [...modules.keys()].sort(compare).map((module) => {
+  const sorted = [...modules.keys()].sort(compare)
+  const imports = sorted.map((module) => {
     const names = modules.get(module).map((tool) => `  ${tool.factory},\n`)
-    const settings = module === '@hermes/tools' ? '  type ToolSettings,\n' : ''
-    return `import {\n${names.join('')}${settings}} from '${module}'\n`
+    return `import {\n${names.join('')}  type ${servicesOf(module)},\n} from '${module}'\n`
   })
+  const services = ['ToolSettings', ...sorted.map(servicesOf).filter((name) => name !== 'ToolSettings')]
   const entries = found.map((tool) => `  ${tool.factory},\n`)
   return `// Written by \`pnpm gen\`. Every tool that ships with Hermes, by the name of its factory.
 import type { Tool } from '@hermes/contracts/tool'
 ${imports.join('')}
-/** Makes one tool with the limits of a home. */
-export type ToolFactory = (settings: ToolSettings) => Tool
+/** What the tools need of a home. */
+export type ToolServices = ${services.join(' & ')}
+
+/** Makes one tool for a home. */
+export type ToolFactory = (services: ToolServices) => Tool
 
 export const toolFactories: readonly ToolFactory[] = [
 ${entries.join('')}]
 `
+}
+
+/** `@hermes/agent-core/tools` → `AgentCoreToolServices`; the package `tools` itself has limits only. */
+function servicesOf(module) {
+  const [, name, isSubpath] = module.split('/')
+  if (!isSubpath) return 'ToolSettings'
+  return `${name.replace(/(?:^|-)(\w)/g, (_, letter) => letter.toUpperCase())}ToolServices`
 }
 
 function list(directory) {

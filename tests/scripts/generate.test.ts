@@ -37,14 +37,18 @@ it('lists the factories of all packages, sorted, and finds its own output fresh'
 import type { Tool } from '@hermes/contracts/tool'
 import {
   createMemoryTool,
+  type MemoryToolServices,
 } from '@hermes/memory/tools'
 import {
   createWriteFileTool,
   type ToolSettings,
 } from '@hermes/tools'
 
-/** Makes one tool with the limits of a home. */
-export type ToolFactory = (settings: ToolSettings) => Tool
+/** What the tools need of a home. */
+export type ToolServices = ToolSettings & MemoryToolServices
+
+/** Makes one tool for a home. */
+export type ToolFactory = (services: ToolServices) => Tool
 
 export const toolFactories: readonly ToolFactory[] = [
   createMemoryTool,

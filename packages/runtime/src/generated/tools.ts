@@ -13,8 +13,11 @@ import {
   type ToolSettings,
 } from '@hermes/tools'
 
-/** Makes one tool with the limits of a home. */
-export type ToolFactory = (settings: ToolSettings) => Tool
+/** What the tools need of a home. */
+export type ToolServices = ToolSettings
+
+/** Makes one tool for a home. */
+export type ToolFactory = (services: ToolServices) => Tool
 
 export const toolFactories: readonly ToolFactory[] = [
   createClarifyTool,
