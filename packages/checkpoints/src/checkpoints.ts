@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs'
+import { type Clock, systemClock } from '@hermes/contracts'
+import type { Permit } from '@hermes/contracts/policy'
+import { type CheckpointLimits, defaultLimits } from './limits.js'
+import { type ChangedPath, changesSince, readFromCheckpoint } from './look.js'
+import { allStores, isPruneDue, type Pruned, type PruneOptions, pruneAll, totalBytes } from './prune.js'
+import type { Checkpoint } from './record.js'
+import { type RestoreReport, type RestoreRequest, restoreWorkspace } from './restore-workspace.js'
+import { settle, type TakeOptions, take } from './take.js'
+import type { Workspace } from './workspace.js'
+import { WorkspaceStore } from './workspace-store.js'
+
+/** Options of {@link createCheckpoints}. */
+export interface CheckpointsOptions {
+  /** Where checkpoints are kept; made with mode 0700 on first use. Absolute, links followed. */
+  readonly directory: string
+  /** Default: {@link defaultLimits}. */
+  readonly limits?: Partial<CheckpointLimits>
+  /** Default: the machine's clock. */
+  readonly clock?: Clock
+}
+
+/** A workspace that has checkpoints. */
+export interface WorkspaceInfo {
+  /** `null` when that cannot be told any more. */
+  readonly root: string | null
+  /** Oldest first. */
+  readonly checkpoints: readonly Checkpoint[]
+  /** On disk. */
+  readonly sizeBytes: number
+}
+
+/**
+ * Snapshots of workspaces on this machine, and ways back to them. `root` is always absolute with links followed. Failures are
+ * `HermesError` `checkpoint.*` of one line; `checkpoint.busy` is retryable.
+ */
+export interface Checkpoints {
+  /**
+   * Keeps the state of every file that is not excluded, too large or unreadable. Abort leaves the store as it was; so does the time
+   * limit, which rejects with `checkpoint.timeout`.
+   */
+  take(root: string, options: TakeOptions): Promise<Checkpoint>
+  /** Notes the state at the end of a run, so that edits made later are known as somebody else's. Drops what the run did not need. */
+  settle(root: string, runId: string): Promise<void>
+  /** Oldest first; empty for a folder without any. */
+  list(root: string): readonly Checkpoint[]
+  /**
+   * Takes back what was done since a checkpoint and keeps the edits of others; what cannot be told apart is named and left alone. Takes
+   * a checkpoint of kind `restore` first. A kill at any moment leaves every file whole, and the same call finishes the work. Abort
+   * stops between two files. `permit` is for writing `root` itself.
+   * @throws HermesError `checkpoint.unknown` naming what there is, `checkpoint.outside`, `checkpoint.no_such_path`.
+   */
+  restore(permit: Permit, root: string, request: RestoreRequest): Promise<RestoreReport>
+  /** What is different now from a checkpoint (number or label), sorted by path. */
+  changes(root: string, wanted: string, options?: { readonly signal?: AbortSignal }): Promise<readonly ChangedPath[]>
+  /** The bytes of one file in a checkpoint; `null` when it has no such file. */
+  read(root: string, wanted: string, path: string): Promise<Uint8Array | null>
+  /** All workspaces, those with the newest checkpoint first. */
+  workspaces(): readonly WorkspaceInfo[]
+  /** Removes checkpoints that are too old, too many or of workspaces that are gone, then the oldest until the rest fits. */
+  prune(options?: PruneOptions): Promise<Pruned>
+  /** Regular upkeep: `null` when the last one is less than `minIntervalHours` ago. */
+  pruneIfDue(options: PruneOptions & { readonly minIntervalHours: number }): Promise<Pruned | null>
+  /** Removes all checkpoints of all workspaces. */
+  clear(): Promise<Pruned>
+}
+
+/** Opens the checkpoints of a Hermes home. Nothing is read or made before it is needed. */
+export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
+  const { directory, clock = systemClock } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const at = (root: string): Workspace => ({
+    store: WorkspaceStore.of(directory, root),
+    root,
+    directory,
+    limits,
+    clock,
+  })
+  const prune = (asked: PruneOptions = {}) => pruneAll(directory, { ...asked, nowMs: clock.now(), limits })
+  return {
+    take: async (root, asked) => take(at(root), asked),
+    settle: (root, runId) => settle(at(root), runId),
+    list: (root) => (at(root).store.exists() ? at(root).store.records.list() : []),
+    restore: async (permit, root, request) => {
+      permit.consume({ type: 'write', path: root, operation: 'write', backend: 'local' })
+      return restoreWorkspace(at(root), request)
+    },
+    changes: (root, wanted, { signal } = {}) => changesSince(at(root), wanted, signal),
+    read: (root, wanted, path) => readFromCheckpoint(at(root), wanted, path),
+    workspaces: () =>
+      allStores(directory)
+        .map((store) => ({ root: store.root(), checkpoints: store.records.list(), sizeBytes: store.sizeBytes() }))
+        .sort((left, right) => (right.checkpoints.at(-1)?.atMs ?? 0) - (left.checkpoints.at(-1)?.atMs ?? 0)),
+    prune,
+    pruneIfDue: async ({ minIntervalHours, ...asked }) => {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      return isPruneDue(directory, clock.now(), minIntervalHours) ? prune(asked) : null
+    },
+    clear: () => clear(directory),
+  }
+}
+
+async function clear(directory: string): Promise<Pruned> {
+  const stores = allStores(directory)
+  const removed = stores.reduce((sum, store) => sum + store.records.list().length, 0)
+  const freedBytes = totalBytes(directory)
+  for (const store of stores) await store.exclusively(async () => store.remove())
+  return { removed, freedBytes }
+}

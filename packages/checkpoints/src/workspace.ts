@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs'
+import { type Clock, HermesError } from '@hermes/contracts'
+import type { CheckpointLimits } from './limits.js'
+import type { ObjectStore } from './object-store.js'
+import { type Snapshot, takeSnapshot } from './snapshot.js'
+import type { WorkspaceStore } from './workspace-store.js'
+
+/** One workspace and where its checkpoints are. */
+export interface Workspace {
+  readonly store: WorkspaceStore
+  /** Absolute, links followed. */
+  readonly root: string
+  /** The folder of the checkpoints of all workspaces. */
+  readonly directory: string
+  readonly limits: CheckpointLimits
+  readonly clock: Clock
+}
+
+/**
+ * The state of the workspace now, kept in its store; the caller holds the lock.
+ * @throws HermesError `checkpoint.timeout`, `checkpoint.too_many_files`, `checkpoint.too_large`, `checkpoint.no_workspace`.
+ */
+export async function keepState(
+  { store, root, directory, limits }: Workspace,
+  objects: ObjectStore,
+  signal?: AbortSignal,
+): Promise<Snapshot & { readonly rootMode: number }> {
+  const stats = statSync(root, { throwIfNoEntry: false })
+  if (!stats?.isDirectory())
+    throw new HermesError(`${root} is no folder, so there is nothing to keep.`, { code: 'checkpoint.no_workspace' })
+  const limit = AbortSignal.timeout(limits.timeoutMs)
+  try {
+    const snapshot = await takeSnapshot({
+      root,
+      store: objects,
+      cachePath: store.cachePath,
+      ownFolder: directory,
+      limits,
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    return { ...snapshot, rootMode: stats.mode & 0o7777 }
+  } catch (error) {
+    if (signal?.aborted || !limit.aborted || error !== limit.reason) throw error
+    throw new HermesError(`${root} is too large to be looked through within ${limits.timeoutMs / 1000} seconds.`, {
+      code: 'checkpoint.timeout',
+      details: { timeoutMs: limits.timeoutMs },
+    })
+  }
+}
