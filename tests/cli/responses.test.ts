@@ -21,7 +21,11 @@ describe('hermes chat with api_mode: codex_responses', () => {
     await writeFile(join(scene.cwd, 'note.txt'), 'colour\n')
     scene.server.enqueue(
       { reasoning: 'Read it first.', toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] },
-      { toolCalls: [{ name: 'patch', args: { path: 'note.txt', old_string: 'colour', new_string: 'color' } }] },
+      {
+        text: 'Now I change it.',
+        phase: 'commentary',
+        toolCalls: [{ name: 'patch', args: { path: 'note.txt', old_string: 'colour', new_string: 'color' } }],
+      },
       { reasoning: 'That is all.', text: 'It says color now.' },
       { text: 'Still color.' },
     )
@@ -34,7 +38,8 @@ describe('hermes chat with api_mode: codex_responses', () => {
     expect(requests.map(({ api }) => api)).toEqual(Array(4).fill('responses'))
     for (let index = 1; index < requests.length; index++)
       expect(checkPrefix(requests[index - 1]!, requests[index]!), `request ${index + 1}`).toBeNull()
-    const items = requests[3]?.body['input'] as readonly { readonly type: string; readonly summary?: unknown }[]
+    const items = requests[3]?.body['input'] as readonly { readonly phase?: string; readonly summary?: unknown }[]
+    expect(items.flatMap(({ phase = [] }) => phase)).toEqual(['commentary'])
     expect(items.flatMap(({ summary }) => summary ?? [])).toMatchObject([
       { text: 'Read it first.' },
       { text: 'That is all.' },

@@ -102,8 +102,7 @@ export class AnswerAssembler {
     this.#slots.set(key, slot)
     if (slot.type !== 'call') return { slot, events: [] }
     const { index, id, name } = slot
-    const head: ModelEvent = { type: 'tool-call-delta', index, id, name }
-    return { slot, events: [head, ...this.#extendCall(slot, item.arguments ?? '')] }
+    return { slot, events: [{ type: 'tool-call-delta', index, id, name }] }
   }
 
   #slotOf(item: WireOutputItem): Slot {

@@ -253,7 +253,7 @@ describe('answers of servers that bend the protocol', () => {
     for (const body of [
       events(done(0, message), done(1, item), end({ status: 'completed', output: [] })),
       events(end({ status: 'completed', output: [message, item] })),
-      events(added(0, message), text(0, 'hel'), text(0, 'lo'), done(0, message), added(1, item), end()),
+      events(added(0, message), text(0, 'hel'), text(0, 'lo'), done(0, message), added(1, item), done(1, item), end()),
     ]) {
       const all = await collect(raw(body).stream(request, { credential: null }))
       const said = all.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
