@@ -23,7 +23,9 @@ export interface CredentialPoolOptions {
   readonly baseUrl?: string
   /** With which client logins are renewed that do not say so themselves. Default none. */
   readonly oauth?: OAuthSettings | null
-  /** Default: a POST to the token endpoint, through a fetch that is pinned to it. */
+  /** The way to token endpoints. Default: the guarded fetch, pinned to the origin of each. */
+  readonly fetchTo?: (address: string) => typeof fetch
+  /** Default: a POST to the token endpoint. */
   readonly renewTokens?: RenewTokens
   readonly clock?: Clock
   /** 0 to below 1. Default `Math.random`. */
@@ -68,7 +70,7 @@ class FilePool implements CredentialPool {
       logger,
       find: async (id) => (await this.#all()).find((entry) => entry.id === id) ?? null,
       change: (entry, fields) => this.#change(entry, ({ secret }) => (secret === entry.secret ? fields : null)),
-      renewTokens: options.renewTokens ?? renewOverHttp,
+      renewTokens: options.renewTokens ?? ((...args) => renewOverHttp(options, ...args)),
       oauth: options.oauth ?? null,
     })
   }
@@ -241,9 +243,12 @@ class FilePool implements CredentialPool {
   }
 }
 
-async function renewOverHttp(...args: Parameters<RenewTokens>): ReturnType<RenewTokens> {
+async function renewOverHttp(
+  { fetchTo, clock = systemClock }: CredentialPoolOptions,
+  ...[refreshToken, settings]: Parameters<RenewTokens>
+): ReturnType<RenewTokens> {
   const { renewTokens } = await import('./oauth/index.js')
-  return renewTokens(...args)
+  return renewTokens(refreshToken, settings, { fetchTo, now: () => clock.now() })
 }
 
 function originOf(url: string): string {

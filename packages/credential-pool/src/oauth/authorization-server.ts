@@ -2,12 +2,12 @@ import { HermesError } from '@hermes/contracts'
 import * as oauth from 'oauth4webapi'
 import type { OAuthSettings, TokenSet } from '../tokens.js'
 import { toOAuthError } from './oauth-error.js'
-import { createTokenFetch } from './token-fetch.js'
+import { createTokenFetch, type FetchTo } from './token-fetch.js'
 
 /** How a flow reaches the world. */
 export interface FlowOptions {
-  /** Default: that of the guarded fetch. Each endpoint is pinned to its own origin in any case. */
-  readonly fetch?: typeof fetch
+  /** Default: the guarded fetch, pinned to the origin of each endpoint. */
+  readonly fetchTo?: FetchTo | undefined
   /** Unix milliseconds. Default `Date.now`. */
   readonly now?: () => number
   /** Ends the request or the waiting with an `AbortError`. */
@@ -85,13 +85,13 @@ interface RequestOptions {
 /** Runs one exchange with an endpoint; its failures become errors a person can act on. */
 export async function atEndpoint<T>(
   endpoint: string,
-  { fetch, signal }: FlowOptions,
+  { fetchTo, signal }: FlowOptions,
   exchange: (request: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   try {
     return await exchange({
-      [oauth.customFetch]: createTokenFetch(endpoint, { fetch }),
+      [oauth.customFetch]: createTokenFetch(endpoint, fetchTo),
       [oauth.allowInsecureRequests]: isLoopback(endpoint),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })

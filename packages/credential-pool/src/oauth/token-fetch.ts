@@ -1,22 +1,23 @@
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import { createOriginFetch } from '@hermes/safety'
 
-/** Options of {@link createTokenFetch}. */
-export interface TokenFetchOptions {
-  /** Default: that of the guarded fetch. */
-  readonly fetch?: typeof fetch | undefined
-}
+/** A fetch that reaches the origin of the address and nothing else. */
+export type FetchTo = (address: string) => typeof fetch
 
 /**
- * The way to one endpoint of an authorization server and to no other origin. Answers that depart from RFC 6749 in known ways are put
- * right: errors with status 200, errors as objects, and challenges beside a plain error. ID tokens are left out, nobody reads them.
+ * The way to one endpoint of an authorization server. Answers that depart from RFC 6749 in known ways are put right: errors with status
+ * 200, errors as objects, and challenges beside a plain error. ID tokens are left out, nobody reads them.
  */
-export function createTokenFetch(endpoint: string, { fetch }: TokenFetchOptions): typeof globalThis.fetch {
-  const pinned = createOriginFetch({ baseUrl: endpoint, ...(fetch ? { fetch } : {}) })
+export function createTokenFetch(endpoint: string, fetchTo: FetchTo = pinned): typeof fetch {
+  const send = fetchTo(endpoint)
   return async (input, init) => {
     const body = init?.body instanceof URLSearchParams ? init.body.toString() : init?.body
-    return toStandard(await pinned(input, { ...init, ...(body === undefined ? {} : { body }) }))
+    return toStandard(await send(input, { ...init, ...(body === undefined ? {} : { body }) }))
   }
+}
+
+function pinned(baseUrl: string): typeof fetch {
+  return createOriginFetch({ baseUrl })
 }
 
 async function toStandard(response: Response): Promise<Response> {
