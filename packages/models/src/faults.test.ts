@@ -9,12 +9,13 @@ import { drive, type Outcome, STALLS_HERE } from './__fixtures__/drive.js'
 import { keyRing } from './__fixtures__/key-ring.js'
 import { createModelClient, type ModelClientOptions } from './index.js'
 
-type Wire = (server: ModelServer) => Pick<ModelClientOptions, 'provider' | 'baseUrl'>
+type Wire = (server: ModelServer) => Pick<ModelClientOptions, 'provider' | 'baseUrl' | 'api'>
 
 /** A further wire joins by a line here. */
 const WIRES: Readonly<Record<string, Wire>> = {
   'chat-completions': ({ baseUrl }) => ({ provider: 'custom', baseUrl }),
   'anthropic-messages': ({ anthropicBaseUrl }) => ({ provider: 'anthropic', baseUrl: anthropicBaseUrl }),
+  responses: ({ baseUrl }) => ({ provider: 'openai', baseUrl, api: 'responses' }),
 }
 
 const SETUPS = ['one key', 'three keys', 'a fallback'] as const
