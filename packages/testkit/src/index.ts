@@ -1,4 +1,6 @@
 export { createFakeClock, type FakeClock } from './fake-clock.js'
+export { checkConverseRequest } from './model-server/converse-body.js'
+export { encodeEventMessage } from './model-server/event-stream.js'
 export { checkMessagesRequest } from './model-server/messages-body.js'
 export {
   type CapturedRequest,

@@ -19,5 +19,7 @@ export { createRecorder, type Recorder, type RecorderOptions } from './recording
 export { type ServedRecording, type ServeRecordingOptions, serveRecording } from './recording/serve-recording.js'
 export { type ParsedToolArguments, parseToolArguments } from './tool-arguments.js'
 export { type CallTarget, toTransportError } from './transport-error.js'
+export { awsCredential } from './wires/bedrock-converse/aws-credential.js'
+export { bedrockAddress } from './wires/bedrock-converse/aws-region.js'
 export { toWireMessages, type WireMessageOptions } from './wires/chat-completions/wire-messages.js'
 export type { WireMessage, WirePart, WireToolCall } from './wires/chat-completions/wire-types.js'

@@ -4,21 +4,19 @@ import type { WireBlock, WireMessage, WireRequest } from './wire-types.js'
 const MARKED_MESSAGES = 3
 
 /**
- * The request with marks for the provider's cache: one after the system text, which tool definitions precede (without system text
- * after the definitions, where the model takes one there), and one at the end of each of the last three messages. Four is what the
- * provider allows. Unchanged for a model that takes none; an hour becomes five minutes for one that keeps nothing longer.
+ * The request with marks for the provider's cache: one after the system text, which tool definitions precede, and one at the end of each
+ * of the last three messages. Four is what the provider allows. Unchanged for a model that takes none; an hour becomes five minutes for
+ * one that keeps nothing longer.
  */
 export function markCache(request: WireRequest, family: ConverseFamily, asked: '5m' | '1h'): WireRequest {
   if (!family.cacheTtl) return request
   const isLong = asked === '1h' && family.cacheTtl === '1h'
   const point = { cachePoint: { type: 'default' as const, ...(isLong ? { ttl: '1h' as const } : {}) } }
-  const { system, toolConfig, messages = [] } = request
+  const { system, messages = [] } = request
   const firstMarked = messages.length - MARKED_MESSAGES
-  const marksTools = toolConfig?.tools && !system && family.cachesTools
   return {
     ...request,
     ...(system ? { system: [...system, point] } : {}),
-    ...(marksTools ? { toolConfig: { ...toolConfig, tools: [...(toolConfig.tools ?? []), point] } } : {}),
     messages: messages.map((message, index) => (index < firstMarked ? message : markMessage(message, point))),
   }
 }

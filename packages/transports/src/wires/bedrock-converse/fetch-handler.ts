@@ -42,7 +42,7 @@ export function createFetchHandler(options: FetchHandlerOptions): Handler {
     const own = Object.entries(request.headers).filter(([name]) => !OF_FETCH.has(name.toLowerCase()))
     const headers = { ...Object.fromEntries(own), 'user-agent': 'hermes', ...options.headers }
     const response = await withTimeout(options.timeoutMs, call?.abortSignal as AbortSignal | undefined, (signal) =>
-      (options.fetch ?? fetch)(url, { method, headers, body: body as Uint8Array<ArrayBuffer>, signal }),
+      (options.fetch ?? fetch)(url, { method, headers, body: plain(body), signal }),
     )
     if (!response.ok) throw await refusal(response, options.secrets)
     if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) throw new PlainResponse(response)
@@ -50,6 +50,11 @@ export function createFetchHandler(options: FetchHandlerOptions): Handler {
     return { response: { statusCode: response.status, headers: entries, body: response.body } }
   }
   return { metadata: { handlerProtocol: 'http/1.1' }, handle } as unknown as Handler
+}
+
+/** The SDK's bytes have methods of strings that warn on the console when somebody calls them. */
+function plain(body: Uint8Array<ArrayBuffer> | string): Uint8Array<ArrayBuffer> | string {
+  return typeof body === 'string' ? body : new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
 }
 
 async function withTimeout<Value>(

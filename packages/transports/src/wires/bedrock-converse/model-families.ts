@@ -4,15 +4,13 @@ export interface ConverseFamily {
   readonly names: RegExp
   /** The longest time for which the provider keeps a prefix with marks; without it marks are refused. */
   readonly cacheTtl?: '5m' | '1h'
-  /** Marks are taken after tool definitions too. */
-  readonly cachesTools?: true
   /** How reasoning is asked for. Default: not at all. */
   readonly reasoning?: 'claude' | 'nova' | 'effort'
   /** Takes a status with the result of a tool. */
   readonly resultStatus?: true
 }
 
-const CLAUDE = { cachesTools: true, reasoning: 'claude', resultStatus: true } as const
+const CLAUDE = { reasoning: 'claude', resultStatus: true } as const
 
 const FAMILIES: readonly ConverseFamily[] = Object.freeze([
   {

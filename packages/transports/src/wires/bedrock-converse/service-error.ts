@@ -53,8 +53,10 @@ function withRequestId(headers: Headers | undefined): Headers | undefined {
 export async function refusal(response: Response, secrets: readonly string[]): Promise<Error> {
   const { status, headers } = response
   const text = await response.text()
-  const body = parse(text)
-  const named = headers.get('x-amzn-errortype') ?? body['__type'] ?? body['code']
+  const whole = parse(text)
+  // Proxies answer in the shape of other wires.
+  const body = isObject(whole['error']) ? whole['error'] : whole
+  const named = headers.get('x-amzn-errortype') ?? body['__type'] ?? body['type'] ?? body['code']
   const said = body['message'] ?? body['Message'] ?? (text.trim() === '' ? `Status ${status}.` : text)
   const message = secrets.reduce((words, secret) => words.replaceAll(secret, '[key]'), String(said))
   return serviceError({ type: typeName(named), message, status, headers })
@@ -74,10 +76,14 @@ function typeName(named: unknown): string {
   return short.charAt(0).toUpperCase() + short.slice(1)
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }
