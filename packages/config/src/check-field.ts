@@ -111,7 +111,7 @@ function word(value: unknown): string {
 function defaultOf(field: Field): unknown {
   switch (field.type) {
     case 'section':
-      return readSection(field, {}, [], { issues: [] })
+      return field.optional ? undefined : readSection(field, {}, [], { issues: [] })
     case 'record':
     case 'map':
       return {}

@@ -6,6 +6,8 @@ export interface HermesConfig {
   /** Named endpoints as a list of maps with a `name`; those under `providers` count more. */
   readonly custom_providers: readonly unknown[]
   readonly fallback_providers: readonly unknown[]
+  /** How the next of several keys is chosen, by provider. Default `fill_first`. */
+  readonly credential_pool_strategies: Readonly<Record<string, 'fill_first' | 'round_robin' | 'least_used' | 'random'>>
   /** What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, prices per million tokens … */
   readonly model_overrides: Readonly<Record<string, unknown>>
   readonly models_dev: {
@@ -118,4 +120,21 @@ export interface ProviderSettings {
   readonly request_timeout_seconds?: number
   /** Without any progress of an answer that has begun. Default 180. */
   readonly stale_timeout_seconds?: number
+  /** How to log in there. Without `client_id` nobody can. */
+  readonly oauth?: ProviderOAuthSettings
+}
+
+/** A client registered with the authorization server of an endpoint, and where that server is. */
+export interface ProviderOAuthSettings {
+  readonly client_id?: string
+  readonly client_secret?: string
+  /** Names the endpoints below that are not given. */
+  readonly issuer?: string
+  /** Separated by spaces. */
+  readonly scope?: string
+  readonly device_authorization_endpoint?: string
+  readonly authorization_endpoint?: string
+  readonly token_endpoint?: string
+  /** Where the browser comes back to on this machine. Default: any free port. */
+  readonly redirect_port?: number
 }

@@ -24,6 +24,7 @@ describe('loadConfig', () => {
         model: {},
         providers: {},
         custom_providers: [],
+        credential_pool_strategies: {},
         fallback_providers: [],
         model_overrides: {},
         models_dev: { refresh: true },
@@ -197,6 +198,20 @@ describe('checkConfig', () => {
       `${file}:3:1: tolsets is not a known key. Did you mean toolsets?`,
       `${file}:6:10: providers.mine.base_urll is not a known key. Did you mean providers.mine.base_url?`,
     ])
+  })
+
+  it('reads how keys are chosen and how to log in, and names a strategy that does not exist', async () => {
+    await write(
+      'credential_pool_strategies: {openai: round-robin, zai: quota_aware}\nproviders: {lab: {oauth: {client_id: 12}}}\n',
+    )
+    const { config, problems } = await load()
+    expect(config.credential_pool_strategies).toEqual({ openai: 'round_robin', zai: 'fill_first' })
+    expect(config.providers['lab']).toMatchObject({ oauth: { client_id: '12' } })
+    expect(problems).toEqual([])
+    await write('credential_pool_strategies: {openai: best}\n')
+    expect((await load()).problems[0]?.message).toContain(
+      'credential_pool_strategies.openai must be one of fill_first, round_robin, least_used, random, found the text "best".',
+    )
   })
 
   it('names providers, toolsets and wires that do not exist, and what was likely meant', async () => {

@@ -12,7 +12,7 @@ export type Field =
   | { readonly type: 'list' }
   | { readonly type: 'map' }
   /** A map with free names. */
-  | { readonly type: 'record'; readonly of: Section }
+  | { readonly type: 'record'; readonly of: Field }
   | Section
 
 /** A map with known keys; others are kept as they are. */
@@ -23,6 +23,8 @@ export interface Section {
   readonly shorthand?: string
   /** Other names of keys. */
   readonly aliases?: Readonly<Record<string, string>>
+  /** Nothing, rather than a map of defaults, when the file holds nothing. Default `false`. */
+  readonly optional?: boolean
 }
 
 const text = { type: 'text' } as const
@@ -40,6 +42,16 @@ const section = (fields: Section['fields'], more: Partial<Section> = {}): Sectio
   fields,
   ...more,
 })
+
+const STRATEGIES = {
+  fill_first: 'fill_first',
+  round_robin: 'round_robin',
+  least_used: 'least_used',
+  random: 'random',
+  'fill-first': 'fill_first',
+  'round-robin': 'round_robin',
+  'least-used': 'least_used',
+}
 
 /** Every key that Hermes reads from `config.yaml`. */
 export const SCHEMA: Section = section({
@@ -70,7 +82,25 @@ export const SCHEMA: Section = section({
       extra_body: { type: 'any' },
       request_timeout_seconds: seconds(),
       stale_timeout_seconds: seconds(),
+      oauth: section(
+        {
+          client_id: text,
+          client_secret: text,
+          issuer: text,
+          scope: text,
+          device_authorization_endpoint: text,
+          authorization_endpoint: text,
+          token_endpoint: text,
+          redirect_port: count(0, undefined, 65_535),
+        },
+        { optional: true },
+      ),
     }),
+  },
+  credential_pool_strategies: {
+    type: 'record',
+    // Quotas are not asked for beforehand; the first key is then used until its limit, as with `fill_first`.
+    of: { type: 'choice', words: { ...STRATEGIES, quota_aware: 'fill_first' }, default: 'fill_first' },
   },
   custom_providers: { type: 'list' },
   fallback_providers: { type: 'list' },
