@@ -18,6 +18,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   terminal: set('Run commands and manage background processes', ['terminal', 'process']),
   todo: set('Keep a task list', ['todo_write', 'todo_read']),
   clarify: set('Ask the user', ['clarify']),
+  session_search: set('Search and read earlier conversations', ['session_search']),
   coding: set('Files, shell and planning', [], CORE),
   debugging: set('Shell and files', [], ['terminal', 'file']),
   'hermes-cli': set('Everything for the terminal', [], CORE),

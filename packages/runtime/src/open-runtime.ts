@@ -301,7 +301,8 @@ class HomeRuntime implements Runtime {
   }
 
   #registry(): ToolRegistry {
-    return createToolRegistry({ tools: toolFactories.map((create) => create(toolSettings(this.config))) })
+    const services = { ...toolSettings(this.config), storage: () => this.storage() }
+    return createToolRegistry({ tools: toolFactories.map((create) => create(services)) })
   }
 
   #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {

@@ -121,6 +121,10 @@ export interface Storage extends SessionStore {
    * Rejects with `store.session_busy` while somebody holds its lease.
    */
   deleteSession(id: string): Promise<boolean>
+  /** The session a session was forked or imported from, the one that was forked from, and so on; none for an unknown session. */
+  ancestors(id: string): Promise<readonly SessionInfo[]>
+  /** Sessions forked or imported from a session, and those of these, parents before children, the oldest first. */
+  descendants(id: string): Promise<readonly SessionInfo[]>
   /** Words a person sorts sessions by, in order; none for an unknown session. */
   tags(sessionId: string): Promise<readonly string[]>
   /** Replaces the tags of a session. Rejects with `store.unknown_session`. */

@@ -1,6 +1,10 @@
 // Written by `pnpm gen`. Every tool that ships with Hermes, by the name of its factory.
 import type { Tool } from '@hermes/contracts/tool'
 import {
+  createSessionSearchTool,
+  type StorageToolServices,
+} from '@hermes/storage/tools'
+import {
   createClarifyTool,
   createPatchTool,
   createProcessTool,
@@ -14,7 +18,7 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings
+export type ToolServices = ToolSettings & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -25,6 +29,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createProcessTool,
   createReadFileTool,
   createSearchFilesTool,
+  createSessionSearchTool,
   createTerminalTool,
   createTodoReadTool,
   createTodoWriteTool,

@@ -76,6 +76,7 @@ function countEntry(counts: Counts, entry: NewEntry): boolean {
     case 'call-start':
     case 'compaction':
     case 'note':
+    case 'undo':
       return false
     default:
       return entry satisfies never

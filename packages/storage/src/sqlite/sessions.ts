@@ -12,6 +12,11 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 // A trigger has made the row already, as it does for sessions of other programs.
 const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
+// A row that is its own ancestor would go round for ever, hence the depth.
+const RELATED = {
+  ancestors: related('s.id = l.parent', 'depth'),
+  descendants: related('s.parent_session_id = l.id', 'depth, started_at, sessions.id'),
+}
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
 const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
@@ -20,6 +25,16 @@ const DELETE = [
   'DELETE FROM messages WHERE session_id = ?',
   'DELETE FROM sessions WHERE id = ?',
 ]
+
+function related(join: string, order: string): string {
+  return `
+  WITH RECURSIVE lineage(id, parent, depth) AS (
+    SELECT id, parent_session_id, 0 FROM sessions WHERE id = ?
+    UNION ALL
+    SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
+  )
+  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE depth > 0 ORDER BY ${order}`
+}
 
 /** The sessions themselves: made, read, changed, removed. */
 export class Sessions {
@@ -69,6 +84,11 @@ export class Sessions {
         .statement(`UPDATE sessions SET ${assignments} WHERE id = :id`)
         .run({ ...Object.fromEntries(columns), id })
     })
+  }
+
+  /** Inside a transaction. */
+  related(id: string, direction: 'ancestors' | 'descendants'): SessionInfo[] {
+    return (this.#connection.statement(RELATED[direction]).all(id) as SessionRow[]).map(toSessionInfo)
   }
 
   /** Inside a transaction. */

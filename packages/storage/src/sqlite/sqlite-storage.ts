@@ -36,6 +36,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       await words.catchUp()
       return ask((queries) => queries.latest(filter))
     },
+    ancestors: (id) => connection.read(() => sessions.related(id, 'ancestors')),
+    descendants: (id) => connection.read(() => sessions.related(id, 'descendants')),
     tags: (sessionId) => connection.read(() => sessions.tags(sessionId)),
     setTags: (sessionId, tags) => sessions.setTags(sessionId, tags),
     resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),

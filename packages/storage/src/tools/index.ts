@@ -1,0 +1,2 @@
+export { createSessionSearchTool } from './session-search.js'
+export type { StorageToolServices } from './tool-services.js'

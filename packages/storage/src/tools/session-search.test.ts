@@ -1,0 +1,106 @@
+import type { NewEntry } from '@hermes/contracts/conversation'
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
+import { describe, expect, it } from 'vitest'
+import { temporaryStore } from '../__fixtures__/temporary-store.js'
+import { createStepClock } from '../testing/store-case.js'
+import { createSessionSearchTool } from './session-search.js'
+
+const user = (text: string): NewEntry => ({
+  type: 'message',
+  message: { role: 'user', content: [{ type: 'text', text }] },
+})
+const assistant = (text: string): NewEntry => ({
+  type: 'message',
+  message: { role: 'assistant', content: [{ type: 'text', text }] },
+})
+const defaults = { window: 5, role: ['user', 'assistant'] as const, sort: 'relevance' as const, limit: 5 }
+
+async function open() {
+  const clock = createStepClock()
+  const storage = await temporaryStore({ clock })
+  const write = async (id: string, entries: readonly NewEntry[], options: object = {}) => {
+    clock.step(60_000)
+    await storage.createSession({ id, source: 'cli', ...options })
+    const lease = await storage.acquireLease(id, { owner: 'me' })
+    for (const entry of entries) await storage.append(id, [entry], { lease })
+    await lease.release()
+  }
+  await write('20231114_a', [user('How do I deploy to staging?'), assistant('Run make deploy-staging first.')], {
+    title: 'Deploys',
+  })
+  await write('20231114_b', [user('Deploy again, please.'), assistant('Done.')], { source: 'telegram' })
+  await write('20231114_c', [user('deploy in a fork')], { parentSessionId: '20231114_a' })
+  const tool = createSessionSearchTool({ storage: async () => storage })
+  const ask = async (args: object) => {
+    const context = { sessionId: '20231114_b' } as ToolContext
+    const result = (await tool.execute({ ...defaults, ...args } as never, context)) as ToolResult
+    return typeof result === 'string' ? { text: result } : result
+  }
+  return { storage, write, ask }
+}
+
+describe('session_search', () => {
+  it('gives one hit per lineage between its neighbours, without the session that asks', async () => {
+    const { ask } = await open()
+    const { text } = await ask({ query: 'deploy', sort: 'newest' })
+    expect(text).toMatch(/^20231114_c {2}2023-11-14 \d\d:\d\d {2}cli\n {2}#5 user: >>>deploy<<< in a fork$/)
+    expect((await ask({ query: 'staging', sort: 'newest' })).text).toMatch(
+      /^20231114_a {2}.* {2}cli {2}Deploys\n {2}#1 user: How do I.*\n {2}#2 assistant: Run make deploy->>>staging<<< first\.$/,
+    )
+  })
+
+  it('narrows by source, role, tag and dates', async () => {
+    const { ask, storage } = await open()
+    await storage.setTags('20231114_a', ['work'])
+    expect((await ask({ query: 'deploy', tag: 'work', sort: 'newest' })).text).toContain('20231114_a')
+    expect((await ask({ query: 'deploy', source: 'telegram' })).text).toMatch(/^Nothing was found/)
+    expect((await ask({ query: 'deploy', role: ['assistant'] })).text).toContain('#2 assistant')
+    expect((await ask({ query: 'deploy', after: '2023-11-15' })).text).toMatch(/^Nothing was found/)
+    expect((await ask({ query: 'deploy', before: '2023-11-15', sort: 'newest' })).text).toContain('20231114_c')
+    expect(await ask({ query: 'deploy', after: 'soon' })).toEqual({
+      text: 'Dates look like 2026-03-01.',
+      isError: true,
+    })
+  })
+
+  it('reads a session by title, around a message, and lists recent ones', async () => {
+    const { ask } = await open()
+    expect((await ask({ session_id: 'Deploys' })).text).toMatch(
+      /^20231114_a .*Deploys\n#1 user: How do I.*\n#2 assistant: Run/,
+    )
+    expect((await ask({ session_id: '20231114_a', around: 2, window: 1 })).text).toContain(
+      '(0 messages before, 0 after)',
+    )
+    expect((await ask({ session_id: '20231114_b', query: 'again' })).text).toContain('>>>again<<<')
+    expect((await ask({})).text?.split('\n').filter((line) => line.startsWith('2023'))).toHaveLength(3)
+    expect((await ask({ source: 'telegram' })).text).toContain('Deploy again, please.')
+  })
+
+  it('says what to do about a session or message that is not there', async () => {
+    const { ask } = await open()
+    expect((await ask({ session_id: 'zzz' })).text).toContain('There is no session "zzz"')
+    expect((await ask({ session_id: '20231114' })).text).toContain('Several sessions begin with that')
+    expect((await ask({ session_id: 'Deploys', around: 99 })).text).toBe('Session 20231114_a has no message #99.')
+  })
+
+  it('leaves out the middle of a long session', async () => {
+    const { ask, write } = await open()
+    await write(
+      'long',
+      Array.from({ length: 50 }, (_, index) => user(`line ${index}`)),
+    )
+    const { text } = await ask({ session_id: 'long' })
+    expect(text).toContain('line 19\n… 20 messages; read them with around …\n')
+    expect(text?.endsWith('line 49')).toBe(true)
+  })
+})
+
+describe('lineage', () => {
+  it('is known upwards and downwards, also when a session is its own ancestor', async () => {
+    const { storage, write } = await open()
+    await write('child', [], { parentSessionId: '20231114_c' })
+    expect((await storage.ancestors('child')).map(({ id }) => id)).toEqual(['20231114_c', '20231114_a'])
+    expect((await storage.descendants('20231114_a')).map(({ id }) => id)).toEqual(['20231114_c', 'child'])
+    expect(await storage.ancestors('none')).toEqual([])
+  })
+})

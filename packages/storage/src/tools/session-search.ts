@@ -1,0 +1,143 @@
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import type { FromSchema } from 'json-schema-to-ts'
+import type { SearchHit, SearchOptions, Storage } from '../storage.js'
+import { readAround, readSession } from './read-session.js'
+import { hitLines, sessionLine } from './session-text.js'
+import type { StorageToolServices } from './tool-services.js'
+
+const MAX_LIMIT = 20
+const MAX_WINDOW = 20
+// So many hits are looked at for as many different conversations as asked for.
+const HITS_PER_SESSION = 8
+const MAX_HITS = 100
+
+const parameters = {
+  type: 'object',
+  properties: {
+    query: {
+      type: 'string',
+      description:
+        'Words (all must occur), "a phrase", OR, NOT, prefix*. Without it: recent sessions, or session_id is read',
+    },
+    session_id: { type: 'string', description: 'Only this session: an id, its beginning, or a title' },
+    around: { type: 'integer', description: 'Number of a message of session_id: read what stands around it' },
+    window: { type: 'integer', default: 5, description: 'Messages on each side of around' },
+    role: {
+      type: 'array',
+      items: { type: 'string', enum: ['user', 'assistant', 'tool'] },
+      default: ['user', 'assistant'],
+    },
+    source: { type: 'string', description: 'cli, telegram, cron …' },
+    tag: { type: 'string' },
+    after: { type: 'string', description: 'Date such as 2026-03-01' },
+    before: { type: 'string', description: 'Date, not included' },
+    sort: { type: 'string', enum: ['relevance', 'newest'], default: 'relevance' },
+    limit: { type: 'integer', default: 5, description: 'Sessions' },
+  },
+} as const
+
+type Args = FromSchema<typeof parameters>
+
+/** Searches, reads and lists earlier conversations. The running one is left out unless `session_id` names it. */
+export const createSessionSearchTool = (services: StorageToolServices) =>
+  defineTool<Args>({
+    name: 'session_search',
+    toolset: 'session_search',
+    description:
+      'Search earlier conversations with this user and read them: what was decided, tried or found before. Gives one hit per session with its message number; read on with session_id and around.',
+    parameters,
+    effect: 'read',
+    concurrency: 'parallel',
+    icon: '🗂',
+    summarize: ({ query, session_id, around }) =>
+      query
+        ? `search sessions for ${query}`
+        : `read ${session_id ?? 'recent sessions'}${around ? ` around #${around}` : ''}`,
+    execute: async (args, context) => searchSessions(await services.storage(), args, context),
+  })
+
+async function searchSessions(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
+  const dates = { afterMs: toMs(args.after), beforeMs: toMs(args.before) }
+  if (Number.isNaN(dates.afterMs) || Number.isNaN(dates.beforeMs)) return failure('Dates look like 2026-03-01.')
+  const session = args.session_id === undefined ? null : await storage.resolveSession(args.session_id)
+  if (session?.type === 'ambiguous')
+    return failure(`Several sessions begin with that: ${session.candidates.map(({ id }) => id).join(', ')}.`)
+  if (session?.type === 'none')
+    return failure(`There is no session "${args.session_id}". Call without it for recent ones.`)
+  const words = args.query?.trim() ?? ''
+  if (words !== '') return search(storage, words, { ...args, ...dates, sessionId: session?.session.id }, context)
+  if (!session) return browse(storage, args)
+  if (args.around === undefined) return readSession(storage, session.session)
+  const window = Math.min(Math.max(1, args.window), MAX_WINDOW)
+  const text = await readAround(storage, session.session, { seq: args.around, window })
+  return text ?? failure(`Session ${session.session.id} has no message #${args.around}.`)
+}
+
+interface Asked extends Args {
+  readonly afterMs: number | undefined
+  readonly beforeMs: number | undefined
+  readonly sessionId: string | undefined
+}
+
+async function search(storage: Storage, words: string, asked: Asked, context: ToolContext): Promise<ToolResult> {
+  const { role, source, tag, afterMs, beforeMs, sessionId } = asked
+  const limit = limitOf(asked)
+  const filter: SearchOptions = {
+    order: asked.sort,
+    limit: Math.min(limit * HITS_PER_SESSION, MAX_HITS),
+    role,
+    ...(source === undefined ? {} : { source }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(afterMs === undefined ? {} : { afterMs }),
+    ...(beforeMs === undefined ? {} : { beforeMs }),
+    ...(sessionId === undefined ? { excludeSessions: [context.sessionId] } : { sessionId }),
+  }
+  const hits = await storage.search(words, filter)
+  const shown =
+    sessionId === undefined ? onePerLineage(await withRoots(storage, hits)).slice(0, limit) : hits.slice(0, limit)
+  if (shown.length === 0)
+    return `Nothing was found for ${words}. Try fewer or other words, OR, a prefix*, or role tool.`
+  const backlog = await storage.searchBacklog()
+  const note = backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']
+  return {
+    text: [...shown.map(hitLines), ...note].join('\n\n'),
+    external: shown.some((hit) => hit.role === 'tool'),
+  }
+}
+
+/** Each hit with the first ancestor of its session. */
+async function withRoots(
+  storage: Storage,
+  hits: readonly SearchHit[],
+): Promise<readonly (readonly [SearchHit, string])[]> {
+  const roots = new Map<string, string>()
+  for (const { sessionId } of hits) {
+    if (roots.has(sessionId)) continue
+    const lineage = await storage.ancestors(sessionId)
+    roots.set(sessionId, lineage.at(-1)?.id ?? sessionId)
+  }
+  return hits.map((hit) => [hit, roots.get(hit.sessionId)!] as const)
+}
+
+function onePerLineage(hits: readonly (readonly [SearchHit, string])[]): readonly SearchHit[] {
+  const seen = new Set<string>()
+  return hits.filter(([, root]) => !seen.has(root) && seen.add(root)).map(([hit]) => hit)
+}
+
+async function browse(storage: Storage, args: Args): Promise<ToolResult> {
+  const { source } = args
+  const sessions = await storage.listSessions({ limit: limitOf(args), ...(source === undefined ? {} : { source }) })
+  if (sessions.length === 0) return 'There are no earlier sessions.'
+  return sessions.map((session) => `${sessionLine(session)}\n  ${session.preview}`).join('\n')
+}
+
+function limitOf({ limit }: Args): number {
+  return Math.min(Math.max(1, limit), MAX_LIMIT)
+}
+
+/** `NaN` for what is no date. */
+function toMs(date: string | undefined): number | undefined {
+  return date === undefined || date.trim() === '' ? undefined : Date.parse(date.trim())
+}
+
+const failure = (text: string): ToolResult => ({ text, isError: true })
