@@ -83,7 +83,7 @@ const ALLOWED = [
     reason: 'the guarded ways out',
   },
   {
-    files: ['packages/transports/src/wires/*/*-client.ts'],
+    files: ['packages/transports/src/wires/*-client.ts', 'packages/transports/src/wires/*/*-client.ts'],
     uses: ['fetch'],
     owner: 'transports',
     reason: 'default of an SDK client embedded without a runtime; it is pinned to its base URL',
