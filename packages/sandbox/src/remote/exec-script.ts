@@ -31,6 +31,7 @@ export function execScript(far: FarCommand, mark: string, scratch: string, hasIn
   const [...args] = foregroundArgs(shellProgram(far.shell), far.command, state)
   const say = (format: string, ...values: string[]) => `printf '\\0%s ${format}\\0' ${[mark, ...values].join(' ')}`
   return `${NEAREST}${ENTER(far.cwd, `${say('gone %s', `"$(nearest ${quote(far.cwd)})"`)}; exit 0`)}
+[ -d ${quote(scratch)} ] || mkdir -m 700 ${quote(scratch)}
 ${OWN_START}${say('start %s %s', '$$', '"$__hermes_start"')}
 ( ${exportLines(far.env, far.inherited)}
 exec ${[far.shell, ...args].map(quote).join(' ')} ) ${hasInput ? '' : '</dev/null'} 2>&1

@@ -6,7 +6,12 @@ import { quote } from './shell-text.js'
 const FORMATS: Readonly<Record<StatFlavor, string>> = {
   gnu: `stat -L -c '%f %s %.9Y %.9Z %i' -- "$1"`,
   // It knows whole seconds only: the content of a small file tells two versions within one.
-  busybox: `stat -L -c '%f %s %Y %Z %i' -- "$1" && if [ -f "$1" ]; then head -c 1048576 < "$1" | cksum; fi`,
+  busybox: `stat -L -c '%f %s %Y %Z %i' -- "$1" || return
+  for sum in cksum md5sum sha256sum; do
+    [ -f "$1" ] && command -v $sum >/dev/null || continue
+    head -c 1048576 < "$1" | $sum
+    break
+  done`,
   bsd: `stat -L -f '%Xp %z %Fm %Fc %i' -- "$1"`,
 }
 

@@ -6,8 +6,11 @@ export function quote(text: string): string {
 /** Reads a script from the first line of standard input and runs it, so that nothing of it shows in a list of processes. */
 const BOOTSTRAP = 'IFS= read -r __hermes_line && eval "$(printf %b "$__hermes_line")"'
 
-/** The command line that starts any script; works whatever the login shell of the other side is. */
-export const START_LINE = `/bin/sh -c ${quote(BOOTSTRAP)}`
+/**
+ * The command line that starts any script; works whatever the login shell of the other side is. That shell is replaced, so that the
+ * script leads the session.
+ */
+export const START_LINE = `exec /bin/sh -c ${quote(BOOTSTRAP)}`
 
 /** `script` as the line that {@link START_LINE} reads; what follows on standard input is the script's own. */
 export function scriptLine(script: string): string {

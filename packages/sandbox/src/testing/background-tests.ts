@@ -8,9 +8,12 @@ export function backgroundTests(create: () => Promise<EnvironmentUnderTest>): vo
     it('start at once, with the directory and variables of the shell, and keep their output', async () => {
       const { environment, run, start } = await harness(create)
       await run('mkdir in; cd in; export NAME=kept')
-      const background = await start('echo "$NAME $EXTRA"; pwd; echo err >&2; exit 3', { env: { EXTRA: 'more' } })
+      const background = await start('echo "$NAME $EXTRA"; pwd; echo err >&2; read line; exit 3', {
+        env: { EXTRA: 'more' },
+      })
       expect(background.info()).toMatchObject({ cwd: environment.cwd(), status: 'running', endedAtMs: null })
       expect(background.info().id).toMatch(/^proc_[0-9a-f]{8}$/)
+      background.closeInput()
       expect(await background.wait()).toMatchObject({ status: 'exited', exitCode: 3, signal: null })
       expect(background.output()).toBe(`kept more\n${environment.cwd()}\nerr\n`)
       expect(environment.processes().map((one) => one.info().id)).toEqual([background.info().id])

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DockerEngine, dockerMissing, needs, startDockerEngine } from '@hermes/testkit/daemons'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { harness } from '../testing/harness.js'
+import { testEnvironment } from '../testing/index.js'
+import { type DockerOptions, openDockerEnvironment, probeDocker } from './open-docker.js'
+
+needs(dockerMissing())('in a container', () => {
+  let engine: DockerEngine
+  let shared: string
+  let count = 0
+  beforeAll(async () => {
+    engine = await startDockerEngine()
+    shared = join(engine.directory, 'shared')
+    await mkdir(shared)
+  })
+  afterAll(() => engine.stop())
+
+  const docker = (...args: string[]) => execFileSync('docker', args, { env: engine.env, encoding: 'utf8' }).trim()
+
+  async function create(more: Partial<DockerOptions> = {}) {
+    const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-out-'))
+    onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+    const name = `case-${++count}`
+    await mkdir(join(shared, name))
+    const environment = await openDockerEnvironment({
+      image: engine.image,
+      clientEnv: engine.env,
+      outputDir,
+      network: false,
+      memoryMb: 256,
+      mounts: [{ source: shared, target: '/workspace' }],
+      cwd: `/workspace/${name}`,
+      ...more,
+    })
+    return { environment, dispose: () => environment.close() }
+  }
+
+  testEnvironment({ name: 'docker', create })
+
+  describe('docker environment', () => {
+    it('is hardened: capabilities, privileges, limits, network, private temporary folders', async () => {
+      const { run, environment } = await harness(create)
+      const { output } = await run(
+        'grep -E "CapBnd|NoNewPrivs" /proc/self/status; cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/pids/pids.max; ls /sys/class/net; mount | grep -c " on /tmp type tmpfs"',
+      )
+      // CHOWN 0, DAC_OVERRIDE 1, FOWNER 3, SETGID 6, SETUID 7.
+      expect(output.replaceAll('\t', ' ').split('\n')).toEqual([
+        'CapBnd: 00000000000000cb',
+        'NoNewPrivs: 1',
+        '268435456',
+        '256',
+        'lo',
+        '1',
+        '',
+      ])
+      expect(environment.capabilities).toEqual({ background: true, pty: false, isolated: true })
+      expect(await environment.probe()).toMatchObject({
+        backend: 'docker',
+        user: 'root',
+        home: '/root',
+        shell: '/bin/sh',
+      })
+    })
+
+    it('is shared by those who open the same task, and stays when they close', async () => {
+      const task = { task: 'shared', mounts: [] as const, cwd: '/workspace' }
+      const first = await harness(() => create(task))
+      await first.run('echo kept > /root/note')
+      await first.environment.close()
+      const second = await harness(() => create(task))
+      expect(await second.read('/root/note')).toBe('kept\n')
+      expect(docker('ps', '--quiet', '--filter', 'label=hermes.task=shared').split('\n')).toHaveLength(1)
+      const other = await harness(() => create({ ...task, task: 'other' }))
+      expect(await other.read('/root/note')).toBeNull()
+    })
+
+    it('is removed on close when it is not to stay', async () => {
+      const { run, environment } = await harness(() => create({ task: 'once', persistent: false }))
+      await run('true')
+      await environment.close()
+      expect(docker('ps', '--all', '--quiet', '--filter', 'label=hermes.task=once')).toBe('')
+    })
+
+    it('says that it is gone when somebody removed it, and starts anew with the next command', async () => {
+      const { run, environment } = await harness(() => create({ task: 'removed' }))
+      docker('rm', '--force', docker('ps', '--quiet', '--filter', 'label=hermes.task=removed'))
+      await expect(run('true')).rejects.toMatchObject({ code: 'environment.container_gone', retryable: true })
+      expect((await run('echo again; pwd')).output).toBe(`again\n${environment.cwd()}\n`)
+    })
+
+    it('stops by itself when nothing runs in it, and is started again', async () => {
+      let nowMs = Date.now()
+      const clock = { now: () => nowMs, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
+      const { run } = await harness(() =>
+        create({ task: 'idle', idleSeconds: 1, mounts: [], cwd: '/workspace', clock }),
+      )
+      await run('echo kept > /root/note')
+      const id = docker('ps', '--all', '--quiet', '--filter', 'label=hermes.task=idle')
+      docker('wait', id)
+      nowMs += 60_000
+      expect((await run('cat /root/note')).output).toBe('kept\n')
+    })
+
+    it('removes containers of ours that ended long ago, and no others', async () => {
+      const ended = (label: string) => {
+        const id = docker('run', '--detach', '--network', 'none', '--label', label, engine.image, 'true')
+        docker('wait', id)
+        return id
+      }
+      const ours = ended('hermes.managed=1')
+      const others = ended('somebody=1')
+      const late = { now: () => Date.now() + 3_600_000, sleep: () => new Promise<void>(() => undefined) }
+      await harness(() => create({ clock: late }))
+      const left = docker('ps', '--all', '--quiet', '--no-trunc').split('\n')
+      expect([left.includes(ours), left.includes(others)]).toEqual([false, true])
+    })
+
+    it('gives commands variables that neither its description nor any list of processes shows', async () => {
+      const { run } = await harness(() => create({ env: { TOKEN_OF_TEST: 'hunter2-of-test' }, task: 'secret' }))
+      const { output } = await run('echo "$TOKEN_OF_TEST"; cat /proc/[0-9]*/cmdline')
+      expect(output).toMatch(/^hunter2-of-test\n/)
+      expect(output.slice(20)).not.toContain('hunter2-of-test')
+      expect(docker('inspect', docker('ps', '--quiet', '--filter', 'label=hermes.task=secret'))).not.toContain(
+        'hunter2',
+      )
+    })
+
+    it('says what is wrong with an image, a mount and an engine, and leaves nothing behind', async () => {
+      const asked = { task: 'wrong', image: '127.0.0.1:1/none:latest' }
+      await expect(create(asked)).rejects.toMatchObject({ code: 'environment.image_missing' })
+      await expect(create({ image: '--privileged' })).rejects.toMatchObject({ code: 'environment.invalid_image' })
+      await expect(create({ mounts: [{ source: '/a:/b', target: '/c' }] })).rejects.toMatchObject({
+        code: 'environment.invalid_mount',
+      })
+      expect(docker('ps', '--all', '--quiet', '--filter', 'label=hermes.task=wrong')).toBe('')
+      const clientEnv = { ...engine.env, DOCKER_HOST: `unix://${engine.directory}/none.sock` }
+      await expect(create({ clientEnv })).rejects.toMatchObject({ code: 'environment.engine_unavailable' })
+    })
+
+    it('tells whether an engine is ready, and why not', async () => {
+      expect(await probeDocker({ clientEnv: engine.env })).toMatchObject({ ready: true })
+      const clientEnv = { ...engine.env, DOCKER_HOST: `unix://${engine.directory}/none.sock` }
+      expect(await probeDocker({ clientEnv })).toEqual({
+        ready: false,
+        why: 'The container engine does not answer. Start it, or set another terminal backend.',
+      })
+      expect(await probeDocker({ program: 'no-such-engine', clientEnv })).toMatchObject({ ready: false })
+    })
+  })
+})

@@ -1,0 +1,69 @@
+import type { Clock, HermesError, Logger } from '@hermes/contracts'
+import type { HostClient, RemoteHost } from '../remote/remote-host.js'
+import { ensureContainer, removeContainer } from './container.js'
+import type { ContainerOptions } from './container-options.js'
+import { type EngineOptions, engineFailure } from './engine.js'
+
+const DEFAULT_IDLE_SECONDS = 300
+
+export interface DockerHostOptions {
+  readonly engine: EngineOptions
+  readonly container: ContainerOptions
+  /** Whether the container is left for the next one who opens it. */
+  readonly persistent: boolean
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A container, made or found on first use and started again when it stopped for lack of work. */
+export class DockerHost implements RemoteHost {
+  readonly backend = 'docker'
+  readonly isolated = true
+  readonly name: string
+  readonly #options: DockerHostOptions
+  #id: string | null = null
+  #usedMs = 0
+  #opening: Promise<void> | null = null
+
+  constructor(options: DockerHostOptions) {
+    this.#options = options
+    this.name = `the container of ${options.container.image}`
+  }
+
+  async connect(): Promise<void> {
+    const { clock, container } = this.#options
+    const idleMs = (container.idleSeconds ?? DEFAULT_IDLE_SECONDS) * 1000
+    const before = this.#usedMs
+    this.#usedMs = clock.now()
+    // It may have stopped by itself only after a while without commands.
+    if (this.#id !== null && this.#usedMs - before < idleMs / 2) return
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null
+    })
+    await this.#opening
+  }
+
+  client(line: string): HostClient {
+    const { program, env } = this.#options.engine
+    return { program, args: ['exec', '--interactive', this.#id ?? '', '/bin/sh', '-c', line], env }
+  }
+
+  failure(exitCode: number | null, stderr: string): HermesError {
+    const failure = engineFailure(exitCode, stderr)
+    // It was removed or stopped from outside: the next command looks for it anew.
+    if (failure.code === 'environment.container_gone') this.#id = null
+    return failure
+  }
+
+  async close({ keepProcesses }: { readonly keepProcesses: boolean }): Promise<void> {
+    await this.#opening?.catch(() => undefined)
+    const { engine, persistent } = this.#options
+    if (persistent || keepProcesses || this.#id === null) return
+    await removeContainer(engine, this.#id)
+  }
+
+  async #open(): Promise<void> {
+    const { engine, container, logger } = this.#options
+    this.#id = await ensureContainer(engine, container, logger)
+  }
+}
