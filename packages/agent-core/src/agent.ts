@@ -23,7 +23,7 @@ import { createAllowAllPolicy } from '@hermes/safety'
 import { compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
-import type { AgentHooks } from './hooks.js'
+import { type AgentHooks, observe } from './hooks.js'
 import { createMemoryStore } from './memory-store.js'
 import { type RunInput, run } from './run.js'
 import {
@@ -36,6 +36,7 @@ import {
 } from './run-context.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
+import { type Undone, undo } from './undo.js'
 
 const DEFAULT_MAX_TURNS = 90
 const DEFAULT_SYSTEM =
@@ -106,6 +107,11 @@ export interface Agent {
   compact(options?: { readonly focus?: string; readonly signal?: AbortSignal }): Promise<CompactOutcome>
   /** What {@link Agent.compact} would take out; `null` when there is nothing. */
   planCompaction(): Promise<CompactPlan | null>
+  /**
+   * Takes back the newest `turns` of the user (default 1), or everything from the entry `fromSeq` on. The log keeps what was said; models
+   * see it no more. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
+   */
+  undo(options?: { readonly turns?: number } | { readonly fromSeq: number }): Promise<Undone | null>
   /** What it is doing, since when, and how many calls it made. */
   activity(): Activity
   /** The log so far, as this process knows it. */
@@ -235,7 +241,14 @@ class CoreAgent implements Agent {
     context.activity.set('idle', 'idle')
     this.#active = null
     context.emit({ type: 'run-end', result })
+    this.#tellHooks(context)
     return result
+  }
+
+  #tellHooks({ hooks, logger, session, runId }: RunContext): void {
+    if (!hooks.afterRun) return
+    // What it throws is logged, never passed on.
+    void observe(logger, 'afterRun', () => hooks.afterRun?.({ sessionId: session.id, runId }))
   }
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
@@ -266,6 +279,10 @@ class CoreAgent implements Agent {
   async planCompaction(): Promise<CompactPlan | null> {
     const { engine } = this.#parts
     return engine ? this.#alone(undefined, async () => engine.plan(compactRequest(this.#parts, 'asked'))) : null
+  }
+
+  async undo(options: { readonly turns?: number } | { readonly fromSeq: number } = {}): Promise<Undone | null> {
+    return this.#alone(undefined, () => undo(this.#parts.session, options))
   }
 
   /** Works on the session while no run does. An interrupt ends it. */

@@ -1,6 +1,7 @@
 import type { JsonObject, Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import type { Action } from '@hermes/contracts/policy'
 import type { ToolOutcome } from '@hermes/registry'
 
 /** A call as hooks see it. */
@@ -9,6 +10,19 @@ export interface HookedCall {
   readonly callId: string
   readonly toolName: string
   readonly args: JsonObject
+}
+
+/** What a hook is told about an action besides the action itself. */
+export interface HookedAction {
+  readonly sessionId: string
+  readonly runId: string
+  readonly callId: string
+  /** Where the turn under way began in the log: the entry of the user's message. `null` for a run without one. */
+  readonly turnSeq: number | null
+  /** Fires when the run is interrupted. */
+  readonly signal: AbortSignal
+  /** Tells the person something; no model sees it. */
+  notice(text: string): void
 }
 
 /**
@@ -23,6 +37,10 @@ export interface AgentHooks {
     call: HookedCall,
   ): { readonly block: string } | undefined | Promise<{ readonly block: string } | undefined>
   afterToolCall?(call: HookedCall, outcome: ToolOutcome): void | Promise<void>
+  /** An action has leave and is about to be done; it waits for this. */
+  beforeAction?(action: Action, about: HookedAction): void | Promise<void>
+  /** A run has ended, however it did. Nobody waits for this. */
+  afterRun?(run: { readonly sessionId: string; readonly runId: string }): void | Promise<void>
 }
 
 /** Runs an observer; what it throws is logged. */

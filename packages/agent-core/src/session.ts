@@ -2,6 +2,7 @@ import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/co
 import {
   addUsage,
   type Entry,
+  liveEntries,
   type Message,
   type NewEntry,
   noUsage,
@@ -40,6 +41,7 @@ export class SessionLog {
   readonly #options: SessionLogOptions
   readonly #scratch = new Map<string, unknown>()
   #entries: Entry[] = []
+  #lastSeq = 0
   #lease: Lease | null = null
   #renewal: NodeJS.Timeout | null = null
   #tainted = false
@@ -52,6 +54,7 @@ export class SessionLog {
     this.id = options.session.id
   }
 
+  /** What counts: entries that were undone are left out. */
   get entries(): readonly Entry[] {
     return this.#entries
   }
@@ -67,9 +70,9 @@ export class SessionLog {
    */
   async open(onLeaseLost: (error: unknown) => void): Promise<void> {
     const { store, session } = this.#options
-    if (this.#entries.length === 0 && !(await store.getSession(this.id))) await store.createSession(session)
+    if (this.#lastSeq === 0 && !(await store.getSession(this.id))) await store.createSession(session)
     this.#lease = await store.acquireLease(this.id, { owner: this.#options.owner })
-    this.#remember(await store.entries(this.id, { afterSeq: this.#entries.at(-1)?.seq ?? 0 }))
+    this.#remember(await store.entries(this.id, { afterSeq: this.#lastSeq }))
     const lease = this.#lease
     this.#renewal = setInterval(() => lease.renew().catch(onLeaseLost), RENEW_EVERY_MS)
     this.#renewal.unref()
@@ -103,6 +106,11 @@ export class SessionLog {
 
   #remember(entries: readonly Entry[]): void {
     for (const entry of entries) {
+      this.#lastSeq = entry.seq
+      if (entry.type === 'undo') {
+        this.#entries = [...liveEntries([...this.#entries, entry])]
+        continue
+      }
       this.#entries.push(entry)
       if (entry.type === 'prompt') this.#prompt = entry
       if (entry.type === 'compaction') this.#compactions++

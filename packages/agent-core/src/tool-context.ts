@@ -1,7 +1,9 @@
 import { HermesError } from '@hermes/contracts'
+import { turnStarts } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
+import { observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
 
 /** Thrown when an approval stays unanswered: the run parks, the call stays open. */
@@ -63,6 +65,19 @@ function takeGranted(granted: Permit[], action: Action): Permit | null {
  * @throws HermesError `policy.denied` with the reason; ParkedApproval when nobody answered in time.
  */
 export async function requestPermit(context: RunContext, callId: string, action: Action): Promise<Permit> {
+  const permit = await decide(context, callId, action)
+  const { hooks, logger, session, runId, signal } = context
+  if (hooks.beforeAction) {
+    const turnSeq = turnStarts(session.entries).at(-1) ?? null
+    const notice = (text: string) => context.emit({ type: 'notice', level: 'warning', text: session.redact(text) })
+    const about = { sessionId: session.id, runId, callId, turnSeq, signal, notice }
+    await observe(logger, 'beforeAction', () => hooks.beforeAction?.(action, about))
+    signal.throwIfAborted()
+  }
+  return permit
+}
+
+async function decide(context: RunContext, callId: string, action: Action): Promise<Permit> {
   const { policy, signal, session } = context
   const subject = { ...context.subject, tainted: session.tainted }
   const decision = await failClosed(policy.decide(action, subject, { signal }), signal)

@@ -34,5 +34,6 @@ export {
   userText,
 } from './conversation/message.js'
 export { estimateTokens } from './conversation/tokens.js'
+export { liveEntries, turnStarts, type UndoEntry } from './conversation/undo.js'
 export { addUsage, noUsage, type Usage } from './conversation/usage.js'
 export { checkConversation, type RepairRules, repairConversation, type Violation } from './conversation/validity.js'

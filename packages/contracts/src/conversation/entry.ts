@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.js'
 import type { ToolDefinition } from '../tool.js'
 import type { Message, UserMessage } from './message.js'
+import { liveEntries, type UndoEntry } from './undo.js'
 import type { Usage } from './usage.js'
 
 /** A message of the conversation; `usage` belongs to assistant messages. */
@@ -56,7 +57,14 @@ export interface NoteEntry {
 }
 
 /** What is appended to a session. */
-export type NewEntry = MessageEntry | CallStartEntry | CompactionEntry | ModelEntry | PromptEntry | NoteEntry
+export type NewEntry =
+  | MessageEntry
+  | CallStartEntry
+  | CompactionEntry
+  | ModelEntry
+  | PromptEntry
+  | NoteEntry
+  | UndoEntry
 
 /** What a session's log holds: `seq` grows strictly within a session, gaps allowed; `atMs` is Unix time in milliseconds. */
 export type Entry = NewEntry & { readonly seq: number; readonly atMs: number }
@@ -76,9 +84,10 @@ const SUMMARY_END = '[End of the summary. Go on with what follows it.]'
 
 /**
  * The conversation a request is made of: system text first, then what stands for the compacted part, then the messages after it.
- * Pure. Entries must be in order of `seq`. Nothing that is not in `entries` appears in the result.
+ * Pure. Entries must be in order of `seq`. Nothing that is not in `log`, or was undone in it, appears in the result.
  */
-export function project(entries: readonly Entry[]): Message[] {
+export function project(log: readonly Entry[]): Message[] {
+  const entries = liveEntries(log)
   const prompt = latestPrompt(entries)
   const system: Message[] =
     prompt && prompt.system !== '' ? [{ role: 'system', content: [{ type: 'text', text: prompt.system }] }] : []

@@ -1,0 +1,29 @@
+import { type Entry, messageText, turnStarts } from '@hermes/contracts/conversation'
+import type { SessionLog } from './session.js'
+
+/** What was taken back of a conversation. */
+export interface Undone {
+  /** Messages that no longer count. */
+  readonly messages: number
+  /** What the user had said first of it; empty when it was no text. */
+  readonly text: string
+}
+
+/** Appends what takes the newest turns back; `null` when there is nothing to take back. The session has to be open. */
+export async function undo(
+  session: SessionLog,
+  wanted: { readonly turns?: number } | { readonly fromSeq: number },
+): Promise<Undone | null> {
+  const starts = turnStarts(session.entries)
+  const fromSeq = 'fromSeq' in wanted ? wanted.fromSeq : (starts.at(-(wanted.turns ?? 1)) ?? starts[0])
+  if (fromSeq === undefined) return null
+  const taken = session.entries.filter(isMessage).filter(({ seq }) => seq >= fromSeq)
+  if (taken.length === 0) return null
+  await session.append({ type: 'undo', fromSeq })
+  const said = taken.find(({ message }) => message.role === 'user')
+  return { messages: taken.length, text: said ? messageText(said.message) : '' }
+}
+
+function isMessage(entry: Entry): entry is Entry & { readonly type: 'message' } {
+  return entry.type === 'message'
+}
