@@ -1,0 +1,37 @@
+import { isJsonObject } from '@hermes/contracts'
+import type { MemoryTarget } from './memory.js'
+import { readMemoryFile, writeMemoryFile } from './memory-files.js'
+
+/** One change of a store, kept so that it can be undone. */
+export interface MemoryRecord {
+  readonly atMs: number
+  readonly target: MemoryTarget
+  /** Who made it, for example a session id or `command line`. */
+  readonly origin: string
+  /** The file before and after. */
+  readonly before: string
+  readonly after: string
+}
+
+const KEPT = 100
+
+/** The changes that a file of JSON lines holds, oldest first; lines that are none are skipped. */
+export async function readHistory(file: string): Promise<readonly MemoryRecord[]> {
+  const text = await readMemoryFile(file).catch(() => '')
+  return text.split('\n').flatMap((line) => {
+    try {
+      const record: unknown = JSON.parse(line)
+      return isJsonObject(record) && typeof record['after'] === 'string' && typeof record['before'] === 'string'
+        ? [record as unknown as MemoryRecord]
+        : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Keeps the newest hundred. */
+export async function writeHistory(file: string, records: readonly MemoryRecord[]): Promise<void> {
+  const lines = records.slice(-KEPT).map((record) => `${JSON.stringify(record)}\n`)
+  await writeMemoryFile(file, lines.join(''))
+}

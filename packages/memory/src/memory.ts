@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import { type Clock, systemClock } from '@hermes/contracts'
+import { applyChanges, type MemoryChange } from './changes.js'
+import { joinEntries, parseEntries } from './entries.js'
+import { type MemoryRecord, readHistory, writeHistory } from './history.js'
+import { readMemoryFile, writeMemoryFile } from './memory-files.js'
+import { objectionTo } from './objection.js'
+
+/** `memory`: the agent's notes, MEMORY.md; `user`: what it knows of its user, USER.md. */
+export type MemoryTarget = 'memory' | 'user'
+
+/** Both stores, in the order in which they are shown. */
+export const MEMORY_TARGETS: readonly MemoryTarget[] = ['memory', 'user']
+
+/** A store as it is. */
+export interface MemoryState {
+  readonly target: MemoryTarget
+  readonly entries: readonly string[]
+  /** Characters that the entries take together. */
+  readonly chars: number
+  readonly limit: number
+}
+
+/** What an attempt to change a store came to. */
+export type MemoryOutcome =
+  | { readonly type: 'changed' | 'unchanged'; readonly state: MemoryState }
+  /** Nothing was written; one line says what to do instead. */
+  | { readonly type: 'refused'; readonly reason: string; readonly state: MemoryState }
+
+/** Two small stores that an agent keeps across sessions. */
+export interface Memory {
+  /** @throws HermesError `memory.unreadable` */
+  read(target: MemoryTarget): Promise<MemoryState>
+  /**
+   * All changes or none. Safe beside other processes and people with editors: the file is read, changed and written under a lock.
+   * @throws HermesError `memory.unreadable`, `memory.not_writable`
+   */
+  change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome>
+  /** The changes made here, oldest first; at most a hundred. */
+  history(): Promise<readonly MemoryRecord[]>
+  /** Takes the newest change back; `null` when there is none, `edited` when the file was changed by other means since. */
+  undo(): Promise<{ readonly type: 'undone' | 'edited'; readonly record: MemoryRecord } | null>
+}
+
+/** Takes a lock on a file that is there for nothing else; resolves with how to release it. */
+export type TakeLock = (file: string) => Promise<() => void>
+
+/** Where the stores are and what they may hold. */
+export interface MemoryOptions {
+  /** Holds MEMORY.md, USER.md and the history; made when missing. */
+  readonly directory: string
+  /** Characters of each store. Default 2,200 for `memory`, 1,375 for `user`. */
+  readonly limits?: Partial<Readonly<Record<MemoryTarget, number>>>
+  /** Between processes. Default: changes are only kept apart within this process. */
+  readonly lock?: TakeLock
+  /** Takes registered secrets out of a text; what it changes is refused. Default: there are none. */
+  readonly redact?: (text: string) => string
+  readonly clock?: Clock
+}
+
+const FILES: Readonly<Record<MemoryTarget, string>> = { memory: 'MEMORY.md', user: 'USER.md' }
+const LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 }
+
+/** Opens the stores of a directory. Touches nothing before the first call. */
+export function openMemory(options: MemoryOptions): Memory {
+  return new FileMemory(options)
+}
+
+class FileMemory implements Memory {
+  readonly #options: MemoryOptions
+  readonly #clock: Clock
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: MemoryOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  async read(target: MemoryTarget): Promise<MemoryState> {
+    return this.#state(target, parseEntries(await readMemoryFile(this.#file(target))))
+  }
+
+  change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome> {
+    const { redact = (text) => text } = this.#options
+    return this.#locked(async () => {
+      const before = await readMemoryFile(this.#file(target))
+      const entries = parseEntries(before)
+      const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, redact) }
+      const applied = applyChanges(entries, changes, rules)
+      if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
+      const after = `${joinEntries(applied.entries)}\n`
+      const state = this.#state(target, applied.entries)
+      if (joinEntries(entries) === joinEntries(applied.entries)) return { type: 'unchanged', state }
+      await writeMemoryFile(this.#file(target), after)
+      const record = { atMs: this.#clock.now(), target, origin, before, after }
+      await writeHistory(this.#historyFile, [...(await readHistory(this.#historyFile)), record])
+      return { type: 'changed', state }
+    })
+  }
+
+  history(): Promise<readonly MemoryRecord[]> {
+    return readHistory(this.#historyFile)
+  }
+
+  undo(): ReturnType<Memory['undo']> {
+    return this.#locked(async () => {
+      const records = await readHistory(this.#historyFile)
+      const record = records.at(-1)
+      if (!record) return null
+      const file = this.#file(record.target)
+      if ((await readMemoryFile(file)) !== record.after) return { type: 'edited', record }
+      await writeMemoryFile(file, record.before)
+      await writeHistory(this.#historyFile, records.slice(0, -1))
+      return { type: 'undone', record }
+    })
+  }
+
+  #state(target: MemoryTarget, entries: readonly string[]): MemoryState {
+    return { target, entries, chars: joinEntries(entries).length, limit: this.#limit(target) }
+  }
+
+  #limit(target: MemoryTarget): number {
+    return this.#options.limits?.[target] ?? LIMITS[target]
+  }
+
+  #file(target: MemoryTarget): string {
+    return join(this.#options.directory, FILES[target])
+  }
+
+  get #historyFile(): string {
+    return join(this.#options.directory, '.history.jsonl')
+  }
+
+  /** One after the other in this process, and alone among others. */
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(async () => {
+      const release = await this.#options.lock?.(join(this.#options.directory, '.lock'))
+      try {
+        return await work()
+      } finally {
+        release?.()
+      }
+    })
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+}

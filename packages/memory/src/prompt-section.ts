@@ -1,0 +1,56 @@
+import { scanContext } from '@hermes/safety'
+import { joinEntries } from './entries.js'
+import { MEMORY_TARGETS, type Memory, type MemoryState, type MemoryTarget } from './memory.js'
+
+const TITLES: Readonly<Record<MemoryTarget, string>> = {
+  memory: 'MEMORY, your own notes from earlier sessions',
+  user: 'USER PROFILE, what you know about the user',
+}
+
+/** What a prompt shows of the stores. */
+export interface MemorySection {
+  /** Empty when nothing is remembered. */
+  readonly text: string
+  /** What was left out and why, one line each. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * The part of a system text that shows what is remembered, as it is now. Entries that read like orders, put there by hand or by another
+ * program, are left out and named.
+ */
+export async function memorySection(
+  memory: Memory,
+  targets: readonly MemoryTarget[] = MEMORY_TARGETS,
+): Promise<MemorySection> {
+  const problems: string[] = []
+  const blocks: string[] = []
+  for (const target of targets) {
+    try {
+      const state = await memory.read(target)
+      const { safe, rules } = apart(state.entries)
+      if (rules.length > 0)
+        problems.push(`${rules.length} entries of ${target} were left out of the prompt (${rules.join(', ')}).`)
+      if (safe.length > 0) blocks.push(`${TITLES[target]} [${describeUsage(state)}]\n${joinEntries(safe)}`)
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+  }
+  return { text: blocks.join('\n\n'), problems }
+}
+
+/** How full a store is: `68%, 1,496 of 2,200 characters`. */
+export function describeUsage({ chars, limit }: MemoryState): string {
+  const number = (value: number) => value.toLocaleString('en-US')
+  return `${Math.round((100 * chars) / limit)}%, ${number(chars)} of ${number(limit)} characters`
+}
+
+function apart(entries: readonly string[]): { safe: string[]; rules: string[] } {
+  const rules: string[] = []
+  const safe = entries.filter((entry) => {
+    const [finding] = scanContext(entry)
+    if (finding) rules.push(finding.rule)
+    return !finding
+  })
+  return { safe, rules }
+}

@@ -1,0 +1,1 @@
+export { createMemoryTool, type MemoryToolServices } from './memory.js'

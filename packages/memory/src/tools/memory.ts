@@ -1,0 +1,108 @@
+import { defineTool, type ToolResult } from '@hermes/contracts/tool'
+import type { FromSchema } from 'json-schema-to-ts'
+import type { MemoryChange } from '../changes.js'
+import { joinEntries } from '../entries.js'
+import type { Memory, MemoryState, MemoryTarget } from '../memory.js'
+import { describeUsage } from '../prompt-section.js'
+
+const change = {
+  action: { type: 'string', enum: ['add', 'replace', 'remove', 'read'] },
+  content: { type: 'string', description: 'The whole new entry' },
+  old_text: { type: 'string', description: 'A few words that only the meant entry has' },
+} as const
+
+const parameters = {
+  type: 'object',
+  properties: {
+    target: { type: 'string', enum: ['memory', 'user'], default: 'memory' },
+    ...change,
+    operations: {
+      type: 'array',
+      description: 'Several changes at once, all or none',
+      items: { type: 'object', properties: change, required: ['action'] },
+    },
+  },
+} as const
+
+/** What the tools of this package need. */
+export interface MemoryToolServices {
+  /** Opened on first use; `null` where an agent is to remember nothing. */
+  readonly memory: ((target: MemoryTarget) => Promise<Memory>) | null
+}
+
+/** Lets the model keep what later sessions should know. */
+export const createMemoryTool = ({ memory }: MemoryToolServices) =>
+  defineTool<FromSchema<typeof parameters>>({
+    name: 'memory',
+    toolset: 'memory',
+    description: `Remember across sessions. Two small stores, shown to you at the start of each session:
+- memory: facts about machine, projects and tools, and what took effort to find out
+- user: who the user is, preferences, corrections they gave
+Save what will still matter in a later session, unasked, above all what the user corrects or prefers. Not what is easy to find again, one-off or secret.
+One fact per entry, short. When a store is over 80% full, merge or replace before you add.`,
+    parameters,
+    available: () => memory !== null,
+    effect: 'write',
+    concurrency: 'exclusive',
+    icon: '🧠',
+    summarize: ({ action = 'change', target, content, old_text }) =>
+      `${action} ${target}: ${content ?? old_text ?? ''}`.replace(/[:\s]+$/, ''),
+    async execute(args, { sessionId }) {
+      if (!memory) return failure('Nothing can be remembered here: memory is switched off.')
+      const { target } = args
+      const store = await memory(target)
+      const changes = toChanges(args)
+      if (typeof changes === 'string') return failure(`${changes}\n${inventory(await store.read(target))}`)
+      if (changes.length === 0) return shown(await store.read(target))
+      const outcome = await store.change(target, changes, sessionId)
+      if (outcome.type === 'refused') return failure(`${outcome.reason}\n${inventory(outcome.state)}`)
+      const said = outcome.type === 'changed' ? 'Saved; later sessions will see it.' : 'That is remembered already.'
+      return { data: toData(outcome.state), text: `${said} ${target} is ${describeUsage(outcome.state)}.` }
+    },
+  })
+
+type Args = FromSchema<typeof parameters>
+type Operation = Pick<Args, 'action' | 'content' | 'old_text'>
+
+/** The changes asked for; none for reading, a text for what cannot be understood. */
+function toChanges(args: Args): readonly MemoryChange[] | string {
+  const operations: readonly Operation[] = args.operations ?? [args]
+  const changes: MemoryChange[] = []
+  for (const { action, content = '', old_text: oldText = '' } of operations) {
+    switch (action) {
+      case 'add':
+        changes.push({ action, content })
+        break
+      case 'replace':
+        changes.push({ action, oldText, content })
+        break
+      case 'remove':
+        changes.push({ action, oldText })
+        break
+      case 'read':
+        break
+      case undefined:
+        return 'Say what to do: action is one of add, replace, remove, read.'
+      default:
+        action satisfies never
+    }
+  }
+  return changes
+}
+
+function shown(state: MemoryState): ToolResult {
+  return { data: toData(state), text: inventory(state) }
+}
+
+function inventory(state: MemoryState): string {
+  const usage = `${state.target} is ${describeUsage(state)}`
+  return state.entries.length === 0 ? `${usage}; it is empty.` : `${usage}:\n${joinEntries(state.entries)}`
+}
+
+function toData({ target, entries, chars, limit }: MemoryState) {
+  return { target, entries: [...entries], chars, limit }
+}
+
+function failure(text: string): ToolResult {
+  return { isError: true, text }
+}
