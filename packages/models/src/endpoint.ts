@@ -1,5 +1,5 @@
 import { type Clock, HermesError, type JsonObject, type Logger } from '@hermes/contracts'
-import { estimateTokens, type ImagePart } from '@hermes/contracts/conversation'
+import { estimateTokens, type ImagePart, type Usage } from '@hermes/contracts/conversation'
 import type {
   Credential,
   CredentialSource,
@@ -10,7 +10,7 @@ import type {
 } from '@hermes/contracts/model'
 import { createTransport, type RateLimit, rateLimits, refusedUntilMs } from '@hermes/transports'
 import { type ResolvedEndpoint, requireKey, resolveEndpoint } from './resolve-endpoint.js'
-import type { ModelPrices } from './usage.js'
+import { type ModelPrices, type PricedUsage, priced } from './usage.js'
 
 /** One model at one address, and how it is reached. */
 export interface ModelEndpoint {
@@ -44,7 +44,7 @@ export interface ModelEndpoint {
   /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
   readonly contextLength?: number | undefined
   /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
-  readonly prices?: ModelPrices | undefined
+  readonly prices?: ModelPrices | ((model: string) => Promise<ModelPrices | null>) | undefined
 }
 
 /** The last word of an endpoint on how much a key may still ask. */
@@ -72,6 +72,7 @@ export class Endpoint {
   readonly #resolved: ResolvedEndpoint
   readonly #clock: Clock
   readonly #limits = new Map<string, KeyLimits>()
+  readonly #prices = new Map<string, Promise<ModelPrices | null>>()
   readonly #shrunk = new Map<string, ImagePart | null>()
   #transport: Transport | null = null
 
@@ -172,6 +173,20 @@ export class Endpoint {
   async confirm(credential: Credential | null): Promise<void> {
     if (!credential || !this.options.credentials) return
     await this.options.credentials.report(credential, { type: 'accepted' })
+  }
+
+  /** What a call cost. Prices that have to be looked up are looked up once per model; `null` when that fails. */
+  async price(usage: Usage, model: string): Promise<PricedUsage> {
+    return priced(usage, usage.costUsd === 'unknown' && !this.isLocal ? await this.prices(model) : null, this.isLocal)
+  }
+
+  /** The prices of a model, looked up once. Never rejects. */
+  prices(model: string): Promise<ModelPrices | null> {
+    const { prices = null } = this.options
+    if (typeof prices !== 'function') return Promise.resolve(prices)
+    let found = this.#prices.get(model)
+    if (!found) this.#prices.set(model, (found = prices(model).catch(() => null)))
+    return found
   }
 
   /** A smaller image, made once; `null` where that cannot be done. */

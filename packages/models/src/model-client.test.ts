@@ -182,7 +182,30 @@ describe('createModelClient', () => {
     }
     expect(finish.usage).toEqual(usage)
     const durationMs = 5_000
-    expect(seen).toEqual([{ purpose: 'turn', provider: 'custom', model: 'm', usage, atMs: clock.now(), durationMs }])
+    const priceSource = 'given'
+    const facts = { purpose: 'turn', provider: 'custom', model: 'm', usage, priceSource }
+    expect(seen).toEqual([{ ...facts, atMs: clock.now(), durationMs }])
+  })
+
+  it('looks prices up once per model, and does without when that fails', async () => {
+    const asked: string[] = []
+    const prices = async (model: string) => {
+      asked.push(model)
+      if (model === 'broken') throw new Error('no list')
+      return { inputPerMillion: 1_000_000, outputPerMillion: 0, source: 'list of March' }
+    }
+    server.setHandler(() => ({ text: 'ok', usage: { inputTokens: 2 } }))
+    const seen: UsageEvent[] = []
+    const made = client({ prices, onUsage: (event) => seen.push(event) })
+    await run(made)
+    await run(made)
+    await run(client({ model: 'broken', prices, onUsage: (event) => seen.push(event) }))
+    expect(asked).toEqual(['m', 'broken'])
+    expect(seen.map(({ usage, priceSource }) => [usage.costUsd, priceSource])).toEqual([
+      [2, 'list of March'],
+      [2, 'list of March'],
+      ['unknown', null],
+    ])
   })
 
   it('never invents a cost: reported, else nothing for a local provider, else unknown', async () => {

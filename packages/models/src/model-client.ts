@@ -1,6 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
-import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import { estimateTokens, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type {
   CallScope,
   Credential,
@@ -12,9 +12,9 @@ import type {
   StreamOptions,
 } from '@hermes/contracts/model'
 import type { BackoffOptions } from '@hermes/transports'
+import type { Admission, BudgetGuard } from './budget-guard.js'
 import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './endpoint.js'
 import type { Attempt, NextAttempt, Recovery } from './recovery.js'
-import { withCost } from './usage.js'
 
 /** One finished model call, for a ledger. */
 export interface UsageEvent extends CallScope {
@@ -22,6 +22,8 @@ export interface UsageEvent extends CallScope {
   readonly provider: string
   readonly model: string
   readonly usage: Usage
+  /** Where the cost comes from; `null` when it is unknown. */
+  readonly priceSource: string | null
   /** When it ended, in Unix milliseconds. */
   readonly atMs: number
   /** From the first attempt to the end, waits included. */
@@ -39,6 +41,8 @@ export interface ModelClientOptions extends ModelEndpoint {
   readonly maxRetries?: number
   /** Shape of the waits where the server names none. Default: 5 s doubling to 120 s, half of it jitter. */
   readonly backoff?: Omit<BackoffOptions, 'random'>
+  /** Asked before every attempt. Default: nothing is limited. */
+  readonly budget?: BudgetGuard | undefined
   /** Told of each finished call. What it throws is logged. */
   readonly onUsage?: (event: UsageEvent) => void
   readonly logger?: Logger
@@ -59,6 +63,9 @@ export function createModelClient(options: ModelClientOptions): ResilientModelCl
   const [first, ...fallbacks] = [options, ...(options.fallbacks ?? [])].map((one) => new Endpoint(one, clock))
   return new ChainedClient(options, [first!, ...fallbacks], clock)
 }
+
+/** What an answer without a limit of its own hardly ever exceeds. */
+const MAX_USUAL_OUTPUT_TOKENS = 32_000
 
 type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
 
@@ -96,18 +103,22 @@ class ChainedClient implements ResilientModelClient {
       let credential = attempt.credential
       let next: NextAttempt
       let streamed = false
+      const admission = await this.#admit(full, signal, scope)
       try {
         credential ??= await endpoint.credential(signal)
         endpoint.requireRoom(credential, full.model)
         full = await repaired(full, endpoint, attempt.repairs)
         for await (const event of endpoint.ask(full, credential, signal)) {
           if (event.type === 'finish') {
-            const finish = this.#account(event, full.model, endpoint, { ...scope, startedAtMs })
+            const finish = await this.#account(event, full.model, endpoint, { ...scope, startedAtMs })
+            admission?.settle(finish.usage)
             if (isEmpty(finish) && endpoint !== chain.at(-1)) throw emptyReply(endpoint)
             this.#remember(attempt, credential, scope)
             yield finish
             return
           }
+          // Looked up while the answer comes, so that it has not to wait for its price.
+          if (!streamed && !endpoint.isLocal) void endpoint.prices(full.model)
           streamed = true
           yield event
         }
@@ -115,6 +126,8 @@ class ChainedClient implements ResilientModelClient {
       } catch (error) {
         recovery ??= await this.#recovery(error, chain, signal)
         next = await recovery.after(error, { ...attempt, credential, request: full, discard: streamed })
+      } finally {
+        admission?.settle(null)
       }
       yield next.event
       await this.#clock.sleep(next.event.delayMs, signal)
@@ -141,6 +154,14 @@ class ChainedClient implements ResilientModelClient {
     return { ...request, model }
   }
 
+  async #admit(request: ModelRequest, signal: AbortSignal | undefined, scope: CallScope): Promise<Admission | null> {
+    const { budget } = this.#options
+    if (!budget) return null
+    const { messages, tools, maxOutputTokens = MAX_USUAL_OUTPUT_TOKENS } = request
+    const maxTokens = estimateTokens(messages) + estimateTokens(tools) + maxOutputTokens
+    return budget.admit({ ...scope, maxTokens, ...(signal ? { signal } : {}) })
+  }
+
   async #recovery(error: unknown, chain: readonly Endpoint[], signal: AbortSignal | undefined): Promise<Recovery> {
     const { maxRetries = 3, backoff, random } = this.#options
     const tools: CallTools = { clock: this.#clock, logger: this.#logger, signal }
@@ -162,20 +183,21 @@ class ChainedClient implements ResilientModelClient {
     })
   }
 
-  #account(
+  async #account(
     finish: ModelFinish,
     model: string,
     endpoint: Endpoint,
     { startedAtMs, ...scope }: CallScope & { readonly startedAtMs: number },
-  ): ModelFinish {
-    const usage = withCost(finish.usage, endpoint.options.prices, endpoint.isLocal)
+  ): Promise<ModelFinish> {
+    const cost = await endpoint.price(finish.usage, model)
     const atMs = this.#clock.now()
+    const durationMs = atMs - startedAtMs
     try {
-      this.#options.onUsage?.({ ...scope, provider: endpoint.name, model, usage, atMs, durationMs: atMs - startedAtMs })
+      this.#options.onUsage?.({ ...scope, provider: endpoint.name, model, ...cost, atMs, durationMs })
     } catch (error) {
       this.#logger.error('An observer of usage threw.', { error: errorLine(error) })
     }
-    return { ...finish, usage }
+    return { ...finish, usage: cost.usage }
   }
 }
 

@@ -8,21 +8,45 @@ export interface ModelPrices {
   readonly cacheReadPerMillion?: number
   /** Default: as other input. */
   readonly cacheWritePerMillion?: number
+  /** For prefixes kept for an hour. Default: as other writes. */
+  readonly cacheWriteHourPerMillion?: number
+  /** Prices of requests with more input than that, rising. Default: none. */
+  readonly tiers?: readonly PriceTier[]
+  /** Where they come from and of which date, for ledgers. Default `given`. */
+  readonly source?: string
+}
+
+/** What a whole request costs from a size on. */
+export interface PriceTier extends Omit<ModelPrices, 'tiers' | 'source'> {
+  /** Tokens. */
+  readonly aboveInputTokens: number
+}
+
+/** A cost and where it comes from; `null` when it is unknown. */
+export interface PricedUsage {
+  readonly usage: Usage
+  readonly priceSource: string | null
 }
 
 const MILLION = 1_000_000
 
 /** `usage` with its cost: what the provider reported, else 0 for a local model, else by `prices`, else `unknown`. */
-export function withCost(usage: Usage, prices: ModelPrices | undefined, isLocal: boolean): Usage {
-  if (usage.costUsd !== 'unknown') return usage
-  if (isLocal) return { ...usage, costUsd: 0 }
-  if (!prices) return usage
-  const { inputPerMillion, cacheReadPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = prices
-  const costUsd =
-    ((usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens) * inputPerMillion +
-      usage.cacheReadTokens * cacheReadPerMillion +
-      usage.cacheWriteTokens * cacheWritePerMillion +
-      usage.outputTokens * prices.outputPerMillion) /
-    MILLION
-  return { ...usage, costUsd }
+export function priced(usage: Usage, prices: ModelPrices | null, isLocal: boolean): PricedUsage {
+  if (usage.costUsd !== 'unknown') return { usage, priceSource: 'reported' }
+  if (isLocal) return { usage: { ...usage, costUsd: 0 }, priceSource: 'local' }
+  if (!prices) return { usage, priceSource: null }
+  return { usage: { ...usage, costUsd: costOf(usage, prices) }, priceSource: prices.source ?? 'given' }
+}
+
+function costOf(usage: Usage, prices: ModelPrices): number {
+  const tier = prices.tiers?.findLast(({ aboveInputTokens }) => usage.inputTokens > aboveInputTokens) ?? prices
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion = inputPerMillion } = tier
+  const { cacheWritePerMillion = inputPerMillion } = tier
+  const fresh = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens
+  const sum =
+    fresh * inputPerMillion +
+    usage.cacheReadTokens * cacheReadPerMillion +
+    usage.cacheWriteTokens * cacheWritePerMillion +
+    usage.outputTokens * outputPerMillion
+  return sum / MILLION
 }

@@ -1,0 +1,9 @@
+export {
+  type BudgetGuardOptions,
+  type BudgetLimit,
+  type BudgetLimits,
+  type BudgetSpan,
+  createBudgetGuard,
+} from './budget.js'
+export { type Period, periodOf } from './calendar.js'
+export { createUsageRecorder, type UsageRecorder, type UsageRecorderOptions } from './recorder.js'
