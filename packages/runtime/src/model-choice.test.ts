@@ -47,6 +47,23 @@ describe('chooseModel', () => {
     })
   })
 
+  it('makes the credential for Bedrock of the variables of AWS, and asks in the region they name', () => {
+    const bedrock = (secrets: Record<string, string>) =>
+      chooseModel(wishes({ asked: { provider: 'bedrock', model: 'm' }, secrets }))
+    expect(bedrock({})).toMatchObject({
+      apiKey: 'aws',
+      baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+    })
+    const keys = { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'eu-west-1' }
+    expect(bedrock(keys)).toMatchObject({
+      apiKey: 'AKIAIOSFODNN7EXAMPLE:s',
+      baseUrl: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
+    })
+    const moved = { ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b', BEDROCK_BASE_URL: 'https://proxy.example' }
+    expect(bedrock(moved)).toMatchObject({ apiKey: 'b', baseUrl: 'https://proxy.example' })
+    expect(() => chooseModel(wishes({ secrets: keys }))).toThrow(/^No model is set up/)
+  })
+
   it('goes on at the address a nameless endpoint was last asked at', () => {
     const session = { provider: 'custom', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' }
     expect(chooseModel(wishes({ session }))).toMatchObject({ model: 'm', baseUrl: 'http://127.0.0.1:9/v1' })

@@ -1,7 +1,15 @@
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
-import { findProvider, keyVariablesFor, PROVIDERS, type Provider, similarProviders } from '@hermes/transports'
+import {
+  awsCredential,
+  bedrockAddress,
+  findProvider,
+  keyVariablesFor,
+  PROVIDERS,
+  type Provider,
+  similarProviders,
+} from '@hermes/transports'
 import type { ConfiguredModelFacts } from './named-endpoints.js'
 
 /** What decides which model answers, strongest first within each pair. */
@@ -22,6 +30,8 @@ export interface ModelWishes {
   readonly endpoints: Readonly<Record<string, ConfiguredEndpoint>>
   /** Environment and `.env` values by name. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Providers with keys or logins in `auth.json`, each with the server they are for; `null` for the provider's own. Default none. */
+  readonly stored?: Readonly<Record<string, string | null>>
 }
 
 /** What config.yaml can say about any endpoint. */
@@ -77,10 +87,10 @@ export interface ModelChoice {
  * line, with what to do.
  */
 export function chooseModel(wishes: ModelWishes): ModelChoice {
-  const { asked, session, configured, endpoints, secrets } = wishes
+  const { asked, session, configured, endpoints, secrets, stored = {} } = wishes
   const name =
     asked.provider ??
-    (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(secrets)))
+    (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(wishes)))
   if (name === null) throw noProvider()
   const endpoint = endpoints[name]
   const provider = findProvider(name) ?? (endpoint ? findProvider('custom')! : unknownProvider(name, endpoints))
@@ -89,8 +99,10 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     (name === 'custom' && configured.provider === undefined && configured.baseUrl !== undefined)
   const own: ConfiguredModel = isConfigured ? configured : {}
   const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
+  const hasStored = Object.hasOwn(stored, poolName(name))
   const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, secrets)
-  const baseUrl = given ?? provider.baseUrl ?? lastAsked
+  const storedFor = hasStored ? stored[poolName(name)]! : null
+  const baseUrl = given ?? provider.baseUrl ?? lastAsked ?? storedFor
   if (!baseUrl)
     throw new HermesError(`Provider ${name} needs an address: --base-url URL, or model.base_url in config.yaml.`, {
       code: 'runtime.no_base_url',
@@ -98,14 +110,14 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
   checkBaseUrl(baseUrl)
   const model = modelOf(wishes, { name, endpoint, own, provider })
   const isElsewhere = asked.baseUrl !== undefined
-  const apiKey = keyFor({ name, provider, baseUrl, endpoint, own, secrets, asked })
-  if (apiKey === null && provider.keyRequired && !isElsewhere) throw noKey(provider)
+  const apiKey = keyFor({ name, provider, baseUrl, endpoint, own, secrets, asked, hasStored })
+  if (apiKey === null && !hasStored && provider.keyRequired && !isElsewhere) throw noKey(provider)
   const facts = endpoint?.models?.[model]
   return {
     provider: endpoint ? name : provider.id,
     catalogueId: provider.id,
     model,
-    baseUrl: (given === undefined && addressOfKey(provider, apiKey)) || baseUrl,
+    baseUrl: (given === undefined && (apiKey === null ? storedFor : addressOfKey(provider, apiKey))) || baseUrl,
     apiKey,
     api: endpoint?.api ?? own.api,
     contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
@@ -114,6 +126,11 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     timeoutMs: facts?.timeoutMs ?? endpoint?.timeoutMs,
     stallTimeoutMs: facts?.stallTimeoutMs ?? endpoint?.stallTimeoutMs,
   }
+}
+
+/** The name of a provider in `auth.json`: its id, or `custom:NAME` for an endpoint of config.yaml. */
+export function poolName(provider: string): string {
+  return findProvider(provider)?.id ?? `custom:${provider}`
 }
 
 /** Where to look for a value, most telling first. */
@@ -150,21 +167,31 @@ function keyFor({
   own,
   secrets,
   asked,
-}: Sources & Pick<ModelWishes, 'secrets' | 'asked'> & { readonly baseUrl: string }): string | null {
+  hasStored,
+}: Sources & Pick<ModelWishes, 'secrets' | 'asked'> & { readonly baseUrl: string; readonly hasStored: boolean }):
+  | string
+  | null {
   if (asked.keyEnv !== undefined) return secrets[asked.keyEnv] || null
   const written = endpoint?.apiKey ?? (endpoint?.keyEnv ? secrets[endpoint.keyEnv] : undefined) ?? own.apiKey
   const configured = written ?? (own.keyEnv ? secrets[own.keyEnv] : undefined)
   if (configured !== undefined) return NO_KEY.test(configured) ? null : configured
+  if (provider.auth === 'aws') return awsCredential(secrets)
   const allowed = keyVariablesFor(provider, baseUrl)
   const found = firstOf(allowed, secrets)
-  if (found === undefined && allowed.length === 0 && firstOf(provider.keyVariables, secrets) !== undefined)
+  if (
+    found === undefined &&
+    !hasStored &&
+    allowed.length === 0 &&
+    firstOf(provider.keyVariables, secrets) !== undefined
+  )
     throw foreignKey(provider, baseUrl, endpoint ? name : null)
   return found ?? null
 }
 
 /** The address that a variable moves a provider to. */
-function movedTo({ baseUrlVariable }: Provider, secrets: ModelWishes['secrets']): string | undefined {
-  return (baseUrlVariable && secrets[baseUrlVariable]) || undefined
+function movedTo({ baseUrlVariable, auth }: Provider, secrets: ModelWishes['secrets']): string | undefined {
+  const moved = baseUrlVariable && secrets[baseUrlVariable]
+  return moved || (auth === 'aws' ? bedrockAddress(secrets) : null) || undefined
 }
 
 function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): string | undefined {
@@ -184,11 +211,11 @@ function sameProvider(left: string | undefined, right: string): boolean {
   )
 }
 
-function firstWithKey(secrets: Readonly<Record<string, string>>): string | null {
-  return (
-    PROVIDERS.find((provider) => provider.keyRequired && firstOf(provider.keyVariables, secrets) !== undefined)?.id ??
-    null
+function firstWithKey({ secrets, stored = {} }: ModelWishes): string | null {
+  const withKey = PROVIDERS.find(
+    (provider) => provider.keyRequired && firstOf(provider.keyVariables, secrets) !== undefined,
   )
+  return (withKey ?? PROVIDERS.find(({ id }) => Object.hasOwn(stored, id)))?.id ?? null
 }
 
 function firstOf(names: readonly string[], secrets: Readonly<Record<string, string>>): string | undefined {

@@ -30,4 +30,10 @@ describe('listModels', () => {
       await server.close()
     }
   })
+
+  it('asks Bedrock for none, whose list is elsewhere', async () => {
+    const ask = () => expect.unreachable('the network was used')
+    const endpoint = { provider: 'bedrock', baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com', apiKey: 'k' }
+    await expect(listModels({ ...endpoint, fetch: ask })).rejects.toMatchObject({ code: 'transport.no_model_list' })
+  })
 })

@@ -26,20 +26,22 @@ export interface ListModelsOptions {
  */
 export async function listModels(options: ListModelsOptions): Promise<readonly string[]> {
   const { baseUrl, fetch: ask, signal } = options
-  const { url, headers } = request(options)
+  const { provider, api = detectApi({ provider, baseUrl, model: '' }) } = options
+  // Bedrock lists models at another address, which takes signed requests only.
+  if (api === 'bedrock-converse') throw noList(baseUrl, {})
+  const { url, headers } = request({ ...options, api })
   const response = await ask(url, { headers, ...(signal ? { signal } : {}) })
   const body: unknown = response.ok ? await response.json().catch(() => null) : null
   const data = (body as { data?: unknown } | null)?.data
-  if (!Array.isArray(data)) {
-    throw new HermesError(`${baseUrl} does not list its models.`, {
-      code: 'transport.no_model_list',
-      details: { status: response.status },
-    })
-  }
+  if (!Array.isArray(data)) throw noList(baseUrl, { status: response.status })
   return data.flatMap((item: { id?: unknown }) => (typeof item?.id === 'string' ? [item.id] : [])).sort()
 }
 
-function request({ provider, baseUrl, apiKey, api = detectApi({ provider, baseUrl, model: '' }) }: ListModelsOptions) {
+function noList(baseUrl: string, details: { readonly status?: number }): HermesError {
+  return new HermesError(`${baseUrl} does not list its models.`, { code: 'transport.no_model_list', details })
+}
+
+function request({ provider, baseUrl, apiKey, api }: ListModelsOptions) {
   const base = baseUrl.replace(/\/+$/, '')
   if (api !== 'anthropic-messages')
     return { url: `${base}/models`, headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {} }

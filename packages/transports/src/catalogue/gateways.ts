@@ -51,11 +51,10 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
     name: 'Amazon Bedrock',
     baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
     baseUrlVariable: 'BEDROCK_BASE_URL',
-    sharedKeyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
+    keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
     keyRequired: false,
     auth: 'aws',
     api: 'bedrock-converse',
-    exercised: false,
   },
   {
     id: 'azure-foundry',

@@ -13,8 +13,8 @@ describe('parseAwsCredential', () => {
     ['a:b', { type: 'bearer', token: 'a:b' }],
     [`${ID}:wJal/r+X=`, { type: 'keys', accessKeyId: ID, secretAccessKey: 'wJal/r+X=' }],
     [`${ID}:s:FwoG/+=`, { type: 'keys', accessKeyId: ID, secretAccessKey: 's', sessionToken: 'FwoG/+=' }],
-    ['aws-chain', { type: 'chain' }],
-    ['aws-chain:team: dev', { type: 'chain', profile: 'team: dev' }],
+    ['aws', { type: 'chain' }],
+    ['aws:team: dev', { type: 'chain', profile: 'team: dev' }],
   ])('reads %j', (credential, expected) => {
     expect(parseAwsCredential(credential)).toEqual(expected)
   })
@@ -26,8 +26,8 @@ describe('awsCredential', () => {
     expect(awsCredential({ ...pair, AWS_BEARER_TOKEN_BEDROCK: 'key' })).toBe('key')
     expect(awsCredential(pair)).toBe(`${ID}:s`)
     expect(awsCredential({ ...pair, AWS_SESSION_TOKEN: 't' })).toBe(`${ID}:s:t`)
-    expect(awsCredential({ AWS_ACCESS_KEY_ID: ID, AWS_PROFILE: 'dev' })).toBe('aws-chain:dev')
-    expect(awsCredential({ AWS_BEARER_TOKEN_BEDROCK: '' })).toBe('aws-chain')
+    expect(awsCredential({ AWS_ACCESS_KEY_ID: ID, AWS_PROFILE: 'dev' })).toBe('aws:dev')
+    expect(awsCredential({ AWS_BEARER_TOKEN_BEDROCK: '' })).toBe('aws')
   })
 })
 

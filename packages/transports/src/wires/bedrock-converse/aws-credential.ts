@@ -10,12 +10,12 @@ export type AwsCredential =
     }
   | { readonly type: 'chain'; readonly profile?: string }
 
-const CHAIN = /^aws-chain(?::(.+))?$/
+const CHAIN = /^aws(?::(.+))?$/
 const KEYS = /^([A-Z0-9]{16,128}):([^:\s]+)(?::([^:\s]+))?$/
 
 /**
- * Reads a credential of this wire: `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]` signs requests, `aws-chain[:PROFILE]` lets the SDK look where
- * AWS tools keep theirs, and anything else is a Bedrock API key that goes out as bearer token. `null` sends none.
+ * Reads a credential of this wire: `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]` signs requests, `aws[:PROFILE]` lets the SDK look where AWS
+ * tools keep theirs, and anything else is a Bedrock API key that goes out as bearer token. `null` sends none.
  */
 export function parseAwsCredential(credential: string | null): AwsCredential {
   if (!credential) return { type: 'none' }
@@ -58,5 +58,5 @@ export function awsCredential(values: Readonly<Record<string, string | undefined
   const [bearer, id, secret, session, profile] = Object.values(VARIABLES).map((name) => values[name])
   if (bearer) return bearer
   if (id && secret) return [id, secret, ...(session ? [session] : [])].join(':')
-  return profile ? `aws-chain:${profile}` : 'aws-chain'
+  return profile ? `aws:${profile}` : 'aws'
 }

@@ -1,4 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
 import { encodeEventMessage, type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
@@ -121,6 +124,28 @@ describe('the bedrock-converse wire', () => {
     const path = `/model/${encodeURIComponent(CLAUDE)}/converse-stream`
     expect(headers['x-amz-security-token']).toBe(KEYS.split(':')[2])
     expect(headers['authorization']).toBe(signature({ path, headers, body, secret: KEYS.split(':')[1]! }))
+  })
+
+  it('looks where AWS tools keep their keys when asked to, and says what to do when nothing is there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hermes-aws-'))
+    const [AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE] = [join(folder, 'credentials'), join(folder, 'config')]
+    await writeFile(AWS_SHARED_CREDENTIALS_FILE, '[dev]\naws_access_key_id = AKIADEV\naws_secret_access_key = s\n')
+    const values = { AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_EC2_METADATA_DISABLED: 'true' }
+    Object.assign(process.env, values)
+    try {
+      server.enqueue({ text: 'ok' })
+      await finish(transport(), {}, 'aws:dev')
+      expect(server.requests[0]?.headers['authorization']).toMatch(/Credential=AKIADEV\/\d+\/us-east-1\/bedrock\//)
+      expect(await failure(transport(), 'aws')).toMatchObject({
+        code: 'transport.auth',
+        retryable: false,
+        message: expect.stringMatching(/^No AWS credentials: .*AWS_BEARER_TOKEN_BEDROCK[^\n]*$/),
+      })
+      expect(server.requests).toHaveLength(1)
+    } finally {
+      for (const name of Object.keys(values)) delete process.env[name]
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('marks the end of the system text and of the last three messages, for an hour where the model takes that', async () => {

@@ -4,6 +4,7 @@ import {
   ConverseCommand,
   ConverseStreamCommand,
 } from '@aws-sdk/client-bedrock-runtime'
+import { HermesError } from '@hermes/contracts'
 import { type AwsCredential, parseAwsCredential, secretsOf } from './aws-credential.js'
 import { regionOf } from './aws-region.js'
 import { createFetchHandler, PlainResponse } from './fetch-handler.js'
@@ -78,10 +79,20 @@ async function send(
     const { stream: events = null } = await client.send(stream, { abortSignal: signal })
     return { headers, events, text: async () => '' }
   } catch (error) {
-    if (!(error instanceof PlainResponse)) throw error
+    if (!(error instanceof PlainResponse)) throw withoutCredentials(error) ?? error
     const { response } = error
     return { headers: response.headers, events: null, text: () => response.text() }
   }
+}
+
+/** The error for a chain of credentials that led to none; `null` for another error. */
+function withoutCredentials(error: unknown): HermesError | null {
+  if (!(error instanceof Error) || error.name !== 'CredentialsProviderError') return null
+  const said = error.message.split('\n')[0]
+  return new HermesError(
+    `No AWS credentials: ${said} Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with the AWS CLI.`,
+    { code: 'transport.auth', cause: error },
+  )
 }
 
 /** Exactly one way to authorise, so that the SDK looks for no other. */
