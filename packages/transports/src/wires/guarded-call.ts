@@ -23,13 +23,16 @@ export interface CallGuard extends Pick<GuardedCall, 'credential' | 'onHeaders'>
   readonly touch: () => void
 }
 
+/** What a call yields before the answer that it returns. */
+export type CallEvents = AsyncGenerator<ModelEvent, ModelFinish>
+
 /**
  * Runs one call of any wire: it ends with an `AbortError` on abort, with `transport.stalled` when nothing comes for too long, and with
  * one `transport.*` error on any other failure. The answer that `run` returns becomes the last event.
  */
 export async function* guardCall(
   { wire, path, request, credential, onHeaders, signal }: GuardedCall,
-  run: (guard: CallGuard) => AsyncGenerator<ModelEvent, ModelFinish>,
+  run: (guard: CallGuard) => CallEvents | Promise<CallEvents>,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(signal)
   const { provider, baseUrl, clock, stallTimeoutMs } = wire
@@ -40,7 +43,7 @@ export async function* guardCall(
   const watch = watchStall(clock, stallTimeoutMs, abort)
   let complete = false
   try {
-    const finish = yield* run({ target, credential, onHeaders, controller, touch: watch.touch })
+    const finish = yield* await run({ target, credential, onHeaders, controller, touch: watch.touch })
     // SDKs end the iteration without a word when a request is aborted.
     throwIfAborted(controller.signal)
     complete = true

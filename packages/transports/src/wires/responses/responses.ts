@@ -1,6 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { type CallGuard, guardCall } from '../guarded-call.js'
+import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
+import { guardCall } from '../guarded-call.js'
 import type { WireOptions } from '../wire-options.js'
 import type { Answerer } from './answerer.js'
 
@@ -22,12 +22,12 @@ export class ResponsesTransport implements Transport {
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: '/responses', request, ...options }
-    return guardCall(call, (guard) => this.#answer(request, guard))
+    return guardCall(call, async (guard) => (await this.#load()).answer(request, this.stamp(request.model), guard))
   }
 
-  async *#answer(request: ModelRequest, guard: CallGuard): AsyncGenerator<ModelEvent, ModelFinish> {
+  async #load(): Promise<Answerer> {
     const { Answerer } = await import('./answerer.js')
     this.#answerer ??= new Answerer(this.#options)
-    return yield* this.#answerer.answer(request, this.stamp(request.model), guard)
+    return this.#answerer
   }
 }
