@@ -54,6 +54,7 @@ const HEAVY = [
   '@aws-sdk/*',
   '@electric-sql/*',
   '@modelcontextprotocol/*',
+  '@pydantic/genai-prices',
 ]
 
 /** What starts processes or opens connections. */

@@ -1,0 +1,251 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFakeClock } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PRICES_RELEASE, packagedFacts } from './genai-prices.js'
+import { createModelDirectory, type ModelDirectoryOptions } from './index.js'
+
+const DAY_MS = 86_400_000
+const NOW_MS = Date.UTC(2026, 10, 1)
+let cacheDir: string
+const closers: (() => void)[] = []
+beforeEach(async () => {
+  cacheDir = await mkdtemp(join(tmpdir(), 'hermes-models-'))
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) close()
+  await rm(cacheDir, { recursive: true, force: true })
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const clock = () => createFakeClock(NOW_MS)
+const directory = (options: Partial<ModelDirectoryOptions> = {}) =>
+  createModelDirectory({ cacheDir, fetchTo: () => fetch, clock: clock(), ...options })
+
+const anthropic = { provider: 'anthropic', baseUrl: 'https://api.anthropic.com', model: 'claude-sonnet-4-5' }
+const unknown = { provider: 'custom', baseUrl: 'https://llm.example/v1', model: 'mystery-7b' }
+
+const published = {
+  anthropic: {
+    id: 'anthropic',
+    models: {
+      'claude-sonnet-4-5': {
+        tool_call: true,
+        reasoning: true,
+        modalities: { input: ['text', 'image'], output: ['text'] },
+        limit: { context: 900_000, output: 64_000 },
+        cost: { input: 4, output: 16, cache_read: 0.4, context_over_200k: { input: 8, output: 24 } },
+      },
+    },
+  },
+  broken: 3,
+}
+
+describe('facts about a model', () => {
+  it('come from the package when nobody else says more, with the day of its release', async () => {
+    const facts = await directory().facts(anthropic)
+    expect(facts.prices).toMatchObject({
+      source: 'genai-prices',
+      asOf: PRICES_RELEASE.asOf,
+      value: { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 },
+    })
+    expect(facts.contextLength.source).toBe('genai-prices')
+    expect(facts.contextLength.value).toBeGreaterThanOrEqual(200_000)
+  })
+
+  it('are kept, so that the package is not loaded again within a day', async () => {
+    const first = await directory().facts(anthropic)
+    const file = join(cacheDir, 'models', 'packaged.json')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replaceAll('"inputPerMillion":3,', '"inputPerMillion":33,'))
+    expect((await directory().facts(anthropic)).prices?.value.inputPerMillion).toBe(33)
+    const later = createFakeClock(NOW_MS + DAY_MS)
+    expect(await directory({ clock: later }).facts(anthropic)).toEqual(first)
+  })
+
+  it('never give the price of another endpoint', async () => {
+    for (const model of ['gpt-5', 'claude-sonnet-4-5', 'mystery-7b'])
+      expect((await directory().facts({ ...unknown, model })).prices).toBeNull()
+  })
+
+  it('fall back on the family of a name, and then on a default', async () => {
+    const window = async (model: string) => (await directory().facts({ ...unknown, model })).contextLength
+    expect(await window('my-qwen3-finetune')).toEqual({ value: 131_072, source: 'family' })
+    expect(await window('anthropic/claude-sonnet-4.6')).toEqual({ value: 1_000_000, source: 'family' })
+    expect(await window('mystery-7b')).toEqual({ value: 256_000, source: 'default' })
+  })
+
+  it('come from the strongest source: configuration, what was learned, the endpoint, models.dev, the package', async () => {
+    const url = await serve((_request, response) => response.end(JSON.stringify(published)))
+    const endpoint = await serve((_request, response) =>
+      response.end(JSON.stringify({ data: [{ id: anthropic.model, context_length: 700_000 }] })),
+    )
+    const made = directory({
+      modelsDevUrl: url,
+      fetchTo: (baseUrl) => (baseUrl === url ? fetch : redirected(endpoint)),
+    })
+    const source = async (asked = {}) => (await made.facts({ ...anthropic, ...asked })).contextLength
+    expect(await source()).toMatchObject({ source: 'genai-prices' })
+    expect(await made.refresh()).toBe('updated')
+    expect(await source()).toEqual({ value: 900_000, source: 'models.dev' })
+    await made.probe({ ...anthropic, apiKey: 'k' })
+    expect(await source()).toEqual({ value: 700_000, source: 'endpoint' })
+    await made.learn(anthropic, 65_536)
+    expect(await source()).toEqual({ value: 65_536, source: 'learned' })
+    expect(await source({ contextLength: 50_000 })).toEqual({ value: 50_000, source: 'config' })
+  })
+
+  it('are overridden by name, at one endpoint or at all, and for models that nobody knows', async () => {
+    const overrides = {
+      'claude-sonnet-4-5': { context_window: 10_000, supports_vision: false, input_price: 1, output_price: 2 },
+      'custom/mystery-7b': { max_output_tokens: 5_000 },
+      _default: { context_window: 12_345 },
+    }
+    const known = await directory({ overrides }).facts(anthropic)
+    expect(known.contextLength).toEqual({ value: 10_000, source: 'config' })
+    expect(known.abilities.vision).toBe(false)
+    expect(known.prices).toEqual({
+      source: 'config',
+      asOf: null,
+      value: { inputPerMillion: 1, outputPerMillion: 2 },
+    })
+    expect(await directory({ overrides }).facts(unknown)).toMatchObject({
+      contextLength: { value: 12_345, source: 'config' },
+      maxOutputTokens: { value: 5_000, source: 'config' },
+    })
+  })
+
+  it('survive a damaged cache and a home that cannot be written to', async () => {
+    await directory().learn(unknown, 4_096)
+    const folder = join(cacheDir, 'models')
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), '{"half')
+    expect((await directory().facts(unknown)).contextLength.source).toBe('default')
+    const nowhere = directory({ cacheDir: join(folder, 'learned.json') })
+    await nowhere.learn(unknown, 4_096)
+    expect((await nowhere.facts(unknown)).contextLength.source).toBe('default')
+  })
+})
+
+/** Reaches `origin` whatever address is asked for. */
+function redirected(origin: string): typeof fetch {
+  return (input, init) => fetch(`${origin}${new URL(String(input)).pathname}`, init)
+}
+
+describe('prices', () => {
+  it('say where they come from, rise with the size of a request, and know prefixes kept for an hour', async () => {
+    const url = await serve((_request, response) => response.end(JSON.stringify(published)))
+    const made = directory({ modelsDevUrl: url })
+    expect(await made.prices({ ...anthropic, cacheTtl: '1h' })).toMatchObject({
+      source: `genai-prices ${PRICES_RELEASE.asOf}`,
+      cacheWritePerMillion: 6,
+    })
+    await made.refresh()
+    expect(await made.prices(anthropic)).toEqual({
+      source: 'models.dev 2026-11-01',
+      inputPerMillion: 4,
+      outputPerMillion: 16,
+      cacheReadPerMillion: 0.4,
+      tiers: [{ aboveInputTokens: 200_000, inputPerMillion: 8, outputPerMillion: 24, cacheReadPerMillion: 0.4 }],
+    })
+    expect(await made.prices(unknown)).toBeNull()
+  })
+
+  it('of a package with tiers are brought to whole requests', () => {
+    const asked = { provider: 'openai', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5.5' }
+    expect(packagedFacts(asked, NOW_MS)?.prices).toMatchObject({
+      inputPerMillion: 5,
+      outputPerMillion: 30,
+      tiers: [{ inputPerMillion: 10, outputPerMillion: 45, cacheReadPerMillion: 1 }],
+    })
+  })
+
+  it('name the release of the package that is installed', async () => {
+    const file = createRequire(import.meta.url).resolve('@pydantic/genai-prices')
+    const manifest = JSON.parse(await readFile(join(file, '../../package.json'), 'utf8')) as { version: string }
+    expect(PRICES_RELEASE.version).toBe(manifest.version)
+  })
+})
+
+describe('refresh', () => {
+  it('asks once a day at most, also after a failure, unless it is told to', async () => {
+    let asked = 0
+    const url = await serve((_request, response) => {
+      asked++
+      if (asked === 1) response.writeHead(500)
+      response.end(asked === 2 ? '<html>' : JSON.stringify(published))
+    })
+    const time = clock()
+    const made = directory({ modelsDevUrl: url, clock: time })
+    expect(await made.refresh()).toBe('failed')
+    expect(await made.refresh()).toBe('fresh')
+    expect(await made.refresh({ force: true })).toBe('failed')
+    time.advance(DAY_MS)
+    expect(await made.refresh()).toBe('updated')
+    expect(await directory({ modelsDevUrl: url, clock: time }).refresh()).toBe('fresh')
+    expect(asked).toBe(3)
+    expect(await made.names('anthropic')).toEqual(['claude-sonnet-4-5'])
+    expect(await readdir(join(cacheDir, 'models'))).toEqual(['models-dev-tried.json', 'models-dev.json'])
+  })
+
+  it('keeps the old catalogue when the network is gone, and does not reject on abort', async () => {
+    const url = await serve((_request, response) => response.end(JSON.stringify(published)))
+    await directory({ modelsDevUrl: url }).refresh()
+    const gone = directory({ modelsDevUrl: 'http://127.0.0.1:1/api.json' })
+    expect(await gone.refresh({ force: true })).toBe('failed')
+    expect(await gone.refresh({ force: true, signal: AbortSignal.abort() })).toBe('failed')
+    expect((await gone.facts(anthropic)).contextLength.source).toBe('models.dev')
+  })
+})
+
+describe('probe', () => {
+  const servers: readonly (readonly [string, string, Record<string, unknown>, object])[] = [
+    ['custom', '/v1/models', { data: [{ id: 'm', max_model_len: 32_768 }] }, { value: 32_768 }],
+    [
+      'openrouter',
+      '/v1/models',
+      { data: [{ id: 'm', context_length: 9, top_provider: { context_length: 8 } }] },
+      { value: 8 },
+    ],
+    ['llamacpp', '/props', { default_generation_settings: { n_ctx: 8_192 } }, { value: 8_192 }],
+    ['lmstudio', '/api/v0/models/m', { max_context_length: 9, loaded_context_length: 4_096 }, { value: 4_096 }],
+    ['ollama', '/api/show', { parameters: 'num_ctx 16384', model_info: { 'q.context_length': 4 } }, { value: 16_384 }],
+    ['ollama', '/api/show', { model_info: { 'qwen3.context_length': 40_960 } }, { value: 40_960 }],
+  ]
+  it.each(servers)('asks %s at %s', async (provider, path, body, contextLength) => {
+    const paths: string[] = []
+    const origin = await serve((request, response) => {
+      paths.push(String(request.url))
+      if (request.url === path) response.end(JSON.stringify(body))
+      else response.writeHead(404).end('{}')
+    })
+    const asked = { provider, baseUrl: `${origin}/v1`, model: 'm' }
+    const made = directory()
+    await made.probe({ ...asked, apiKey: null })
+    expect((await made.facts(asked)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
+    const before = paths.length
+    await made.probe({ ...asked, apiKey: null })
+    expect(paths.length).toBe(before)
+  })
+
+  it('keeps nothing of an endpoint that does not say, and asks it again', async () => {
+    const origin = await serve((_request, response) => response.writeHead(500).end('no'))
+    const asked = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm' }
+    await directory().probe({ ...asked, apiKey: null })
+    await directory().probe({ ...asked, baseUrl: 'http://127.0.0.1:1/v1', apiKey: null })
+    expect((await directory().facts(asked)).contextLength.source).toBe('default')
+  })
+})

@@ -1,0 +1,247 @@
+import { join } from 'node:path'
+import { type Clock, isJsonObject, systemClock } from '@hermes/contracts'
+import type { ModelPrices } from '../usage.js'
+import { readCache, writeCache } from './cache-file.js'
+import {
+  type AskedModel,
+  DEFAULT_CONTEXT_LENGTH,
+  type FactSource,
+  type ModelFacts,
+  type PartialFacts,
+  positive,
+  type Sourced,
+} from './facts.js'
+import { familyWindow } from './families.js'
+import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
+import { fallbackFacts, overriddenFacts } from './overrides.js'
+
+/** Where a directory keeps what it learns, and what it may ask. */
+export interface ModelDirectoryOptions {
+  /** The cache folder of a home; made on first write. */
+  readonly cacheDir: string
+  /** `model_overrides` of config.yaml. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  /** Makes a `fetch` to one configured address. */
+  readonly fetchTo: (baseUrl: string) => typeof fetch
+  /** Where the catalogue of models.dev, or a mirror of it, is fetched. */
+  readonly modelsDevUrl?: string | undefined
+  readonly clock?: Clock
+}
+
+/** What is known about models. Nothing here waits for the network but `probe` and `refresh`. */
+export interface ModelDirectory {
+  /** What is known about a model now. Never rejects. */
+  facts(asked: AskedModel): Promise<ModelFacts>
+  /** What a model costs there; `null` when nobody says. Never rejects. */
+  prices(asked: AskedModel & { readonly cacheTtl?: '5m' | '1h' }): Promise<ModelPrices | null>
+  /** Remembers the window that an endpoint turned out to have, in tokens, in this home and from now on. */
+  learn(asked: AskedModel, contextTokens: number): Promise<void>
+  /** Asks an endpoint about a model and keeps what it says; not within a day of the last answer. Never rejects. */
+  probe(asked: AskedModel & ProbeOptions): Promise<void>
+  /** Fetches the published catalogue, unless that was tried within a day. Never rejects; a failure changes nothing. */
+  refresh(options?: {
+    readonly signal?: AbortSignal
+    readonly force?: boolean
+  }): Promise<'updated' | 'fresh' | 'failed'>
+  /** Names of the models that are known of a provider, sorted. */
+  names(provider: string): Promise<readonly string[]>
+}
+
+/** How an endpoint is asked. */
+export interface ProbeOptions {
+  readonly apiKey: string | null
+  readonly signal?: AbortSignal
+}
+
+/** Makes the directory of a home. Reads nothing before it is asked. */
+export function createModelDirectory(options: ModelDirectoryOptions): ModelDirectory {
+  return new HomeDirectory(options)
+}
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const TIMEOUT_MS = 10_000
+const FETCH_TIMEOUT_MS = 60_000
+const MAX_CATALOGUE_CHARS = 64_000_000
+
+class HomeDirectory implements ModelDirectory {
+  readonly #options: ModelDirectoryOptions
+  readonly #clock: Clock
+  #modelsDev: Promise<ModelsDev | null> | null = null
+
+  constructor(options: ModelDirectoryOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  async facts(asked: AskedModel): Promise<ModelFacts> {
+    const { overrides = {} } = this.#options
+    const [learned, endpoint, published, packaged] = await Promise.all([
+      this.#kept('learned', asked),
+      this.#kept('endpoint', asked),
+      this.#published(asked),
+      this.#packaged(asked),
+    ])
+    const family = { contextLength: familyWindow(asked.model) }
+    const known: readonly (readonly [FactSource, PartialFacts | null])[] = [
+      ['config', { contextLength: asked.contextLength }],
+      ['config', overriddenFacts(overrides, asked)],
+      ['learned', learned],
+      ['endpoint', endpoint],
+      ['models.dev', published?.facts ?? null],
+      ['genai-prices', packaged?.facts ?? null],
+      ['family', family],
+      ['config', fallbackFacts(overrides)],
+    ]
+    const asOf = { 'models.dev': published?.asOf, 'genai-prices': packaged?.asOf } as Record<string, string | undefined>
+    const prices = first(known, (facts) => facts.prices)
+    return {
+      model: asked.model,
+      contextLength: first(known, (facts) => facts.contextLength) ?? {
+        value: DEFAULT_CONTEXT_LENGTH,
+        source: 'default',
+      },
+      maxOutputTokens: first(known, (facts) => facts.maxOutputTokens),
+      prices: prices && { ...prices, asOf: asOf[prices.source] ?? null },
+      abilities: Object.assign({}, ...known.toReversed().map(([, facts]) => facts?.abilities ?? {})),
+    }
+  }
+
+  async prices(asked: Parameters<ModelDirectory['prices']>[0]): Promise<ModelPrices | null> {
+    const { prices } = await this.facts(asked)
+    if (!prices) return null
+    const { value, source, asOf } = prices
+    const said = { ...value, source: asOf === null ? source : `${source} ${asOf}` }
+    return asked.cacheTtl === '1h' ? hourly(said) : said
+  }
+
+  async learn(asked: AskedModel, contextTokens: number): Promise<void> {
+    if (positive(contextTokens) !== undefined) await this.#keep('learned', asked, { contextLength: contextTokens })
+  }
+
+  async probe({ apiKey, signal, ...asked }: AskedModel & ProbeOptions): Promise<void> {
+    const kept = await readCache(this.#file('endpoint'))
+    const last = kept[keyOf(asked)]
+    if (isJsonObject(last) && this.#clock.now() - Number(last['atMs']) < DAY_MS) return
+    const { probeEndpoint } = await import('./probe.js')
+    const limit = AbortSignal.timeout(TIMEOUT_MS)
+    const facts = await probeEndpoint({
+      ...asked,
+      apiKey,
+      fetch: this.#options.fetchTo(asked.baseUrl),
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    if (facts) await this.#keep('endpoint', asked, facts)
+  }
+
+  async refresh({
+    signal,
+    force = false,
+  }: {
+    readonly signal?: AbortSignal
+    readonly force?: boolean
+  } = {}): Promise<'updated' | 'fresh' | 'failed'> {
+    const tries = this.#file('models-dev-tried')
+    const { atMs } = await readCache(tries)
+    if (!force && typeof atMs === 'number' && this.#clock.now() - atMs < DAY_MS) return 'fresh'
+    await writeCache(tries, { atMs: this.#clock.now() })
+    try {
+      const url = this.#options.modelsDevUrl || MODELS_DEV_URL
+      const limit = AbortSignal.timeout(FETCH_TIMEOUT_MS)
+      const all = signal ? AbortSignal.any([signal, limit]) : limit
+      const response = await this.#options.fetchTo(url)(url, { signal: all })
+      const text = response.ok ? await response.text() : ''
+      const parsed = text.length > MAX_CATALOGUE_CHARS ? null : parseModelsDev(JSON.parse(text), this.#clock.now())
+      if (!parsed) return 'failed'
+      await writeCache(this.#file('models-dev'), parsed)
+      this.#modelsDev = Promise.resolve(parsed)
+      return 'updated'
+    } catch {
+      return 'failed'
+    }
+  }
+
+  async names(provider: string): Promise<readonly string[]> {
+    const { metadataIds } = await import('./provider-ids.js')
+    const catalogue = await this.#catalogue()
+    return Object.keys(catalogue?.providers[metadataIds(provider).modelsDev] ?? {}).sort()
+  }
+
+  async #published(asked: AskedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
+    const catalogue = await this.#catalogue()
+    const facts = catalogue && modelsDevFacts(catalogue, asked)
+    return facts ? { facts, asOf: dayOf(catalogue.atMs) } : null
+  }
+
+  /** The kept catalogue is some hundred kilobytes, so it is read once. */
+  #catalogue(): Promise<ModelsDev | null> {
+    this.#modelsDev ??= readCache(this.#file('models-dev')).then((kept) =>
+      isJsonObject(kept['providers']) ? (kept as unknown as ModelsDev) : null,
+    )
+    return this.#modelsDev
+  }
+
+  /** What the package says, from the cache where it was looked up within a day: loading the package takes tens of milliseconds. */
+  async #packaged(asked: AskedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
+    const kept = (await readCache(this.#file('packaged')))[keyOf(asked)]
+    const ageMs = isJsonObject(kept) ? this.#clock.now() - Number(kept['atMs']) : Number.POSITIVE_INFINITY
+    if (isJsonObject(kept) && ageMs >= 0 && ageMs < (kept['changes'] === true ? HOUR_MS : DAY_MS)) {
+      const facts = kept['facts']
+      return isJsonObject(facts) ? { facts: facts as PartialFacts, asOf: String(kept['asOf']) } : null
+    }
+    const { packagedFacts, PRICES_RELEASE } = await import('./genai-prices.js')
+    const found = packagedFacts(asked, this.#clock.now())
+    const { changes = false, ...facts } = found ?? {}
+    const { asOf } = PRICES_RELEASE
+    await this.#write('packaged', asked, { facts: found ? facts : null, changes, asOf })
+    return found ? { facts, asOf } : null
+  }
+
+  async #kept(kind: 'learned' | 'endpoint', asked: AskedModel): Promise<PartialFacts | null> {
+    const kept = (await readCache(this.#file(kind)))[keyOf(asked)]
+    return isJsonObject(kept) && isJsonObject(kept['facts']) ? (kept['facts'] as PartialFacts) : null
+  }
+
+  #keep(kind: 'learned' | 'endpoint', asked: AskedModel, facts: PartialFacts): Promise<void> {
+    return this.#write(kind, asked, { facts })
+  }
+
+  async #write(kind: string, asked: AskedModel, entry: object): Promise<void> {
+    const file = this.#file(kind)
+    await writeCache(file, { ...(await readCache(file)), [keyOf(asked)]: { atMs: this.#clock.now(), ...entry } })
+  }
+
+  #file(kind: string): string {
+    return join(this.#options.cacheDir, 'models', `${kind}.json`)
+  }
+}
+
+/** The prices where prefixes are kept for an hour. */
+function hourly<P extends Omit<ModelPrices, 'tiers'>>(prices: P & Pick<ModelPrices, 'tiers'>): P {
+  const { cacheWriteHourPerMillion: write, tiers } = prices
+  return {
+    ...prices,
+    ...(write === undefined ? {} : { cacheWritePerMillion: write }),
+    ...(tiers === undefined ? {} : { tiers: tiers.map((tier) => hourly(tier)) }),
+  }
+}
+
+/** The same model differs from host to host. */
+function keyOf({ provider, baseUrl, model }: AskedModel): string {
+  return `${model}@${provider}:${baseUrl.replace(/\/+$/, '')}`
+}
+
+function first<T>(
+  known: readonly (readonly [FactSource, PartialFacts | null])[],
+  pick: (facts: PartialFacts) => T | undefined,
+): Sourced<T> | null {
+  for (const [source, facts] of known) {
+    const value = facts ? pick(facts) : undefined
+    if (value !== undefined) return { value, source }
+  }
+  return null
+}
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10)
+}

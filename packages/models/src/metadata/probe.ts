@@ -1,0 +1,133 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import { type ModelAbilities, type PartialFacts, positive } from './facts.js'
+
+/** An endpoint that is asked about one of its models. */
+export interface ProbedEndpoint {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly model: string
+  readonly apiKey: string | null
+  /** Reaches that endpoint. */
+  readonly fetch: typeof fetch
+  readonly signal: AbortSignal
+}
+
+/**
+ * What an endpoint itself says of a model: in its list of models, and for servers on the own machine where they say it. `null` when
+ * it says nothing. Never rejects.
+ */
+export async function probeEndpoint(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  for (const ask of [...(PROBES[endpoint.provider] ?? []), listed]) {
+    const facts = await ask(endpoint).catch(() => null)
+    if (facts) return facts
+  }
+  return null
+}
+
+type Probe = (endpoint: ProbedEndpoint) => Promise<PartialFacts | null>
+
+const PROBES: Readonly<Record<string, readonly Probe[]>> = {
+  ollama: [shownByOllama],
+  lmstudio: [listedByLmStudio],
+  llamacpp: [llamaProperties],
+  custom: [llamaProperties],
+}
+
+/** The list of models: every vendor has its own name for the window. */
+async function listed(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  const list = asObject(await getJson(endpoint, `${base(endpoint)}/models`))
+  const models = Array.isArray(list['data']) ? list['data'] : []
+  const found = models.find((item) => isJsonObject(item) && item['id'] === endpoint.model)
+  return isJsonObject(found) ? toFacts(found) : null
+}
+
+const WINDOW_NAMES = ['context_length', 'max_model_len', 'context_window', 'max_context_length', 'max_input_tokens']
+const OUTPUT_NAMES = ['max_output_tokens', 'max_completion_tokens', 'max_tokens']
+
+function toFacts(item: JsonObject): PartialFacts | null {
+  const top = asObject(item['top_provider'])
+  const contextLength = firstOf({ ...item, ...top }, WINDOW_NAMES) ?? firstOf(item, WINDOW_NAMES)
+  const maxOutputTokens = firstOf(top, OUTPUT_NAMES) ?? firstOf(item, OUTPUT_NAMES)
+  const abilities = abilitiesOf(item)
+  if (contextLength === undefined && Object.keys(abilities).length === 0) return null
+  return { contextLength, maxOutputTokens, abilities }
+}
+
+function abilitiesOf(item: JsonObject): ModelAbilities {
+  const kinds = asObject(item['architecture'])['input_modalities']
+  const parameters = item['supported_parameters']
+  return {
+    ...(Array.isArray(kinds) ? { vision: kinds.includes('image'), audio: kinds.includes('audio') } : {}),
+    ...(Array.isArray(parameters)
+      ? { tools: parameters.includes('tools'), reasoning: parameters.includes('reasoning') }
+      : {}),
+  }
+}
+
+/** @see https://github.com/ollama/ollama/blob/main/docs/api.md#show-model-information */
+async function shownByOllama(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  const body = JSON.stringify({ model: endpoint.model })
+  const shown = asObject(await getJson(endpoint, `${root(endpoint)}/api/show`, { method: 'POST', body }))
+  const configured = /^num_ctx\s+(\d+)/m.exec(String(shown['parameters'] ?? ''))?.[1]
+  const info = Object.entries(asObject(shown['model_info'])).find(([name]) => name.endsWith('.context_length'))
+  const contextLength = positive(Number(configured)) ?? positive(info?.[1])
+  const can = Array.isArray(shown['capabilities']) ? shown['capabilities'] : null
+  const abilities = can
+    ? { tools: can.includes('tools'), vision: can.includes('vision'), reasoning: can.includes('thinking') }
+    : {}
+  return contextLength === undefined ? null : { contextLength, abilities }
+}
+
+/** @see https://lmstudio.ai/docs/app/api/endpoints/rest */
+async function listedByLmStudio(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  const shown = asObject(
+    await getJson(endpoint, `${root(endpoint)}/api/v0/models/${encodeURIComponent(endpoint.model)}`),
+  )
+  const contextLength = positive(shown['loaded_context_length']) ?? positive(shown['max_context_length'])
+  return contextLength === undefined ? null : { contextLength, abilities: { vision: shown['type'] === 'vlm' } }
+}
+
+/** @see https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
+async function llamaProperties(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  const properties = asObject(await getJson(endpoint, `${root(endpoint)}/props`))
+  const contextLength = positive(asObject(properties['default_generation_settings'])['n_ctx'])
+  const vision = asObject(properties['modalities'])['vision']
+  return contextLength === undefined
+    ? null
+    : { contextLength, abilities: typeof vision === 'boolean' ? { vision } : {} }
+}
+
+async function getJson(
+  { fetch, apiKey, signal }: ProbedEndpoint,
+  url: string,
+  init: RequestInit = {},
+): Promise<unknown> {
+  const headers = {
+    ...(init.body ? { 'content-type': 'application/json' } : {}),
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  }
+  const response = await fetch(url, { ...init, headers, signal })
+  if (response.ok) return response.json()
+  await response.body?.cancel()
+  return null
+}
+
+function base({ baseUrl }: ProbedEndpoint): string {
+  return baseUrl.replace(/\/+$/, '')
+}
+
+function root(endpoint: ProbedEndpoint): string {
+  return base(endpoint).replace(/\/v1$/, '')
+}
+
+function firstOf(item: JsonObject, names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const value = positive(item[name])
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function asObject(value: JsonValue | unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
