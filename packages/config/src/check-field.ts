@@ -33,6 +33,8 @@ function readField(field: Field, value: unknown, path: Path, context: CheckConte
       return readText(value, path, context)
     case 'number':
       return readNumber(value, field.min, field.max)
+    case 'share':
+      return readShare(value)
     case 'boolean':
       return readBoolean(value)
     case 'choice':
@@ -90,6 +92,11 @@ function readTexts(value: unknown, path: Path, context: CheckContext): readonly 
   })
 }
 
+function readShare(value: unknown): number | undefined {
+  const share = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof share === 'number' && share > 0 && share <= 1 ? share : undefined
+}
+
 function readNumber(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number | undefined {
   const number =
     typeof value === 'string' && /^\s*[+-]?\d+(?:_\d+)*\s*$/.test(value) ? Number(value.replaceAll('_', '')) : value
@@ -135,6 +142,8 @@ function expectedOf(field: Field): string {
       return field.max === undefined
         ? `a whole number of at least ${field.min}`
         : `a whole number from ${field.min} to ${field.max}`
+    case 'share':
+      return 'a number above 0 and at most 1'
     case 'boolean':
       return 'true or false'
     case 'choice':

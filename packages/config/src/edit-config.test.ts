@@ -99,6 +99,7 @@ describe('setConfigValue', () => {
   it.each([
     ['agent.max_turns', '12', 12],
     ['security.redact_secrets', 'no', false],
+    ['compression.threshold', '0.6', 0.6],
     ['approvals.mode', 'manual', 'ask'],
     ['approvals.mode', 'off', 'off'],
     ['approvals.deny', '["a, b","c"]', ['a, b', 'c']],
@@ -122,6 +123,7 @@ describe('setConfigValue', () => {
     ['agent.max_turns', '0', 'at least 1'],
     ['agent', 'x', 'agent must be a map'],
     ['approvals.mode', 'never', 'one of ask, smart, off'],
+    ['compression.threshold', '60', 'a number above 0 and at most 1'],
     ['display.busy_input_mode', 'wait', 'one of queue, steer, interrupt'],
     ['approvals.deny', '[1', 'a list of texts'],
     ['providers.mine', '{"base_url":[]}', 'providers.mine.base_url must be a text'],

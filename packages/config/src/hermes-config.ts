@@ -33,6 +33,30 @@ export interface HermesConfig {
     readonly timeout: number
     readonly env_passthrough: readonly string[]
   }
+  readonly compression: {
+    /** Whether long sessions are condensed. Default `true`. */
+    readonly enabled: boolean
+    /** Share of the model's window. Default: half of a window of 512,000 tokens or more, three quarters of a smaller one. */
+    readonly threshold?: number
+    /** Tokens at which to condense at the latest. */
+    readonly threshold_tokens?: number
+    /** The newest messages that stay, as a share of the threshold. Default 0.2. */
+    readonly target_ratio: number
+    /** Messages that stay at the beginning. Default 3. */
+    readonly protect_first_n: number
+    /** Messages that stay at the end, as long as they fit. Default 20. */
+    readonly protect_last_n: number
+  }
+  readonly memory: {
+    /** Whether the agent keeps notes, MEMORY.md. Default `true`. */
+    readonly memory_enabled: boolean
+    /** Whether it keeps what it learns of its user, USER.md. Default `true`. */
+    readonly user_profile_enabled: boolean
+    /** Default 2,200. */
+    readonly memory_char_limit: number
+    /** Default 1,375. */
+    readonly user_char_limit: number
+  }
   readonly tool_output: {
     /** Default 50,000. */
     readonly max_bytes: number

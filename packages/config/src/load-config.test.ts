@@ -31,6 +31,8 @@ describe('loadConfig', () => {
         toolsets: ['hermes-cli'],
         agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [] },
         terminal: { backend: 'local', timeout: 180, env_passthrough: [] },
+        compression: { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20 },
+        memory: { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 2200, user_char_limit: 1375 },
         tool_output: { max_bytes: 50_000, max_lines: 2000, max_line_length: 2000 },
         file_read_max_chars: 100_000,
         approvals: { mode: 'ask', timeout: 300, deny: [] },

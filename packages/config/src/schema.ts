@@ -2,6 +2,8 @@
 export type Field =
   | { readonly type: 'text'; readonly default?: string }
   | { readonly type: 'number'; readonly min: number; readonly max?: number; readonly default?: number }
+  /** A number above 0 and at most 1. */
+  | { readonly type: 'share'; readonly default?: number }
   | { readonly type: 'boolean'; readonly default: boolean }
   /** `words` maps what may be written to what it means. */
   | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default: string }
@@ -113,6 +115,20 @@ export const SCHEMA: Section = section({
     cwd: text,
     timeout: seconds(180),
     env_passthrough: texts,
+  }),
+  compression: section({
+    enabled: { type: 'boolean', default: true },
+    threshold: { type: 'share' },
+    threshold_tokens: count(1),
+    target_ratio: { type: 'share', default: 0.2 },
+    protect_first_n: count(0, 3),
+    protect_last_n: count(0, 20),
+  }),
+  memory: section({
+    memory_enabled: { type: 'boolean', default: true },
+    user_profile_enabled: { type: 'boolean', default: true },
+    memory_char_limit: count(1, 2200),
+    user_char_limit: count(1, 1375),
   }),
   tool_output: section({
     max_bytes: count(1, 50_000),
