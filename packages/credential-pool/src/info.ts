@@ -13,6 +13,8 @@ export interface CredentialInfo {
   /** The last four characters of the secret, where it is long enough that they give nothing away; else empty. */
   readonly hint: string
   readonly state: CredentialState
+  /** The only server it may go to; `null` when that of the provider is meant. */
+  readonly baseUrl: string | null
   /** Of a token; Unix milliseconds. */
   readonly expiresAtMs: number | null
   readonly isRenewable: boolean
@@ -27,7 +29,7 @@ const HINT_CHARS = 4
 
 /** What may be shown of an entry. */
 export function toInfo(entry: PoolEntry): CredentialInfo {
-  const { id, label, source, priority, secret, state, expiresAtMs, requestCount, lastError } = entry
+  const { id, label, source, priority, secret, state, baseUrl, expiresAtMs, requestCount, lastError } = entry
   return {
     id,
     label,
@@ -36,6 +38,7 @@ export function toInfo(entry: PoolEntry): CredentialInfo {
     priority,
     hint: secret !== null && secret.length >= MIN_CHARS_FOR_HINT ? secret.slice(-HINT_CHARS) : '',
     state,
+    baseUrl,
     expiresAtMs,
     isRenewable: entry.refreshToken !== null,
     requestCount,

@@ -111,7 +111,8 @@ export class Recovery {
     const { credentials } = failed.endpoint.options
     if (!verdict.shouldRotateCredential || !credentials || !failed.credential) return null
     this.#refusedKeys.add(failed.credential.id)
-    await credentials.report(failed.credential, { type: 'failed', verdict, headers: responseHeaders(error) })
+    const outcome = { type: 'failed', verdict, headers: responseHeaders(error), message: errorLine(error) } as const
+    await credentials.report(failed.credential, outcome)
     const { signal } = this.#options
     const credential = await credentials.select(signal ? { signal } : {})
     if (!credential || this.#refusedKeys.has(credential.id)) return null

@@ -1,5 +1,6 @@
 export { TOOLSETS } from '@hermes/registry'
 export { findContextFile, readSoul } from './context-files.js'
+export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
 export { createFileLogger } from './file-logger.js'
 export {
   type ConfiguredEndpoint,
@@ -7,6 +8,7 @@ export {
   chooseModel,
   type ModelChoice,
   type ModelWishes,
+  poolName,
 } from './model-choice.js'
 export { API_MODE_NAMES } from './named-endpoints.js'
 export {

@@ -9,7 +9,7 @@ import {
 } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { ModelClient } from '@hermes/contracts/model'
+import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient } from '@hermes/models'
@@ -19,6 +19,7 @@ import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { findContextFile, readSoul } from './context-files.js'
+import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
 import { makeHome } from './make-home.js'
@@ -134,10 +135,11 @@ export interface Runtime {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { home, env } = options
   await makeHome(home)
-  const [loaded, secrets, permissions] = await Promise.all([
+  const [loaded, secrets, permissions, stored] = await Promise.all([
     loadConfig({ home, env }),
     loadSecrets({ home, env }),
     loadPermissions({ home }),
+    findCredentials(home, options.clock ?? systemClock),
   ])
   const rules = parseRules(permissions.rules)
   const { proxies, problems: proxyProblems } = readProxies(env)
@@ -147,7 +149,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     secrets,
     rules: rules.rules,
     proxies,
-    problems: [...problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config)],
+    stored,
+    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config)],
   })
 }
 
@@ -168,6 +171,7 @@ interface PromptFacts {
 interface Answerer {
   readonly choice: ModelChoice
   readonly model: ModelClient
+  readonly credentials: CredentialSource | null
   readonly fetch: typeof fetch
 }
 
@@ -176,6 +180,7 @@ interface Loaded {
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
   readonly rules: ReturnType<typeof parseRules>['rules']
   readonly proxies: Proxies | null
+  readonly stored: StoredCredentials
   readonly problems: readonly string[]
 }
 
@@ -188,6 +193,9 @@ class HomeRuntime implements Runtime {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #closers = new Set<() => Promise<void>>()
+  readonly #credentials: Credentials
+  /** Knows the keys and tokens of `auth.json` once they are used. */
+  readonly #poolRedactor = createRedactor({ secrets: [] })
   #storage: Promise<Storage> | null = null
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
@@ -197,6 +205,19 @@ class HomeRuntime implements Runtime {
     this.#clock = options.clock ?? systemClock
     this.config = loaded.config
     this.problems = loaded.problems
+    const { config, secrets, stored } = loaded
+    this.#credentials = openCredentials(
+      {
+        home: options.home,
+        config,
+        secrets: secrets.values,
+        fetchTo: (address) => this.fetchTo(address),
+        clock: this.#clock,
+        logger: this.#logger,
+        onSecret: this.#poolRedactor.add,
+      },
+      stored,
+    )
     const { home, userHome, cwd } = options
     this.policy = createPolicy({
       mode: options.yolo || loaded.config.approvals.mode === 'off' ? 'off' : 'ask',
@@ -232,6 +253,7 @@ class HomeRuntime implements Runtime {
       session: asked.session ?? null,
       ...configuredModels(this.config),
       secrets: this.#loaded.secrets.values,
+      stored: this.#loaded.stored.providers,
     })
   }
 
@@ -241,7 +263,7 @@ class HomeRuntime implements Runtime {
     resolveToolsets(registry.toolsets(), toolsets)
     const cwd = request.cwd ?? this.#options.cwd
     const environment = this.#environment(cwd)
-    const { choice, model, fetch } = await this.#model(request, environment)
+    const { choice, model, credentials, fetch } = await this.#model(request, environment)
     const { surface, user } = this.#options
     const storage = await this.storage()
     if (request.session) await storage.updateSession(request.session.id, answering(choice))
@@ -263,7 +285,10 @@ class HomeRuntime implements Runtime {
       ...(request.ask ? { ask: request.ask } : {}),
       ...(request.notices === undefined ? {} : { notices: request.notices }),
     })
-    const models = () => listModels({ ...choice, fetch }).catch(() => [])
+    const models = async () => {
+      const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
+      return listModels({ ...choice, apiKey, fetch }).catch(() => [])
+    }
     const closeEnvironment = () => environment.close()
     this.#closers.add(closeEnvironment)
     return {
@@ -342,14 +367,22 @@ class HomeRuntime implements Runtime {
         : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
     const cacheTtl = this.config.prompt_caching.cache_ttl
     const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#fallbacks().choices
+    const credentials = chosen === REPLAYED ? null : await this.#credentials.sourceFor(choice)
+    const standIns = fallbacks.map(async (one) =>
+      toModelEndpoint(one, {
+        fetch: this.fetchTo(one.baseUrl),
+        cacheTtl,
+        credentials: await this.#credentials.sourceFor(one),
+      }),
+    )
     const model = createModelClient({
-      ...toModelEndpoint({ ...choice, baseUrl: traffic.baseUrl }, { fetch: traffic.fetch, cacheTtl }),
-      fallbacks: fallbacks.map((one) => toModelEndpoint(one, { fetch: this.fetchTo(one.baseUrl), cacheTtl })),
+      ...toModelEndpoint({ ...choice, baseUrl: traffic.baseUrl }, { fetch: traffic.fetch, cacheTtl, credentials }),
+      fallbacks: await Promise.all(standIns),
       maxRetries: this.config.agent.api_max_retries,
       clock: this.#clock,
       logger: this.#logger,
     })
-    return { choice, model, fetch: traffic.fetch }
+    return { choice, model, credentials, fetch: traffic.fetch }
   }
 
   #fallbacks(): Fallbacks {
@@ -358,6 +391,7 @@ class HomeRuntime implements Runtime {
     const fallbacks = chooseFallbacks(entries, {
       ...configuredModels(this.config),
       secrets: this.#loaded.secrets.values,
+      stored: this.#loaded.stored.providers,
     })
     for (const problem of fallbacks.problems) this.#logger.warn(problem)
     return fallbacks
@@ -370,7 +404,7 @@ class HomeRuntime implements Runtime {
     const redactor = createRedactor({
       secrets: [...secrets, choice.apiKey ?? '', ...standIns].filter((secret) => secret !== ''),
     })
-    return (text) => redactor.redactValues(text)
+    return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
   async #systemPrompt(of: PromptFacts): Promise<string> {

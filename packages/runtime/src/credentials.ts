@@ -1,0 +1,135 @@
+import { access } from 'node:fs/promises'
+import { type HermesConfig, homeLayout } from '@hermes/config'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { CredentialSource } from '@hermes/contracts/model'
+import type { BorrowedKey, OAuthSettings, PoolStrategy } from '@hermes/credential-pool'
+import { findProvider, keyVariablesFor } from '@hermes/transports'
+import { type ModelChoice, poolName } from './model-choice.js'
+
+/** What decides about the keys of a home. */
+export interface CredentialsOptions {
+  readonly home: string
+  readonly config: HermesConfig
+  /** Environment and `.env` values by name. */
+  readonly secrets: Readonly<Record<string, string>>
+  /** The way to token endpoints. */
+  readonly fetchTo: (address: string) => typeof fetch
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Told of each secret before it is used. */
+  readonly onSecret: (secret: string) => void
+}
+
+/** The keys and logins of a home. */
+export interface Credentials {
+  /** The keys of a choice; `null` when it has one key at most and `auth.json` knows nothing of it. */
+  sourceFor(choice: ModelChoice): Promise<CredentialSource | null>
+}
+
+/**
+ * What `auth.json` holds: the providers with keys or logins, each with the server they are for (`null`: the provider's own), and what is
+ * wrong with the file, a line each. Without the file nothing is loaded.
+ */
+export interface StoredCredentials {
+  readonly exists: boolean
+  readonly providers: Readonly<Record<string, string | null>>
+  readonly problems: readonly string[]
+}
+
+/** Looks at `auth.json` of a home. Never rejects. */
+export async function findCredentials(home: string, clock: Clock): Promise<StoredCredentials> {
+  const path = homeLayout(home).auth
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  if (!exists) return { exists, providers: {}, problems: [] }
+  const problems: string[] = []
+  try {
+    const { openCredentialStore } = await import('@hermes/credential-pool')
+    const store = openCredentialStore({ path, clock, onProblem: (line) => problems.push(line) })
+    const providers = (await store.providers()).map(async (provider): Promise<[string, string | null]> => {
+      const first = (await store.list(provider)).find(({ state }) => state.type !== 'absent')
+      return [provider, first?.baseUrl ?? null]
+    })
+    return { exists, providers: Object.fromEntries(await Promise.all(providers)), problems }
+  } catch (error) {
+    return { exists, providers: {}, problems: [...problems, errorLine(error)] }
+  }
+}
+
+/** Opens the keys and logins of a home; loads what it takes for several keys only where there are several. */
+export function openCredentials(options: CredentialsOptions, stored: StoredCredentials): Credentials {
+  return {
+    sourceFor: async (choice) => {
+      const provider = poolName(choice.provider)
+      const borrowed = borrowedKeys(choice, options.secrets)
+      if (!Object.hasOwn(stored.providers, provider) && borrowed.length < 2) return null
+      const { openCredentialPool } = await import('@hermes/credential-pool')
+      const { home, config, fetchTo, clock, logger, onSecret } = options
+      const oauth = oauthSettings(config, choice.provider)
+      if (oauth?.clientSecret) onSecret(oauth.clientSecret)
+      return openCredentialPool({
+        path: homeLayout(home).auth,
+        provider,
+        strategy: poolStrategy(config, choice.provider),
+        borrowed,
+        baseUrl: choice.baseUrl,
+        oauth,
+        fetchTo,
+        clock,
+        logger,
+        onSecret,
+      })
+    },
+  }
+}
+
+/**
+ * The keys a choice may use that live outside `auth.json`: the one that was configured for it, else all variables of the provider that
+ * are set. A variable that belongs to other tools too is used when it is the first, never as a spare.
+ */
+export function borrowedKeys(choice: ModelChoice, secrets: Readonly<Record<string, string>>): readonly BorrowedKey[] {
+  const { apiKey, catalogueId, baseUrl, provider } = choice
+  if (apiKey === null) return []
+  const entry = findProvider(catalogueId)
+  const own = entry ? keyVariablesFor(entry, baseUrl).filter((name) => entry.keyVariables.includes(name)) : []
+  const set = own.flatMap((name) => (secrets[name] ? [{ source: `env:${name}`, secret: secrets[name] }] : []))
+  const spares = set.filter(({ secret }, index) => set.findIndex((other) => other.secret === secret) === index)
+  if (spares[0]?.secret === apiKey) return spares
+  const variable = Object.keys(secrets).find((name) => secrets[name] === apiKey)
+  return [{ source: variable === undefined ? `config:${provider}` : `env:${variable}`, secret: apiKey }]
+}
+
+/** How the next key of a provider is chosen. */
+export function poolStrategy(config: HermesConfig, provider: string): PoolStrategy {
+  const strategies = config.credential_pool_strategies
+  const name = [provider, poolName(provider)].find((candidate) => Object.hasOwn(strategies, candidate))
+  const word = name === undefined ? 'fill_first' : strategies[name]!
+  return STRATEGIES[word]
+}
+
+const STRATEGIES = {
+  fill_first: 'fill-first',
+  round_robin: 'round-robin',
+  least_used: 'least-used',
+  random: 'random',
+} as const
+
+/** How to log in at a provider, as config.yaml says; `null` without a client id. */
+export function oauthSettings(config: HermesConfig, provider: string): OAuthSettings | null {
+  const id = findProvider(provider)?.id
+  const name = Object.keys(config.providers).find((key) => key === provider || findProvider(key)?.id === (id ?? ''))
+  const settings = name === undefined ? undefined : config.providers[name]!.oauth
+  if (!settings?.client_id) return null
+  return {
+    clientId: settings.client_id,
+    clientSecret: settings.client_secret,
+    issuer: settings.issuer,
+    scope: settings.scope,
+    deviceAuthorizationEndpoint: settings.device_authorization_endpoint,
+    authorizationEndpoint: settings.authorization_endpoint,
+    tokenEndpoint: settings.token_endpoint,
+    redirectPort: settings.redirect_port,
+  }
+}
