@@ -98,19 +98,19 @@ const LONG_LOOP = log(
 )
 
 describe('when to compact', () => {
-  it('is due at three quarters of a small window and half of a large one', () => {
+  it('is due at three quarters of a small window and half of a large one', async () => {
     const engine = createContextCompressor({
       windowOf: ({ model }) => (model === 'big' ? 1_000_000 : 10_000),
       models: [],
     })
     const state = (tokens: number, model: string) => ({ entries: [], tokens, provider: 'p', model })
-    expect(engine.isDue(state(7_499, 'm'))).toBe(false)
-    expect(engine.isDue(state(7_500, 'm'))).toBe(true)
-    expect(engine.isDue(state(499_999, 'big'))).toBe(false)
-    expect(engine.isDue(state(500_000, 'big'))).toBe(true)
+    expect(await engine.isDue(state(7_499, 'm'))).toBe(false)
+    expect(await engine.isDue(state(7_500, 'm'))).toBe(true)
+    expect(await engine.isDue(state(499_999, 'big'))).toBe(false)
+    expect(await engine.isDue(state(500_000, 'big'))).toBe(true)
   })
 
-  it('is not due again after two that gained nothing, until there is more or another model', () => {
+  it('is not due again after two that gained nothing, until there is more or another model', async () => {
     const engine = engineWith()
     const vain = (tokens: number): NewEntry => ({
       type: 'compaction',
@@ -126,10 +126,10 @@ describe('when to compact', () => {
       provider: 'p',
       model: 'm',
     })
-    expect(engine.isDue(state(12_500))).toBe(false)
-    expect(engine.isDue(state(15_000))).toBe(true)
+    expect(await engine.isDue(state(12_500))).toBe(false)
+    expect(await engine.isDue(state(15_000))).toBe(true)
     const other: Entry = { type: 'model', provider: 'p', model: 'n', seq: 9, atMs: 0 }
-    expect(engine.isDue(state(12_500, [other]))).toBe(true)
+    expect(await engine.isDue(state(12_500, [other]))).toBe(true)
   })
 })
 
@@ -249,7 +249,7 @@ describe('a compaction', () => {
   it('has nothing to do in a short session, and says so', async () => {
     const engine = engineWith(summariser(SUMMARY))
     const asked = request(log(prompt, say('Hi.'), answer('Hello.')), { cause: 'asked' })
-    expect(engine.plan(asked)).toBeNull()
+    expect(await engine.plan(asked)).toBeNull()
     expect(await engine.compact(asked, { signal })).toEqual({
       type: 'unchanged',
       reason: 'There is nothing yet that could be left out.',

@@ -24,7 +24,7 @@ import { summaryBody, wordForWord } from './word-for-word.js'
 /** What a compressor is made of. */
 export interface CompressorOptions {
   /** The window of a model in tokens. */
-  readonly windowOf: (model: { readonly provider: string; readonly model: string }) => number
+  readonly windowOf: (model: { readonly provider: string; readonly model: string }) => number | Promise<number>
   /** Asked for summaries, in this order. None: a plain note stands for what goes. */
   readonly models: readonly ModelClient[]
   readonly settings?: CompressionSettings
@@ -54,20 +54,20 @@ class Compressor implements ContextEngine {
     this.#summarizer = new Summarizer(options.models, { clock, logger, timeoutMs })
   }
 
-  isDue(state: ContextState): boolean {
-    const { threshold } = this.#budgets(state)
+  async isDue(state: ContextState): Promise<boolean> {
+    const { threshold } = budgetsOf(await this.#options.windowOf(state), this.#options.settings)
     return state.tokens >= threshold && !wasInVain(state, threshold)
   }
 
-  plan(request: CompactRequest): CompactPlan | null {
-    const cut = this.#cut(request)
+  async plan(request: CompactRequest): Promise<CompactPlan | null> {
+    const cut = await this.#cut(request)
     if (!cut) return null
     const tokensAfter = cut.tokensWithout + summaryLength(sum(cut.region.dropped), cut.budgets)
     return { messages: cut.region.dropped.length, tokensBefore: request.tokens, tokensAfter }
   }
 
   async compact(request: CompactRequest, { signal }: { readonly signal: AbortSignal }): Promise<CompactOutcome> {
-    const cut = this.#cut(request)
+    const cut = await this.#cut(request)
     if (!cut) return { type: 'unchanged', reason: 'There is nothing yet that could be left out.' }
     const summary = await this.#summarize(request, cut, signal)
     const text = [summaryText(summary, cut), cut.verbatim].filter((part) => part !== '').join('\n\n')
@@ -83,14 +83,10 @@ class Compressor implements ContextEngine {
     }
   }
 
-  #budgets(state: ContextState): Budgets {
-    return budgetsOf(this.#options.windowOf(state), this.#options.settings)
-  }
-
-  #cut(request: CompactRequest): Cut | null {
+  async #cut(request: CompactRequest): Promise<Cut | null> {
     const { entries, tokens, cause, carry } = request
     const { settings } = this.#options
-    const window = this.#options.windowOf(request)
+    const window = await this.#options.windowOf(request)
     const budgets = budgetsOf(cause === 'overflow' ? Math.min(window, tokens * REFUSED_SHARE) : window, settings)
     const region = findRegion(entries, budgets, settings)
     const shortened = shortenTail(region.tail, budgets.threshold / 2)
