@@ -35,6 +35,8 @@ function readField(field: Field, value: unknown, path: Path, context: CheckConte
       return readNumber(value, field.min, field.max)
     case 'share':
       return readShare(value)
+    case 'amount':
+      return readAmount(value)
     case 'boolean':
       return readBoolean(value)
     case 'choice':
@@ -105,6 +107,11 @@ function readNumber(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER):
     : undefined
 }
 
+function readAmount(value: unknown): number | undefined {
+  const amount = typeof value === 'string' && /^\s*\d*\.?\d+\s*$/.test(value) ? Number(value) : value
+  return typeof amount === 'number' && Number.isFinite(amount) && amount > 0 ? amount : undefined
+}
+
 function readBoolean(value: unknown): boolean | undefined {
   if (['true', 'yes', 'on', '1'].includes(word(value))) return true
   return ['false', 'no', 'off', '0'].includes(word(value)) ? false : undefined
@@ -144,6 +151,8 @@ function expectedOf(field: Field): string {
         : `a whole number from ${field.min} to ${field.max}`
     case 'share':
       return 'a number above 0 and at most 1'
+    case 'amount':
+      return 'a number above 0'
     case 'boolean':
       return 'true or false'
     case 'choice':

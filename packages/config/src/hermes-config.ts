@@ -16,6 +16,15 @@ export interface HermesConfig {
     /** Whether they are fetched at all, once a day at most. Default `true`. */
     readonly refresh: boolean
   }
+  /** What may be spent for one run, one session, one day, one month. Default: anything. */
+  readonly budget: {
+    readonly turn?: BudgetSettings
+    readonly session?: BudgetSettings
+    readonly day?: BudgetSettings
+    readonly month?: BudgetSettings
+  }
+  /** Side tasks by name: `title_generation`, `session_summary`, `compression`, `vision` … */
+  readonly auxiliary: Readonly<Record<string, SideTaskSettings | undefined>>
   /** Default `[hermes-cli]`. */
   readonly toolsets: readonly string[]
   readonly agent: {
@@ -93,6 +102,37 @@ export interface HermesConfig {
     /** What a line sent during a run does. Default `queue`. */
     readonly busy_input_mode: 'queue' | 'steer' | 'interrupt'
   }
+}
+
+/** One limit of spending. */
+export interface BudgetSettings {
+  /** Input and output, cached input included. */
+  readonly tokens?: number
+  /** US dollars. */
+  readonly usd?: number
+}
+
+/** Who does one side task. Default: the model of the session. */
+export interface SideTaskSettings {
+  /** Default `true`. */
+  readonly enabled: boolean
+  readonly provider?: string
+  readonly model?: string
+  readonly base_url?: string
+  readonly api_key?: string
+  /** The environment variable that holds the key. */
+  readonly key_env?: string
+  /** Seconds. */
+  readonly timeout?: number
+  /** Tokens of the answer. */
+  readonly max_tokens?: number
+  readonly reasoning_effort?: string
+  /** Further fields of each request body. */
+  readonly extra_body?: unknown
+  /** Of titles. Default: that of the conversation. */
+  readonly language?: string
+  /** Asked in turn when the first does not answer, like `fallback_providers`. */
+  readonly fallback_chain: readonly unknown[]
 }
 
 /** The `model` section. A plain text in the file is `default`; `model.model` is another name of it. */

@@ -28,6 +28,8 @@ describe('loadConfig', () => {
         fallback_providers: [],
         model_overrides: {},
         models_dev: { refresh: true },
+        budget: {},
+        auxiliary: {},
         toolsets: ['hermes-cli'],
         agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [] },
         terminal: { backend: 'local', timeout: 180, env_passthrough: [] },

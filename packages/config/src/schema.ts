@@ -4,6 +4,8 @@ export type Field =
   | { readonly type: 'number'; readonly min: number; readonly max?: number; readonly default?: number }
   /** A number above 0 and at most 1. */
   | { readonly type: 'share'; readonly default?: number }
+  /** A number above 0, with decimals. */
+  | { readonly type: 'amount'; readonly default?: number }
   | { readonly type: 'boolean'; readonly default: boolean }
   /** `words` maps what may be written to what it means. */
   | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default: string }
@@ -54,6 +56,27 @@ const STRATEGIES = {
   'round-robin': 'round_robin',
   'least-used': 'least_used',
 }
+
+const budget = section({ tokens: count(1), usd: { type: 'amount' } }, { optional: true })
+
+/** One side task: who does it, and how long it may take. */
+const sideTask = section(
+  {
+    enabled: { type: 'boolean', default: true },
+    provider: text,
+    model: text,
+    base_url: text,
+    api_key: text,
+    key_env: text,
+    timeout: seconds(),
+    max_tokens: count(1),
+    reasoning_effort: text,
+    extra_body: { type: 'any' },
+    language: text,
+    fallback_chain: { type: 'list' },
+  },
+  { optional: true },
+)
 
 /** Every key that Hermes reads from `config.yaml`. */
 export const SCHEMA: Section = section({
@@ -108,6 +131,19 @@ export const SCHEMA: Section = section({
   fallback_providers: { type: 'list' },
   model_overrides: { type: 'map' },
   models_dev: section({ url: text, refresh: { type: 'boolean', default: true } }),
+  budget: section({ turn: budget, session: budget, day: budget, month: budget }),
+  auxiliary: section({
+    vision: sideTask,
+    compression: sideTask,
+    title_generation: sideTask,
+    session_summary: sideTask,
+    approval: sideTask,
+    mcp: sideTask,
+    web_extract: sideTask,
+    session_search: sideTask,
+    moa_reference: sideTask,
+    moa_aggregator: sideTask,
+  }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
   terminal: section({
