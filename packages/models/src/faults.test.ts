@@ -16,6 +16,7 @@ const WIRES: Readonly<Record<string, Wire>> = {
   'chat-completions': ({ baseUrl }) => ({ provider: 'custom', baseUrl }),
   'anthropic-messages': ({ anthropicBaseUrl }) => ({ provider: 'anthropic', baseUrl: anthropicBaseUrl }),
   responses: ({ baseUrl }) => ({ provider: 'openai', baseUrl, api: 'responses' }),
+  'bedrock-converse': ({ anthropicBaseUrl }) => ({ provider: 'bedrock', baseUrl: anthropicBaseUrl }),
 }
 
 const SETUPS = ['one key', 'three keys', 'a fallback'] as const

@@ -6,8 +6,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createTransport } from '../index.js'
 
 const tools = [{ name: 'read', description: 'Reads.', parameters: { type: 'object', properties: {} } }]
-const WIRES = ['chat-completions', 'responses', 'anthropic-messages'] as const
-const MODELS = { 'chat-completions': 'gpt-4.1', responses: 'gpt-5', 'anthropic-messages': 'claude-opus-5-5' } as const
+const WIRES = ['chat-completions', 'responses', 'anthropic-messages', 'bedrock-converse'] as const
+const MODELS = {
+  'chat-completions': 'gpt-4.1',
+  responses: 'gpt-5',
+  'anthropic-messages': 'claude-opus-5-5',
+  'bedrock-converse': 'us.anthropic.claude-opus-5-5-v1:0',
+} as const
+const PROVIDERS = { 'anthropic-messages': 'anthropic', 'bedrock-converse': 'bedrock' } as const
 
 let server: ModelServer
 
@@ -17,10 +23,10 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 function transport(api: (typeof WIRES)[number]) {
-  const isAnthropic = api === 'anthropic-messages'
-  const baseUrl = isAnthropic ? server.anthropicBaseUrl : server.baseUrl
+  const provider = api in PROVIDERS ? PROVIDERS[api as keyof typeof PROVIDERS] : 'openai'
+  const baseUrl = provider === 'openai' ? server.baseUrl : server.anthropicBaseUrl
   const quirks = { replayReasoningAs: 'reasoning_content' } as const
-  return createTransport({ provider: isAnthropic ? 'anthropic' : 'openai', api, baseUrl, quirks })
+  return createTransport({ provider, api, baseUrl, quirks })
 }
 
 /** One turn of the user: a call, its result, the answer; every text names the turn. */
@@ -71,7 +77,7 @@ function unsealed(input: unknown): string {
 }
 
 it('takes a conversation from wire to wire and back: no text is lost, no thought goes to another endpoint', () =>
-  converse(['chat-completions', 'responses', 'anthropic-messages', 'responses', 'chat-completions']))
+  converse([...WIRES, ...WIRES.toReversed()]))
 
 it('does so in any order', async () => {
   const orders = fc.array(fc.constantFrom(...WIRES), { minLength: 2, maxLength: 5 })
