@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { AssistantMessage, Entry, Message, ToolMessage, UserMessage } from '@hermes/contracts/conversation'
-import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import { liveEntries, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { CallIds } from './call-ids.js'
 import { toPlan } from './plan.js'
 import { finishedView, type Place, plannedContent, plannedLocations, toolKind } from './tool-view.js'
@@ -8,8 +8,9 @@ import { reasoningText, textChunk } from './updates.js'
 
 const MAX_TITLE_CHARS = 120
 
-/** A stored session as the updates it once gave, in order. What was only meant for the model is left out. */
-export function toHistory(entries: readonly Entry[], ids: CallIds, place: Place): readonly SessionUpdate[] {
+/** A stored session as the updates it once gave, in order. What was undone or only meant for the model is left out. */
+export function toHistory(log: readonly Entry[], ids: CallIds, place: Place): readonly SessionUpdate[] {
+  const entries = liveEntries(log)
   const updates = entries.flatMap((entry) =>
     entry.type === 'message' ? messageUpdates(entry.message, `stored-${entry.seq}`, ids, place) : [],
   )

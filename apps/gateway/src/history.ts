@@ -1,6 +1,6 @@
 // A client sends its whole conversation each time; the session's log knows most of it already. What is new is found by comparing.
 import { createHash } from 'node:crypto'
-import { type Entry, type Message, messageText } from '@hermes/contracts/conversation'
+import { type Entry, liveEntries, type Message, messageText } from '@hermes/contracts/conversation'
 
 /** What a client can tell of a message: whitespace does not count, images count by their bytes. */
 export type Said =
@@ -8,9 +8,9 @@ export type Said =
   /** One reply; the agent may have spoken several times before and after its tool calls. */
   | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly isInterrupted: boolean }
 
-/** The messages of a log. */
+/** The messages of a log that still count. */
 export function messagesOf(entries: readonly Entry[]): Message[] {
-  return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+  return liveEntries(entries).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
 
 /** What a client has seen of `messages`; tool calls, results and our own notes are left out. */

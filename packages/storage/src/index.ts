@@ -1,5 +1,6 @@
 export { openStorage } from './open-storage.js'
 export type {
+  ForkSession,
   LatestSessionFilter,
   ListSessionsOptions,
   MetaStore,

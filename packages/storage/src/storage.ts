@@ -94,6 +94,19 @@ export interface SearchHit {
   readonly after: SearchContext | null
 }
 
+/** What a fork is made of. */
+export interface ForkSession {
+  /** The session it is taken from. */
+  readonly from: string
+  /** Id of the new session. */
+  readonly id: string
+  /** The last entry it takes along. Default: all there are. */
+  readonly upToSeq?: number
+  readonly title?: string
+  /** Default: that of the session it is taken from. */
+  readonly source?: string
+}
+
 /** Small facts about the store as a whole. */
 export interface MetaStore {
   get(key: string): Promise<string | null>
@@ -110,6 +123,12 @@ export interface MetaStore {
  * `store.corrupt`, and `store.closed` after `close`.
  */
 export interface Storage extends SessionStore {
+  /**
+   * Makes a session with the conversation of another one up to some entry, in one transaction: what had been undone by then is left out,
+   * what it cost stays with the original. Both go on by themselves. Rejects with `store.unknown_session`, `store.session_exists`,
+   * `store.title_taken`.
+   */
+  forkSession(fork: ForkSession): Promise<SessionInfo>
   /** Newest activity first. */
   listSessions(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** The session with the newest activity that has a message, or `null`. */

@@ -1,4 +1,4 @@
-import { type Entry, messageText } from '@hermes/contracts/conversation'
+import { type Entry, liveEntries, messageText } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
 import { clip, createStyle } from './style.js'
 
@@ -8,7 +8,7 @@ const LAST_MESSAGES = 6
 export function createRecap(entries: readonly Entry[], output: Output): string {
   const style = createStyle(output)
   const lines: string[] = []
-  for (const entry of entries) {
+  for (const entry of liveEntries(entries)) {
     if (entry.type !== 'message') continue
     const { role } = entry.message
     const text = messageText(entry.message)

@@ -52,9 +52,12 @@ export class Log {
   }
 
   entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
-    return this.#connection.read(() =>
-      (this.#connection.statement(SELECT_ENTRIES).all({ sessionId, afterSeq }) as EntryRow[]).map(toEntry),
-    )
+    return this.#connection.read(() => this.read(sessionId, afterSeq))
+  }
+
+  /** Inside a transaction. */
+  read(sessionId: string, afterSeq = 0): readonly Entry[] {
+    return (this.#connection.statement(SELECT_ENTRIES).all({ sessionId, afterSeq }) as EntryRow[]).map(toEntry)
   }
 
   append(
@@ -65,15 +68,20 @@ export class Log {
     const atMs = options.atMs ?? this.#clock.now()
     return this.#connection.write(() => {
       this.#leases.use(sessionId, options.lease)
-      const seqs = entries.map((entry) =>
-        entry.type === 'message' ? this.#insertMessage(sessionId, entry, atMs) : this.#insert(sessionId, entry, atMs),
-      )
+      const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))
       if (entries.length > 0) this.#connection.statement(TOUCH).run(atMs, sessionId)
       this.#appended()
       return seqs
     })
+  }
+
+  /** Inside a transaction; the caller counts. */
+  insert(sessionId: string, entry: NewEntry, atMs: number): number {
+    return entry.type === 'message'
+      ? this.#insertMessage(sessionId, entry, atMs)
+      : this.#insertOther(sessionId, entry, atMs)
   }
 
   #insertMessage(sessionId: string, entry: MessageEntry, atMs: number): number {
@@ -100,7 +108,7 @@ export class Log {
     return seq
   }
 
-  #insert(sessionId: string, entry: Exclude<NewEntry, MessageEntry>, atMs: number): number {
+  #insertOther(sessionId: string, entry: Exclude<NewEntry, MessageEntry>, atMs: number): number {
     const { type, ...payload } = entry
     const { seq } = this.#connection.statement(NEXT_SEQ).get() as { seq: number }
     this.#connection.statement(INSERT_ENTRY).run(sessionId, seq, type, atMs, JSON.stringify(payload))

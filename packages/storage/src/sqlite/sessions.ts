@@ -49,16 +49,19 @@ export class Sessions {
   }
 
   create(session: NewSession): Promise<SessionInfo> {
-    return this.#connection.write(() => {
-      if (this.find(session.id)) {
-        throw new HermesError(`Session ${session.id} exists already.`, {
-          code: 'store.session_exists',
-          details: { sessionId: session.id },
-        })
-      }
-      this.#insert(session)
-      return this.find(session.id)!
-    })
+    return this.#connection.write(() => this.add(session))
+  }
+
+  /** Inside a transaction. */
+  add(session: NewSession): SessionInfo {
+    if (this.find(session.id)) {
+      throw new HermesError(`Session ${session.id} exists already.`, {
+        code: 'store.session_exists',
+        details: { sessionId: session.id },
+      })
+    }
+    this.#insert(session)
+    return this.find(session.id)!
   }
 
   /** Inside a transaction. */

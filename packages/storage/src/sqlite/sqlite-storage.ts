@@ -1,6 +1,7 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Storage, StorageOptions } from '../storage.js'
 import type { Connection } from './connection.js'
+import { forkSession } from './fork.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
 import { getMeta, setMeta } from './meta.js'
@@ -36,6 +37,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       await words.catchUp()
       return ask((queries) => queries.latest(filter))
     },
+    forkSession: (fork) => forkSession({ connection, sessions, log }, fork).finally(() => words.schedule()),
     ancestors: (id) => connection.read(() => sessions.related(id, 'ancestors')),
     descendants: (id) => connection.read(() => sessions.related(id, 'descendants')),
     tags: (sessionId) => connection.read(() => sessions.tags(sessionId)),
