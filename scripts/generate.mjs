@@ -1,10 +1,12 @@
-// node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime.
+// node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime, and the table of providers
+// into README.md.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found or two of one name.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { providerTable } from './provider-table.mjs'
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true })
 const root = resolve(positionals[0] ?? `${import.meta.dirname}/..`)
@@ -22,6 +24,14 @@ if (!values.check) {
   console.log(`generate: ${tools.length} tools`)
 } else if (readIfPresent(target) !== text) {
   fail(1, 'packages/runtime/src/generated/tools.ts is stale; run: pnpm gen')
+}
+
+const table = await providerTable(root)
+if (table && !values.check) {
+  writeFileSync(table.file, table.text)
+  console.log(`generate: ${table.count} providers`)
+} else if (table && readIfPresent(table.file) !== table.text) {
+  fail(1, 'the table of providers in README.md is stale; run: pnpm gen')
 }
 
 /** @returns {{ factory: string, module: string }[]} sorted by factory */

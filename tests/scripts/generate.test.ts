@@ -71,3 +71,42 @@ it('refuses two factories of one name, and no factory at all', async () => {
   await write('packages/memory/src/tools/a.ts', 'export const createATool = () => {}\n')
   expect(run()).toEqual({ status: 2, stderr: 'generate: two tools are named createATool\n' })
 })
+
+it('writes the providers of the catalogue into README.md, and finds when they differ', async () => {
+  await write('packages/tools/src/a.ts', 'export const createATool = () => {}\n')
+  await write('README.md', '# X\n<!-- providers: written by pnpm gen -->\nold\n<!-- /providers -->\nend\n')
+  const entry = {
+    name: 'A',
+    id: 'a',
+    aliases: ['b'],
+    keyVariables: ['A_KEY'],
+    sharedKeyVariables: [],
+    keyRequired: true,
+  }
+  const provider = { ...entry, auth: 'key', api: 'responses', modelApis: [], exercised: true, defaultModel: 'm' }
+  await write(
+    'packages/transports/src/catalogue/all.ts',
+    `export const all: object[] = [${JSON.stringify(provider)}]\n`,
+  )
+  await write(
+    'packages/transports/src/catalogue.ts',
+    "import { all } from './catalogue/all.js'\nexport const PROVIDERS = all as readonly object[]\n",
+  )
+  expect(run().status).toBe(0)
+  expect(await readFile(join(root, 'README.md'), 'utf8')).toBe(`# X
+<!-- providers: written by pnpm gen -->
+
+| provider | names | key | wire | default model | tested |
+| --- | --- | --- | --- | --- | --- |
+| A | \`a\`, \`b\` | \`A_KEY\` | Responses | \`m\` | yes |
+
+<!-- /providers -->
+end
+`)
+  expect(run('--check')).toEqual({ status: 0, stderr: '' })
+  await write('packages/transports/src/catalogue/all.ts', 'export const all: object[] = []\n')
+  expect(run('--check')).toEqual({
+    status: 1,
+    stderr: 'generate: the table of providers in README.md is stale; run: pnpm gen\n',
+  })
+})

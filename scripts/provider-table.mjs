@@ -1,0 +1,73 @@
+// The table of providers in README.md, made from the catalogue of packages/transports. Used by generate.mjs.
+import { existsSync, readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const BEGIN = '<!-- providers: written by pnpm gen -->'
+const END = '<!-- /providers -->'
+
+/**
+ * README.md with the table as it should be.
+ * @returns {Promise<{ file: string, text: string, count: number } | null>} `null` where there is no catalogue or no place for the table
+ */
+export async function providerTable(root) {
+  const [file, catalogue] = [join(root, 'README.md'), join(root, 'packages/transports/src/catalogue.ts')]
+  if (!existsSync(file) || !existsSync(catalogue)) return null
+  const readme = readFileSync(file, 'utf8')
+  const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)]
+  if (from < 0 || to < from) return null
+  const { PROVIDERS } = await importSource(catalogue)
+  const text = `${readme.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}\n${readme.slice(to)}`
+  return { file, text, count: PROVIDERS.length }
+}
+
+/** Sources name each other by what they are built to. */
+async function importSource(file) {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) => {
+      const isOwn = /^\.\.?\//.test(specifier) && context.parentURL?.endsWith('.ts')
+      return next(isOwn ? specifier.replace(/\.js$/, '.ts') : specifier, context)
+    },
+  })
+  try {
+    return await import(pathToFileURL(file).href)
+  } finally {
+    hooks.deregister()
+  }
+}
+
+const WIRES = {
+  'chat-completions': 'chat completions',
+  'anthropic-messages': 'Anthropic messages',
+  'bedrock-converse': 'Bedrock converse',
+  responses: 'Responses',
+}
+
+function render(providers) {
+  const rows = providers.map((provider) => [
+    provider.name,
+    [provider.id, ...provider.aliases].map(code).join(', '),
+    keyOf(provider),
+    [WIRES[provider.api], ...provider.modelApis.map(({ api, models }) => `${WIRES[api]} (${models.join(', ')})`)].join(
+      ', ',
+    ),
+    provider.defaultModel ? code(provider.defaultModel) : '',
+    provider.exercised ? 'yes' : '',
+  ])
+  const head = ['provider', 'names', 'key', 'wire', 'default model', 'tested']
+  const line = (cells) => `| ${cells.join(' | ')} |\n`
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('')
+}
+
+function keyOf({ auth, keyVariables, sharedKeyVariables, keyRequired }) {
+  if (auth === 'oauth') return 'sign-in'
+  const variables = [...keyVariables, ...sharedKeyVariables].map(code).join(', ')
+  if (auth === 'aws') return `AWS credentials, or ${variables}`
+  if (auth === 'none') return 'none'
+  return keyRequired ? variables : `none, or ${variables}`
+}
+
+function code(text) {
+  return `\`${text}\``
+}
