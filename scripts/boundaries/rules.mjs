@@ -96,8 +96,14 @@ const ALLOWED = [
     reason: 'serves a recording on loopback, and records what the given or global fetch brings',
   },
   {
+    files: ['packages/credential-pool/src/oauth/loopback.ts'],
+    uses: ['node:http'],
+    owner: 'credential-pool',
+    reason: 'waits on loopback for the redirect of a login that the person started',
+  },
+  {
     files: ['packages/testkit/src/**'],
-    uses: ['node:child_process', 'node:http', 'node:net'],
+    uses: ['node:child_process', 'node:http', 'node:net', 'fetch'],
     owner: 'testkit',
     reason: 'real servers and processes for tests; never published',
   },
