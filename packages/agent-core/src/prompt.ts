@@ -16,6 +16,8 @@ export interface SystemPromptOptions {
   /** Model id; some families need to be told to act instead of announcing. */
   readonly model?: string
   readonly contextFiles?: readonly ContextFile[]
+  /** What is remembered from earlier sessions, as of now. */
+  readonly memory?: string
   /** What the program around the agent adds, last. */
   readonly instructions?: string
 }
@@ -42,7 +44,7 @@ const WORKING = `How you work:
 - Ask before you destroy what cannot be recovered.`
 
 /**
- * The system text of a session: identity, surface, environment, ways of working, project instructions, in this order. It is read
+ * The system text of a session: identity, surface, environment, ways of working, project instructions, memory, in this order. It is read
  * once, stored with the session and never changes, so nothing in it may depend on the time of day.
  */
 export function buildSystemPrompt(options: SystemPromptOptions = {}): string {
@@ -53,6 +55,7 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): string {
     WORKING,
     ACTS_LATE.test(options.model ?? '') ? ACT : undefined,
     ...(options.contextFiles ?? []).map((file) => `Project instructions from ${file.name}:\n\n${file.text.trim()}`),
+    options.memory,
     options.instructions?.trim(),
   ]
   return parts.filter((part) => part !== undefined && part !== '').join('\n\n')

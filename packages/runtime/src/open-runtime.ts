@@ -18,14 +18,17 @@ import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRul
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
+import { openContextEngine } from './context-engine.js'
 import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
+import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
 import { configuredModels, toolSettings } from './settings.js'
+import { openSpending, type Spending } from './spending.js'
 import { openTraffic } from './traffic.js'
 
 /** The world a runtime lives in; nothing else is read from the process. */
@@ -196,7 +199,9 @@ class HomeRuntime implements Runtime {
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
+  readonly #memory: HomeMemory | null
   #storage: Promise<Storage> | null = null
+  #spending: Promise<Spending> | null = null
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     this.#options = options
@@ -219,6 +224,13 @@ class HomeRuntime implements Runtime {
       stored,
     )
     const { home, userHome, cwd } = options
+    this.#memory = openHomeMemory({
+      home,
+      settings: config.memory,
+      redact: (text) => this.#redact([])(text),
+      clock: this.#clock,
+      logger: this.#logger,
+    })
     this.policy = createPolicy({
       mode: options.yolo || loaded.config.approvals.mode === 'off' ? 'off' : 'ask',
       rules: loaded.rules,
@@ -267,6 +279,13 @@ class HomeRuntime implements Runtime {
     const { surface, user } = this.#options
     const storage = await this.storage()
     if (request.session) await storage.updateSession(request.session.id, answering(choice))
+    const contextEngine = openContextEngine({
+      settings: this.config.compression,
+      windowOf: async () => choice.contextLength ?? USUAL_WINDOW,
+      models: [model],
+      clock: this.#clock,
+      logger: this.#logger,
+    })
     const agent = createAgent({
       model,
       tools: registry,
@@ -279,7 +298,8 @@ class HomeRuntime implements Runtime {
       subject: { surface, user },
       system: () => this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions }),
       maxTurns: request.maxTurns ?? this.config.agent.max_turns,
-      redact: this.#redact(choice),
+      ...(contextEngine ? { contextEngine } : {}),
+      redact: this.#redact([choice.apiKey]),
       logger: this.#logger,
       clock: this.#clock,
       ...(request.ask ? { ask: request.ask } : {}),
@@ -326,7 +346,7 @@ class HomeRuntime implements Runtime {
   }
 
   #registry(): ToolRegistry {
-    const services = { ...toolSettings(this.config), storage: () => this.storage() }
+    const services = { ...toolSettings(this.config), storage: () => this.storage(), memory: this.#memory?.open ?? null }
     return createToolRegistry({ tools: toolFactories.map((create) => create(services)) })
   }
 
@@ -378,11 +398,23 @@ class HomeRuntime implements Runtime {
     const model = createModelClient({
       ...toModelEndpoint({ ...choice, baseUrl: traffic.baseUrl }, { fetch: traffic.fetch, cacheTtl, credentials }),
       fallbacks: await Promise.all(standIns),
+      ...(chosen === REPLAYED ? {} : await this.#books()),
       maxRetries: this.config.agent.api_max_retries,
       clock: this.#clock,
       logger: this.#logger,
     })
     return { choice, model, credentials, fetch: traffic.fetch }
+  }
+
+  /** Where finished calls are written down, and what they may come to; the same for all agents of this home. */
+  #books(): Promise<Spending> {
+    this.#spending ??= openSpending({
+      config: this.config,
+      ledger: async () => (await this.storage()).ledger,
+      clock: this.#clock,
+      logger: this.#logger,
+    })
+    return this.#spending
   }
 
   #fallbacks(): Fallbacks {
@@ -397,22 +429,24 @@ class HomeRuntime implements Runtime {
     return fallbacks
   }
 
-  #redact(choice: ModelChoice): (text: string) => string {
+  /** Takes out the secrets of the home and `more` of them. */
+  #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
     const secrets = secretNames.map((name) => values[name] ?? '')
     const standIns = this.#fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
-      secrets: [...secrets, choice.apiKey ?? '', ...standIns].filter((secret) => secret !== ''),
+      secrets: [...secrets, ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
   async #systemPrompt(of: PromptFacts): Promise<string> {
     const maxChars = this.config.context_file_max_chars
-    const [identity, contextFile, probe] = await Promise.all([
+    const [identity, contextFile, probe, memory] = await Promise.all([
       readSoul(homeLayout(this.#options.home).soul, maxChars),
       findContextFile({ cwd: of.cwd, maxChars }),
       of.environment.probe(),
+      this.#memory?.section() ?? '',
     ])
     return buildSystemPrompt({
       ...(identity === null ? {} : { identity }),
@@ -420,6 +454,7 @@ class HomeRuntime implements Runtime {
       environment: probe,
       model: of.model,
       contextFiles: contextFile ? [contextFile] : [],
+      memory,
       ...(of.instructions === undefined ? {} : { instructions: of.instructions }),
     })
   }
@@ -428,6 +463,8 @@ class HomeRuntime implements Runtime {
     const storage = await this.#storage?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
+    const books = await this.#spending?.catch(() => null)
+    await books?.flush()
     const results = await Promise.allSettled([...closers.map((close) => close()), storage?.close()])
     for (const result of results) {
       if (result.status === 'rejected')
@@ -445,6 +482,9 @@ function probeFor(request: AgentRequest, environment: Environment) {
 function answering({ model, provider, baseUrl }: ModelChoice) {
   return { model, provider, baseUrl }
 }
+
+/** Tokens; what a window is taken to be where nobody knows. A smaller one is found out by the first refusal. */
+const USUAL_WINDOW = 128_000
 
 /** Who answers in place of a model; which one it stands for is in the recording. */
 const REPLAYED: ModelChoice = {

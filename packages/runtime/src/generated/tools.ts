@@ -1,6 +1,10 @@
 // Written by `pnpm gen`. Every tool that ships with Hermes, by the name of its factory.
 import type { Tool } from '@hermes/contracts/tool'
 import {
+  createMemoryTool,
+  type MemoryToolServices,
+} from '@hermes/memory/tools'
+import {
   createSessionSearchTool,
   type StorageToolServices,
 } from '@hermes/storage/tools'
@@ -18,13 +22,14 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & StorageToolServices
+export type ToolServices = ToolSettings & MemoryToolServices & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
 
 export const toolFactories: readonly ToolFactory[] = [
   createClarifyTool,
+  createMemoryTool,
   createPatchTool,
   createProcessTool,
   createReadFileTool,

@@ -1,0 +1,57 @@
+import { type HermesConfig, homeLayout } from '@hermes/config'
+import { type Clock, HermesError, type Logger } from '@hermes/contracts'
+import type { Memory, MemoryTarget } from '@hermes/memory'
+
+/** What agents of a home remember. */
+export interface HomeMemory {
+  /**
+   * The stores, opened on first use.
+   * @throws HermesError `memory.off` for a store that config.yaml switches off.
+   */
+  open(target: MemoryTarget): Promise<Memory>
+  /** What a new session is shown of them; empty when there is nothing. */
+  section(): Promise<string>
+}
+
+/** The memory of a home; `null` where config.yaml switches all of it off. */
+export function openHomeMemory(options: {
+  readonly home: string
+  readonly settings: HermesConfig['memory']
+  readonly redact: (text: string) => string
+  readonly clock: Clock
+  readonly logger: Logger
+}): HomeMemory | null {
+  const { home, settings, redact, clock, logger } = options
+  const isOn = { memory: settings.memory_enabled, user: settings.user_profile_enabled }
+  if (!isOn.memory && !isOn.user) return null
+  let loading: Promise<Memory> | undefined
+  const load = () => {
+    loading ??= import('@hermes/memory').then(({ openMemory }) =>
+      openMemory({
+        directory: homeLayout(home).memories,
+        limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
+        redact,
+        clock,
+      }),
+    )
+    return loading
+  }
+  return {
+    open: async (target) => {
+      if (isOn[target]) return load()
+      const key = target === 'user' ? 'user_profile_enabled' : 'memory_enabled'
+      throw new HermesError(`The store "${target}" is switched off (memory.${key} in config.yaml).`, {
+        code: 'memory.off',
+      })
+    },
+    section: async () => {
+      const { memorySection, MEMORY_TARGETS } = await import('@hermes/memory')
+      const { text, problems } = await memorySection(
+        await load(),
+        MEMORY_TARGETS.filter((target) => isOn[target]),
+      )
+      for (const problem of problems) logger.warn('part of the memory is not shown to the model', { problem })
+      return text
+    },
+  }
+}
