@@ -8,7 +8,7 @@ export {
 } from './approvals.js'
 export { type CommandClass, classifyCommand } from './command/classify-command.js'
 export type { CommandContext } from './command/context.js'
-export { isDestructive } from './command/is-destructive.js'
+export { destroyedPaths, isDestructive } from './command/is-destructive.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathCheck, type PathOperation } from './path/check-path.js'
 export { createPermit, isPermit, sameAction } from './permit.js'
 export { createPolicy, type PolicyOptions } from './policy.js'
