@@ -42,8 +42,28 @@ function readDelta(block: string): Delta | null {
   const event = splitEvent(block)
   const chunk = event && parse(event.data)
   if (!event || !chunk) return null
-  return readBlockDelta(event.head, chunk) ?? readItemDelta(event.head, chunk) ?? readChoiceDelta(event.head, chunk)
+  return (
+    readConverseDelta(event.head, chunk) ??
+    readBlockDelta(event.head, chunk) ??
+    readItemDelta(event.head, chunk) ??
+    readChoiceDelta(event.head, chunk)
+  )
 }
+
+/** A delta of Bedrock converse, whose text stands in `delta` itself or one object deeper. */
+function readConverseDelta(head: string, chunk: JsonObject): Delta | null {
+  const { contentBlockIndex, delta } = chunk
+  if (contentBlockIndex === undefined || !isJsonObject(delta)) return null
+  const [field, value] = Object.entries(delta)[0] ?? []
+  if (field === undefined) return null
+  const [inner, text] = isJsonObject(value) ? (Object.entries(value)[0] ?? []) : [null, value]
+  if (typeof text !== 'string' || (inner && !CONVERSE_FIELDS.includes(inner))) return null
+  const write = (words: string) => ({ ...chunk, delta: { [field]: inner ? { [inner]: words } : words } })
+  return { head, chunk, kind: `block ${String(contentBlockIndex)} ${field} ${inner}`, text, write }
+}
+
+/** Signatures and sealed thoughts come in one piece. */
+const CONVERSE_FIELDS = ['text', 'input']
 
 const BLOCK_FIELDS = ['text', 'thinking', 'partial_json']
 

@@ -1,4 +1,5 @@
 import { errorLine, HermesError } from '@hermes/contracts'
+import { isBinaryEvents, readBinaryEvents } from './binary-events.js'
 import { mapChunk, mapStrings, readBody } from './json-strings.js'
 import { mergeEvents } from './merge-events.js'
 import { inAnswers, normalise, type Placeholder } from './placeholders.js'
@@ -55,14 +56,18 @@ async function describeExchange(
   placeholders: readonly Placeholder[],
 ): Promise<Exchange> {
   const [described, { copy }] = await Promise.all([request, answered])
-  const text = await copy.text()
+  const mediaType = copy.headers.get('content-type') ?? undefined
+  const text = isBinaryEvents(mediaType)
+    ? readBinaryEvents(new Uint8Array(await copy.arrayBuffer()))
+    : await copy.text()
   const headers: Record<string, string> = {}
   for (const name of KEPT_HEADERS) {
     const value = copy.headers.get(name)
     if (value !== null) headers[name] = value
   }
   const literal = inAnswers(placeholders)
-  const chunks = headers['content-type']?.startsWith('text/event-stream') ? mergeEvents(text) : [text]
+  const isEvents = mediaType?.startsWith('text/event-stream') || isBinaryEvents(mediaType)
+  const chunks = isEvents ? mergeEvents(text) : [text]
   const hide = (chunk: string) => mapChunk(chunk, (inner) => normalise(inner, literal))
   return { request: described, response: { status: copy.status, headers, chunks: chunks.map(hide) } }
 }

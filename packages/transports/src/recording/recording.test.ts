@@ -2,7 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelFinish } from '@hermes/contracts/model'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import {
+  encodeEventMessage,
+  type ModelServer,
+  startModelServer,
+  type TemporaryHome,
+  temporaryHome,
+} from '@hermes/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -13,6 +19,7 @@ import {
   serveRecording,
   type TransportOptions,
 } from '../index.js'
+import { readBinaryEvents, writeBinaryEvent } from './binary-events.js'
 import { compareBodies } from './compare-bodies.js'
 import { mergeEvents } from './merge-events.js'
 import { departure, normalise } from './placeholders.js'
@@ -151,6 +158,30 @@ describe('record and replay', () => {
     await replay.close()
   })
 
+  it('replays the binary stream of Bedrock too, readable in the recording, with deltas put together', async () => {
+    const path = `${here.cwd}/a.ts`
+    const turn = { reasoning: `See ${path} é😀.`, redacted: 'c2VjcmV0', text: `Reading ${path}.`, chunkSize: 3 }
+    server.enqueue({ ...turn, toolCalls: [{ name: 'read', args: { path } }] })
+    const recorder = createRecorder({ file, placeholders: defaultPlaceholders(here) })
+    const fields = { provider: 'bedrock' } as const
+    const model = 'us.anthropic.claude-opus-5-5-v1:0'
+    const made = await ask(server.anthropicBaseUrl, 'go', recorder.fetch, fields, model)
+    await recorder.close()
+    const text = await readFile(file, 'utf8')
+    for (const secret of ['very-secret-key', here.cwd]) expect(text).not.toContain(secret)
+    // The thought, its signature, the sealed one, the text and the arguments.
+    expect(text.split('event: contentBlockDelta')).toHaveLength(1 + 5)
+    const replay = await serveRecording({ file, placeholders: defaultPlaceholders(there) })
+    expect(replay).toMatchObject({ api: 'bedrock-converse', model, baseUrl: expect.stringMatching(/:\d+$/) })
+    const { message } = await ask(replay.baseUrl, 'go', undefined, fields, model)
+    const elsewhere = JSON.stringify(made.message.content).replaceAll(here.cwd, there.cwd)
+    expect(message.content).toEqual(JSON.parse(elsewhere.replaceAll(server.anthropicBaseUrl, replay.baseUrl)))
+    await expect(ask(replay.baseUrl, 'more', undefined, fields, model)).rejects.toMatchObject({
+      code: 'transport.replay_mismatch',
+    })
+    await replay.close()
+  })
+
   it('stops at the first difference, says where and what, and is not tried again', async () => {
     server.enqueue({ text: 'ok' }, { text: 'ok' })
     await record(['one', 'two'])
@@ -265,6 +296,35 @@ describe('mergeEvents', () => {
       event(call(1, '{}', start)),
       'data: [DONE]\n\n',
     ])
+  })
+})
+
+describe('the binary event stream', () => {
+  const frame = (kind: string, name: string, data: object) => {
+    const headers = { [`:${kind}-type`]: name, ':content-type': 'application/json', ':message-type': kind }
+    return encodeEventMessage(headers, JSON.stringify(data))
+  }
+
+  it('becomes text and the same bytes again, padding aside', () => {
+    const data = { contentBlockIndex: 0, delta: { text: 'é😀\n\n' } }
+    const bytes = Buffer.concat([
+      frame('event', 'contentBlockDelta', { ...data, p: 'abc' }),
+      frame('exception', 'throttlingException', { message: 'Slow down' }),
+    ])
+    const text = readBinaryEvents(bytes)
+    expect(text).toBe(
+      `event: contentBlockDelta\ndata: ${JSON.stringify(data)}\n\nevent: exception throttlingException\ndata: {"message":"Slow down"}\n\n`,
+    )
+    expect(mergeEvents(text).map((event) => writeBinaryEvent(event))).toEqual([
+      frame('event', 'contentBlockDelta', data),
+      frame('exception', 'throttlingException', { message: 'Slow down' }),
+    ])
+  })
+
+  it('is not read where it was cut', () => {
+    const bytes = frame('event', 'messageStop', { stopReason: 'end_turn' })
+    for (let end = 1; end < bytes.length; end++)
+      expect(() => readBinaryEvents(bytes.subarray(0, end)), `${end} bytes`).toThrow(RangeError)
   })
 })
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isJsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
+import { isBinaryEvents, writeBinaryEvent } from './binary-events.js'
 import { compareBodies } from './compare-bodies.js'
 import { mapChunk, readBody } from './json-strings.js'
 import { type Placeholder, restore } from './placeholders.js'
@@ -28,11 +29,14 @@ export interface ServedRecording {
   close(): Promise<void>
 }
 
+const CONVERSE = /\/model\/([^/]+)\/converse(?:-stream)?$/
+
 /** What each wire adds to its base URL. */
 const ENDPOINTS: readonly (readonly [RegExp, WireApi])[] = [
   [/\/chat\/completions$/, 'chat-completions'],
   [/\/v1\/messages$/, 'anthropic-messages'],
   [/\/responses$/, 'responses'],
+  [CONVERSE, 'bedrock-converse'],
 ]
 
 /**
@@ -95,7 +99,9 @@ class Replay {
   }
 
   get model(): string | null {
-    const body = this.#exchanges[0]?.request.body
+    const { body, path } = this.#exchanges[0]?.request ?? { body: null, path: '' }
+    const inPath = CONVERSE.exec(path)?.[1]
+    if (inPath !== undefined) return decodeURIComponent(inPath)
     const model = isJsonObject(body) ? body['model'] : null
     return typeof model === 'string' ? model : null
   }
@@ -118,7 +124,11 @@ class Replay {
     this.#next++
     const { status, headers, chunks } = exchange.response
     response.writeHead(status, headers)
-    for (const chunk of chunks) response.write(mapChunk(chunk, (inner) => restore(inner, this.#placeholders)))
+    const isBinary = isBinaryEvents(headers['content-type'])
+    for (const chunk of chunks) {
+      const restored = mapChunk(chunk, (inner) => restore(inner, this.#placeholders))
+      response.write(isBinary ? writeBinaryEvent(restored) : restored)
+    }
     response.end()
   }
 
