@@ -6,6 +6,16 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, stopped: 3, parked: 4, interru
 /** What was asked for cannot be: the line says why and what to do. Exit code 2. */
 export class UsageError extends Error {}
 
+/** Codes of errors that another command line would not have met. */
+const WRONGLY_ASKED = [
+  /^registry\.unknown_toolset$/,
+  /^models\.(?:unknown_provider|no_key|no_model)/,
+  /^runtime\./,
+  /^config\.(?:invalid|unknown)/,
+  /^credentials\.(?:duplicate|unknown|borrowed|bad_key)$/,
+  /^oauth\.not_configured$/,
+]
+
 /** How a command failed. */
 export interface Failure {
   readonly exitCode: number
@@ -18,10 +28,7 @@ export interface Failure {
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, line: error.message, isOurs: true }
   if (HermesError.isInstance(error)) {
-    const usage =
-      /^(?:registry\.unknown_toolset|models\.(?:unknown_provider|no_key|no_model)|runtime\.|config\.(?:invalid|unknown))/.test(
-        error.code,
-      )
+    const usage = WRONGLY_ASKED.some((pattern) => pattern.test(error.code))
     return { exitCode: usage ? EXIT.usage : EXIT.failed, line: error.message, isOurs: true }
   }
   return {

@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import type { Io } from './io.js'
+import { addAuth } from './program/auth.js'
 
 declare const __HERMES_VERSION__: string
 
@@ -32,6 +33,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .showHelpAfterError(false)
   addChat(program, choose)
   addSetup(program, choose)
+  addAuth(program, choose)
   addSessions(program, choose)
   addConfig(program, choose)
   program

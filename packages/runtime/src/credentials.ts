@@ -91,8 +91,9 @@ export function openCredentials(options: CredentialsOptions, stored: StoredCrede
  */
 export function borrowedKeys(choice: ModelChoice, secrets: Readonly<Record<string, string>>): readonly BorrowedKey[] {
   const { apiKey, catalogueId, baseUrl, provider } = choice
-  if (apiKey === null) return []
   const entry = findProvider(catalogueId)
+  // What stands for a key there are the credentials of AWS, which look after themselves.
+  if (apiKey === null || entry?.auth === 'aws') return []
   const own = entry ? keyVariablesFor(entry, baseUrl).filter((name) => entry.keyVariables.includes(name)) : []
   const set = own.flatMap((name) => (secrets[name] ? [{ source: `env:${name}`, secret: secrets[name] }] : []))
   const spares = set.filter(({ secret }, index) => set.findIndex((other) => other.secret === secret) === index)

@@ -19,3 +19,4 @@ export {
   type RuntimeOptions,
   type ToolStatus,
 } from './open-runtime.js'
+export { configuredModels } from './settings.js'

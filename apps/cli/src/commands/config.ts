@@ -6,7 +6,7 @@ import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 
-const SECRET_KEY = /(?:^|\.)(?:api_?key|token|secret|password)$/i
+const SECRET_KEY = /(?:^|[._])(?:api_?key|token|secret|password)$/i
 
 /** `hermes config get [key]`. */
 export async function configGet(io: Io, key: string | undefined): Promise<number> {

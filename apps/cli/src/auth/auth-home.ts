@@ -1,0 +1,86 @@
+import { type HermesConfig, homeLayout, loadConfig, loadSecrets } from '@hermes/config'
+import { type BorrowedKey, type CredentialStore, openCredentialStore } from '@hermes/credential-pool'
+import { borrowedKeys, chooseModel, configuredModels, poolName } from '@hermes/runtime'
+import { findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
+import { UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { homeOf, loggerOf } from '../open-cli.js'
+
+/** The keys and logins of a home, as `hermes auth` sees them. */
+export interface AuthHome {
+  /** `auth.json`. */
+  readonly path: string
+  readonly config: HermesConfig
+  readonly store: CredentialStore
+}
+
+/** A provider as a person names it and as `auth.json` does. */
+export interface NamedProvider {
+  /** The id, or the name of an endpoint of config.yaml. */
+  readonly name: string
+  /** The name in `auth.json`. */
+  readonly pool: string
+  /** For people. */
+  readonly title: string
+}
+
+/** Opens them; what is wrong with the files is said once on stderr. */
+export async function openAuthHome(io: Io): Promise<AuthHome> {
+  const home = homeOf(io)
+  const [{ config, problems }, { values: secrets, problems: more }] = await Promise.all([
+    loadConfig({ home, env: io.env }),
+    loadSecrets({ home, env: io.env }),
+  ])
+  for (const problem of [...problems, ...more]) io.stderr.write(`hermes: ${problem.message}\n`)
+  const path = homeLayout(home).auth
+  const store = openCredentialStore({
+    path,
+    borrowed: borrowedByPool(config, secrets),
+    logger: loggerOf(home),
+    onProblem: (line) => io.stderr.write(`hermes: ${line}\n`),
+  })
+  return { path, config, store }
+}
+
+/** The keys that environment, `.env` and config.yaml hold, by provider. */
+function borrowedByPool(
+  config: HermesConfig,
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, readonly BorrowedKey[]>> {
+  const configured = configuredModels(config)
+  const names = [...PROVIDERS.map(({ id }) => id), ...Object.keys(configured.endpoints)]
+  const found = names.map((name): [string, readonly BorrowedKey[]] => {
+    try {
+      // Which model is asked makes no difference to the key.
+      const choice = chooseModel({ asked: { provider: name, model: 'any' }, session: null, ...configured, secrets })
+      return [poolName(name), borrowedKeys(choice, secrets)]
+    } catch {
+      return [poolName(name), []]
+    }
+  })
+  return Object.fromEntries(found)
+}
+
+/**
+ * The provider a person names: an id or alias, an endpoint of config.yaml, or what `auth.json` has.
+ * @throws UsageError naming the nearest
+ */
+export async function findNamed({ config, store }: AuthHome, wanted: string): Promise<NamedProvider> {
+  const own = Object.keys(configuredModels(config).endpoints)
+  const name = wanted.replace(/^custom:/, '')
+  if (findProvider(wanted) || own.includes(name)) return named(findProvider(wanted) ? poolName(wanted) : poolName(name))
+  const stored = await store.providers()
+  if (stored.includes(wanted)) return named(wanted)
+  const meant = similarProviders(wanted, own)
+  const hint =
+    meant.length > 0
+      ? `Did you mean ${meant.join(' or ')}?`
+      : `Valid providers: ${[...own, ...PROVIDERS.map(({ id }) => id)].join(', ')}.`
+  throw new UsageError(`Unknown provider "${wanted}". ${hint}`)
+}
+
+/** A provider by its name in `auth.json`. */
+export function named(pool: string): NamedProvider {
+  const name = pool.replace(/^custom:/, '')
+  return { name, pool, title: findProvider(pool)?.name ?? name }
+}

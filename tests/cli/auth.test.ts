@@ -1,0 +1,256 @@
+// hermes auth: keys and logins kept, shown without their secrets, and used by a conversation.
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli, startCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
+
+const FIRST = 'sk-first-0123456789abcdef'
+const SECOND = 'sk-second-0123456789ghijkl'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await mkdir(cwd)
+  await mkdir(home, { recursive: true })
+})
+afterEach(async () => {
+  await server.close()
+  await temporary.remove()
+})
+
+const auth = (args: readonly string[], more: { env?: Record<string, string>; input?: string } = {}) =>
+  runCli(['auth', ...args], { home, cwd, ...more })
+const chat = (env: Record<string, string> = {}) => runCli(['chat', '-q', 'Hi.'], { home, cwd, env })
+const config = (yaml: string) => writeFile(join(home, 'config.yaml'), yaml)
+const authFile = () => readFile(join(home, 'auth.json'), 'utf8').catch(() => null)
+/** An endpoint called lab, which is the model server. */
+const lab = (more = '') =>
+  config(`model: {provider: lab, default: m}\nproviders: {lab: {base_url: "${server.baseUrl}"${more}}}\n`)
+
+describe('keys', () => {
+  it('are kept for their owner alone, listed by their last four characters, used, and forgotten', async () => {
+    await lab()
+    expect(await auth(['add', 'lab', '--key-stdin', '--label', 'work'], { input: `${FIRST}\n` })).toEqual({
+      exitCode: 0,
+      signal: null,
+      stdout: `Kept work (key …cdef) for lab in ${join(home, 'auth.json')}\n`,
+      stderr: '',
+    })
+    expect((await stat(join(home, 'auth.json'))).mode & 0o777).toBe(0o600)
+    await auth(['add', 'custom:lab', '--key-stdin', '--priority', '0'], { input: SECOND })
+    expect((await auth(['list'])).stdout).toBe(
+      'lab custom:lab\n  1  work   key …cdef    kept here, ready\n  2  key-1  key …ijkl    kept here, ready\n',
+    )
+    expect((await auth(['status', 'lab'])).stdout).toBe('lab: 2 of 2 can be used now, chosen fill-first\n')
+    server.setHandler(() => ({ text: 'hello' }))
+    expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
+    expect(server.requests[0]!.headers['authorization']).toBe(`Bearer ${FIRST}`)
+    expect((await auth(['remove', 'lab', '1'])).stdout).toContain('Removed work of lab.')
+    expect((await auth(['list', 'lab', '--json'])).stdout).toMatch(
+      /^\{"provider":"custom:lab","id":"[0-9a-f]{6}","label":"key-1"[^\n]+\}\n$/,
+    )
+    expect(await authFile()).not.toContain(FIRST)
+  })
+
+  it('take turns: one that is refused rests, the next answers, and a reset ends the rest', async () => {
+    await lab()
+    for (const input of [FIRST, SECOND]) await auth(['add', 'lab', '--key-stdin'], { input })
+    server.setHandler(({ headers }) =>
+      headers['authorization'] === `Bearer ${FIRST}` ? { fault: 'status', status: 402 } : { text: 'from the second' },
+    )
+    expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
+    const asked = server.requests.length
+    expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
+    expect(server.requests).toHaveLength(asked + 1)
+    expect((await auth(['list', 'lab'], { env: { COLUMNS: '200' } })).stdout).toMatch(
+      /1 {2}key-1 .* rests for .*\(billing/,
+    )
+    expect(await auth(['status', 'lab'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('1 of 2 can be used now'),
+    })
+    expect((await auth(['reset', 'lab'])).stdout).toBe('Used again: key-1\n')
+    expect((await auth(['status', 'lab'])).stdout).toContain('2 of 2')
+  })
+
+  it('say that none can be used, when the next one can, and end with exit code 1', async () => {
+    await lab()
+    await auth(['add', 'lab', '--key-stdin'], { input: FIRST })
+    server.setHandler(() => ({ fault: 'status', status: 402 }))
+    expect((await chat()).exitCode).toBe(1)
+    const status = await auth(['status', 'lab', '--json'])
+    expect(status.exitCode).toBe(1)
+    expect(JSON.parse(status.stdout)).toMatchObject({ total: 1, usable: 0, usableAtMs: expect.any(Number) })
+  })
+
+  it('of the environment are listed and never written, and are taken out where they are', async () => {
+    const env = { OPENAI_API_KEY: FIRST }
+    await auth(['add', 'openai', '--key-stdin'], { input: SECOND, env })
+    expect((await auth(['list', 'openai'], { env })).stdout).toContain(
+      'OPENAI_API_KEY  key …cdef    environment or .env, ready',
+    )
+    const refused = await auth(['remove', 'openai', 'OPENAI_API_KEY'], { env })
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('comes from the variable OPENAI_API_KEY'),
+    })
+    expect(await authFile()).not.toContain(FIRST)
+  })
+
+  it('in a malformed auth.json stop nothing: the file is kept aside and reported once', async () => {
+    await lab(', key_env: LAB_KEY')
+    await writeFile(join(home, 'auth.json'), `{"credential_pool": {"custom:lab": [{"access_token": "${FIRST}"`)
+    server.setHandler(() => ({ text: 'hello' }))
+    const first = await chat({ LAB_KEY: SECOND })
+    expect(first).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
+    expect(first.stderr).toMatch(
+      /auth\.json could not be used: it is not valid JSON\. It is kept as .*auth\.json\.broken-/,
+    )
+    expect(first.stderr).not.toContain(FIRST)
+    expect((await chat({ LAB_KEY: SECOND })).stderr).not.toContain('auth.json')
+    const aside = (await readdir(home)).filter((name) => name.startsWith('auth.json.broken'))
+    expect(await readFile(join(home, aside[0]!), 'utf8')).toContain(FIRST)
+  })
+
+  it.each([
+    [['add', 'opnrouter', '--key-stdin'], FIRST, /Unknown provider "opnrouter"\. Did you mean openrouter\?/],
+    [['list', 'opnai'], '', /Unknown provider "opnai"\. Did you mean openai\?/],
+    [['add', 'openai', '--key-stdin'], '', /found no key/],
+    [['add', 'openai', '--key-stdin'], 'two words', /A key has no spaces/],
+    [['add', 'openai', '--key-stdin', '--oauth'], FIRST, /exclude each other/],
+    [['add', 'openai', '--key-stdin', '--priority', '-1'], FIRST, /at least 0/],
+    [['add', 'openai'], '', /Nobody can be asked here/],
+    [['add'], '', /Which provider\?/],
+    [['add', 'custom', '--key-stdin'], FIRST, /could go anywhere/],
+    [['add', 'openai', '--oauth'], '', /providers\.openai\.oauth\.client_id/],
+    [['remove', 'openai', 'nope'], '', /has no credential "nope"/],
+    [['remove', 'openai'], '', /missing required argument 'credential'/],
+    [['reset', 'openai'], '', /has no keys or logins/],
+  ])('%j with input %j is answered by one line and exit code 2', async (args, input, line) => {
+    const result = await auth(args, { input })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toMatch(/^hermes: [^\n]+\n$/)
+    expect(result.stderr).toMatch(line)
+    expect(await authFile()).toBeNull()
+  })
+
+  it('are not kept twice', async () => {
+    await auth(['add', 'openai', '--key-stdin', '--label', 'a'], { input: FIRST })
+    expect(await auth(['add', 'openai', '--key-stdin'], { input: FIRST })).toMatchObject({
+      exitCode: 2,
+      stderr: 'hermes: This key is there already, as "a".\n',
+    })
+  })
+})
+
+describe('a login', () => {
+  let issuer: AuthServer
+
+  beforeEach(async () => {
+    issuer = await startAuthServer()
+    await lab(`, oauth: {client_id: ${issuer.clientId}, issuer: "${issuer.issuer}", scope: "${issuer.scope}"}`)
+  })
+  afterEach(() => issuer.close())
+
+  /** What a process writes to standard error, up to `pattern`. */
+  async function says(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+    let text = ''
+    for await (const chunk of child.stderr!) {
+      text += chunk
+      const match = pattern.exec(text)
+      if (match) return match
+    }
+    throw new Error(`It never said ${pattern}, but: ${text}`)
+  }
+
+  async function logInByCode(): Promise<void> {
+    const child = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const ended = once(child, 'close')
+    const [, code] = await says(child, /enter the code ([A-Z]{4}-[A-Z]{4})/)
+    await issuer.approveDevice(code!)
+    expect(await ended).toEqual([0, null])
+  }
+
+  it('by code serves a conversation, renews itself, and shows no token', async () => {
+    await logInByCode()
+    const listed = await auth(['list', 'lab'])
+    expect(listed.stdout).toMatch(/1 {2}login-1 {2}login …\S{4} {2}login, ready, renews itself/)
+    const document = JSON.parse((await authFile())!)
+    const entry = document.credential_pool['custom:lab'][0]
+    expect(listed.stdout).not.toContain(entry.access_token)
+    await writeFile(
+      join(home, 'auth.json'),
+      JSON.stringify({ ...document, credential_pool: { 'custom:lab': [{ ...entry, expires_at_ms: Date.now() - 1_000 }] } }),
+    )
+    server.setHandler(() => ({ text: 'hello' }))
+    expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
+    const [, token] = /^Bearer (.+)$/.exec(String(server.requests[0]!.headers['authorization']))!
+    expect(token).not.toBe(entry.access_token)
+    expect(await issuer.accepts(token!)).toBe(true)
+    expect(issuer.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')).toHaveLength(1)
+  }, 60_000)
+
+  it('that the server refuses is renewed within the turn', async () => {
+    await logInByCode()
+    const entry = JSON.parse((await authFile())!).credential_pool['custom:lab'][0]
+    server.setHandler(({ headers }) =>
+      headers['authorization'] === `Bearer ${entry.access_token}`
+        ? { fault: 'status', status: 401 }
+        : { text: 'hello' },
+    )
+    expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
+    expect(issuer.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')).toHaveLength(1)
+  }, 60_000)
+
+  it('in the browser goes through a port of this machine', async () => {
+    const child = startCli(['auth', 'add', 'lab', '--flow', 'browser', '--label', 'mine'], { home, cwd })
+    const ended = once(child, 'close')
+    const [, url] = await says(child, /on this machine:\n(\S+)\n/)
+    expect(await (await issuer.agreeInBrowser(url!)).text()).toContain('You are logged in')
+    expect(await ended).toEqual([0, null])
+    expect((await auth(['list', 'lab'])).stdout).toContain('mine')
+  })
+
+  it('keeps nothing when the person gives up or declines', async () => {
+    const child = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const ended = once(child, 'close')
+    await says(child, /Waiting/)
+    child.kill('SIGINT')
+    expect((await ended)[0]).toBe(130)
+    const declined = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const over = once(declined, 'close')
+    const [, code] = await says(declined, /enter the code ([A-Z]{4}-[A-Z]{4})/)
+    await issuer.declineDevice(code!)
+    expect((await over)[0]).toBe(1)
+    expect(await authFile()).toBeNull()
+  }, 60_000)
+})
+
+needs('tmux', hasTmux)('hermes auth add in a terminal', () => {
+  it('asks for the provider and the key, and shows neither key nor more than its end', async () => {
+    await using terminal = await openTerminal(['auth', 'add'], { home, cwd, columns: 90 })
+    await terminal.shows('A key or login for which provider?')
+    await terminal.press('Enter')
+    await terminal.shows('The key for OpenAI')
+    await terminal.type(FIRST)
+    await terminal.shows('•••••••••••••••••••••••••')
+    await terminal.press('Enter')
+    expect(await terminal.exitCode()).toBe(0)
+    expect(await terminal.screen()).toContain('Kept key-1 (key …cdef) for OpenAI')
+    expect(await terminal.screen()).not.toContain(FIRST)
+    expect(await authFile()).toContain(FIRST)
+  })
+})
