@@ -1,6 +1,8 @@
 import { Argument, Command, Option } from 'commander'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
+import { addFallback } from './program/fallback.js'
+import { addUsage } from './program/usage.js'
 
 declare const __HERMES_VERSION__: string
 
@@ -34,6 +36,8 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addChat(program, choose)
   addSetup(program, choose)
   addAuth(program, choose)
+  addFallback(program, choose)
+  addUsage(program, choose)
   addSessions(program, choose)
   addConfig(program, choose)
   program

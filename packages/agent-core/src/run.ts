@@ -258,6 +258,9 @@ async function ownSummary(context: RunContext, reason: string): Promise<string> 
   return text
 }
 
+/** A budget is a limit like that of steps: the session goes on once it allows it again. */
+const SPENT: ReadonlySet<string> = new Set(['models.budget_spent', 'models.budget_unpriced'])
+
 async function failure(context: RunContext, progress: Progress, error: unknown): Promise<RunResult> {
   if (context.signal.aborted && !HermesError.isInstance(context.signal.reason)) {
     await answerInterruptedQuietly(context)
@@ -270,7 +273,7 @@ async function failure(context: RunContext, progress: Progress, error: unknown):
       error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
     })
   return {
-    status: 'failed',
+    status: known && SPENT.has(cause.code) ? 'stopped' : 'failed',
     ...progress,
     error: {
       code: known ? cause.code : 'agent.failed',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { getConfigValue, homeLayout, loadConfig, setConfigValue, unsetConfigValue } from './index.js'
+import { changeConfigList, getConfigValue, homeLayout, loadConfig, setConfigValue, unsetConfigValue } from './index.js'
 
 let home = ''
 let file = ''
@@ -94,6 +94,21 @@ describe('setConfigValue', () => {
     await write('model:\n  model: a # name\n')
     await set('model.default', 'b')
     expect(await read()).toBe('model:\n  model: b # name\n')
+  })
+
+  it('changes a list and leaves the items that stay as they are, references too', async () => {
+    const ref = '$' + '{KEY}'
+    const kept = `  - {provider: a, key: "${ref}"} # first\n`
+    await write(`fallback_providers:\n${kept}  - provider: b\n`)
+    await changeConfigList({
+      home,
+      key: 'fallback_providers',
+      change: (items) => [...items.slice(0, 1), { provider: 'c' }],
+    })
+    expect(await read()).toBe(`fallback_providers:\n${kept}  - provider: c\n`)
+    await write('')
+    await changeConfigList({ home, key: 'fallback_providers', change: (items) => [...items, 'x'] })
+    expect(await get('fallback_providers')).toEqual(['x'])
   })
 
   it.each([

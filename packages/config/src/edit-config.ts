@@ -37,6 +37,27 @@ export async function setConfigValue(options: {
 }
 
 /**
+ * Changes a list of `config.yaml`, atomically and with mode 0600; comments, order and the items that stay are left as they are.
+ * References such as `${NAME}` are given as they are written.
+ * @throws HermesError `config.broken` (with file, line and column), `config.not_writable`
+ */
+export async function changeConfigList(options: {
+  readonly home: string
+  readonly key: string
+  readonly change: (items: readonly unknown[]) => readonly unknown[]
+}): Promise<void> {
+  const { home, key, change } = options
+  const path = keyPath(key)
+  const text = await readSound(home)
+  const edited = await editYaml(text, (edit) => {
+    const items = edit.get(path)
+    openWay(edit, path)
+    edit.set(path, change(Array.isArray(items) ? items : []))
+  })
+  await save(home, text, edited)
+}
+
+/**
  * Removes one key from `config.yaml`, so that its default counts again; does nothing when it is not there.
  * @throws HermesError `config.broken` (with file, line and column), `config.not_writable`
  */

@@ -1,6 +1,6 @@
 export { type CheckConfigOptions, checkConfig, type KnownNames } from './check-config.js'
 export { getConfigValue } from './config-value.js'
-export { setConfigValue, unsetConfigValue } from './edit-config.js'
+export { changeConfigList, setConfigValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'
 export type { ApiServerSettings, HermesConfig, ModelSettings, ProviderSettings } from './hermes-config.js'
 export { type DefaultHomeOptions, defaultHome, type HomeLayout, homeLayout } from './home.js'

@@ -1,6 +1,7 @@
 export { TOOLSETS } from '@hermes/registry'
 export { findContextFile, readSoul } from './context-files.js'
 export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
+export type { Fallbacks } from './fallbacks.js'
 export { createFileLogger } from './file-logger.js'
 export {
   type ConfiguredEndpoint,

@@ -125,6 +125,8 @@ export interface Runtime {
   createAgent(request: AgentRequest): Promise<ReadyAgent>
   /** All tools, sorted by name. */
   tools(): Promise<readonly ToolStatus[]>
+  /** Who answers when the chosen model does not, in order, and what is wrong with entries that cannot be used. */
+  fallbacks(): Fallbacks
   /** All toolsets by name, with the tools each comes to. */
   toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>>
   /** Ends background processes, closes recordings and the store. */
@@ -386,7 +388,7 @@ class HomeRuntime implements Runtime {
         ? chosen
         : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
     const cacheTtl = this.config.prompt_caching.cache_ttl
-    const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#fallbacks().choices
+    const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#usableFallbacks()
     const credentials = chosen === REPLAYED ? null : await this.#credentials.sourceFor(choice)
     const standIns = fallbacks.map(async (one) =>
       toModelEndpoint(one, {
@@ -417,23 +419,27 @@ class HomeRuntime implements Runtime {
     return this.#spending
   }
 
-  #fallbacks(): Fallbacks {
+  #usableFallbacks(): readonly ModelChoice[] {
+    const { choices, problems } = this.fallbacks()
+    for (const problem of problems) this.#logger.warn(problem)
+    return choices
+  }
+
+  fallbacks(): Fallbacks {
     const { fallback_providers: entries } = this.config
     if (entries.length === 0) return { choices: [], problems: [] }
-    const fallbacks = chooseFallbacks(entries, {
+    return chooseFallbacks(entries, {
       ...configuredModels(this.config),
       secrets: this.#loaded.secrets.values,
       stored: this.#loaded.stored.providers,
     })
-    for (const problem of fallbacks.problems) this.#logger.warn(problem)
-    return fallbacks
   }
 
   /** Takes out the secrets of the home and `more` of them. */
   #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
     const secrets = secretNames.map((name) => values[name] ?? '')
-    const standIns = this.#fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
+    const standIns = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
       secrets: [...secrets, ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
     })

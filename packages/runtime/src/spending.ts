@@ -26,11 +26,16 @@ export async function openSpending(options: SpendingOptions): Promise<Spending> 
   const { budget, timezone } = options.config
   const isLimited = Object.values(budget).some((limit) => limit?.tokens !== undefined || limit?.usd !== undefined)
   if (!isLimited) return new LateBooks(options)
-  const { createBudgetGuard, createUsageRecorder } = await import('@hermes/models/spending')
+  const { createBudgetGuard, createUsageRecorder, knownTimeZone } = await import('@hermes/models/spending')
   const recorder = createUsageRecorder(options)
   return {
     onUsage: (event) => recorder.record(event),
-    budget: createBudgetGuard({ limits: budget, book: recorder, clock: options.clock, timeZone: timezone }),
+    budget: createBudgetGuard({
+      limits: budget,
+      book: recorder,
+      clock: options.clock,
+      timeZone: knownTimeZone(timezone),
+    }),
     flush: () => recorder.flush(),
   }
 }

@@ -24,7 +24,7 @@ export interface BudgetGuardOptions {
   /** What was spent; it has to know of a call before that call's admission is settled. */
   readonly book: Pick<UsageLedger, 'totals'>
   readonly clock: Clock
-  /** Whose days and months count: an IANA name, or no text for the machine's. */
+  /** Whose days and months count: an IANA name. */
   readonly timeZone: string
 }
 
@@ -54,7 +54,9 @@ const SPANS: readonly BudgetSpan[] = ['turn', 'session', 'day', 'month']
 class LedgerGuard implements BudgetGuard {
   readonly #options: BudgetGuardOptions
   readonly #turns = new Map<string, Spent>()
-  readonly #underWay = new Map<symbol, { readonly amount: Amount; readonly settled: Promise<void> }>()
+  readonly #underWay = new Map<symbol, { readonly amount: Amount; readonly ended: Promise<void> }>()
+  /** Counts calls that have ended. */
+  #settled = 0
   /** The dearest token so far; until one is known, calls under a limit in dollars go one by one. */
   #usdPerToken = Number.POSITIVE_INFINITY
 
@@ -65,9 +67,12 @@ class LedgerGuard implements BudgetGuard {
   async admit(call: BudgetedCall): Promise<Admission> {
     const amount = { tokens: call.maxTokens, usd: call.maxTokens * this.#usdPerToken }
     for (;;) {
+      const settled = this.#settled
       const left = await this.#leastLeft(call)
+      // What was left is known no more when another call has ended meanwhile.
+      if (settled !== this.#settled) continue
       if (this.#underWay.size === 0 || this.#fits(left, amount)) return this.#open(call, amount)
-      await untilAborted(Promise.race([...this.#underWay.values()].map(({ settled }) => settled)), call.signal)
+      await untilAborted(Promise.race([...this.#underWay.values()].map(({ ended }) => ended)), call.signal)
     }
   }
 
@@ -81,10 +86,11 @@ class LedgerGuard implements BudgetGuard {
   #open({ turnId }: BudgetedCall, amount: Amount): Admission {
     const key = Symbol('call')
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#underWay.set(key, { amount, settled: promise })
+    this.#underWay.set(key, { amount, ended: promise })
     return {
       settle: (usage) => {
         if (!this.#underWay.delete(key)) return
+        this.#settled++
         if (usage) this.#count(turnId, usage)
         resolve()
       },

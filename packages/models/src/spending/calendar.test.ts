@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { periodOf } from './calendar.js'
+import { knownTimeZone, periodOf } from './calendar.js'
 
 const at = (text: string) => Date.parse(text)
 const shown = ({ startMs, endMs }: { startMs: number; endMs: number }) =>
@@ -30,5 +30,13 @@ describe('periodOf', () => {
       '2027-01-01T00:00:00.000Z',
     ])
     expect(periodOf('month', at('2026-12-31T23:30:00Z'), 'Europe/Berlin').startMs).toBe(at('2026-12-31T23:00:00Z'))
+  })
+})
+
+describe('knownTimeZone', () => {
+  it('keeps a name that is known and takes that of the machine for others', () => {
+    const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+    expect(knownTimeZone('Asia/Tokyo')).toBe('Asia/Tokyo')
+    for (const name of ['', 'Middle/Earth']) expect(knownTimeZone(name)).toBe(timeZone)
   })
 })

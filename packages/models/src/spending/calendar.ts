@@ -4,7 +4,16 @@ export interface Period {
   readonly endMs: number
 }
 
-/** The day or month that `atMs` lies in. `timeZone` is an IANA name; no text stands for the machine's. Pure but for that. */
+/** `name` where it is the IANA name of a time zone, else that of this machine. */
+export function knownTimeZone(name: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone
+  }
+}
+
+/** The day or month that `atMs` lies in. Pure. */
 export function periodOf(unit: 'day' | 'month', atMs: number, timeZone: string): Period {
   const { year, month, day } = dateOf(atMs, timeZone)
   const isDay = unit === 'day'
@@ -24,7 +33,7 @@ interface LocalTime {
 
 function dateOf(atMs: number, timeZone: string): LocalTime {
   const format = new Intl.DateTimeFormat('en-US', {
-    ...(timeZone === '' ? {} : { timeZone }),
+    timeZone,
     hourCycle: 'h23',
     year: 'numeric',
     month: 'numeric',

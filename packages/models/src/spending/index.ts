@@ -5,5 +5,5 @@ export {
   type BudgetSpan,
   createBudgetGuard,
 } from './budget.js'
-export { type Period, periodOf } from './calendar.js'
+export { knownTimeZone, type Period, periodOf } from './calendar.js'
 export { createUsageRecorder, type UsageRecorder, type UsageRecorderOptions } from './recorder.js'

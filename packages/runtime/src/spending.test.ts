@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openRuntime, type Runtime } from './open-runtime.js'
+
+let home: TemporaryHome
+let server: ModelServer
+let runtime: Runtime
+
+beforeEach(async () => {
+  home = await temporaryHome()
+  server = await startModelServer()
+  server.setHandler(() => ({ text: 'ok', usage: { inputTokens: 90, outputTokens: 10, costUsd: 0.25 } }))
+})
+afterEach(async () => {
+  await runtime.close()
+  await server.close()
+})
+
+async function open(config: object = {}): Promise<Runtime> {
+  const model = { default: 'm', base_url: server.baseUrl }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, ...config }))
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+  runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
+  return runtime
+}
+
+async function say(text: string, session?: string) {
+  const found = session === undefined ? null : await (await runtime.storage()).getSession(session)
+  const { agent } = await runtime.createAgent(found ? { session: found } : {})
+  return { id: agent.sessionId, ...(await agent.run(text).result) }
+}
+
+describe('spending', () => {
+  it('is in the ledger once the home is closed, with session, purpose and price', async () => {
+    await open()
+    const { id } = await say('hi')
+    await runtime.close()
+    await open()
+    const { ledger } = await runtime.storage()
+    expect(await ledger.totals({ by: 'session' })).toMatchObject([
+      {
+        key: id,
+        calls: 1,
+        knownCostUsd: 0.25,
+        priceSources: ['reported'],
+        usage: { inputTokens: 90, outputTokens: 10 },
+      },
+    ])
+    expect(await ledger.totals({ by: 'purpose' })).toMatchObject([{ key: 'turn' }])
+  })
+
+  it('stops at a budget, over sessions and restarts, and goes on where it stopped once the budget is raised', async () => {
+    await open({ budget: { day: { usd: 0.5 } } })
+    await say('one')
+    await say('two')
+    const stopped = await say('three')
+    expect(stopped).toMatchObject({ status: 'stopped', error: { code: 'models.budget_spent' } })
+    await runtime.close()
+    await open({ budget: { day: { usd: 0.5 } } })
+    expect(await say('four')).toMatchObject({ status: 'stopped' })
+    expect(server.requests).toHaveLength(2)
+    await runtime.close()
+    await open({ budget: { day: { usd: 5 } } })
+    expect(await say('go on', stopped.id)).toMatchObject({ status: 'completed' })
+    const sent = JSON.stringify(server.requests.at(-1)!.body.messages)
+    expect(sent).toContain('three')
+    expect(sent).toContain('go on')
+  })
+})
