@@ -21,3 +21,4 @@ export {
   type ToolStatus,
 } from './open-runtime.js'
 export { configuredModels } from './settings.js'
+export { configuredModels } from './settings.js'
