@@ -1,7 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
-import { addAuth } from './program/auth.js'
 import { addFallback } from './program/fallback.js'
 import { addUsage } from './program/usage.js'
 
@@ -36,7 +35,6 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .showHelpAfterError(false)
   addChat(program, choose)
   addSetup(program, choose)
-  addAuth(program, choose)
   addAuth(program, choose)
   addFallback(program, choose)
   addUsage(program, choose)

@@ -21,4 +21,3 @@ export {
   type ToolStatus,
 } from './open-runtime.js'
 export { configuredModels } from './settings.js'
-export { configuredModels } from './settings.js'
