@@ -139,7 +139,7 @@ describe('the bedrock-converse wire', () => {
       expect(await failure(transport(), 'aws')).toMatchObject({
         code: 'transport.auth',
         retryable: false,
-        message: expect.stringMatching(/^No AWS credentials: .*AWS_BEARER_TOKEN_BEDROCK[^\n]*$/),
+        message: expect.stringMatching(/^No AWS credentials: .*\. Set AWS_BEARER_TOKEN_BEDROCK[^\n]*$/),
       })
       expect(server.requests).toHaveLength(1)
     } finally {
@@ -424,7 +424,8 @@ describe('the bedrock-converse wire', () => {
     const made = transport()
     for (const _ of [1, 2])
       expect((await finish(made)).message.content).toMatchObject([{ type: 'tool-call', args: { a: 1 } }])
-    expect(server.requests.map(({ body }) => body.stream)).toEqual([true, false, false])
+    await finish(made, { model: NOVA })
+    expect(server.requests.map(({ body }) => body.stream)).toEqual([true, false, false, true])
   })
 
   it('tells the headers of a response before its first event', async () => {

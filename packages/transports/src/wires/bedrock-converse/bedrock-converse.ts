@@ -21,7 +21,8 @@ export class BedrockConverseTransport implements Transport {
     const { createSdkClient } = await import('./sdk-client.js')
     return createSdkClient({ ...this.#options, credential })
   })
-  readonly #open = createOpener<SdkAnswer>()
+  /** Which models stream is for each to say. */
+  readonly #opener = oncePer((_model: string) => createOpener<SdkAnswer>())
   /** Models with which this endpoint refused marks for its cache. */
   readonly #uncached = new Set<string>()
 
@@ -48,7 +49,8 @@ export class BedrockConverseTransport implements Transport {
     const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, this.stamp(request.model))
     const send = (streaming: boolean) => this.#send(client, request, { streaming, controller })
-    const answer = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
+    const open = this.#opener(request.model)
+    const answer = await open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (answer?.events) {
       touch()
       for await (const event of withServiceErrors(answer.events)) {

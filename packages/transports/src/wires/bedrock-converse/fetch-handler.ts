@@ -3,8 +3,7 @@ import { refusal } from './service-error.js'
 
 /** How requests leave. */
 export interface FetchHandlerOptions {
-  /** Default: the global one at the time of the call. */
-  readonly fetch: typeof fetch | undefined
+  readonly fetch: typeof fetch
   /** Sent with each request, after and above the SDK's. */
   readonly headers: Readonly<Record<string, string>>
   /** Until the head of the response. */
@@ -42,7 +41,7 @@ export function createFetchHandler(options: FetchHandlerOptions): Handler {
     const own = Object.entries(request.headers).filter(([name]) => !OF_FETCH.has(name.toLowerCase()))
     const headers = { ...Object.fromEntries(own), 'user-agent': 'hermes', ...options.headers }
     const response = await withTimeout(options.timeoutMs, call?.abortSignal as AbortSignal | undefined, (signal) =>
-      (options.fetch ?? fetch)(url, { method, headers, body: plain(body), signal }),
+      options.fetch(url, { method, headers, body: plain(body), signal }),
     )
     if (!response.ok) throw await refusal(response, options.secrets)
     if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) throw new PlainResponse(response)

@@ -37,7 +37,7 @@ export interface SdkClient {
  * when the credential asks for that. The SDK signs and frames; its headers about itself and its retries are left out.
  */
 export function createSdkClient(options: SdkClientOptions): SdkClient {
-  const { baseUrl, fetch, headers, timeoutMs } = options
+  const { baseUrl, headers, timeoutMs } = options
   const credential = parseAwsCredential(options.credential)
   const client = new BedrockRuntimeClient({
     ...authOptions(credential),
@@ -50,7 +50,12 @@ export function createSdkClient(options: SdkClientOptions): SdkClient {
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
     userAgentAppId: async () => undefined,
-    requestHandler: createFetchHandler({ fetch, headers, timeoutMs, secrets: secretsOf(credential) }),
+    requestHandler: createFetchHandler({
+      fetch: (url, init) => (options.fetch ?? fetch)(url, init),
+      headers,
+      timeoutMs,
+      secrets: secretsOf(credential),
+    }),
   })
   for (const name of ['getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
   return { send: (input, streaming, { signal }) => send(client, input, { streaming, signal }) }
@@ -88,7 +93,7 @@ async function send(
 /** The error for a chain of credentials that led to none; `null` for another error. */
 function withoutCredentials(error: unknown): HermesError | null {
   if (!(error instanceof Error) || error.name !== 'CredentialsProviderError') return null
-  const said = error.message.split('\n')[0]
+  const said = error.message.split('\n')[0]?.replace(/\.?$/, '.')
   return new HermesError(
     `No AWS credentials: ${said} Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with the AWS CLI.`,
     { code: 'transport.auth', cause: error },

@@ -1,5 +1,5 @@
 /** What is known of an error of the service, from a response or from within a stream. */
-export interface ServiceErrorFacts {
+interface ServiceErrorFacts {
   /** The name of the exception; empty when the service gave none. */
   readonly type: string
   readonly message: string
@@ -33,7 +33,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 }
 
 /** An error in the shape that all wires share: `status`, `headers` and the body's `type` and `message`. */
-export function serviceError({ type, message, status, headers, cause }: ServiceErrorFacts): Error {
+function serviceError({ type, message, status, headers, cause }: ServiceErrorFacts): Error {
   return Object.assign(new Error(message, { cause }), {
     status: STATUS_OF_TYPE[type] ?? status,
     headers: withRequestId(headers),

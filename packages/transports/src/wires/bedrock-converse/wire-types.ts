@@ -35,7 +35,7 @@ export interface WireReasoning {
 }
 
 /** A block of an answer that came in one piece; kinds that are not asked for are passed over. */
-export interface WireAnswerBlock {
+interface WireAnswerBlock {
   readonly text?: string
   readonly toolUse?: { readonly toolUseId?: string; readonly name?: string; readonly input?: unknown }
   readonly reasoningContent?: {
