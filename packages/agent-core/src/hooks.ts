@@ -7,6 +7,7 @@ import type { ToolOutcome } from '@hermes/registry'
 /** A call as hooks see it. */
 export interface HookedCall {
   readonly sessionId: string
+  readonly runId: string
   readonly callId: string
   readonly toolName: string
   readonly args: JsonObject

@@ -114,7 +114,13 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   announce(context, call, prepared)
   if (prepared.type === 'immediate') return { type: 'settled', call, outcome: prepared.outcome }
   const { tool, args } = prepared
-  const hooked = { sessionId: context.session.id, callId: call.id, toolName: tool.name, args: args as JsonObject }
+  const hooked = {
+    sessionId: context.session.id,
+    runId: context.runId,
+    callId: call.id,
+    toolName: tool.name,
+    args: args as JsonObject,
+  }
   const block = await blockedBy(context.hooks, context.logger, hooked)
   if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
   try {
@@ -182,7 +188,13 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
     context.registry.execute(prepared, toolContext(context, ready.call.id, ready.permits)),
   )
   const { id: callId } = ready.call
-  const hooked = { sessionId: context.session.id, callId, toolName: ready.tool.name, args: ready.args as JsonObject }
+  const hooked = {
+    sessionId: context.session.id,
+    runId: context.runId,
+    callId,
+    toolName: ready.tool.name,
+    args: ready.args as JsonObject,
+  }
   await observe(context.logger, 'afterToolCall', () => context.hooks.afterToolCall?.(hooked, outcome))
   return { outcome, durationMs: context.clock.now() - startedAtMs }
 }

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { isAbsolute, normalize, relative } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { applyChanges } from './apply-restore.js'
@@ -79,6 +79,7 @@ async function restore(workspace: Workspace, objects: ObjectStore, request: Rest
     after: { tree, atMs: clock.now(), nextNumber: number + 1 },
   }
   store.records.write(undo)
+  mkdirSync(root, { recursive: true })
   const applied = await applyChanges(root, plan.changes, { store: objects, slices: createSlices(request.signal) })
   if (isWhole) chmodSync(root, target.rootMode)
   const { restored, removed, kept } = applied

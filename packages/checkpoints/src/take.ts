@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { HermesError } from '@hermes/contracts'
 import { collectGarbage } from './collect-garbage.js'
 import type { ObjectStore } from './object-store.js'
 import { pruneAll, rootsOf, totalBytes } from './prune.js'
@@ -25,6 +27,8 @@ const MANY_PACKS = 48
 /** Keeps the state now, with a record of why. */
 export async function take(workspace: Workspace, options: TakeOptions): Promise<Checkpoint> {
   const { store, root, clock, limits } = workspace
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    throw new HermesError(`${root} is no folder, so there is nothing to keep.`, { code: 'checkpoint.no_workspace' })
   store.create(root)
   return store.exclusively(
     async (objects) => {

@@ -16,9 +16,12 @@ export interface Workspace {
   readonly clock: Clock
 }
 
+const USUAL_MODE = 0o755
+
 /**
  * The state of the workspace now, kept in its store; the caller holds the lock.
- * @throws HermesError `checkpoint.timeout`, `checkpoint.too_many_files`, `checkpoint.too_large`, `checkpoint.no_workspace`.
+ * A folder that is gone has an empty one.
+ * @throws HermesError `checkpoint.timeout`, `checkpoint.too_many_files`, `checkpoint.too_large`.
  */
 export async function keepState(
   { store, root, directory, limits }: Workspace,
@@ -26,8 +29,6 @@ export async function keepState(
   signal?: AbortSignal,
 ): Promise<Snapshot & { readonly rootMode: number }> {
   const stats = statSync(root, { throwIfNoEntry: false })
-  if (!stats?.isDirectory())
-    throw new HermesError(`${root} is no folder, so there is nothing to keep.`, { code: 'checkpoint.no_workspace' })
   const limit = AbortSignal.timeout(limits.timeoutMs)
   try {
     const snapshot = await takeSnapshot({
@@ -38,7 +39,7 @@ export async function keepState(
       limits,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
-    return { ...snapshot, rootMode: stats.mode & 0o7777 }
+    return { ...snapshot, rootMode: (stats?.mode ?? USUAL_MODE) & 0o7777 }
   } catch (error) {
     if (signal?.aborted || !limit.aborted || error !== limit.reason) throw error
     throw new HermesError(`${root} is too large to be looked through within ${limits.timeoutMs / 1000} seconds.`, {

@@ -84,6 +84,7 @@ export interface HermesConfig {
     /** Globs of commands that never run. */
     readonly deny: readonly string[]
   }
+  readonly checkpoints: CheckpointSettings
   readonly command_allowlist: readonly string[]
   readonly prompt_caching: {
     /** How long a provider with marks for its cache keeps a prefix; an hour costs more to write. Default `5m`. */
@@ -151,6 +152,24 @@ export interface ModelSettings {
   readonly extra_headers?: unknown
 }
 
+/** Snapshots of the workspace before something in it may be destroyed. */
+export interface CheckpointSettings {
+  /** Default `true`. */
+  readonly enabled: boolean
+  /** Kept of one workspace. Default 20. */
+  readonly max_snapshots: number
+  /** Of all workspaces together. Default 500. */
+  readonly max_total_size_mb: number
+  /** Larger files are named, not kept. Default 10. */
+  readonly max_file_size_mb: number
+  /** Whether old ones go by themselves. Default `true`. */
+  readonly auto_prune: boolean
+  /** Default 7. */
+  readonly retention_days: number
+  /** Between two looks for old ones. Default 24. */
+  readonly min_interval_hours: number
+}
+
 /** The HTTP API of the gateway; the app has the defaults. */
 export interface ApiServerSettings {
   /** What clients have to send as a bearer token. */
@@ -189,7 +208,7 @@ export interface ProviderSettings {
 }
 
 /** A client registered with the authorization server of an endpoint, and where that server is. */
-export interface ProviderOAuthSettings {
+interface ProviderOAuthSettings {
   readonly client_id?: string
   readonly client_secret?: string
   /** Names the endpoints below that are not given. */

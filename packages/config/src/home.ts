@@ -16,6 +16,8 @@ export interface HomeLayout {
   /** Full output of commands whose result was cut. */
   readonly outputs: string
   readonly backups: string
+  /** Snapshots of workspaces. */
+  readonly checkpoints: string
 }
 
 /** The paths inside a Hermes home. Pure: nothing is looked up or made. */
@@ -34,6 +36,7 @@ export function homeLayout(home: string): HomeLayout {
     cache,
     outputs: join(cache, 'terminal'),
     backups: join(home, 'backups'),
+    checkpoints: join(home, 'checkpoints', 'workspaces'),
   }
 }
 

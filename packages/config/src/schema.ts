@@ -182,6 +182,15 @@ export const SCHEMA: Section = section({
     timeout: seconds(300),
     deny: texts,
   }),
+  checkpoints: section({
+    enabled: { type: 'boolean', default: true },
+    max_snapshots: count(1, 20),
+    max_total_size_mb: count(1, 500),
+    max_file_size_mb: count(1, 10),
+    auto_prune: { type: 'boolean', default: true },
+    retention_days: count(1, 7),
+    min_interval_hours: count(0, 24),
+  }),
   command_allowlist: texts,
   prompt_caching: section({ cache_ttl: { type: 'choice', words: { '5m': '5m', '1h': '1h' }, default: '5m' } }),
   gateway: section({

@@ -1,1 +1,3 @@
-export {}
+export { createCheckpointTool } from './checkpoint.js'
+export { createRestoreTool } from './restore.js'
+export type { CheckpointsToolServices, OpenedCheckpoints } from './tool-services.js'

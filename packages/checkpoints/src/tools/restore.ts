@@ -1,0 +1,79 @@
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import type { FromSchema } from 'json-schema-to-ts'
+import type { Checkpoint } from '../record.js'
+import { reportLines } from '../report-lines.js'
+import type { RestoreReport } from '../restore-workspace.js'
+import type { CheckpointsToolServices } from './tool-services.js'
+import { workspaceOf } from './workspace-of.js'
+
+const SHOWN = 20
+
+const parameters = {
+  type: 'object',
+  properties: {
+    checkpoint: { type: 'string', description: 'Number or name. Without it: lists what there is' },
+    paths: { type: 'array', items: { type: 'string' }, description: 'Only these files or folders' },
+    force: {
+      type: 'boolean',
+      default: false,
+      description: 'Also undo edits that others made since; only when the user wants that',
+    },
+  },
+} as const
+
+type Args = FromSchema<typeof parameters>
+
+/** Goes back to a kept state of the workspace. */
+export const createRestoreTool = (services: CheckpointsToolServices) =>
+  defineTool<Args>({
+    name: 'restore',
+    toolset: 'checkpoints',
+    description:
+      'Bring files back to a checkpoint. Takes back what you changed since and keeps edits of the user; what cannot be told apart is named and left. The state before is kept as a checkpoint too. The conversation stays.',
+    parameters,
+    concurrency: 'exclusive',
+    icon: '⏪',
+    summarize: ({ checkpoint, paths }) =>
+      checkpoint ? `restore ${checkpoint}${paths?.length ? `: ${paths.join(', ')}` : ''}` : 'list checkpoints',
+    execute: (args, context) => restore(services, args, context),
+  })
+
+async function restore(services: CheckpointsToolServices, args: Args, context: ToolContext): Promise<ToolResult> {
+  const opened = await services.checkpoints()
+  const root = workspaceOf(context, opened)
+  const { checkpoints } = opened
+  if (!args.checkpoint) return list(checkpoints.list(root))
+  const permit = await context.permit({ type: 'write', path: root, operation: 'write', backend: 'local' })
+  const report = await checkpoints.restore(permit, root, {
+    wanted: args.checkpoint,
+    paths: (args.paths ?? []).map((path) => context.environment.resolve(path)),
+    force: args.force,
+    liveRunId: (await opened.runOf(context.sessionId))?.runId,
+    sessionId: context.sessionId,
+    signal: context.signal,
+  })
+  return { data: toData(report), text: reportLines(report).join('\n') }
+}
+
+function toData({ target, undo, restored, removed, merged, conflicts, unavailable }: RestoreReport) {
+  return {
+    checkpoint: target.number,
+    undo_checkpoint: undo?.number ?? null,
+    restored: [...restored],
+    removed: [...removed],
+    merged: [...merged],
+    conflicts: conflicts.map(({ path, why }) => ({ path, why })),
+    unavailable: [...unavailable],
+  }
+}
+
+function list(records: readonly Checkpoint[]): ToolResult {
+  const newest = records.slice(-SHOWN).reverse()
+  const lines = newest.map(({ number, label, atMs, reason }) => {
+    return `${number}${label === null ? '' : ` (${label})`}  ${new Date(atMs).toISOString()}  ${reason}`
+  })
+  return {
+    data: newest.map(({ number, label, atMs, reason }) => ({ number, name: label, at_ms: atMs, reason })),
+    text: lines.length === 0 ? 'There is no checkpoint of this workspace yet.' : lines.join('\n'),
+  }
+}
