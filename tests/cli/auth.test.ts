@@ -160,7 +160,7 @@ describe('a login', () => {
   let issuer: AuthServer
 
   beforeEach(async () => {
-    issuer = await startAuthServer()
+    issuer = await startAuthServer({ pollIntervalS: 1 })
     await lab(`, oauth: {client_id: ${issuer.clientId}, issuer: "${issuer.issuer}", scope: "${issuer.scope}"}`)
   })
   afterEach(() => issuer.close())
@@ -193,7 +193,10 @@ describe('a login', () => {
     expect(listed.stdout).not.toContain(entry.access_token)
     await writeFile(
       join(home, 'auth.json'),
-      JSON.stringify({ ...document, credential_pool: { 'custom:lab': [{ ...entry, expires_at_ms: Date.now() - 1_000 }] } }),
+      JSON.stringify({
+        ...document,
+        credential_pool: { 'custom:lab': [{ ...entry, expires_at_ms: Date.now() - 1_000 }] },
+      }),
     )
     server.setHandler(() => ({ text: 'hello' }))
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })

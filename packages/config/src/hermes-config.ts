@@ -86,6 +86,7 @@ export interface HermesConfig {
   }
   readonly checkpoints: CheckpointSettings
   readonly command_allowlist: readonly string[]
+  readonly bedrock: BedrockSettings
   readonly prompt_caching: {
     /** How long a provider with marks for its cache keeps a prefix; an hour costs more to write. Default `5m`. */
     readonly cache_ttl: '5m' | '1h'
@@ -168,6 +169,21 @@ export interface CheckpointSettings {
   readonly retention_days: number
   /** Between two looks for old ones. Default 24. */
   readonly min_interval_hours: number
+}
+
+/** What Amazon Bedrock wants to know beside a key. */
+export interface BedrockSettings {
+  /** Default: that of `AWS_REGION`, else `us-east-1`. */
+  readonly region?: string
+  /** Applied to each request when both names are given. */
+  readonly guardrail: {
+    readonly identifier?: string
+    readonly version?: string
+    /** `sync` holds a stream back until it was checked. Default `async`. */
+    readonly stream_processing_mode: 'async' | 'sync'
+    /** Default `disabled`. */
+    readonly trace: 'disabled' | 'enabled' | 'enabled_full'
+  }
 }
 
 /** The HTTP API of the gateway; the app has the defaults. */

@@ -226,10 +226,10 @@ describe('a borrowed key', () => {
 })
 
 describe('the file', () => {
-  const reference = () => readFile(join(import.meta.dirname, '__fixtures__/reference-auth.json'), 'utf8')
+  const existing = () => readFile(join(import.meta.dirname, '__fixtures__/existing-auth.json'), 'utf8')
 
-  it('of the reference system is understood as it is', async () => {
-    const home = await open(await reference())
+  it('of an existing home is understood as it is', async () => {
+    const home = await open(await existing())
     const env = [{ source: 'env:OPENROUTER_API_KEY', secret: 'sk-or-env-0123456789' }]
     const router = home.pool({ provider: 'openrouter', borrowed: env })
     expect((await router.entries()).map(({ label, hint, state }) => [label, hint, state.type])).toEqual([
@@ -252,7 +252,7 @@ describe('the file', () => {
   })
 
   it('keeps everything that is not known, in its order, whatever is written', async () => {
-    const home = await open(await reference())
+    const home = await open(await existing())
     const before = await home.read()
     const pool = home.pool({ provider: 'openrouter', strategy: 'round-robin' })
     await home.clock.advance(2 * HOUR)

@@ -100,7 +100,7 @@ class FileStore implements CredentialStore {
     return this.#entries(await this.#store.read(), provider).map(toInfo)
   }
 
-  add(credential: NewCredential): Promise<CredentialInfo> {
+  async add(credential: NewCredential): Promise<CredentialInfo> {
     if (credential.type === 'api-key') checkKey(credential.secret)
     const { provider } = credential
     return this.#store.update((document) => {

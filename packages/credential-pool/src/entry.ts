@@ -57,7 +57,7 @@ export function isBorrowed(source: string): boolean {
 }
 
 /** What is stored of a borrowed key: enough to see that it changed. */
-export function fingerprint(secret: string): string {
+function fingerprint(secret: string): string {
   return `sha256:${createHash('sha256').update(secret).digest('hex').slice(0, 16)}`
 }
 
@@ -175,7 +175,7 @@ function stateOf(stored: StoredEntry, nowMs: number): CredentialState {
 }
 
 /** The fields to store for an entry; borrowed secrets become fingerprints. */
-export function storedForm(entry: PoolEntry): StoredEntry {
+function storedForm(entry: PoolEntry): StoredEntry {
   const base: StoredEntry = entry.stored ?? {
     id: entry.id,
     label: entry.label,

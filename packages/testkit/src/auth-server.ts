@@ -37,12 +37,17 @@ const CLIENT_ID = 'hermes-test'
 const SCOPE = 'openid offline_access'
 const ACCOUNT = 'ada'
 
-/** Starts one on a free port; access tokens live for `tokenLifeS` seconds (default 3,600). */
-export async function startAuthServer({
-  tokenLifeS = 3_600,
-}: {
+/** How an {@link AuthServer} behaves. */
+export interface AuthServerOptions {
+  /** Seconds that access tokens live. Default 3,600. */
   readonly tokenLifeS?: number
-} = {}): Promise<AuthServer> {
+  /** Seconds between two questions that clients with a device code are told. Default: nothing, which means 5. */
+  readonly pollIntervalS?: number
+}
+
+/** Starts one on a free port. */
+export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
+  const { tokenLifeS = 3_600, pollIntervalS } = options
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,6 +64,7 @@ export async function startAuthServer({
     }
     const failure = request.url === '/token' ? failures.shift() : undefined
     if (request.url === '/token') recordGrant(request, response, tokenRequests)
+    if (request.url === '/device/auth' && pollIntervalS !== undefined) addInterval(response, pollIntervalS)
     if (failure) response.writeHead(failure.status, { 'content-type': 'application/json' }).end(failure.body)
     else void handle(request, response)
   })
@@ -191,6 +197,15 @@ function recordGrant(
     const grantType = new URLSearchParams(body).get('grant_type') ?? ''
     records.push({ grantType, status: response.statusCode })
   })
+}
+
+function addInterval(response: ServerResponse, interval: number): void {
+  const end = response.end.bind(response)
+  response.end = (body: unknown) => {
+    const text = JSON.stringify({ ...JSON.parse(String(body)), interval })
+    response.setHeader('content-length', Buffer.byteLength(text))
+    return end(text)
+  }
 }
 
 async function agreeInBrowser(url: string): Promise<Response> {

@@ -5,7 +5,7 @@ import type { Credential, CredentialOutcome, ErrorClass, ErrorReason } from '@he
 import { createFakeClock, type FakeClock, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type CredentialPool, type CredentialPoolOptions, openCredentialPool } from '../index.js'
 
-/** Saturday, 21 November 2026, 09:00 UTC: the time in which the fixture of the reference system lives. */
+/** Saturday, 21 November 2026, 09:00 UTC: the time in which the fixture of an existing home lives. */
 export const NOW = Date.UTC(2026, 10, 21, 9)
 
 /** A home with an `auth.json`, and pools on it with a clock that a test moves. */
