@@ -9,10 +9,10 @@ import {
 } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
+import type { CredentialSource } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
-import { createModelClient } from '@hermes/models'
+import { createModelClient, type KeyLimits, type ResilientModelClient } from '@hermes/models'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
@@ -84,6 +84,8 @@ export interface ReadyAgent {
   readonly provider: string
   /** The models the endpoint offers; empty when it does not say. */
   models(): Promise<readonly string[]>
+  /** What endpoints said about how much may still be asked, by key and model. */
+  limits(): readonly KeyLimits[]
   /** Whether background processes of the agent still run. */
   hasProcesses(): boolean
   /** Ends its background processes and frees what it holds; the session stays. Not while a run is active. */
@@ -175,7 +177,7 @@ interface PromptFacts {
 /** Who answers an agent, and the one way there. */
 interface Answerer {
   readonly choice: ModelChoice
-  readonly model: ModelClient
+  readonly model: ResilientModelClient
   readonly credentials: CredentialSource | null
   readonly fetch: typeof fetch
 }
@@ -318,6 +320,7 @@ class HomeRuntime implements Runtime {
       model: choice.model,
       provider: choice.provider,
       models,
+      limits: () => model.limits(),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
         this.#closers.delete(closeEnvironment)

@@ -21,6 +21,8 @@ export interface Seat {
   /** The log when the seat was taken. */
   readonly entries: readonly Entry[]
   models(): Promise<readonly string[]>
+  /** What endpoints said about how much may still be asked. */
+  limits: ReadyAgent['limits']
   /** Frees the agent; one whose background processes still run keeps them until the end. */
   leave(): Promise<void>
 }
@@ -47,6 +49,7 @@ export async function takeSeat(
     desk,
     entries: session ? await (await runtime.storage()).entries(session.id) : [],
     models: ready.models,
+    limits: ready.limits,
     leave: async () => {
       desk.close()
       if (!ready.hasProcesses()) await ready.close()

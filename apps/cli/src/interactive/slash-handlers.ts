@@ -1,4 +1,3 @@
-import type { Usage } from '@hermes/contracts/conversation'
 import { UsageError } from '../errors.js'
 import { createRecap } from '../render/recap.js'
 import { clip } from '../render/style.js'
@@ -114,17 +113,12 @@ async function tools({ runtime, output, style }: Talk): Promise<void> {
 }
 
 async function usage(talk: Talk): Promise<void> {
-  const storage = await talk.runtime.storage()
-  const spent = await storage.usage(talk.seat.agent.sessionId)
-  talk.say(spent ? describeUsage(spent) : 'Nothing has been spent in this session yet.')
-}
-
-/** Tokens and money in one line. */
-function describeUsage(spent: Usage): string {
-  const { inputTokens, cacheReadTokens, outputTokens, costUsd } = spent
-  const cached = cacheReadTokens > 0 ? `, ${cacheReadTokens} of them from cache` : ''
-  const cost = costUsd === 'unknown' ? 'cost unknown' : `$${costUsd.toFixed(4)}`
-  return `${inputTokens} tokens in${cached}, ${outputTokens} out; ${cost}.`
+  const { runtime, seat } = talk
+  const storage = await runtime.storage()
+  const { describeSpending } = await import('../usage/conversation-usage.js')
+  const { sessionId } = seat.agent
+  const { config } = runtime
+  talk.say(await describeSpending({ storage, sessionId, config, limits: seat.limits(), nowMs: Date.now() }))
 }
 
 async function retry(talk: Talk): Promise<void> {

@@ -75,6 +75,7 @@ function barOf(length: number): string {
 
 function notes({ priceSources, unpricedCalls }: UsageTotal, style: Style): string[] {
   const sources = priceSources.length > 0 ? [`Prices: ${priceSources.join('; ')}.`] : []
-  const unknown = unpricedCalls > 0 ? [`The cost of ${unpricedCalls} calls is not known and not in the sums.`] : []
+  const count = unpricedCalls === 1 ? 'one call' : `${unpricedCalls} calls`
+  const unknown = unpricedCalls > 0 ? [`The cost of ${count} is not known and not in the sums.`] : []
   return [...sources, ...unknown].map((text) => style.dim(text))
 }

@@ -1,0 +1,68 @@
+import { noUsage } from '@hermes/contracts/conversation'
+import type { UsageTotal } from '@hermes/contracts/store'
+import { describe, expect, it } from 'vitest'
+import { describeSpending } from './conversation-usage.js'
+
+const NOW = Date.parse('2026-03-15T12:00:00Z')
+
+const total: UsageTotal = {
+  key: '',
+  calls: 3,
+  usage: { ...noUsage, inputTokens: 11_000, outputTokens: 1_000, costUsd: 0.4 },
+  knownCostUsd: 0.4,
+  unpricedCalls: 0,
+  priceSources: ['reported'],
+}
+
+function setUp(found: UsageTotal) {
+  const asked: unknown[] = []
+  const ledger = {
+    record: async () => undefined,
+    totals: async (filter: unknown) => {
+      asked.push(filter)
+      return [found]
+    },
+  }
+  return { asked, storage: { ledger, usage: async () => ({ ...noUsage, inputTokens: 900, costUsd: 0.1 }) } }
+}
+
+describe('describeSpending', () => {
+  it('has a line for the session, the day, a month with a budget, and each key with limits', async () => {
+    const { storage, asked } = setUp(total)
+    const text = await describeSpending({
+      storage,
+      sessionId: 's',
+      config: { budget: { day: { usd: 2 }, month: { usd: 20, tokens: 5_000_000 } }, timezone: 'UTC' },
+      limits: [
+        {
+          provider: 'openai',
+          model: 'm',
+          credentialId: 'key',
+          atMs: NOW,
+          limits: [
+            { name: 'requests', limit: 60, remaining: 59, resetAtMs: NOW + 1_000 },
+            { name: 'tokens', limit: null, remaining: 4_000, resetAtMs: NOW - 1 },
+          ],
+        },
+      ],
+      nowMs: NOW,
+    })
+    expect(text.split('\n')).toEqual([
+      '900 tokens in, 0 out; $0.1000.',
+      'Today: 3 calls, 12k tokens; $0.40. Budget: $2.00.',
+      'This month: 3 calls, 12k tokens; $0.40. Budget: $20.00 and 5M tokens.',
+      'Limits of m at openai: requests 59 of 60 left, new in 1.0 s; tokens 4000 left.',
+    ])
+    expect(asked).toEqual([
+      { sinceMs: Date.parse('2026-03-15T00:00:00Z') },
+      { sinceMs: Date.parse('2026-03-01T00:00:00Z') },
+    ])
+  })
+
+  it('never shows an unknown cost as none', async () => {
+    const { storage } = setUp({ ...total, calls: 1, knownCostUsd: 0, unpricedCalls: 1 })
+    const config = { budget: {}, timezone: 'UTC' }
+    const text = await describeSpending({ storage, sessionId: 's', config, limits: [], nowMs: NOW })
+    expect(text).toContain('Today: 1 call, 12k tokens; cost unknown.')
+  })
+})
