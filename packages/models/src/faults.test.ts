@@ -70,7 +70,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'a thinking signature': passing(status(400, 'messages.1: Invalid `signature` in `thinking` block')),
   'a grammar that is too hard': passing(status(400, 'failed to parse grammar')),
   'an unsupported parameter': passing(status(400, 'Unsupported parameter: temperature')),
-  'a policy block': final(status(403, 'Your request was flagged by our content policy.')),
+  'a policy block': ofModel(status(403, 'Your request was flagged by our content policy.')),
+  'a data policy': final(status(404, 'No endpoints found matching your data policy.')),
 }
 
 /** After an image repair that did not help, nothing is left, and another model gets the same image. */

@@ -29,7 +29,7 @@ describe('classifyError', () => {
       { reason: 'rate-limit', retryable: true, retryAfterMs: 300_000 },
     ],
     ['403', answered(403), { reason: 'auth-permanent', shouldRotateCredential: true }],
-    ['403 by moderation', answered(403, 'Your input was flagged'), { reason: 'policy-blocked', shouldFallback: false }],
+    ['403 by moderation', answered(403, 'Your input was flagged'), { reason: 'policy-blocked', shouldFallback: true }],
     [
       '404 for a model',
       answered(404, 'The model `x` does not exist'),

@@ -1,6 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
 import { type ErrorFacts, errorFacts } from './error-facts.js'
+import { hasCodeOf, speaksOf, type Topic, windowIn } from './prose.js'
 import { rateLimits, refusedUntilMs } from './rate-limits.js'
 
 /** What is known about the call that failed; all of it optional. */
@@ -43,7 +44,7 @@ const OWN_CODES: Readonly<Record<string, Verdict>> = {
 
 /**
  * What to do about a failed model call. Takes whatever was thrown: an SDK's error, a network error, or a `transport.*` error that was
- * classified before. This file is the only place that reads vendors' prose. Never throws.
+ * classified before. What vendors write is read by one file per wire, `wires/NAME/prose.ts`. Never throws.
  */
 export function classifyError(error: unknown, context: ClassifyContext = {}): ErrorClass {
   if (HermesError.isInstance(error)) return refine(classifyOwn(error), errorFacts(error), context)
@@ -58,30 +59,23 @@ export function responseHeaders(error: unknown): Readonly<Record<string, string>
   return headers ? Object.fromEntries(headers) : {}
 }
 
-/** Bedrock grants streaming apart from asking at all. */
-const STREAM_PERMISSION = /not authorized.{0,40}InvokeModelWithResponseStream/
-
 /** Whether a server refused a request only because it was asked to stream or to report usage while streaming. */
 export function refusesStreaming(error: unknown): boolean {
   const { status, message } = errorFacts(error)
   if (status === null || status < 400 || status >= 500 || status === 429) return false
-  if (STREAM_PERMISSION.test(message)) return true
-  return (
-    /\bstream(?:ing|_options)?\b/i.test(message) &&
-    /support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false)/i.test(message)
-  )
+  return speaksOf('streaming', message)
 }
 
 /** Whether a server refused a request only because it was asked to show what the model thinks. */
 export function refusesSummaries(error: unknown): boolean {
   const { status, message } = errorFacts(error)
-  return status === 400 && /reasoning[ ._]summar/i.test(message)
+  return status === 400 && speaksOf('summaries', message)
 }
 
 /** Whether a server refused a request only because of the marks for its cache. */
 export function refusesCaching(error: unknown): boolean {
   const { status, message } = errorFacts(error)
-  return (status === 400 || status === 403) && /cache_?point|prompt caching/i.test(message)
+  return (status === 400 || status === 403) && speaksOf('caching', message)
 }
 
 function classifyOwn(error: HermesError): ErrorClass {
@@ -89,9 +83,11 @@ function classifyOwn(error: HermesError): ErrorClass {
   if (own) return complete({ ...own, retryable: error.retryable })
   const reason = error.code.replace(/^transport\./, '').replaceAll('_', '-')
   const { retryAfterMs, repair } = error.details
+  const { shouldFallback } = error.details
   return complete({
     reason: Object.hasOwn(DEFAULTS, reason) ? (reason as ErrorReason) : 'unknown',
     retryable: error.retryable,
+    ...(typeof shouldFallback === 'boolean' ? { shouldFallback } : {}),
     ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
     ...(typeof repair === 'string' ? { repair: repair as ErrorClass['repair'] } : {}),
   })
@@ -109,124 +105,153 @@ function complete(verdict: Verdict): ErrorClass {
 }
 
 const NEARLY_FULL = 0.6
+/** From here on a refusal without a reason most likely has this one. */
+const RATHER_FULL = 0.4
+const BARE_WORDS = 30
 
-/** A server that drops the connection of a nearly full conversation most likely ran out of context; a TLS hiccup never means that. */
+/**
+ * What the size of the conversation says: a server that drops the connection of a nearly full one most likely ran out of context, and
+ * so did one that refuses without a reason; a TLS hiccup never means that.
+ */
 function refine(verdict: ErrorClass, facts: ErrorFacts, context: ClassifyContext): ErrorClass {
-  if (verdict.reason !== 'connection' || !context.conversationTokens || !context.windowTokens) return verdict
+  const { conversationTokens, windowTokens } = context
+  if (!conversationTokens || !windowTokens) return verdict
+  const fullness = conversationTokens / windowTokens
+  const isBare = facts.status === 400 && facts.codes.length === 0 && facts.message.length < BARE_WORDS
+  if (verdict.reason === 'format-error' && isBare && verdict.repair === undefined && fullness >= RATHER_FULL)
+    return complete({ reason: 'context-overflow' })
   const droppedLate =
     facts.causes.some((cause) => DROPPED.test(cause)) && !facts.causes.some((cause) => TLS.test(cause))
-  if (!droppedLate || context.conversationTokens < NEARLY_FULL * context.windowTokens) return verdict
-  return complete({ reason: 'context-overflow' })
+  if (verdict.reason === 'connection' && droppedLate && fullness >= NEARLY_FULL)
+    return complete({ reason: 'context-overflow' })
+  return verdict
 }
 
-const THINKING_SIGNATURE =
-  /signature.{0,40}thinking|thinking.{0,60}signature|thinking.{0,80}(?:cannot be modified|must remain|bound to)|expected .{0,3}thinking|(?:prefix|model)_binding_mismatch/i
-const SEALED_THOUGHT =
-  /encrypted content.{0,80}(?:could not be|not be verified|decrypted)|of type .reasoning. was provided without/i
-const LONG_CONTEXT_TIER = /long context.{0,80}(?:extra usage|tier|credits)|extra usage.{0,60}long context/i
-const GRAMMAR = /(?:parse|generate|convert).{0,40}grammar|unable to generate parser|json schema conversion failed/i
-const CONTEXT =
-  /context[ _-]?(?:length|window|size|limit)|maximum context|prompt is too long|too many (?:input )?tokens|input (?:is|token count).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|request too large for .{0,80}tokens/i
-const IMAGE = /image.{0,60}(?:too large|exceeds|maximum|dimension|size)|(?:too large|exceeds).{0,40}image/i
-const MODEL_MISSING =
-  /model.{0,120}(?:not found|does not exist|not exist|is not (?:available|supported|a valid)|unknown|unavailable|no longer)|(?:no such|unknown|invalid|unsupported) model|no endpoints found|try pulling it|model identifier is invalid|on-demand throughput isn.t supported/i
-const POLICY =
-  /data policy|privacy settings|guardrail|content (?:management )?policy|content_policy|flagged|moderation|safety system|prohibited/i
-const BILLING =
-  /insufficient (?:credit|quota|balance|funds)|exceeded your current quota|out of credits|credit balance|billing|payment required|more credits|top up|specified (?:api |workspace )*usage limits|spend(?:ing)? (?:limit|cap)/i
-const SPENT = /^insufficient_quota$|spend_limit_reached$/
-const USAGE_LIMIT = /usage limit|quota|limit (?:reached|exceeded)|rate limit/i
-const TRANSIENT = /try(?:ing)? again|retry|resets? (?:at|in)|per (?:minute|hour|day)|temporar|later/i
-const KEY =
-  /api[ _-]?key.{0,40}(?:invalid|not valid|incorrect|missing|expired)|(?:invalid|incorrect|missing) (?:api[ _-]?key|credential|token)|unauthori[sz]ed/i
-const KEY_DEAD = /revoked|deactivated|disabled|suspended|terminated/i
-const RATE = /rate limit|too many requests|requests per (?:minute|second|day)|tokens per minute/i
-const OVERLOADED = /overloaded|over capacity|at capacity|temporarily unavailable/i
-const UNSUPPORTED =
-  /(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input)|not supported (?:with|by) this model|does not support/i
 const TLS = /\bssl\b|\btls\b|certificate|decryption failed|bad record mac/i
 const DROPPED =
   /ECONNRESET|EPIPE|socket hang up|other side closed|UND_ERR_SOCKET|terminated|premature|stream_cut|truncated event/i
 const TIMED_OUT = /ETIMEDOUT|ESOCKETTIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|TimeoutError|timed? ?out/i
 const UNREACHABLE =
-  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|fetch failed|APIConnectionError|network/i
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ERR_PROXY|fetch failed|APIConnectionError|network/i
 const MALFORMED = /SyntaxError|malformed|unexpected (?:token|end of json)|not valid json|\bchecksum\b/i
 
+/**
+ * First what single vendors say, then the status with what the words make of it, then codes, then words, then what the network
+ * layer says: TLS before a connection that was dropped.
+ */
 function decide(facts: ErrorFacts): Verdict {
-  return special(facts) ?? (facts.status === null ? byCause(facts) : byStatus(facts, facts.status))
+  return special(facts) ?? (facts.status === null ? null : byStatus(facts, facts.status)) ?? byCause(facts)
 }
 
-/** Patterns of single providers that would be misread by the general rules. */
-function special({ status, message, codes }: ErrorFacts): Verdict | null {
+/** What single vendors say that the general rules would misread. */
+function special(facts: ErrorFacts): Verdict | null {
+  const { status, message, codes } = facts
   if (codes.includes('replay_mismatch')) return { reason: 'format-error', retryable: false }
-  if (codes.includes('invalid_encrypted_content') || (status === 400 && SEALED_THOUGHT.test(message)))
+  if (isAbout('sealed-thought', facts) && (status === 400 || hasCodeOf('sealed-thought', codes)))
     return { reason: 'format-error', repair: 'drop-reasoning' }
+  if (status === null || status < 400) return null
   // Resellers answer with other statuses, 429 among them.
-  if (status !== null && status >= 400 && status < 500 && THINKING_SIGNATURE.test(message))
+  if (status < 500 && speaksOf('thinking-signature', message))
     return { reason: 'format-error', repair: 'drop-reasoning' }
-  if (status === 429 && LONG_CONTEXT_TIER.test(message)) return { reason: 'context-overflow' }
-  if (status !== null && status >= 400 && GRAMMAR.test(message))
-    return { reason: 'format-error', repair: 'simplify-schemas' }
+  if ((status === 429 || status === 400) && speaksOf('long-context-tier', message))
+    return { reason: 'context-overflow' }
+  if (speaksOf('grammar', message)) return { reason: 'format-error', repair: 'simplify-schemas' }
+  if (status < 500 && speaksOf('entitlement', message)) return { reason: 'auth-permanent' }
   return null
 }
 
-function byStatus(facts: ErrorFacts, status: number): Verdict {
-  const { message, codes } = facts
+function byStatus(facts: ErrorFacts, status: number): Verdict | null {
+  const says = (topic: Topic) => isAbout(topic, facts)
   switch (status) {
     case 401:
-      return KEY_DEAD.test(message) ? { reason: 'auth-permanent' } : { reason: 'auth', repair: 'refresh-credential' }
+      return speaksOf('key-dead', facts.message)
+        ? { reason: 'auth-permanent' }
+        : { reason: 'auth', repair: 'refresh-credential' }
     case 402:
-      return USAGE_LIMIT.test(message) && TRANSIENT.test(message) ? { reason: 'rate-limit' } : { reason: 'billing' }
+      return says('usage-limit') && says('transient') ? { reason: 'rate-limit' } : { reason: 'billing' }
     case 403:
-      if (POLICY.test(message)) return { reason: 'policy-blocked' }
-      return BILLING.test(message) ? { reason: 'billing' } : { reason: 'auth-permanent' }
+      return policy(facts) ?? (says('billing') ? { reason: 'billing' } : { reason: 'auth-permanent' })
     case 404:
-      if (POLICY.test(message)) return { reason: 'policy-blocked' }
-      return namesModel(facts) ? { reason: 'model-not-found' } : { reason: 'format-error' }
+      if (says('billing')) return { reason: 'billing' }
+      return policy(facts) ?? (says('model-missing') ? { reason: 'model-not-found' } : { reason: 'format-error' })
     case 408:
     case 504:
+    case 522:
+    case 524:
       return { reason: 'timeout' }
     case 413:
-      return { reason: 'payload-too-large' }
+      return says('context') ? { reason: 'context-overflow' } : { reason: 'payload-too-large' }
     case 429:
-      if (codes.some((code) => SPENT.test(code)) || (BILLING.test(message) && !TRANSIENT.test(message)))
-        return { reason: 'billing' }
-      return CONTEXT.test(message) && !TRANSIENT.test(message)
-        ? { reason: 'context-overflow' }
-        : { reason: 'rate-limit' }
+      return limited(facts)
     case 503:
     case 529:
       return { reason: 'overloaded' }
     default:
-      if (status >= 500) return CONTEXT.test(message) ? { reason: 'context-overflow' } : { reason: 'server-error' }
-      return byWords(facts) ?? { reason: 'format-error' }
+      if (status < 400) return null
+      return status >= 500 ? failedInside(facts) : (byCodes(facts) ?? byWords(facts) ?? { reason: 'format-error' })
   }
 }
 
-function namesModel({ codes, message }: ErrorFacts): boolean {
-  return codes.includes('model_not_found') || MODEL_MISSING.test(message) || /^model: \S+$/.test(message)
+function limited(facts: ErrorFacts): Verdict {
+  const says = (topic: Topic) => isAbout(topic, facts)
+  if (hasCodeOf('billing', facts.codes) || (says('billing') && !says('transient'))) return { reason: 'billing' }
+  if (says('context') && !says('transient')) return { reason: 'context-overflow' }
+  return says('overloaded') ? { reason: 'overloaded' } : { reason: 'rate-limit' }
 }
 
-function byWords(facts: ErrorFacts): Verdict | null {
-  const { message, codes } = facts
-  if (codes.includes('context_length_exceeded') || CONTEXT.test(message)) return { reason: 'context-overflow' }
-  if (IMAGE.test(message) || codes.some((code) => /^image_(?:file_)?too_large$/.test(code)))
-    return { reason: 'image-too-large' }
-  if (namesModel(facts)) return { reason: 'model-not-found' }
-  if (KEY.test(message)) return { reason: 'auth' }
-  if (codes.some((code) => SPENT.test(code)) || BILLING.test(message)) return { reason: 'billing' }
-  if (POLICY.test(message) || codes.some((code) => /policy/.test(code))) return { reason: 'policy-blocked' }
-  if (UNSUPPORTED.test(message)) return { reason: 'format-error', repair: 'strip-unsupported' }
-  if (RATE.test(message)) return { reason: 'rate-limit' }
-  if (OVERLOADED.test(message)) return { reason: 'overloaded' }
-  return null
+/** Some servers fail where they should refuse. */
+function failedInside(facts: ErrorFacts): Verdict {
+  if (isAbout('context', facts)) return { reason: 'context-overflow' }
+  if (isAbout('unsupported', facts)) return { reason: 'format-error', repair: 'strip-unsupported' }
+  return isAbout('overloaded', facts) ? { reason: 'overloaded' } : { reason: 'server-error' }
+}
+
+/** Content that one provider refuses another may take; a data policy is the user's own wish, so it is obeyed. */
+function policy(facts: ErrorFacts): Verdict | null {
+  if (isAbout('provider-policy', facts)) return { reason: 'policy-blocked' }
+  return isAbout('content-policy', facts) ? { reason: 'policy-blocked', shouldFallback: true } : null
+}
+
+function isAbout(topic: Topic, { codes, message }: ErrorFacts): boolean {
+  return hasCodeOf(topic, codes) || speaksOf(topic, message)
+}
+
+/** In the order in which one counts more than the next: names of parameters sound like the names of limits. */
+const MEANINGS: readonly (readonly [Topic, Verdict])[] = Object.freeze([
+  ['context', { reason: 'context-overflow' }],
+  ['payload', { reason: 'payload-too-large' }],
+  ['image', { reason: 'image-too-large' }],
+  ['tool-content', { reason: 'format-error', repair: 'strip-unsupported' }],
+  ['model-missing', { reason: 'model-not-found' }],
+  ['key', { reason: 'auth', repair: 'refresh-credential' }],
+  ['billing', { reason: 'billing' }],
+  ['provider-policy', { reason: 'policy-blocked' }],
+  ['content-policy', { reason: 'policy-blocked', shouldFallback: true }],
+  ['unsupported', { reason: 'format-error', repair: 'strip-unsupported' }],
+  ['rate', { reason: 'rate-limit' }],
+  ['overloaded', { reason: 'overloaded' }],
+] as const)
+
+function byCodes({ codes }: ErrorFacts): Verdict | null {
+  return MEANINGS.find(([topic]) => hasCodeOf(topic, codes))?.[1] ?? null
+}
+
+function byWords({ message }: ErrorFacts): Verdict | null {
+  return MEANINGS.find(([topic]) => speaksOf(topic, message))?.[1] ?? null
 }
 
 function byCause(facts: ErrorFacts): Verdict {
-  const any = (pattern: RegExp) => facts.causes.some((cause) => pattern.test(cause))
+  const any = (pattern: RegExp) => [...facts.causes, facts.message].some((cause) => pattern.test(cause))
+  const said = byCodes(facts) ?? (facts.isAnswer ? byWords(facts) : null)
+  if (said) return said
   if (any(TLS) || any(TIMED_OUT)) return { reason: 'timeout' }
   if (any(DROPPED) || any(UNREACHABLE)) return { reason: 'connection' }
   return byWords(facts) ?? (any(MALFORMED) ? { reason: 'malformed-response' } : { reason: 'unknown' })
+}
+
+/** The window of a model that a refusal names, in tokens; `null` when it names none. Never throws. */
+export function namedWindow(error: unknown): number | null {
+  return windowIn(errorFacts(error).message)
 }
 
 const IN_WORDS =

@@ -7,6 +7,8 @@ export interface ErrorFacts {
   readonly codes: readonly string[]
   /** The vendor's words as they came. */
   readonly message: string
+  /** Whether a server said them, rather than the network layer. */
+  readonly isAnswer: boolean
   readonly headers: Headers | null
   /** What the vendor's support asks for. */
   readonly requestId: string | null
@@ -47,16 +49,19 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 /** Gathers facts from an error of an SDK, of `fetch`, or of anything else. Never throws. */
 export function errorFacts(error: unknown): ErrorFacts {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
-  const body = bodyOf(fields['error'])
+  const body = bodyOf(fields['error'] ?? embedded(fields['message']))
   const details = isJsonObject(body['details']) ? body['details'] : {}
-  const codes = [body['code'], body['type'], details['error_code'], fields['code'], fields['type']]
-    .filter((code): code is string => typeof code === 'string')
-    .map((code) => code.toLowerCase())
+  const inner = isJsonObject(body['innererror']) ? body['innererror'] : {}
+  const given = [body['code'], body['type'], body['status'], details['error_code'], inner['code']]
+  const codes = [...given, fields['code'], fields['type']]
+    .filter((code): code is string | number => typeof code === 'string' || typeof code === 'number')
+    .map((code) => String(code).toLowerCase())
   const headers = headersOf(fields['headers'])
   return {
     status: statusOf(fields, body),
     codes,
     message: messageOf(error, body),
+    isAnswer: Object.keys(body).length > 0,
     headers,
     requestId: headers?.get('request-id') ?? headers?.get('x-request-id') ?? null,
     causes: causesOf(error),
@@ -71,14 +76,31 @@ function statusOf(fields: Record<string, unknown>, body: Record<string, JsonValu
 }
 
 function bodyOf(value: unknown): Record<string, JsonValue | undefined> {
+  // Google answers with a list of one.
+  if (Array.isArray(value)) return bodyOf(value[0])
   if (!isJsonObject(value)) return {}
-  return isJsonObject(value['error']) ? value['error'] : value
+  // MiniMax has a place of its own for it.
+  const { error, base_resp: base } = value
+  if (isJsonObject(base)) return { code: base['status_code'], message: base['status_msg'] }
+  return isJsonObject(error) ? error : value
+}
+
+/** Where an SDK finds no error in a body, it gives the body as text after the status. */
+function embedded(message: unknown): unknown {
+  const text = typeof message === 'string' ? message.replace(/^\d{3} /, '') : ''
+  if (!/^[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function messageOf(error: unknown, body: Record<string, JsonValue | undefined>): string {
   const metadata = isJsonObject(body['metadata']) ? body['metadata']['raw'] : undefined
-  const own = typeof body['message'] === 'string' ? body['message'] : undefined
-  const parts = [own, typeof metadata === 'string' ? metadata : undefined].filter((part) => part !== undefined)
+  const own = body['message'] ?? body['detail'] ?? body['error']
+  const said = typeof own === 'string' || own === undefined || own === null ? own : JSON.stringify(own)
+  const parts = [said, metadata].filter((part): part is string => typeof part === 'string' && part !== '')
   if (parts.length > 0) return parts.join(' ')
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass } from '@hermes/contracts/model'
-import { type ClassifyContext, classifyError } from './classify-error.js'
+import { type ClassifyContext, classifyError, namedWindow } from './classify-error.js'
 import { type ErrorFacts, errorFacts } from './error-facts.js'
 
 /** Where a failed call went. */
@@ -18,7 +18,7 @@ const MAX_VENDOR_CHARS = 300
 
 /**
  * The one error for a failed call: code `transport.` plus the reason with underscores, one clear line, and `details` with
- * `provider`, `model`, `status`, `requestId`, `retryAfterMs` and `repair` where they are known. A {@link HermesError} passes unchanged.
+ * `provider`, `model`, `status`, `requestId`, `retryAfterMs`, `repair` and `contextTokens` (the window that a refusal names) where they are known. A {@link HermesError} passes unchanged.
  */
 export function toTransportError(error: unknown, target: CallTarget, context: ClassifyContext = {}): HermesError {
   if (HermesError.isInstance(error)) return error
@@ -35,9 +35,16 @@ export function toTransportError(error: unknown, target: CallTarget, context: Cl
       ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
       ...(verdict.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.retryAfterMs }),
       ...(verdict.repair === undefined ? {} : { repair: verdict.repair }),
+      ...(verdict.reason === 'policy-blocked' ? { shouldFallback: verdict.shouldFallback } : {}),
+      ...(verdict.reason === 'context-overflow' ? namedTokens(error) : {}),
     },
     cause: error,
   })
+}
+
+function namedTokens(error: unknown): { readonly contextTokens?: number } {
+  const contextTokens = namedWindow(error)
+  return contextTokens === null ? {} : { contextTokens }
 }
 
 function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): string {
@@ -99,6 +106,8 @@ function connectionLine(facts: ErrorFacts, { provider, baseUrl }: CallTarget): s
   if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
   if (has('ENOTFOUND') || has('EAI_AGAIN'))
     return `The host of ${baseUrl} cannot be found; check the address and the network.`
+  if (facts.causes.some((cause) => cause.startsWith('ERR_PROXY')))
+    return `The proxy did not let the request through to ${baseUrl}; check HTTPS_PROXY and NO_PROXY.`
   return `The connection to ${provider} at ${baseUrl} broke.`
 }
 

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
+import { describe, expect, it } from 'vitest'
+import { classifyError, toTransportError } from './index.js'
+
+const target = { provider: 'acme', baseUrl: 'https://api.acme.test/v1', model: 'm1' }
+const sdk = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+  // What the SDK makes of a body: its `error` where there is one, and all of it as text where there is none.
+  const inner = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+  const text = (inner as { message?: string } | undefined)?.message ?? JSON.stringify(inner ?? body)
+  return Object.assign(new Error(`${status} ${text}`), { status, error: inner, headers: new Headers(headers) })
+}
+
+type Row = [vendor: string, status: number, body: unknown, reason: ErrorReason, more?: Partial<ErrorClass>]
+
+/** One error per line, as the vendors' documentation and users' reports have them. */
+const ROWS = readFileSync(`${import.meta.dirname}/__fixtures__/vendor-errors.jsonl`, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Row)
+
+describe('what vendors say', () => {
+  it.each<Row>(ROWS)('%s with %i: %j is %s', (_vendor, status, body, reason, more = {}) => {
+    const error = sdk(status, body)
+    expect(classifyError(error)).toMatchObject({ reason, ...more })
+    expect(classifyError(toTransportError(error, target))).toEqual(classifyError(error))
+    expect(toTransportError(error, target).message).toMatch(/^[^\n]+$/)
+  })
+
+  it.each([
+    [
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens.",
+      128_000,
+    ],
+    ['prompt is too long: 210000 tokens > 200000 maximum', 200_000],
+    ['The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).', 1_048_576],
+    ['input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease', 200_000],
+    ['the model is loaded with context length of only 4096 tokens, which is not enough', 4_096],
+    ['`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000', 4_096],
+    ['Range of input length should be [1, 129024]', 129_024],
+    ['Maximum context length is 32,768 tokens.', 32_768],
+    ['prompt token count of 200000 exceeds the limit of 128000', 128_000],
+    ['Your request exceeded model token limit: 131072', 131_072],
+    ['Input is too long for requested model.', undefined],
+    ['maximum context length is 12', undefined],
+  ])('finds in %j the window %j', (message, contextTokens) => {
+    const error = toTransportError(sdk(400, { error: { message, code: 'context_length_exceeded' } }), target)
+    expect(error.code).toBe('transport.context_overflow')
+    expect(error.details['contextTokens']).toBe(contextTokens)
+  })
+
+  it('counts a code before words, and words before what the network layer says', () => {
+    const stream = (body: object) => classifyError({ error: body }).reason
+    expect(stream({ code: 'insufficient_quota', message: 'Too many requests' })).toBe('billing')
+    expect(stream({ message: 'Rate limit reached, the connection was terminated' })).toBe('rate-limit')
+    expect(stream({ code: 'weird', message: 'The request timed out' })).toBe('timeout')
+    expect(classifyError(new Error('socket hang up')).reason).toBe('connection')
+  })
+
+  it('takes a bare refusal of a long conversation for one that is too long', () => {
+    const bare = sdk(400, { error: { message: 'Bad request' } })
+    expect(classifyError(bare, { conversationTokens: 45, windowTokens: 100 })).toMatchObject({ shouldCompress: true })
+    expect(classifyError(bare, { conversationTokens: 30, windowTokens: 100 }).reason).toBe('format-error')
+    const said = sdk(400, { error: { message: 'messages.3: field required', code: 'missing' } })
+    expect(classifyError(said, { conversationTokens: 90, windowTokens: 100 }).reason).toBe('format-error')
+  })
+
+  it('says when a proxy is in the way', () => {
+    const refused = Object.assign(new Error('Connection error.'), {
+      cause: new TypeError('fetch failed', { cause: { code: 'ERR_PROXY_TUNNEL', message: '407' } }),
+    })
+    expect(toTransportError(refused, target)).toMatchObject({
+      code: 'transport.connection',
+      message: 'The proxy did not let the request through to https://api.acme.test/v1; check HTTPS_PROXY and NO_PROXY.',
+    })
+  })
+})
