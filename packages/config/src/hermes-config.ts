@@ -172,7 +172,7 @@ export interface CheckpointSettings {
 }
 
 /** What Amazon Bedrock wants to know beside a key. */
-export interface BedrockSettings {
+interface BedrockSettings {
   /** Default: that of `AWS_REGION`, else `us-east-1`. */
   readonly region?: string
   /** Applied to each request when both names are given. */

@@ -48,6 +48,7 @@ describe('loadConfig', () => {
           min_interval_hours: 24,
         },
         command_allowlist: [],
+        bedrock: { guardrail: { stream_processing_mode: 'async', trace: 'disabled' } },
         prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: {} },
         security: { redact_secrets: true },

@@ -192,6 +192,20 @@ export const SCHEMA: Section = section({
     min_interval_hours: count(0, 24),
   }),
   command_allowlist: texts,
+  bedrock: section({
+    region: text,
+    discovery: { type: 'any' },
+    guardrail: section({
+      identifier: text,
+      version: text,
+      stream_processing_mode: { type: 'choice', words: { async: 'async', sync: 'sync' }, default: 'async' },
+      trace: {
+        type: 'choice',
+        words: { disabled: 'disabled', enabled: 'enabled', enabled_full: 'enabled_full' },
+        default: 'disabled',
+      },
+    }),
+  }),
   prompt_caching: section({ cache_ttl: { type: 'choice', words: { '5m': '5m', '1h': '1h' }, default: '5m' } }),
   gateway: section({
     api_server: section({

@@ -61,6 +61,12 @@ describe('chooseModel', () => {
     })
     const moved = { ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b', BEDROCK_BASE_URL: 'https://proxy.example' }
     expect(bedrock(moved)).toMatchObject({ apiKey: 'b', baseUrl: 'https://proxy.example' })
+    const body = { guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' } }
+    const configured = { asked: { provider: 'bedrock', model: 'm' }, bedrock: { region: 'eu-north-1', body } }
+    expect(chooseModel(wishes({ ...configured, secrets: keys }))).toMatchObject({
+      baseUrl: 'https://bedrock-runtime.eu-north-1.amazonaws.com',
+      body,
+    })
     expect(() => chooseModel(wishes({ secrets: keys }))).toThrow(/^No model is set up/)
   })
 

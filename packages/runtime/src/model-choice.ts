@@ -28,10 +28,20 @@ export interface ModelWishes {
   readonly configured: ConfiguredModel
   /** Named endpoints of config.yaml. */
   readonly endpoints: Readonly<Record<string, ConfiguredEndpoint>>
+  /** What config.yaml says about Bedrock. */
+  readonly bedrock?: ConfiguredBedrock
   /** Environment and `.env` values by name. */
   readonly secrets: Readonly<Record<string, string>>
   /** Providers with keys or logins in `auth.json`, each with the server they are for; `null` for the provider's own. Default none. */
   readonly stored?: Readonly<Record<string, string | null>>
+}
+
+/** What config.yaml says about Bedrock. */
+export interface ConfiguredBedrock {
+  /** Counts more than the variables of AWS. */
+  readonly region?: string | undefined
+  /** Further members of each request. */
+  readonly body?: JsonObject | undefined
 }
 
 /** What config.yaml can say about any endpoint. */
@@ -100,7 +110,7 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
   const own: ConfiguredModel = isConfigured ? configured : {}
   const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
   const hasStored = Object.hasOwn(stored, poolName(name))
-  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, secrets)
+  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, wishes)
   const storedFor = hasStored ? stored[poolName(name)]! : null
   const baseUrl = given ?? provider.baseUrl ?? lastAsked ?? storedFor
   if (!baseUrl)
@@ -122,7 +132,7 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     api: endpoint?.api ?? own.api,
     contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
     headers: endpoint?.headers ?? own.headers,
-    body: endpoint?.body,
+    body: provider.auth === 'aws' ? (endpoint?.body ?? wishes.bedrock?.body) : endpoint?.body,
     timeoutMs: facts?.timeoutMs ?? endpoint?.timeoutMs,
     stallTimeoutMs: facts?.stallTimeoutMs ?? endpoint?.stallTimeoutMs,
   }
@@ -189,9 +199,10 @@ function keyFor({
 }
 
 /** The address that a variable moves a provider to. */
-function movedTo({ baseUrlVariable, auth }: Provider, secrets: ModelWishes['secrets']): string | undefined {
+function movedTo({ baseUrlVariable, auth }: Provider, { secrets, bedrock }: ModelWishes): string | undefined {
   const moved = baseUrlVariable && secrets[baseUrlVariable]
-  return moved || (auth === 'aws' ? bedrockAddress(secrets) : null) || undefined
+  if (moved || auth !== 'aws') return moved || undefined
+  return bedrockAddress(bedrock?.region ? { AWS_REGION: bedrock.region } : secrets) ?? undefined
 }
 
 function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): string | undefined {

@@ -1,4 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
+import type { JsonObject } from '@hermes/contracts'
 import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
 import type { ModelWishes } from './model-choice.js'
 import { namedEndpoints, toApi, toHeaders } from './named-endpoints.js'
@@ -16,8 +17,8 @@ export function toolSettings(config: HermesConfig): ToolSettings {
 }
 
 /** What config.yaml says about models, in the terms of a choice. */
-export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'configured' | 'endpoints'> {
-  const { model } = config
+export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'configured' | 'endpoints' | 'bedrock'> {
+  const { model, bedrock } = config
   return {
     configured: {
       provider: model.provider,
@@ -30,5 +31,14 @@ export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'confi
       headers: toHeaders(model.extra_headers),
     },
     endpoints: namedEndpoints(config),
+    bedrock: { region: bedrock.region || undefined, body: guardrailBody(bedrock.guardrail) },
+  }
+}
+
+function guardrailBody(guardrail: HermesConfig['bedrock']['guardrail']): JsonObject | undefined {
+  const { identifier, version, stream_processing_mode: streamProcessingMode, trace } = guardrail
+  if (!identifier || !version) return undefined
+  return {
+    guardrailConfig: { guardrailIdentifier: identifier, guardrailVersion: version, trace, streamProcessingMode },
   }
 }
