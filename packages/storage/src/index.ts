@@ -1,3 +1,11 @@
+export {
+  type Backup,
+  type BackupReport,
+  type Backups,
+  type BackupsOptions,
+  openBackups,
+  type RecoveryReport,
+} from './backups.js'
 export { openStorage } from './open-storage.js'
 export type {
   ForkSession,

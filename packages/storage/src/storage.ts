@@ -13,6 +13,13 @@ export interface StorageOptions {
   /** `normal` survives a kill of every process, `full` also a power loss. Default `normal`. */
   readonly sync?: 'normal' | 'full'
   /**
+   * `wal` needs memory shared by all processes that use the file; where that does not work, and on network file systems, `delete`
+   * is taken by itself. Default `wal`.
+   */
+  readonly journal?: 'wal' | 'delete'
+  /** Where entries go that the disk takes no more, as `hermes-rescue-SESSION.jsonl`. Default: nowhere. */
+  readonly rescueDir?: string
+  /**
    * Who this process is in leases. Default `pid@machine#start.nonce`, which lets others see that the process has ended;
    * any other form is trusted until its lease runs out.
    */
@@ -162,8 +169,18 @@ export interface Storage extends SessionStore {
   readonly ledger: UsageLedger
   /** Tokens and money of one session so far; `null` when there is no such session. */
   usage(sessionId: string): Promise<Usage | null>
-  /** What is wrong with the file, one line each; empty when it is sound. Reads all of it. */
+  /** What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. */
   integrityCheck(): Promise<readonly string[]>
+  /**
+   * What a look at the file found that was due because it was not closed properly before: lines as of `integrityCheck`, `[]` when it is
+   * sound or no look was due. Once there is damage, every write rejects with `store.damaged`.
+   */
+  damage(): Promise<readonly string[]>
+  /**
+   * Deletes sessions that have ended and whose last activity is at least `olderThanMs` ago, some at a time; a session goes only together with
+   * all that descend from it. Tells how many went. Rejects like other writes, and then keeps what it has done.
+   */
+  pruneSessions(options: { readonly olderThanMs: number; readonly source?: string }): Promise<number>
   /** Waits for writes under way, gives up the leases taken through this object and closes the file. Twice is harmless. */
   close(): Promise<void>
 }

@@ -16,18 +16,21 @@ export interface Writer {
 }
 
 /** Starts one; `count` 0 goes on until it is killed. */
-export function startWriter(options: { path: string; sessionId: string; count: number }): Writer {
-  const { path, sessionId, count } = options
+export function startWriter(options: {
+  path: string
+  sessionId: string
+  count: number
+  journal?: 'wal' | 'delete'
+}): Writer {
+  const { path, sessionId, count, journal = 'wal' } = options
+  return startScript('append-loop.mjs', [path, sessionId, `${count}`, journal])
+}
+
+/** Starts a script of this folder that uses the sources. */
+export function startScript(name: string, args: readonly string[]): Writer {
   const child = spawn(
     process.execPath,
-    [
-      '--conditions=@hermes/source',
-      `--import=${here}/load-sources.mjs`,
-      `${here}/append-loop.mjs`,
-      path,
-      sessionId,
-      `${count}`,
-    ],
+    ['--conditions=@hermes/source', `--import=${here}/load-sources.mjs`, `${here}/${name}`, ...args],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const lines: string[] = []

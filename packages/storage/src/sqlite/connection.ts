@@ -24,11 +24,17 @@ export class Connection {
   readonly #statements = new Map<string, BetterSqlite3.Statement>()
   #lastWrite: Promise<unknown> = Promise.resolve()
   #closed = false
+  #damage: HermesError | null = null
 
   constructor(database: BetterSqlite3.Database, options: ConnectionOptions) {
     this.#database = database
     this.#options = options
     this.#transaction = database.transaction((work: () => unknown) => work())
+  }
+
+  /** The file. */
+  get path(): string {
+    return this.#options.path
   }
 
   /** A statement, prepared once. */
@@ -43,9 +49,17 @@ export class Connection {
     return this.#attempt(() => this.#transaction.deferred(work) as Result)
   }
 
+  /** From now on nothing is written any more: writing to a damaged file makes it worse. */
+  forbidWrites(damage: HermesError): void {
+    this.#damage = damage
+  }
+
   /** Changes all or nothing; resolves once committed. */
   write<Result>(work: () => Result): Promise<Result> {
-    const done = this.#lastWrite.then(() => this.#attempt(() => this.#transaction.immediate(work) as Result))
+    const done = this.#lastWrite.then(() => {
+      if (this.#damage) throw this.#damage
+      return this.#attempt(() => this.#transaction.immediate(work) as Result)
+    })
     this.#lastWrite = done.catch(() => undefined)
     return done
   }
@@ -60,6 +74,7 @@ export class Connection {
     if (this.#closed) return
     this.#closed = true
     await this.write(lastWork).catch((error: unknown) => {
+      if (error === this.#damage) return
       this.#options.logger.warn('store closed without its last write', { error: errorLine(error) })
     })
     this.#database.close()

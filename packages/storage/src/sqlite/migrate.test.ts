@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { FORMATS, makeFormat } from '../__fixtures__/formats.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
 import { SHARED_INDEXES, SHARED_TABLES } from './schema-sql.js'
@@ -143,5 +144,79 @@ describe('an existing database', () => {
     await store.append('old', [note], { lease })
     const types = (await store.entries('old', { afterSeq: 4 })).map(({ seq, type }) => `${seq} ${type}`)
     expect(types).toEqual(['5 note', '6 note', '7 message', '8 note'])
+  })
+})
+
+describe.each(FORMATS)('a database of version %i of the reference format', (version) => {
+  it('opens with all it holds, answers searches and goes on', async () => {
+    const path = temporaryPath()
+    makeFormat(path, version)
+    const before = readFileSync(path)
+    const store = await temporaryStore({ path })
+    const entries = await store.entries('s1')
+    expect(entries.map((entry) => (entry.type === 'message' ? entry.message.role : entry.type))).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'note',
+    ])
+    expect(entries[3]).toMatchObject({
+      message: {
+        content: [
+          ...(version >= 6 ? [{ type: 'reasoning', text: 'Stoves are warm.' }] : []),
+          { type: 'text', text: 'It is on the stove.' },
+        ],
+      },
+    })
+    expect((await store.ancestors('s2')).map(({ id }) => id)).toEqual(['s1', 's0'])
+    expect((await store.getSession('s1'))?.title ?? null).toBe(version >= 3 ? 'Trip #2' : null)
+    if (version >= 8) expect(await store.meta.get('theirs')).toBe('kept')
+    for (const query of ['kettle', 'ket*', '"the stove"', '水壶', 'look', 'stove NOT kettle']) {
+      expect((await store.search(query)).length, query).toBeGreaterThan(0)
+    }
+    expect(await store.searchBacklog()).toBe(0)
+    const lease = await store.acquireLease('s2', { owner: 'me' })
+    await store.append('s2', [{ type: 'message', message: userText('And the cup?') }], { lease })
+    expect(await store.search('cup')).toHaveLength(1)
+    expect(await store.integrityCheck()).toEqual([])
+    await store.close()
+    if (version > 11) expect(readFileSync(path)).toEqual(before)
+    else expect(readFileSync(`${path}.v${version}.bak`).length).toBeGreaterThan(0)
+  })
+})
+
+describe('a database of a newer program', () => {
+  it('is imported once, with columns and tables we do not know, and goes on beside the original', async () => {
+    const path = temporaryPath()
+    makeFormat(path, 20)
+    const stores = await Promise.all([openStorage({ path }), openStorage({ path })])
+    await stores[0].createSession({ id: 'ours', source: 'cli' })
+    expect(await stores[1].getSession('ours')).not.toBeNull()
+    await Promise.all(stores.map((store) => store.close()))
+    expect(await (await temporaryStore({ path })).getSession('ours')).not.toBeNull()
+    const database = new Database(path.replace('state.db', 'state.hermes.db'), { readonly: true })
+    expect(database.prepare('SELECT DISTINCT mood FROM messages').pluck().all()).toEqual(['calm'])
+    expect(database.prepare('SELECT session_id FROM gateway_routing').pluck().all()).toEqual(['s0'])
+    expect(database.prepare('SELECT count(*) FROM live_sessions').pluck().get()).toBe(4)
+    const names = database.prepare("SELECT name FROM sqlite_master WHERE name LIKE '%trigram%'").pluck().all()
+    expect(names).toEqual([])
+    database.close()
+    expect(readdirSync(dirname(path)).sort().join(' ')).toMatch(
+      /^state\.db state\.hermes\.db( state\.hermes\.db-(shm|wal))*$/,
+    )
+  })
+
+  it('is refused and left as it is when its tables are not those we know', async () => {
+    const path = temporaryPath()
+    makeFormat(path, 20)
+    new Database(path).exec('ALTER TABLE messages RENAME COLUMN content TO body').close()
+    const before = readFileSync(path)
+    await expect(openStorage({ path })).rejects.toMatchObject({
+      code: 'store.newer_schema',
+      message: expect.stringContaining('without the column messages.content'),
+    })
+    expect(readFileSync(path)).toEqual(before)
+    expect(readdirSync(dirname(path))).toEqual(['state.db'])
   })
 })

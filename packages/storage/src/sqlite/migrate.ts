@@ -19,7 +19,7 @@ export interface FoundSchema {
 
 /**
  * Looks without touching.
- * @throws HermesError `store.foreign` for another program's database, `store.newer_schema` for one we do not understand.
+ * @throws HermesError `store.foreign` for another program's database, `store.newer_schema` for one of a newer Hermes.
  */
 export function inspectSchema(database: Database.Database, path: string): FoundSchema {
   const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all())
@@ -35,7 +35,6 @@ export function inspectSchema(database: Database.Database, path: string): FoundS
   }
   const own = number('state_meta', `SELECT value FROM state_meta WHERE key = '${OWN_VERSION_KEY}'`)
   const shared = tables.size === 0 ? null : (number('schema_version', 'SELECT version FROM schema_version') ?? 1)
-  refuseNewer(path, shared, SCHEMA_VERSION)
   refuseNewer(path, own, OWN_VERSION)
   return { shared, own }
 }
@@ -46,6 +45,11 @@ function refuseNewer(path: string, found: number | null, known: number): void {
     `${path} has schema version ${found}, this program knows up to ${known}; update Hermes to open it.`,
     { code: 'store.newer_schema', details: { path, found, known } },
   )
+}
+
+/** Whether a newer version of the program that shares our tables made the file. */
+export function isNewer({ shared }: FoundSchema): boolean {
+  return shared !== null && shared > SCHEMA_VERSION
 }
 
 /** Whether {@link migrate} has nothing to do. */

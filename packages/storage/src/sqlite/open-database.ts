@@ -4,7 +4,9 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { StorageOptions } from '../storage.js'
 import { Connection } from './connection.js'
-import { backUp, type FoundSchema, inspectSchema, isCurrent, migrate } from './migrate.js'
+import { importNewer } from './import-newer.js'
+import { setJournal } from './journal.js'
+import { backUp, type FoundSchema, inspectSchema, isCurrent, isNewer, migrate } from './migrate.js'
 import { SCHEMA_VERSION } from './schema-sql.js'
 import { toStoreError } from './store-error.js'
 
@@ -14,10 +16,10 @@ import { toStoreError } from './store-error.js'
  */
 const BLOCKING_WAIT_MS = 10
 
-/** 16 MB of log: four times the default. */
-const CHECKPOINT_PAGES = 4_000
-
-/** Opens or makes the file, brings its schema up to date, and hands out the one connection to it. */
+/**
+ * Opens or makes the file, brings its schema up to date, and hands out the one connection to it. A file of a newer program stays as
+ * it is, its sessions are opened beside it.
+ */
 export async function openDatabase(options: StorageOptions): Promise<Connection> {
   const path = resolve(options.path)
   const clock = options.clock ?? systemClock
@@ -26,7 +28,12 @@ export async function openDatabase(options: StorageOptions): Promise<Connection>
   const connection = new Connection(database, { path, clock, logger })
   try {
     const found = await connection.read(() => inspectSchema(database, path))
-    await connection.outside(() => setUp(database, options.sync ?? 'normal'))
+    if (isNewer(found)) {
+      database.close()
+      return await openDatabase({ ...options, path: await importNewer(path, found.shared!, logger) })
+    }
+    await connection.outside(() => setJournal(database, { journal: 'wal', sync: 'normal', ...options, path, logger }))
+    database.pragma('foreign_keys = ON')
     if (!isCurrent(found)) {
       const backup = await connection.outside(() => backUpIfOlder(database, path, found))
       if (backup) logger.info('upgrading the store', { path, from: found.shared, to: SCHEMA_VERSION, backup })
@@ -52,17 +59,6 @@ function openFile(path: string): Database.Database {
   } catch (error) {
     throw toStoreError(error, path)
   }
-}
-
-/**
- * With a write-ahead log a commit under NORMAL needs no fsync and survives a kill. SQLite moves the log into the file by itself every
- * so many pages and when the last connection closes; that waits for the disk, so it is made rarer than by default.
- */
-function setUp(database: Database.Database, sync: 'normal' | 'full'): void {
-  const mode = database.pragma('journal_mode = WAL', { simple: true })
-  database.pragma(`synchronous = ${sync === 'full' || mode !== 'wal' ? 'FULL' : 'NORMAL'}`)
-  database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-  database.pragma('foreign_keys = ON')
 }
 
 function backUpIfOlder(database: Database.Database, path: string, found: FoundSchema): string | null {

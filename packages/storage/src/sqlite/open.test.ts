@@ -103,13 +103,10 @@ describe('a file that cannot be used', () => {
     expect(readFileSync(path)).toEqual(before)
   })
 
-  it.each([
-    ['schema_version', 'UPDATE schema_version SET version = 12'],
-    ['our own version', "UPDATE state_meta SET value = '3' WHERE key = 'hermes_schema'"],
-  ])('is refused and left as it is: a newer %s', async (_, sql) => {
+  it('is refused and left as it is: one of a newer Hermes', async () => {
     const path = temporaryPath()
     await (await openStorage({ path })).close()
-    new Database(path).exec(sql).close()
+    new Database(path).exec("UPDATE state_meta SET value = '3' WHERE key = 'hermes_schema'").close()
     const before = readFileSync(path)
     await refused(path, 'store.newer_schema')
     expect(readFileSync(path)).toEqual(before)

@@ -14,8 +14,8 @@ const INSERT = `
 const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
 // A row that is its own ancestor would go round for ever, hence the depth.
 const RELATED = {
-  ancestors: related('s.id = l.parent', 'depth'),
-  descendants: related('s.parent_session_id = l.id', 'depth, started_at, sessions.id'),
+  ancestors: related('s.id = l.parent', 'lineage.depth'),
+  descendants: related('s.parent_session_id = l.id', 'lineage.depth, sessions.started_at, sessions.id'),
 }
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
 const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
@@ -33,7 +33,7 @@ function related(join: string, order: string): string {
     UNION ALL
     SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
   )
-  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE depth > 0 ORDER BY ${order}`
+  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE lineage.depth > 0 ORDER BY ${order}`
 }
 
 /** The sessions themselves: made, read, changed, removed. */

@@ -1,26 +1,35 @@
-import { silentLogger, systemClock } from '@hermes/contracts'
+import { resolve } from 'node:path'
+import { errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Storage, StorageOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
+import { checkFile, hasLeftOverLog } from './health.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
 import { getMeta, setMeta } from './meta.js'
 import { openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
+import { pruneSessions } from './prune.js'
 import type { Queries } from './queries.js'
+import { orRescue } from './rescue.js'
 import { nextTitle, resolveSession } from './resolve.js'
 import { Search } from './search.js'
 import { Sessions } from './sessions.js'
+import { damaged } from './store-error.js'
 import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
 export async function openSqliteStorage(options: StorageOptions): Promise<Storage> {
+  const isCheckDue = hasLeftOverLog(resolve(options.path))
   const connection = await openDatabase(options)
+  const { path } = connection
   const clock = options.clock ?? systemClock
+  const logger = options.logger ?? silentLogger
+  const damage = isCheckDue ? lookForDamage(connection, path, logger) : Promise.resolve([])
   const leases = new Leases(connection, { clock, process: options.owner ?? processIdentity() })
   const sessions = new Sessions(connection, { leases, clock })
-  const words = new WordIndex(connection, { logger: options.logger ?? silentLogger })
+  const words = new WordIndex(connection, { logger })
   const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
   const search = new Search(connection, words)
   const ask = queryRunner(connection)
@@ -47,7 +56,13 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     search: (text, filter) => search.find(text, filter),
     searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
-    append: (sessionId, entries, { lease, atMs }) => log.append(sessionId, entries, { lease, atMs }),
+    append: (sessionId, entries, { lease, atMs }) =>
+      orRescue(() => log.append(sessionId, entries, { lease, atMs }), {
+        directory: options.rescueDir ?? null,
+        sessionId,
+        entries,
+        atMs: atMs ?? clock.now(),
+      }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     ledger: new UsageBook(connection),
@@ -55,7 +70,9 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
     },
-    integrityCheck: () => connection.read(() => integrityProblems(connection)),
+    integrityCheck: () => checkFile(path, { quick: false }),
+    damage: () => damage,
+    pruneSessions: (filter) => pruneSessions(connection, { ...filter, nowMs: clock.now() }),
     close: () => {
       words.stop()
       return connection.close(() => {
@@ -76,7 +93,15 @@ function queryRunner(connection: Connection) {
   }
 }
 
-function integrityProblems(connection: Connection): string[] {
-  const lines = connection.statement('PRAGMA integrity_check').pluck().all() as string[]
-  return lines.filter((line) => line !== 'ok')
+/** After an unclean end the file is looked at beside the work; what is found stops further writes. */
+async function lookForDamage(connection: Connection, path: string, logger: Logger): Promise<readonly string[]> {
+  const problems = await checkFile(path, { quick: true }).catch((error: unknown) => {
+    logger.warn('the store could not be checked', { path, error: errorLine(error) })
+    return []
+  })
+  if (problems.length > 0) {
+    connection.forbidWrites(damaged(path, problems[0]!))
+    logger.error('the store is damaged', { path, problems: problems.join('; ') })
+  }
+  return problems
 }

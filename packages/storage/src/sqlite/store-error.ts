@@ -24,7 +24,10 @@ export function toStoreError(error: unknown, path: string): HermesError {
     return make('store.busy', `${path} is locked by other processes; try again, or end them.`, true)
   }
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
-    return make('store.corrupt', `${path} is damaged or not a SQLite database; restore a backup or move it away.`)
+    return make(
+      'store.corrupt',
+      `${path} is damaged or not a SQLite database; restore a backup, or save what can be read: hermes backup --help`,
+    )
   }
   if (/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(code)) {
     return make('store.disk_full', `No space left to write ${path}; free some and try again.`, true)
@@ -41,4 +44,12 @@ export function toStoreError(error: unknown, path: string): HermesError {
 /** The session an operation needs does not exist. */
 export function unknownSession(sessionId: string): HermesError {
   return new HermesError(`There is no session ${sessionId}.`, { code: 'store.unknown_session', details: { sessionId } })
+}
+
+/** A check found the file damaged; `problem` is the first of what it found. */
+export function damaged(path: string, problem: string): HermesError {
+  return new HermesError(
+    `${path} is damaged (${problem}) and is only read from now on; restore a backup, or save what can be read: hermes backup --help`,
+    { code: 'store.damaged', details: { path, problem } },
+  )
 }

@@ -12,11 +12,11 @@ const BATCH_CHARS = 150_000
 const BACKLOG_SHARE_MS = 50
 
 const ROWS = `
-  SELECT messages.id, session_id, coalesce(source, '') AS source, role, content, tool_name, tool_calls, timestamp
-  FROM messages LEFT JOIN sessions ON sessions.id = session_id`
-const NEWER = `${ROWS} WHERE messages.id > ? ORDER BY messages.id LIMIT ${BATCH_ROWS}`
-const OLDER = `${ROWS} WHERE messages.id <= ? ORDER BY messages.id DESC LIMIT ${BATCH_ROWS}`
-const CHANGED = `${ROWS} WHERE messages.id IN (SELECT id FROM hermes_reindex) ORDER BY messages.id LIMIT ${BATCH_ROWS}`
+  SELECT m.id, m.session_id, coalesce(s.source, '') AS source, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp
+  FROM messages m LEFT JOIN sessions s ON s.id = m.session_id`
+const NEWER = `${ROWS} WHERE m.id > ? ORDER BY m.id LIMIT ${BATCH_ROWS}`
+const OLDER = `${ROWS} WHERE m.id <= ? ORDER BY m.id DESC LIMIT ${BATCH_ROWS}`
+const CHANGED = `${ROWS} WHERE m.id IN (SELECT id FROM hermes_reindex) ORDER BY m.id LIMIT ${BATCH_ROWS}`
 const IS_BEHIND = `SELECT EXISTS (SELECT 1 FROM messages WHERE id > ?) OR EXISTS (SELECT 1 FROM hermes_reindex)`
 const INDEX = 'INSERT OR REPLACE INTO messages_fts (rowid, content) VALUES (?, ?)'
 const ADD_TO_BLOCK = `

@@ -1,0 +1,28 @@
+// node operate.mjs OPERATION PATH FOLDER: does one thing to a store, over and over until it is killed, printing `begin` before and
+// `done` after each time. OPERATION: open, backup, restore, prune.
+import { writeSync } from 'node:fs'
+import { openBackups, openStorage } from '../index.ts'
+
+const [operation, path, folder] = process.argv.slice(2)
+const print = (line) => writeSync(1, `${line}\n`)
+const backups = openBackups({ path, directory: folder, keep: 3 })
+const OPERATIONS = {
+  open: async () => (await openStorage({ path })).close(),
+  backup: () => backups.create(),
+  restore: async () => backups.restore((await backups.list()).at(-1).name),
+  prune: async () => {
+    const store = await openStorage({ path })
+    await store.pruneSessions({ olderThanMs: 0 })
+    await store.close()
+  },
+}
+try {
+  for (;;) {
+    print('begin')
+    await OPERATIONS[operation]()
+    print('done')
+    if (operation === 'open' || operation === 'prune') break
+  }
+} catch (error) {
+  print(String(error.stack))
+}

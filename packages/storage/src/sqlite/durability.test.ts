@@ -1,0 +1,101 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { HermesError, silentLogger } from '@hermes/contracts'
+import { userText } from '@hermes/contracts/conversation'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { setJournal } from './journal.js'
+import { orRescue } from './rescue.js'
+
+describe('the journal', () => {
+  it('is a write-ahead log unless asked otherwise', async () => {
+    const path = temporaryPath()
+    const store = await temporaryStore({ path, journal: 'delete' })
+    await store.createSession({ id: 's', source: 'cli' })
+    expect(readdirSync(dirname(path))).toEqual(['state.db'])
+    await store.close()
+    await (await temporaryStore({ path })).createSession({ id: 't', source: 'cli' })
+    expect(readdirSync(dirname(path)).sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal'])
+  })
+
+  it('is the older one where a write-ahead log does not come about, with an fsync for each commit', () => {
+    const path = temporaryPath()
+    const database = new Database(path)
+    onTestFinished(() => void database.close())
+    const warnings: string[] = []
+    const failing = new Proxy(database, {
+      get: (target, key) => {
+        if (key !== 'pragma') return Reflect.get(target, key)
+        return (text: string, options?: object) => {
+          if (/WAL/.test(text)) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMMAP' })
+          return target.pragma(text, options)
+        }
+      },
+    })
+    const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) }
+    setJournal(failing, { path, journal: 'wal', sync: 'normal', logger })
+    expect(database.pragma('journal_mode', { simple: true })).toBe('delete')
+    expect(database.pragma('synchronous', { simple: true })).toBe(2)
+    expect(warnings).toEqual(['the store works without a write-ahead log, appends wait for the disk'])
+  })
+})
+
+describe('what the disk takes no more', () => {
+  it('is kept in a file elsewhere, and the error says which', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = temporaryPath()
+    const store = await temporaryStore({ path, rescueDir: folder })
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    const database = new Database(path)
+    database.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT raise(ABORT, 'database or disk is full'); END",
+    )
+    database.close()
+    const message = { type: 'message' as const, message: userText('do not lose this') }
+    const error = await store.append('s', [message], { lease, atMs: 5 }).catch((thrown: unknown) => thrown)
+    const file = join(folder, 'hermes-rescue-s.jsonl')
+    expect(error).toMatchObject({ code: 'store.failed', details: { rescuedTo: file } })
+    expect((error as Error).message).toMatch(/What was said is kept in .*\.jsonl\.$/)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ sessionId: 's', atMs: 5, ...message })
+  })
+
+  it('stays with the first error when it cannot be kept, or need not be', async () => {
+    const fail = (code: string) => async () => {
+      throw new HermesError('No space left.', { code })
+    }
+    const rescue = (code: string, directory: string | null) =>
+      orRescue(fail(code), { directory, sessionId: '../s', entries: [], atMs: 0 })
+    await expect(rescue('store.disk_full', '/nowhere/at/all')).rejects.toMatchObject({ message: 'No space left.' })
+    await expect(rescue('store.disk_full', null)).rejects.toMatchObject({ message: 'No space left.' })
+    await expect(rescue('store.lease_lost', tmpdir())).rejects.toMatchObject({ message: 'No space left.' })
+  })
+})
+
+describe('pruneSessions', () => {
+  it('takes ended sessions of the past with their whole lineage, and no others', async () => {
+    let nowMs = 1_000_000
+    const store = await temporaryStore({ clock: { now: () => nowMs, sleep: async () => undefined } })
+    const make = async (id: string, options: { endedAtMs?: number; parent?: string; source?: string } = {}) => {
+      const { parent, source = 'cli', endedAtMs } = options
+      await store.createSession({ id, source, ...(parent ? { parentSessionId: parent } : {}) })
+      if (endedAtMs !== undefined) await store.updateSession(id, { endedAtMs })
+    }
+    await make('old', { endedAtMs: 5 })
+    await make('old-child', { endedAtMs: 5, parent: 'old' })
+    await make('parent-of-running', { endedAtMs: 5 })
+    await make('running', { parent: 'parent-of-running' })
+    await make('elsewhere', { endedAtMs: 5, source: 'telegram' })
+    nowMs += 1_000
+    await make('recent', { endedAtMs: 5 })
+    const left = async () => (await store.listSessions({ includeEmpty: true })).map(({ id }) => id).sort()
+    expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli' })).toBe(2)
+    expect(await left()).toEqual(['elsewhere', 'parent-of-running', 'recent', 'running'])
+    expect(await store.pruneSessions({ olderThanMs: 500 })).toBe(1)
+    expect(await store.pruneSessions({ olderThanMs: 0 })).toBe(1)
+    expect(await left()).toEqual(['parent-of-running', 'running'])
+  })
+})
