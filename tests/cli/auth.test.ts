@@ -58,6 +58,7 @@ describe('keys', () => {
     server.setHandler(() => ({ text: 'hello' }))
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
     expect(server.requests[0]!.headers['authorization']).toBe(`Bearer ${FIRST}`)
+    expect((await runCli(['doctor'], { home, cwd })).stdout).toMatch(/Model m at lab .*, key found/)
     expect((await auth(['remove', 'lab', '1'])).stdout).toContain('Removed work of lab.')
     expect((await auth(['list', 'lab', '--json'])).stdout).toMatch(
       /^\{"provider":"custom:lab","id":"[0-9a-f]{6}","label":"key-1"[^\n]+\}\n$/,

@@ -22,7 +22,7 @@ export interface CredentialsOptions {
 
 /** The keys and logins of a home. */
 export interface Credentials {
-  /** The keys of a choice; `null` when it has one key at most and `auth.json` knows nothing of it. */
+  /** The keys of a choice, the same object for all agents that use them; `null` when it has one key at most and `auth.json` knows nothing of it. */
   sourceFor(choice: ModelChoice): Promise<CredentialSource | null>
 }
 
@@ -60,29 +60,40 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
 
 /** Opens the keys and logins of a home; loads what it takes for several keys only where there are several. */
 export function openCredentials(options: CredentialsOptions, stored: StoredCredentials): Credentials {
+  const pools = new Map<string, Promise<CredentialSource>>()
   return {
     sourceFor: async (choice) => {
       const provider = poolName(choice.provider)
       const borrowed = borrowedKeys(choice, options.secrets)
       if (!Object.hasOwn(stored.providers, provider) && borrowed.length < 2) return null
-      const { openCredentialPool } = await import('@hermes/credential-pool')
-      const { home, config, fetchTo, clock, logger, onSecret } = options
-      const oauth = oauthSettings(config, choice.provider)
-      if (oauth?.clientSecret) onSecret(oauth.clientSecret)
-      return openCredentialPool({
-        path: homeLayout(home).auth,
-        provider,
-        strategy: poolStrategy(config, choice.provider),
-        borrowed,
-        baseUrl: choice.baseUrl,
-        oauth,
-        fetchTo,
-        clock,
-        logger,
-        onSecret,
-      })
+      const name = JSON.stringify([provider, choice.baseUrl, borrowed.map(({ source }) => source)])
+      const pool = pools.get(name) ?? openPool(choice, { ...options, provider, borrowed })
+      pools.set(name, pool)
+      return pool
     },
   }
+}
+
+async function openPool(
+  choice: ModelChoice,
+  options: CredentialsOptions & { readonly provider: string; readonly borrowed: readonly BorrowedKey[] },
+): Promise<CredentialSource> {
+  const { openCredentialPool } = await import('@hermes/credential-pool')
+  const { home, config, provider, borrowed, fetchTo, clock, logger, onSecret } = options
+  const oauth = oauthSettings(config, choice.provider)
+  if (oauth?.clientSecret) onSecret(oauth.clientSecret)
+  return openCredentialPool({
+    path: homeLayout(home).auth,
+    provider,
+    strategy: poolStrategy(config, choice.provider),
+    borrowed,
+    baseUrl: choice.baseUrl,
+    oauth,
+    fetchTo,
+    clock,
+    logger,
+    onSecret,
+  })
 }
 
 /**

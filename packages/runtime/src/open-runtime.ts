@@ -115,6 +115,8 @@ export interface Runtime {
   storage(): Promise<Storage>
   /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
   fetchTo(baseUrl: string): typeof fetch
+  /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
+  credentialsFor(choice: ModelChoice): Promise<CredentialSource | null>
   /**
    * Which model a request would get.
    * @throws HermesError with one line that says what is missing.
@@ -263,6 +265,10 @@ class HomeRuntime implements Runtime {
     return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
   }
 
+  credentialsFor(choice: ModelChoice): Promise<CredentialSource | null> {
+    return this.#credentials.sourceFor(choice)
+  }
+
   chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice {
     return chooseModel({
       asked,
@@ -392,12 +398,12 @@ class HomeRuntime implements Runtime {
         : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
     const cacheTtl = this.config.prompt_caching.cache_ttl
     const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#usableFallbacks()
-    const credentials = chosen === REPLAYED ? null : await this.#credentials.sourceFor(choice)
+    const credentials = chosen === REPLAYED ? null : await this.credentialsFor(choice)
     const standIns = fallbacks.map(async (one) =>
       toModelEndpoint(one, {
         fetch: this.fetchTo(one.baseUrl),
         cacheTtl,
-        credentials: await this.#credentials.sourceFor(one),
+        credentials: await this.credentialsFor(one),
       }),
     )
     const model = createModelClient({

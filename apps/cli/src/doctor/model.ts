@@ -9,8 +9,11 @@ const TIMEOUT_MS = 5_000
 export async function modelFinding(runtime: Runtime, { isOffline }: { readonly isOffline: boolean }): Promise<Finding> {
   try {
     const choice = runtime.chooseModel({})
-    const what = `Model ${choice.model} at ${choice.provider} (${choice.baseUrl}), ${choice.apiKey ? 'key found' : 'no key'}`
-    return isOffline ? ok(`${what}; not asked`) : await reach(runtime, choice, what)
+    const credentials = await runtime.credentialsFor(choice)
+    const apiKey = credentials ? ((await credentials.select())?.secret ?? null) : choice.apiKey
+    const none = credentials ? 'no key that can be used now, see hermes auth list' : 'no key'
+    const what = `Model ${choice.model} at ${choice.provider} (${choice.baseUrl}), ${apiKey ? 'key found' : none}`
+    return isOffline ? ok(`${what}; not asked`) : await reach(runtime, { ...choice, apiKey }, what)
   } catch (error) {
     return fail(`${errorLine(error).replace(/\.?$/, '.')} Or run: hermes setup`)
   }
