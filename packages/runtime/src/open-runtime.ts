@@ -23,6 +23,7 @@ import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
+import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
@@ -113,6 +114,8 @@ export interface Runtime {
   readonly policy: Policy
   /** The session store; opened on first use. */
   storage(): Promise<Storage>
+  /** Snapshots of workspaces; loaded on first use. */
+  readonly checkpoints: Pick<HomeCheckpoints, 'open'>
   /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
   fetchTo(baseUrl: string): typeof fetch
   /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
@@ -197,6 +200,7 @@ class HomeRuntime implements Runtime {
   readonly config: HermesConfig
   readonly problems: readonly string[]
   readonly policy: Policy
+  readonly checkpoints: HomeCheckpoints
   readonly #options: RuntimeOptions
   readonly #loaded: Loaded
   readonly #logger: Logger
@@ -234,6 +238,14 @@ class HomeRuntime implements Runtime {
       home,
       settings: config.memory,
       redact: (text) => this.#redact([])(text),
+      clock: this.#clock,
+      logger: this.#logger,
+    })
+    this.checkpoints = openHomeCheckpoints({
+      home,
+      userHome,
+      settings: config.checkpoints,
+      store: () => this.storage(),
       clock: this.#clock,
       logger: this.#logger,
     })
@@ -280,10 +292,11 @@ class HomeRuntime implements Runtime {
   }
 
   async createAgent(request: AgentRequest): Promise<ReadyAgent> {
-    const registry = this.#registry()
+    const cwd = request.cwd ?? this.#options.cwd
+    const checkpoints = this.checkpoints.forAgent(cwd)
+    const registry = this.#registry(checkpoints)
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
-    const cwd = request.cwd ?? this.#options.cwd
     const environment = this.#environment(cwd)
     const { choice, model, credentials, fetch } = await this.#model(request, environment)
     const { surface, user } = this.#options
@@ -304,6 +317,7 @@ class HomeRuntime implements Runtime {
       sessionId: request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now()),
       session: { source: surface, cwd, ...answering(choice) },
       environment,
+      hooks: checkpoints.hooks,
       policy: this.policy,
       subject: { surface, user },
       system: () => this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions }),
@@ -319,7 +333,9 @@ class HomeRuntime implements Runtime {
       const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
       return listModels({ ...choice, apiKey, fetch }).catch(() => [])
     }
-    const closeEnvironment = () => environment.close()
+    const closeEnvironment = async () => {
+      await Promise.all([environment.close(), checkpoints.close()])
+    }
     this.#closers.add(closeEnvironment)
     return {
       agent,
@@ -356,8 +372,13 @@ class HomeRuntime implements Runtime {
     )
   }
 
-  #registry(): ToolRegistry {
-    const services = { ...toolSettings(this.config), storage: () => this.storage(), memory: this.#memory?.open ?? null }
+  #registry(checkpoints: AgentCheckpoints = this.checkpoints.forAgent(this.#options.cwd)): ToolRegistry {
+    const services = {
+      ...toolSettings(this.config),
+      ...checkpoints.services,
+      storage: () => this.storage(),
+      memory: this.#memory?.open ?? null,
+    }
     return createToolRegistry({ tools: toolFactories.map((create) => create(services)) })
   }
 

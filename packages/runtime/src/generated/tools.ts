@@ -1,6 +1,11 @@
 // Written by `pnpm gen`. Every tool that ships with Hermes, by the name of its factory.
 import type { Tool } from '@hermes/contracts/tool'
 import {
+  createCheckpointTool,
+  createRestoreTool,
+  type CheckpointsToolServices,
+} from '@hermes/checkpoints/tools'
+import {
   createMemoryTool,
   type MemoryToolServices,
 } from '@hermes/memory/tools'
@@ -22,17 +27,19 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & MemoryToolServices & StorageToolServices
+export type ToolServices = ToolSettings & CheckpointsToolServices & MemoryToolServices & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
 
 export const toolFactories: readonly ToolFactory[] = [
+  createCheckpointTool,
   createClarifyTool,
   createMemoryTool,
   createPatchTool,
   createProcessTool,
   createReadFileTool,
+  createRestoreTool,
   createSearchFilesTool,
   createSessionSearchTool,
   createTerminalTool,

@@ -1,0 +1,143 @@
+import type { AgentHooks } from '@hermes/agent-core'
+import type { Checkpoints, TurnRecorder } from '@hermes/checkpoints'
+import type { CheckpointsToolServices, OpenedCheckpoints } from '@hermes/checkpoints/tools'
+import { type CheckpointSettings, homeLayout } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import { turnStarts } from '@hermes/contracts/conversation'
+import type { Action } from '@hermes/contracts/policy'
+import type { SessionStore } from '@hermes/contracts/store'
+import { isDestructive } from '@hermes/safety'
+
+const MIB = 2 ** 20
+
+/** The checkpoints of a home; nothing is loaded before it is needed. */
+export interface HomeCheckpoints {
+  open(): Promise<Pick<OpenedCheckpoints, 'checkpoints' | 'rootOf'>>
+  /** What one agent takes by itself, and what its tools use. */
+  forAgent(cwd: string): AgentCheckpoints
+}
+
+/** Checkpoints of one agent. */
+export interface AgentCheckpoints {
+  readonly hooks: AgentHooks
+  readonly services: CheckpointsToolServices
+  /** Waits for what is under way. */
+  close(): Promise<void>
+}
+
+/** Options of {@link openHomeCheckpoints}. */
+export interface HomeCheckpointsOptions {
+  readonly home: string
+  readonly userHome: string
+  readonly settings: CheckpointSettings
+  readonly store: () => Promise<SessionStore>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Checkpoints as config.yaml sets them. */
+export function openHomeCheckpoints(options: HomeCheckpointsOptions): HomeCheckpoints {
+  const { home, userHome, settings, clock } = options
+  let loading: Promise<Loaded> | undefined
+  const load = () => {
+    loading ??= import('@hermes/checkpoints').then((module) => {
+      const limits = {
+        maxSnapshots: settings.max_snapshots,
+        maxTotalBytes: settings.max_total_size_mb * MIB,
+        maxFileBytes: settings.max_file_size_mb * MIB,
+      }
+      const checkpoints = module.createCheckpoints({ directory: homeLayout(home).checkpoints, limits, clock })
+      return { module, checkpoints, rootOf: (folder) => module.workspaceRoot(folder, { userHome, home }) }
+    })
+    return loading
+  }
+  return { open: load, forAgent: (cwd) => new RecordedAgent(options, { cwd, load }) }
+}
+
+interface Loaded {
+  readonly module: typeof import('@hermes/checkpoints')
+  readonly checkpoints: Checkpoints
+  readonly rootOf: (folder: string) => string | null
+}
+
+class RecordedAgent implements AgentCheckpoints {
+  readonly hooks: AgentHooks
+  readonly services: CheckpointsToolServices
+  readonly #options: HomeCheckpointsOptions
+  readonly #load: () => Promise<Loaded>
+  readonly #cwd: string
+  readonly #runs = new Map<string, string>()
+  #recorder: Promise<TurnRecorder> | null = null
+
+  constructor(
+    options: HomeCheckpointsOptions,
+    { cwd, load }: { readonly cwd: string; readonly load: () => Promise<Loaded> },
+  ) {
+    this.#options = options
+    this.#load = load
+    this.#cwd = cwd
+    this.hooks = {
+      beforeToolCall: ({ sessionId, runId }) => {
+        this.#runs.set(sessionId, runId)
+        return undefined
+      },
+      afterRun: ({ sessionId, runId }) => this.#after(sessionId, runId),
+      ...(options.settings.enabled
+        ? {
+            beforeAction: async (action, about) => {
+              if (mayDestroy(action)) await (await this.#open()).before(action, about)
+            },
+          }
+        : {}),
+    }
+    this.services = {
+      checkpoints: async () => {
+        const [{ checkpoints, rootOf }, recorder] = await Promise.all([this.#load(), this.#open()])
+        return {
+          checkpoints,
+          rootOf,
+          runOf: (sessionId) => this.#runOf(sessionId),
+          adopt: (root, runId) => recorder.adopt(root, runId),
+        }
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#recorder)?.close()
+  }
+
+  #open(): Promise<TurnRecorder> {
+    const { home, userHome, settings, logger } = this.#options
+    const { auto_prune: autoPrune, retention_days: retentionDays, min_interval_hours: minIntervalHours } = settings
+    this.#recorder ??= this.#load().then(({ module, checkpoints }) =>
+      module.createTurnRecorder({
+        checkpoints,
+        cwd: this.#cwd,
+        home,
+        userHome,
+        upkeep: autoPrune ? { retentionDays, minIntervalHours } : null,
+        logger,
+      }),
+    )
+    return this.#recorder
+  }
+
+  async #after(sessionId: string, runId: string): Promise<void> {
+    this.#runs.delete(sessionId)
+    // Without a recorder nothing was recorded; it is not made for that.
+    ;(await this.#recorder)?.after(runId)
+  }
+
+  async #runOf(sessionId: string): Promise<{ readonly runId: string; readonly turnSeq: number | null } | null> {
+    const runId = this.#runs.get(sessionId)
+    if (runId === undefined) return null
+    const entries = await (await this.#options.store()).entries(sessionId)
+    return { runId, turnSeq: turnStarts(entries).at(-1) ?? null }
+  }
+}
+
+function mayDestroy(action: Action): boolean {
+  if (action.type === 'spawn') return isDestructive(action.command)
+  return action.type === 'write' && action.operation !== 'mkdir'
+}
