@@ -2,6 +2,7 @@ import { Argument, Command, Option } from 'commander'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addFallback } from './program/fallback.js'
+import { addMemory } from './program/memory.js'
 import { addUsage } from './program/usage.js'
 
 declare const __HERMES_VERSION__: string
@@ -40,6 +41,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addUsage(program, choose)
   addSessions(program, choose)
   addConfig(program, choose)
+  addMemory(program, choose)
   program
     .command('tools')
     .description('list tools and toolsets, and which of them work here')

@@ -43,6 +43,7 @@ const LEAST_GAIN = 0.1
 const TRANSCRIPT_SHARE_OF_WINDOW = 0.6
 // A window that a provider found too small is smaller than what it was sent.
 const REFUSED_SHARE = 0.9
+const ASKED_SHARE = 0.25
 
 class Compressor implements ContextEngine {
   readonly #options: CompressorOptions
@@ -85,9 +86,15 @@ class Compressor implements ContextEngine {
 
   async #cut(request: CompactRequest): Promise<Cut | null> {
     const { entries, tokens, cause, carry } = request
-    const { settings } = this.#options
     const window = await this.#options.windowOf(request)
-    const budgets = budgetsOf(cause === 'overflow' ? Math.min(window, tokens * REFUSED_SHARE) : window, settings)
+    const usual = budgetsOf(
+      cause === 'overflow' ? Math.min(window, tokens * REFUSED_SHARE) : window,
+      this.#options.settings,
+    )
+    // A person who asks for it wants more gone than what is too much.
+    const isAsked = cause === 'asked'
+    const budgets = isAsked ? { ...usual, tail: Math.floor(Math.min(usual.tail, tokens * ASKED_SHARE)) } : usual
+    const settings = { ...this.#options.settings, ...(isAsked ? { protectLast: 0 } : {}) }
     const region = findRegion(entries, budgets, settings)
     const shortened = shortenTail(region.tail, budgets.threshold / 2)
     if (region.dropped.length === 0 && shortened.length === 0) return null

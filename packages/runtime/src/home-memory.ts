@@ -4,6 +4,8 @@ import type { Memory, MemoryTarget } from '@hermes/memory'
 
 /** What agents of a home remember. */
 export interface HomeMemory {
+  /** Whether config.yaml leaves this store on. */
+  isOn(target: MemoryTarget): boolean
   /**
    * The stores, opened on first use.
    * @throws HermesError `memory.off` for a store that config.yaml switches off.
@@ -37,6 +39,7 @@ export function openHomeMemory(options: {
     return loading
   }
   return {
+    isOn: (target) => isOn[target],
     open: async (target) => {
       if (isOn[target]) return load()
       const key = target === 'user' ? 'user_profile_enabled' : 'memory_enabled'

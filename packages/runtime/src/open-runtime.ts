@@ -112,6 +112,8 @@ export interface Runtime {
   /** What is wrong with the home, a line each; the runtime works all the same. */
   readonly problems: readonly string[]
   readonly policy: Policy
+  /** What agents remember across sessions; `null` where config.yaml switches it off. */
+  readonly memory: HomeMemory | null
   /** The session store; opened on first use. */
   storage(): Promise<Storage>
   /** Snapshots of workspaces; loaded on first use. */
@@ -209,7 +211,7 @@ class HomeRuntime implements Runtime {
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
-  readonly #memory: HomeMemory | null
+  readonly memory: HomeMemory | null
   #storage: Promise<Storage> | null = null
   #spending: Promise<Spending> | null = null
 
@@ -234,7 +236,7 @@ class HomeRuntime implements Runtime {
       stored,
     )
     const { home, userHome, cwd } = options
-    this.#memory = openHomeMemory({
+    this.memory = openHomeMemory({
       home,
       settings: config.memory,
       redact: (text) => this.#redact([])(text),
@@ -377,7 +379,7 @@ class HomeRuntime implements Runtime {
       ...toolSettings(this.config),
       ...checkpoints.services,
       storage: () => this.storage(),
-      memory: this.#memory?.open ?? null,
+      memory: this.memory?.open ?? null,
     }
     return createToolRegistry({ tools: toolFactories.map((create) => create(services)) })
   }
@@ -482,7 +484,7 @@ class HomeRuntime implements Runtime {
       readSoul(homeLayout(this.#options.home).soul, maxChars),
       findContextFile({ cwd: of.cwd, maxChars }),
       of.environment.probe(),
-      this.#memory?.section() ?? '',
+      this.memory?.section() ?? '',
     ])
     return buildSystemPrompt({
       ...(identity === null ? {} : { identity }),

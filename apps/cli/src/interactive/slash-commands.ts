@@ -21,6 +21,13 @@ export const SLASH_COMMANDS = [
   { name: 'title', aliases: [], args: 'TEXT', summary: 'name this session, or show its name', whileBusy: true },
   { name: 'model', aliases: [], args: '[ID]', summary: 'show or change the model', whileBusy: false },
   { name: 'tools', aliases: [], args: '', summary: 'what the agent can use', whileBusy: true },
+  {
+    name: 'compress',
+    aliases: ['compact'],
+    args: '[TOPIC]',
+    summary: 'condense the conversation; --dry-run shows what would go',
+    whileBusy: false,
+  },
   { name: 'usage', aliases: [], args: '', summary: 'tokens and money so far', whileBusy: true },
   { name: 'stop', aliases: [], args: '', summary: 'stop the run (also Ctrl-C)', whileBusy: true },
   { name: 'steer', aliases: [], args: 'TEXT', summary: 'tell the run something (also Alt-S)', whileBusy: true },

@@ -26,6 +26,7 @@ const HANDLERS: Readonly<Record<SlashName, Handler>> = {
   title,
   model,
   tools,
+  compress,
   usage,
   stop: (talk) => (talk.isBusy ? talk.stop() : talk.say('Nothing is running.')),
   steer: (talk, args) => talk.steer(needed(args, '/steer TEXT')),
@@ -110,6 +111,24 @@ async function tools({ runtime, output, style }: Talk): Promise<void> {
     const mark = !tool.isAvailable ? style.yellow('not here') : tool.isEnabled ? '' : style.dim('off')
     output.write(`  ${tool.name.padEnd(14)} ${style.dim(tool.toolset.padEnd(10))} ${mark}`.trimEnd().concat('\n'))
   }
+}
+
+const DRY_RUN = '--dry-run'
+
+async function compress(talk: Talk, args: string): Promise<void> {
+  const { agent } = talk.seat
+  if (args.split(/\s+/).includes(DRY_RUN)) {
+    const plan = await agent.planCompaction()
+    if (!plan) return talk.say('There is nothing yet that could be left out.')
+    const { messages, tokensBefore, tokensAfter } = plan
+    return talk.say(`${messages} messages would become a summary: ${tokensBefore} tokens, then about ${tokensAfter}.`)
+  }
+  talk.say('Condensing the conversation …')
+  const outcome = await agent.compact(args === '' ? {} : { focus: args })
+  if (outcome.type === 'unchanged') return talk.say(outcome.reason)
+  const { tokensBefore = 0, tokensAfter = 0 } = outcome.entry
+  const how = outcome.isSummarized ? '' : ` No summary could be made: ${outcome.problem ?? 'no model answered'}.`
+  talk.say(`${tokensBefore} tokens are now about ${tokensAfter}.${how} Everything is kept in the session.`)
 }
 
 async function usage(talk: Talk): Promise<void> {

@@ -46,6 +46,10 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         closeText()
         line(style.yellow(clip(`  ${event.message} ${describeRetry(event)}`, output.columns() * 2)))
         return
+      case 'compaction-start':
+        closeText()
+        line(style.dim('Condensing the conversation …'))
+        return
       case 'notice':
         closeText()
         line(event.level === 'warning' ? style.yellow(event.text) : style.dim(event.text))

@@ -1,0 +1,123 @@
+// A session longer than the window of its model: it is condensed on the way, keeps its task, and goes on in a new process.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
+import { beforeEach, expect, it } from 'vitest'
+import { parseEvents, runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
+
+const scene = useScene()
+const WINDOW = 24_000
+const RECORD = '## Active Task\nnone\n\n## Goal\nread\n\n## Completed Actions\n1. read a lot'
+const TASK = 'Read big.txt five times. Never touch secret.txt.'
+
+beforeEach(async () => {
+  const { cwd, server } = scene
+  await configure(WINDOW)
+  await writeFile(join(cwd, 'big.txt'), 'some words in a line\n'.repeat(400))
+  expect(server.requests).toEqual([])
+})
+
+/** A model of its own with a window of so many tokens. */
+async function configure(contextLength: number): Promise<void> {
+  const { home, server } = scene
+  const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: contextLength }
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model }))
+}
+
+const isSummary = ({ body }: Pick<CapturedRequest, 'body'>) =>
+  String(body.messages[0]?.content).startsWith('You write the record')
+const chars = ({ body }: Pick<CapturedRequest, 'body'>) => JSON.stringify(body).length
+
+const compactions = (stdout: string) => parseEvents(stdout).filter(({ type }) => type === 'compaction-end').length
+
+/** Counts as providers do. */
+const usage = (request: CapturedRequest) => ({ inputTokens: Math.ceil(chars(request) / 4), outputTokens: 20 })
+
+/** Answers like a model that reads `times` pages and then says it is done. */
+function read(times: number, summary: string): void {
+  let calls = 0
+  scene.server.setHandler((request) => {
+    if (isSummary(request)) return { text: summary }
+    if (calls++ % (times + 1) === times) return { text: 'All read.', usage: usage(request) }
+    return {
+      usage: usage(request),
+      toolCalls: [{ name: 'terminal', args: { command: `head -c 7000 big.txt; echo ${calls}` } }],
+    }
+  })
+}
+
+it.each([
+  ['a summary', RECORD],
+  ['no usable summary', 'I would rather not.'],
+])('condenses a run of tool calls with %s, keeps the task, and goes on in a new process', async (_, summary) => {
+  const { server, home, cwd } = scene
+  read(12, summary)
+  const run = await runCli(['chat', '-q', TASK, '--json', '--yolo'], { home, cwd })
+  expect(run.exitCode).toBe(0)
+  const first = compactions(run.stdout)
+  expect(first).toBeGreaterThan(0)
+  expect(first).toBeLessThan(3)
+
+  const { id } = JSON.parse((await runCli(['sessions', 'list', '--json'], { home, cwd })).stdout) as { id: string }
+  const more = await runCli(['chat', '-r', id, '-q', 'Once more.', '--json', '--yolo'], { home, cwd })
+  const turns = server.requests.filter((request) => !isSummary(request))
+  for (const request of turns) {
+    expect(chars(request)).toBeLessThan(WINDOW * 4)
+    expect(JSON.stringify(request.body.messages)).toContain('Never touch secret.txt.')
+  }
+  const broken = turns.filter((request, index) => index > 0 && checkPrefix(turns[index - 1]!, request) !== null)
+  expect(broken.length).toBe(first + compactions(more.stdout))
+  expect(server.violations).toEqual([])
+  const found = await runCli(['sessions', 'show', id], { home, cwd })
+  expect(found.stdout).toContain('echo 1')
+})
+
+it('condenses and goes on when the provider finds the conversation too long', async () => {
+  const { server, home, cwd } = scene
+  await configure(1_000_000)
+  let refused = false
+  let calls = 0
+  server.setHandler((request) => {
+    if (isSummary(request)) return { text: RECORD }
+    if (!refused && chars(request) > 60_000) {
+      refused = true
+      return {
+        fault: 'status',
+        status: 400,
+        body: { error: { message: 'maximum context length is 9000 tokens', code: 'context_length_exceeded' } },
+      }
+    }
+    return refused
+      ? { text: 'Done after all.' }
+      : { toolCalls: [{ name: 'terminal', args: { command: `head -c 7000 big.txt; echo ${++calls}` } }] }
+  })
+  const run = await runCli(['chat', '-q', TASK, '--yolo'], { home, cwd })
+  expect(run).toMatchObject({ exitCode: 0, stdout: 'Done after all.\n' })
+  expect(run.stderr).toContain('Condensing the conversation')
+  expect(server.requests.filter(isSummary)).toHaveLength(1)
+})
+
+needs('tmux', hasTmux)('in a conversation', () => {
+  it('shows what would go, and condenses when it is told to', async () => {
+    const { server, home, cwd } = scene
+    await configure(60_000)
+    read(8, RECORD)
+    await using terminal = await openTerminal(['--yolo'], { home, cwd, columns: 100 })
+    await terminal.shows(/\n>$/)
+    await terminal.type(TASK)
+    await terminal.press('Enter')
+    await terminal.shows(/All read\.\n>$/)
+    await terminal.type('/compress --dry-run')
+    await terminal.press('Enter')
+    await terminal.shows(/messages would become a summary/)
+    expect(server.requests.filter(isSummary)).toEqual([])
+    await terminal.type('/compress the numbers')
+    await terminal.press('Enter')
+    await terminal.shows(/tokens are now about \d+\./)
+    expect(JSON.stringify(server.requests.find(isSummary)?.body)).toContain('what has to do with: the numbers')
+  })
+})
