@@ -17,7 +17,8 @@ beforeEach(async () => {
     default: 'us.anthropic.claude-opus-5-5-v1:0',
     base_url: scene.server.anthropicBaseUrl,
   }
-  await writeFile(join(scene.home, 'config.yaml'), JSON.stringify({ model }))
+  const bedrock = { guardrail: { identifier: 'gr-1', version: '2', trace: 'enabled' } }
+  await writeFile(join(scene.home, 'config.yaml'), JSON.stringify({ model, bedrock }))
 })
 
 describe('hermes chat with Bedrock', () => {
@@ -40,6 +41,12 @@ describe('hermes chat with Bedrock', () => {
       expect(checkPrefix(requests[index - 1]!, requests[index]!), `request ${index + 1}`).toBeNull()
     const last = JSON.stringify(requests[3]?.body.messages)
     for (const thought of ['Read it first.', 'That is all.', 'c2VjcmV0']) expect(last).toContain(thought)
+    expect(requests[0]?.body['guardrailConfig']).toEqual({
+      guardrailIdentifier: 'gr-1',
+      guardrailVersion: '2',
+      trace: 'enabled',
+      streamProcessingMode: 'async',
+    })
     expect(requests[0]?.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\//)
   })
 

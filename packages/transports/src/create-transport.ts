@@ -21,7 +21,7 @@ export interface TransportOptions {
   readonly model?: string
   /** Sent with each request, after and above the provider's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Further fields of each request body on the wires of OpenAI, after and above the provider's own. */
+  /** Further fields of each request body on the wires of OpenAI and of Bedrock, after and above the provider's own. */
   readonly body?: JsonObject | undefined
   /** Default: the global one at the time of the call. */
   readonly fetch?: typeof fetch
