@@ -53,10 +53,14 @@ export class BedrockConverseTransport implements Transport {
     const answer = await open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (answer?.events) {
       touch()
-      for await (const event of withServiceErrors(answer.events)) {
-        const added = assembler.push(event)
-        if (added.length > 0) touch()
-        yield* added
+      try {
+        for await (const event of answer.events) {
+          const added = assembler.push(event)
+          if (added.length > 0) touch()
+          yield* added
+        }
+      } catch (error) {
+        throw streamError(error)
       }
       if (!assembler.isFinished) throw cutError(target)
     }
@@ -82,14 +86,6 @@ export class BedrockConverseTransport implements Transport {
       this.#uncached.add(model)
       return ask()
     })
-  }
-}
-
-async function* withServiceErrors<Event>(events: AsyncIterable<Event>): AsyncGenerator<Event> {
-  try {
-    yield* events
-  } catch (error) {
-    throw streamError(error)
   }
 }
 
