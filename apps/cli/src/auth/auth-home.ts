@@ -4,7 +4,7 @@ import { borrowedKeys, chooseModel, configuredModels, poolName } from '@hermes/r
 import { findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf, loggerOf } from '../open-cli.js'
+import { homeOf } from '../open-cli.js'
 
 /** The keys and logins of a home, as `hermes auth` sees them. */
 export interface AuthHome {
@@ -36,7 +36,6 @@ export async function openAuthHome(io: Io): Promise<AuthHome> {
   const store = openCredentialStore({
     path,
     borrowed: borrowedByPool(config, secrets),
-    logger: loggerOf(home),
     onProblem: (line) => io.stderr.write(`hermes: ${line}\n`),
   })
   return { path, config, store }
