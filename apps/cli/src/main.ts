@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from 'commander'
+import type { Action } from './action.js'
 import { describeFailure, EXIT } from './errors.js'
 import type { Io } from './io.js'
-import { type Action, buildProgram, DOORS } from './program.js'
+import { buildProgram, DOORS } from './program.js'
 
 /** Runs one command line and resolves with its exit code; never rejects. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander'
+import type { Action } from './action.js'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addFallback } from './program/fallback.js'
@@ -6,9 +7,6 @@ import { addMemory } from './program/memory.js'
 import { addUsage } from './program/usage.js'
 
 declare const __HERMES_VERSION__: string
-
-/** What a command does; resolves with the exit code. */
-export type Action = (io: Io) => Promise<number>
 
 /** Another front door: it takes the rest of the line and says itself what it takes. */
 interface Door {

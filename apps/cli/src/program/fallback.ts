@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Action } from '../program.js'
+import type { Action } from '../action.js'
 
 /** `hermes fallback`. */
 export function addFallback(program: Command, choose: (action: Action) => void): void {
