@@ -12,7 +12,8 @@ const delta = (contentBlockIndex: number, piece: object) =>
 const body = Buffer.concat([
   event('messageStart', { role: 'assistant' }),
   delta(0, { reasoningContent: { text: 'hm' } }),
-  delta(0, { reasoningContent: { signature: 'sig' } }),
+  delta(0, { reasoningContent: { signature: 'si' } }),
+  delta(0, { reasoningContent: { signature: 'g' } }),
   delta(1, { text: 'é😀' }),
   event('contentBlockStart', { contentBlockIndex: 2, start: { toolUse: { toolUseId: 'c', name: 'write' } } }),
   delta(2, { toolUse: { input: JSON.stringify(args).slice(0, 9) } }),
@@ -40,7 +41,13 @@ it('gives the same events wherever the network splits the bytes', async () => {
     'finish',
   ])
   expect(whole.at(-1)).toMatchObject({
-    message: { content: [{ type: 'reasoning' }, { text: 'é😀' }, { type: 'tool-call', args }] },
+    message: {
+      content: [
+        { type: 'reasoning', replay: { data: { reasoningText: { text: 'hm', signature: 'sig' } } } },
+        { text: 'é😀' },
+        { type: 'tool-call', args },
+      ],
+    },
     usage: { inputTokens: 1, outputTokens: 2 },
   })
   const cuts = fc.uniqueArray(fc.integer({ min: 1, max: body.length - 1 }), { maxLength: 12 })
