@@ -10,7 +10,6 @@ import {
   type Provider,
   similarProviders,
 } from '@hermes/transports'
-import type { ConfiguredModelFacts } from './named-endpoints.js'
 
 /** What decides which model answers, strongest first within each pair. */
 export interface ModelWishes {
@@ -37,11 +36,21 @@ export interface ModelWishes {
 }
 
 /** What config.yaml says about Bedrock. */
-export interface ConfiguredBedrock {
+interface ConfiguredBedrock {
   /** Counts more than the variables of AWS. */
   readonly region?: string | undefined
   /** Further members of each request. */
   readonly body?: JsonObject | undefined
+}
+
+/** What config.yaml says about one model of an endpoint. */
+export interface ConfiguredModelFacts {
+  /** Tokens. */
+  readonly contextLength?: number | undefined
+  /** Until the first byte of an answer. */
+  readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. */
+  readonly stallTimeoutMs?: number | undefined
 }
 
 /** What config.yaml can say about any endpoint. */
