@@ -11,6 +11,8 @@ import type {
 } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { findShell } from './find-shell.js'
+import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
+import type { IsolationOptions } from './isolation/plan.js'
 import {
   listDirectory,
   makeDirectory,
@@ -47,6 +49,10 @@ export interface LocalEnvironmentOptions {
   readonly clock?: Clock
   /** Loads node-pty, or what stands in for it. Default: the node-pty that is installed beside this package, if any. */
   readonly loadPty?: () => Promise<PtyModule>
+  /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
+  readonly isolation?: IsolationOptions
+  /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
+  readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
   readonly user?: string
 }
@@ -72,6 +78,8 @@ class LocalEnvironment implements Environment {
   readonly #shellPath: string
   readonly #shell: Shell
   readonly #table: ProcessTable
+  readonly #isolate: Isolate | null
+  #isolation: Promise<Isolation> | null = null
   #closed = false
   #hasPty: boolean | null = null
 
@@ -81,14 +89,17 @@ class LocalEnvironment implements Environment {
     this.#options = options
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
-    this.#shell = new Shell({ program, cwd: resolve(options.cwd), env, outputDir, clock, logger })
+    const cwd = resolve(options.cwd)
+    this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
+    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, isolate: this.#isolate })
     this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
   }
 
-  /** A pseudo-terminal is looked for when somebody first asks. */
+  /** A pseudo-terminal is looked for when somebody first asks; isolated processes have none. */
   get capabilities(): Environment['capabilities'] {
-    this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
-    return { background: true, pty: this.#hasPty, isolated: false }
+    const isolated = this.#isolate !== null
+    this.#hasPty ??= !isolated && (this.#options.loadPty !== undefined || isPtyInstalled())
+    return { background: true, pty: this.#hasPty, isolated }
   }
 
   cwd(): string {
@@ -156,9 +167,16 @@ class LocalEnvironment implements Environment {
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
+    const isolate = this.#isolate
+    if (isolate && options.pty) {
+      throw new HermesError('There is no pseudo-terminal for isolated commands; run it without.', {
+        code: 'environment.no_pty',
+      })
+    }
     permit.consume(spawnAction(command, cwd))
     const env = { ...this.#shell.environment(), ...options.env }
-    return this.#table.spawn(command, cwd, env, { pty: options.pty ?? false })
+    if (!isolate) return this.#table.spawn(command, cwd, env, { pty: options.pty ?? false })
+    return this.#table.spawn(command, cwd, env, { isolate: (asked) => isolate(asked, this.#shell.folders()) })
   }
 
   processes(): readonly BackgroundProcess[] {
@@ -175,6 +193,18 @@ class LocalEnvironment implements Environment {
     this.#closed = true
     const keep = options.keepProcesses ?? false
     await Promise.all([this.#shell.close(keep), this.#table.close(keep)])
+    await (await this.#isolation)?.close(keep)
+  }
+
+  async #isolated(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
+    this.#isolation ??= this.#loadIsolation()
+    return (await this.#isolation).wrap(asked, folders)
+  }
+
+  async #loadIsolation(): Promise<Isolation> {
+    const { Isolation } = await import('./isolation/isolation.js')
+    const { cwd, home, outputDir, temp = ['/tmp', '/var/tmp'], isolation = {}, logger = silentLogger } = this.#options
+    return new Isolation({ cwd: resolve(cwd), home, temp, outputDir, isolation, logger, platform: process.platform })
   }
 
   #requireOpen(): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
 import { fileError } from './file-error.js'
+import type { IsolatedProgram, Started } from './isolation/isolation.js'
 import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {
@@ -19,6 +20,7 @@ import {
 } from './process-record.js'
 import { processStartTime } from './process-tree.js'
 import { loadPty, type PtyModule } from './pty.js'
+import { quote } from './quote.js'
 import { backgroundArgs, type ShellProgram } from './shell-script.js'
 import { TrackedProcess } from './tracked-process.js'
 
@@ -53,13 +55,17 @@ export interface Launch {
   readonly failure: (exitCode: number | null, report: string) => HermesError
 }
 
+/** Holds a program to what it may touch. */
+type StartIsolated = (asked: Started) => Promise<IsolatedProgram>
+
 /** One process to start. */
 interface Start {
   readonly command: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly files: ProcessFiles
-  readonly launch: Launch | undefined
+  readonly launch?: Launch
+  readonly isolate?: StartIsolated
 }
 
 /**
@@ -83,12 +89,12 @@ export class ProcessTable {
     command: string,
     cwd: string,
     env: Readonly<Record<string, string>>,
-    options: { readonly pty?: boolean; readonly launch?: Launch } = {},
+    options: { readonly pty?: boolean; readonly launch?: Launch; readonly isolate?: StartIsolated } = {},
   ): Promise<BackgroundProcess> {
     const module = options.pty ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
-    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), launch: options.launch }
+    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), ...options }
     const handle = module ? this.#startPty(start, module) : await this.#startChild(start)
     const { pid } = handle
     const startTime = processStartTime(pid) ?? ''
@@ -139,7 +145,7 @@ export class ProcessTable {
 
   async #startChild(start: Start): Promise<ProcessHandle> {
     const { program } = this.#options
-    const { command, cwd, env } = clientOf(start)
+    const { command, cwd, env, descriptors, release } = await this.#clientOf(start)
     const log = this.#openLog(start.files)
     let child: ChildProcess
     try {
@@ -147,7 +153,7 @@ export class ProcessTable {
         cwd,
         env: { ...env, PWD: cwd },
         detached: true,
-        stdio: ['pipe', log, log],
+        stdio: ['pipe', log, log, ...(descriptors.length > 0 ? ['ignore' as const] : []), ...descriptors],
       })
       child.unref()
       ;(child.stdin as unknown as { unref?: () => void } | null)?.unref?.()
@@ -155,9 +161,21 @@ export class ProcessTable {
       removeFiles(start.files)
       throw spawnFailed(error, program.path)
     } finally {
+      release()
       closeSync(log)
     }
     return childHandle(child, child.pid ?? (await failure(child, program.path)))
+  }
+
+  /** What is run here for `start`. Isolated, the shell that leaves the exit status is outside. */
+  async #clientOf({ command, cwd, env, files, launch, isolate }: Start) {
+    const plain = { command, cwd, env, descriptors: [] as readonly number[], release: (): void => undefined }
+    if (launch) return { ...plain, command: launch.command(files.report), cwd: '/', env: launch.env }
+    if (!isolate) return plain
+    const { path, args } = this.#options.program
+    const asked = { program: path, args: [...args, '-c', 'eval " $1"', 'bash', command], env: { ...env, PWD: cwd } }
+    const { program, args: wrapped, ...isolated } = await isolate(asked)
+    return { ...plain, ...isolated, command: [program, ...wrapped].map(quote).join(' ') }
   }
 
   #startPty({ command, cwd, env, files }: Start, module: PtyModule): ProcessHandle {
@@ -253,11 +271,6 @@ export class ProcessTable {
       })
     }
   }
-}
-
-/** What is run here for `start`. */
-function clientOf({ command, cwd, env, files, launch }: Start): Pick<Start, 'command' | 'cwd' | 'env'> {
-  return launch ? { command: launch.command(files.report), cwd: '/', env: launch.env } : { command, cwd, env }
 }
 
 function readText(path: string): string {

@@ -24,6 +24,8 @@ interface CommandRun {
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly guard: OrphanGuard
+  /** What the child gets as file descriptors 4, 5 and so on. */
+  readonly descriptors: readonly number[]
 }
 
 export interface CommandEnd {
@@ -73,6 +75,7 @@ function start(run: CommandRun) {
         run.pipe.childEnd,
         typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
         run.guard.channel() ?? 'ignore',
+        ...run.descriptors,
       ],
     })
   } catch (error) {

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
+import type { Isolate, IsolatedProgram, WorkingFolders } from './isolation/isolation.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
@@ -28,12 +40,20 @@ interface ShellOptions {
   readonly outputDir: string
   readonly clock: Clock
   readonly logger: Logger
+  /** Holds a program to what it may touch. */
+  readonly isolate: Isolate | null
 }
 
 /** Where a command starts, and the line that says so when that is not where it was meant to. */
 interface Start {
   readonly cwd: string
   readonly notice: string
+}
+
+interface Scratch {
+  readonly directory: string
+  readonly state: string
+  readonly pipes: OutputPipes
 }
 
 /** A shell whose directory and exported variables persist, though each command gets a process of its own. */
@@ -45,7 +65,7 @@ export class Shell {
   readonly #strays = new Set<number>()
   #state: ShellState
   #lastSaved: Buffer | null = null
-  #scratch: { readonly directory: string; readonly pipes: OutputPipes } | null = null
+  #scratch: Scratch | null = null
   #commands = 0
 
   constructor(options: ShellOptions) {
@@ -109,7 +129,7 @@ export class Shell {
     if (start.notice) emit(Buffer.from(start.notice))
     const scratch = this.#prepareScratch()
     const number = ++this.#commands
-    const statePath = join(scratch.directory, `state-${number}`)
+    const statePath = join(scratch.state, `state-${number}`)
     const stdin = openInput(options.stdin, join(scratch.directory, `input-${number}`))
     try {
       const pipe = await scratch.pipes.acquire()
@@ -117,11 +137,10 @@ export class Shell {
         pipe.discard()
         return this.#result(NOT_STARTED, output, startedMs)
       }
+      const child = await this.#child(command, statePath, { ...this.#state.env, ...options.env, PWD: start.cwd })
       const end = await runCommand({
-        program: this.#options.program.path,
-        args: foregroundArgs(this.#options.program, command, statePath),
+        ...child,
         cwd: start.cwd,
-        env: { ...this.#state.env, ...options.env, PWD: start.cwd },
         stdin,
         pipe,
         onOutput: emit,
@@ -129,15 +148,27 @@ export class Shell {
         signal,
         clock: this.#options.clock,
         guard: this.#guard,
-      })
+      }).finally(child.release)
       this.#keepTrack(end.remainingGroup)
       this.#keepState(end, statePath, options, start)
       return this.#result(end, output, startedMs)
     } finally {
       output.end()
       if (stdin !== null) closeSync(stdin)
-      rmSync(statePath, { force: true })
+      rmSync(statePath, { recursive: true, force: true })
     }
+  }
+
+  /** Folders for an isolated command; made on first use. */
+  folders(): WorkingFolders {
+    const { directory, state } = this.#prepareScratch()
+    return { scratch: directory, writable: state }
+  }
+
+  async #child(command: string, statePath: string, env: Readonly<Record<string, string>>): Promise<IsolatedProgram> {
+    const { program, isolate } = this.#options
+    const asked = { program: program.path, args: foregroundArgs(program, command, statePath), env }
+    return isolate?.(asked, this.folders()) ?? { ...asked, descriptors: [], release: () => undefined }
   }
 
   /** Where a command asked to run in `asked` starts. @throws HermesError `environment.not_found`. */
@@ -158,12 +189,14 @@ export class Shell {
     if (this.#scratch) return this.#scratch
     removeLeftovers(this.#options.outputDir, this.#options.clock.now() - KEEP_OUTPUT_MS)
     const directory = join(this.#options.outputDir, `shell-${process.pid}-${randomBytes(4).toString('hex')}`)
+    // Isolated commands write their state apart from what is ours.
+    const state = this.#options.isolate ? join(directory, 'state') : directory
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      mkdirSync(state, { recursive: true, mode: 0o700 })
     } catch (error) {
       throw fileError(error, 'make the directory', directory)
     }
-    this.#scratch = { directory, pipes: new OutputPipes(directory) }
+    this.#scratch = { directory, state, pipes: new OutputPipes(directory) }
     return this.#scratch
   }
 
@@ -241,9 +274,15 @@ function openInput(text: string | undefined, path: string): number | null {
   }
 }
 
+/** A regular file's content; what a command put in its place is not followed or waited for. */
 function readIfThere(path: string): Buffer | null {
   try {
-    return readFileSync(path)
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      return fstatSync(file).isFile() ? readFileSync(file) : null
+    } finally {
+      closeSync(file)
+    }
   } catch {
     return null
   }

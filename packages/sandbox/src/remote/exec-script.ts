@@ -1,6 +1,7 @@
+import { quote } from '../quote.js'
 import { foregroundArgs, shellProgram } from '../shell-script.js'
 import { COUNT_LEFT, OWN_START } from './kill-script.js'
-import { exportLines, quote } from './shell-text.js'
+import { exportLines } from './shell-text.js'
 
 /** One command to run over there. */
 export interface FarCommand {

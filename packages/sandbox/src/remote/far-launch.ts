@@ -1,8 +1,9 @@
 import { HermesError } from '@hermes/contracts'
 import type { Launch } from '../process-table.js'
+import { quote } from '../quote.js'
 import { backgroundScript, type FarCommand } from './exec-script.js'
 import type { RemoteHost } from './remote-host.js'
-import { quote, START_LINE, scriptLine } from './shell-text.js'
+import { START_LINE, scriptLine } from './shell-text.js'
 
 /** Starts `far` as a background process over there, by a client here that carries its input and output. */
 export function farLaunch(host: RemoteHost, far: FarCommand, mark: string): Launch {

@@ -1,5 +1,5 @@
+import { quote } from '../quote.js'
 import type { StatFlavor } from './probe-script.js'
-import { quote } from './shell-text.js'
 
 // Each script is one round trip. A failure is told by the words of the system (see `remoteSystemCode`) or by a line HERMES:reason.
 

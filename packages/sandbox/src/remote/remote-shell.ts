@@ -7,13 +7,13 @@ import { commandOutput, outputListener } from '../command-output.js'
 import { fileError } from '../file-error.js'
 import type { OutputCollector } from '../output-collector.js'
 import type { FarProcess } from '../process-record.js'
+import { quote } from '../quote.js'
 import { nextState, parseShellState, type ShellState } from '../shell-state.js'
 import { execScript } from './exec-script.js'
 import { type FarEnd, runFarCommand } from './far-command.js'
 import { killScript } from './kill-script.js'
 import type { RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
-import { quote } from './shell-text.js'
 
 const DEFAULT_TIMEOUT_MS = 180_000
 /** The longest a Node timer can run. */

@@ -1,7 +1,4 @@
-/** `text` as one word of a POSIX shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
-}
+import { quote } from '../quote.js'
 
 /** Reads a script from the first line of standard input and runs it, so that nothing of it shows in a list of processes. */
 const BOOTSTRAP = 'IFS= read -r __hermes_line && eval "$(printf %b "$__hermes_line")"'

@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Logger, silentLogger } from '@hermes/contracts'
+import { expect, it, onTestFinished } from 'vitest'
+import { Isolation } from './isolation.js'
+import type { IsolationOptions } from './plan.js'
+import { seatbeltProfile } from './seatbelt.js'
+
+async function setup(isolation: IsolationOptions, platform: NodeJS.Platform) {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-plan-')))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  for (const folder of ['home/work', 'keys', 'out/shell-1', 'temp'])
+    await mkdir(join(root, folder), { recursive: true })
+  await symlink(join(root, 'keys'), join(root, 'home/.ssh'))
+  await writeFile(join(root, 'home/.netrc'), '')
+  const warnings: string[] = []
+  const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
+  const [cwd, home, outputDir] = [join(root, 'home/work'), join(root, 'home'), join(root, 'out')]
+  const bounds = new Isolation({ cwd, home, outputDir, temp: [join(root, 'temp')], isolation, logger, platform })
+  const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
+  const folders = { scratch: join(root, 'out/shell-1'), writable: join(root, 'out/shell-1') }
+  return { root, warnings, wrap: () => bounds.wrap(asked, folders) }
+}
+
+it('draws the bounds of a command on macOS as a profile, links followed, what is inside after what is around it', async () => {
+  const { root, wrap } = await setup({ network: false }, 'darwin')
+  const { program, args } = await wrap()
+  expect([program, args[0], ...args.slice(2)]).toEqual(['/usr/bin/sandbox-exec', '-p', '/bin/bash', '-c', 'true'])
+  expect(args[1]!.replaceAll(root, '')).toBe(`(version 1)
+(allow default)
+(deny file-write*)
+(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))
+(allow file-read* file-write* (subpath "/temp"))
+(deny file-read* file-write* (subpath "/keys"))
+(allow file-read* (subpath "/out"))
+(deny file-write* (subpath "/out"))
+(allow file-read* file-write* (subpath "/home/work"))
+(deny file-read* file-write* (subpath "/home/.netrc"))
+(allow file-read* file-write* (subpath "/out/shell-1"))
+(allow file-read* file-write* (subpath "/out/cache"))
+(deny appleevent-send)
+(deny signal)
+(allow signal (target same-sandbox))
+(deny network*)
+(allow network* (local ip "localhost:*") (remote ip "localhost:*"))`)
+})
+
+it('quotes what a path holds', () => {
+  expect(seatbeltProfile([{ type: 'write', path: '/a "b"\\c' }], { network: true })).toContain('"/a \\"b\\"\\\\c"')
+})
+
+it('runs nothing where it is required and cannot be had, else everything, with one warning', async () => {
+  const required = await setup({}, 'aix')
+  await expect(required.wrap()).rejects.toMatchObject({ code: 'environment.no_isolation' })
+  const optional = await setup({ required: false }, 'aix')
+  expect(await optional.wrap()).toMatchObject({ program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } })
+  await optional.wrap()
+  expect(optional.warnings).toEqual(['Commands run without isolation.'])
+})

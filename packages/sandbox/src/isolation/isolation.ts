@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HermesError, type Logger } from '@hermes/contracts'
+import { bubblewrapArgs } from './bubblewrap-args.js'
+import { NamespaceHolder } from './namespace-holder.js'
+import { type IsolationOptions, planPlaces } from './plan.js'
+import { seatbeltProfile } from './seatbelt.js'
+
+/** One program to start: what is run, with what. */
+export interface Started {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Folders of the environment. */
+export interface WorkingFolders {
+  /** Ours alone. */
+  readonly scratch: string
+  /** Where the program leaves its state; nothing in it is to be trusted. */
+  readonly writable: string
+}
+
+/** How to start an isolated program. */
+export interface IsolatedProgram extends Started {
+  /** What it gets as file descriptors 4, 5 and so on. */
+  readonly descriptors: readonly number[]
+  /** To be called once it was started, or could not be. */
+  release(): void
+}
+
+/** See {@link Isolation.wrap}. */
+export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<IsolatedProgram>
+
+interface IsolationSettings {
+  readonly cwd: string
+  readonly home: string
+  readonly temp: readonly string[]
+  readonly outputDir: string
+  readonly isolation: IsolationOptions
+  readonly logger: Logger
+  readonly platform: NodeJS.Platform
+}
+
+/** 3 is the orphan guard's. */
+const [USER_DESCRIPTOR, PID_DESCRIPTOR, ARGS_DESCRIPTOR] = [4, 5, 6]
+const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+
+// The number of the group is told from out here: in there processes are counted anew.
+const REGISTER = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+exec "$@" 3>&-`
+
+/** Holds the programs of one environment to what they may touch: by bubblewrap on Linux, by sandbox-exec on macOS. */
+export class Isolation {
+  readonly #settings: IsolationSettings
+  readonly #bubblewrap = findBubblewrap()
+  readonly #holder: NamespaceHolder
+  #isOff = false
+
+  constructor(settings: IsolationSettings) {
+    this.#settings = settings
+    this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap')
+  }
+
+  /**
+   * How to start `asked`. The bounds are drawn by a program that sees none of the variables
+   * an earlier command may have set: one of them could have it load foreign code first.
+   * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had.
+   */
+  async wrap(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
+    const plain = { ...asked, descriptors: [], release: () => undefined }
+    if (this.#isOff) return plain
+    const { platform, isolation, logger } = this.#settings
+    const network = isolation.network ?? true
+    try {
+      if (platform === 'linux') return await this.#bubblewrapped(asked, folders, network)
+      if (platform !== 'darwin') throw noIsolation(`there is no way to on ${platform}`)
+      const { places, env } = this.#bounds(asked, folders)
+      const profile = seatbeltProfile(places, { network })
+      return { ...plain, env, program: '/usr/bin/sandbox-exec', args: ['-p', profile, asked.program, ...asked.args] }
+    } catch (error) {
+      if ((isolation.required ?? true) || !HermesError.isInstance(error)) throw error
+      this.#isOff = true
+      logger.warn('Commands run without isolation.', { why: error.message })
+      return plain
+    }
+  }
+
+  async close(keepProcesses: boolean): Promise<void> {
+    await this.#holder.close(keepProcesses)
+  }
+
+  /** What package managers download goes to a cache of ours: theirs is used outside too, where nothing foreign may get in. */
+  #bounds(asked: Started, folders: WorkingFolders) {
+    const cache = join(this.#settings.outputDir, 'cache')
+    mkdirSync(cache, { recursive: true, mode: 0o700 })
+    const caches = { XDG_CACHE_HOME: cache, npm_config_cache: join(cache, 'npm'), GOMODCACHE: join(cache, 'go') }
+    return { places: planPlaces({ ...this.#settings, ...folders, cache }), env: { ...caches, ...asked.env } }
+  }
+
+  async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
+    if (this.#bubblewrap === null) throw noIsolation('bubblewrap (bwrap) is not installed')
+    const held = await this.#holder.open()
+    const descriptors = [held.user, held.pid]
+    const release = () => {
+      for (const descriptor of descriptors) closeSync(descriptor)
+    }
+    try {
+      const { places, env } = this.#bounds(asked, folders)
+      const namespaces = { user: USER_DESCRIPTOR!, pid: PID_DESCRIPTOR! }
+      descriptors.push(openArgs(bubblewrapArgs(places, { network, namespaces, env }), folders.scratch))
+    } catch (error) {
+      release()
+      throw error
+    }
+    const bubblewrap = [this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--', asked.program, ...asked.args]
+    return { program: '/bin/sh', args: ['-c', REGISTER, 'sh', ...bubblewrap], env: CLEAN_ENV, descriptors, release }
+  }
+}
+
+/** Arguments go through a file without a name: variables among them are nobody's business. */
+function openArgs(args: readonly string[], scratch: string): number {
+  const path = join(scratch, `args-${randomBytes(4).toString('hex')}`)
+  try {
+    writeFileSync(path, args.map((arg) => `${arg}\0`).join(''), { mode: 0o600 })
+    return openSync(path, 'r')
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** Never along the PATH of commands, which they can change. */
+function findBubblewrap(): string | null {
+  const isProgram = (path: string) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return (
+    ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'].find(isProgram) ?? null
+  )
+}
+
+function noIsolation(why: string): HermesError {
+  return new HermesError(`Commands cannot be isolated on this machine: ${why}.`, { code: 'environment.no_isolation' })
+}

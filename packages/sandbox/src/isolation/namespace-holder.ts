@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { HermesError } from '@hermes/contracts'
+import { processStartTime } from '../process-tree.js'
+
+const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
+const PATH = '/usr/local/bin:/usr/bin:/bin'
+
+// Waits for its input to end, which it does when the agent is gone however that went, and then for the last process beside itself.
+const HOLD = `read -r line
+while :; do
+  count=0
+  for one in /proc/[0-9]*; do count=$((count+1)); done
+  [ $count -le 2 ] && exit
+  sleep 2
+done`
+
+/** File descriptors of the namespaces; the caller closes them. */
+export interface HeldNamespaces {
+  readonly user: number
+  readonly pid: number
+}
+
+/**
+ * Keeps one user and one process namespace for all isolated commands of an environment, so that a later command sees and ends what an
+ * earlier one left in the background, and nothing else on the machine.
+ */
+export class NamespaceHolder {
+  readonly #program: string
+  #holding: Promise<Holding> | null = null
+
+  constructor(program: string) {
+    this.#program = program
+  }
+
+  /** @throws HermesError `environment.no_isolation` when this machine does not allow it. */
+  async open(): Promise<HeldNamespaces> {
+    this.#holding ??= hold(this.#program)
+    let holding = await this.#holding.catch((error: unknown) => {
+      this.#holding = null
+      throw error
+    })
+    if (processStartTime(holding.init) !== holding.startTime) {
+      this.#holding = hold(this.#program)
+      holding = await this.#holding
+    }
+    const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
+    try {
+      return { user, pid: openSync(`/proc/${holding.init}/ns/pid`, 'r') }
+    } catch (error) {
+      closeSync(user)
+      throw noIsolation(String(error), error)
+    }
+  }
+
+  /** Ends everything in the namespaces, or with `keepProcesses` lets it end by itself. */
+  async close(keepProcesses: boolean): Promise<void> {
+    const holding = await this.#holding?.catch(() => null)
+    if (!holding) return
+    const { child, init, startTime } = holding
+    child.stdin?.end()
+    if (keepProcesses || processStartTime(init) !== startTime) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    process.kill(init, 'SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await ended
+  }
+}
+
+interface Holding {
+  readonly child: ChildProcess
+  /** The first process of the namespace, as this machine counts. */
+  readonly init: number
+  readonly startTime: string
+}
+
+async function hold(program: string): Promise<Holding> {
+  const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
+  // Every command sees this process, and through it its files: it has none but programs. It has no /dev of its own either, which would
+  // take a further user namespace in between.
+  const programs = PROGRAMS.flatMap((folder) => ['--ro-bind-try', folder, folder])
+  const args = [...namespaces, ...programs, '--proc', '/proc', '--info-fd', '3', '--', '/bin/sh', '-c', HOLD]
+  const child = spawn(program, args, {
+    cwd: '/',
+    env: { PATH },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+  })
+  child.stdin?.on('error', () => undefined)
+  const [said, info] = [child.stderr!, child.stdio[3] as Readable]
+  const init = await started(child, said, info)
+  for (const part of [child, child.stdin, said, info]) (part as unknown as { unref?: () => void } | null)?.unref?.()
+  return { child, init, startTime: processStartTime(init) ?? '' }
+}
+
+function started(child: ChildProcess, said: Readable, info: Readable): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const [texts, errors]: [string[], string[]] = [[], []]
+    said.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+    info.on('data', (chunk: Buffer) => {
+      texts.push(chunk.toString())
+      const pid = /"child-pid":\s*(\d+)/.exec(texts.join(''))?.[1]
+      if (pid !== undefined) resolve(Number(pid))
+    })
+    child.once('error', (error) => reject(noIsolation('bubblewrap is not installed', error)))
+    child.once('close', () =>
+      reject(noIsolation(errors.join('').trim().split('\n').at(-1) || 'bubblewrap ended', null)),
+    )
+  })
+}
+
+function noIsolation(why: string, cause: unknown): HermesError {
+  return new HermesError(
+    `Commands cannot be isolated on this machine: ${why.replace(/^bwrap: /, '').replace(/\.$/, '')}.`,
+    {
+      code: 'environment.no_isolation',
+      ...(cause === null ? {} : { cause }),
+    },
+  )
+}

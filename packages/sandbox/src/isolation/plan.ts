@@ -1,0 +1,168 @@
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
+export interface IsolationOptions {
+  /** Folders and files nobody may read, beside the usual places of credentials in the home directory, for example the Hermes home. */
+  readonly hidden?: readonly string[]
+  /** Writable, beside the working directory, its git folder and the temporary folders; shown even where a folder above is hidden. */
+  readonly writable?: readonly string[]
+  /** Readable though they, or a folder above, are hidden. */
+  readonly readable?: readonly string[]
+  /** Default `true`; without it commands have only a loopback of their own. */
+  readonly network?: boolean
+  /** Whether nothing runs where isolation cannot be had; else it runs without, and a warning is logged. Default `true`. */
+  readonly required?: boolean
+}
+
+/** One place and what is done to it. */
+export type Place =
+  | { readonly type: 'write'; readonly path: string }
+  | { readonly type: 'read'; readonly path: string }
+  | { readonly type: 'hide'; readonly path: string; readonly isDirectory: boolean }
+
+/** Where programs keep keys and tokens, in the home directory. */
+const CREDENTIALS = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.netrc',
+  '.npmrc',
+  '.yarnrc.yml',
+  '.pypirc',
+  '.pgpass',
+  '.my.cnf',
+  '.vault-token',
+  '.git-credentials',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.gem/credentials',
+  '.m2/settings.xml',
+  '.terraform.d/credentials.tfrc.json',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/glab-cli',
+  '.config/hub',
+  '.config/git/credentials',
+  '.config/op',
+  '.config/sops',
+  '.config/rclone',
+  '.config/doctl',
+  '.config/heroku',
+  '.config/configstore',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.config/BraveSoftware',
+  '.mozilla',
+  '.thunderbird',
+  '.password-store',
+  '.local/share/keyrings',
+  '.local/share/kwalletd',
+  '.claude',
+  '.claude.json',
+  '.codex',
+  '.gemini',
+  '.bash_history',
+  '.zsh_history',
+  '.local/share/fish/fish_history',
+  '.python_history',
+  '.node_repl_history',
+  '.psql_history',
+  '.mysql_history',
+  'Library/Keychains',
+  'Library/Application Support/Google/Chrome',
+  'Library/Application Support/Firefox',
+  'Library/Cookies',
+]
+
+/** The places in `home` where programs keep keys, tokens and what was typed. */
+function credentialPaths(home: string): string[] {
+  return CREDENTIALS.map((name) => join(home, name))
+}
+
+/** Sockets in a temporary folder lead out: to terminals, key agents, displays. */
+const SOCKET_FOLDERS =
+  /^(tmux-|ssh-|screens?$|\.X11-unix$|\.ICE-unix$|\.font-unix$|dbus-|gpg-|systemd-private-|vscode-|\.wine-)/
+
+/**
+ * What is done to which place, the more general first, so that what is inside counts. A place that is both hidden and writable is
+ * hidden.
+ */
+export function planPlaces(options: {
+  readonly cwd: string
+  readonly home: string
+  readonly temp: readonly string[]
+  readonly outputDir: string
+  /** Where the command leaves its state. */
+  readonly writable: string
+  /** What commands download again and again. */
+  readonly cache: string
+  readonly isolation: IsolationOptions
+}): readonly Place[] {
+  const { isolation } = options
+  const places = new Map<string, Place>()
+  const add = (paths: readonly string[], place: (path: string, isDirectory: boolean) => Place) => {
+    for (const path of paths) {
+      const real = realIfThere(path)
+      if (real !== null) places.set(real, place(real, lstatSync(real).isDirectory()))
+    }
+  }
+  const secret = [...credentialPaths(options.home), ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
+  add([...options.temp, options.cwd, ...gitFolders(options.cwd), ...(isolation.writable ?? [])], (path) => ({
+    type: 'write',
+    path,
+  }))
+  add(secret, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
+  add([...(isolation.readable ?? []), options.outputDir], (path) => ({ type: 'read', path }))
+  // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
+  add(workingFolders(options.outputDir), (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
+  // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
+  add([...(isolation.writable ?? []), options.writable, options.cache], (path) => ({ type: 'write', path }))
+  return [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+}
+
+function realIfThere(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** Our own folders beside the saved outputs. */
+function workingFolders(outputDir: string): string[] {
+  try {
+    const names = readdirSync(outputDir).filter((name) => name.startsWith('shell-') || name === 'processes')
+    return names.map((name) => join(outputDir, name))
+  } catch {
+    return []
+  }
+}
+
+function socketsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isSocket() || SOCKET_FOLDERS.test(entry.name))
+      .map((entry) => join(folder, entry.name))
+  } catch {
+    return []
+  }
+}
+
+/** The folders that git writes to for a working tree at or above `cwd`. */
+function gitFolders(cwd: string): string[] {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const git = join(folder, '.git')
+    try {
+      if (lstatSync(git).isDirectory()) return [git]
+      const linked = /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8'))?.[1]
+      // A linked working tree keeps its own state in a folder of the repository, and everything else beside that.
+      return linked === undefined ? [] : [resolve(folder, linked), resolve(folder, linked, '../..')]
+    } catch {
+      if (dirname(folder) === folder) return []
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import type { Place } from './plan.js'
+
+/**
+ * The profile that holds a command of macOS to `places`: everything may be read but what is hidden, nothing written but what is
+ * writable; other programs are neither sent events nor signals. @see the profiles in /System/Library/Sandbox/Profiles
+ */
+export function seatbeltProfile(places: readonly Place[], { network }: { readonly network: boolean }): string {
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))',
+    // The last rule that matches counts, and the places come the more general first.
+    ...places.map(rule),
+    '(deny appleevent-send)',
+    '(deny signal)',
+    '(allow signal (target same-sandbox))',
+    ...(network ? [] : ['(deny network*)', '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))']),
+  ].join('\n')
+}
+
+function rule(place: Place): string {
+  const where = `(subpath ${JSON.stringify(place.path)})`
+  switch (place.type) {
+    case 'write':
+      return `(allow file-read* file-write* ${where})`
+    case 'read':
+      return `(allow file-read* ${where})\n(deny file-write* ${where})`
+    case 'hide':
+      return `(deny file-read* file-write* ${where})`
+    default:
+      return place satisfies never
+  }
+}
