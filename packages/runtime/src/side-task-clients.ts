@@ -1,0 +1,109 @@
+import type { HermesConfig } from '@hermes/config'
+import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
+import type { ModelClient } from '@hermes/contracts/model'
+import { createModelClient, type ModelEndpoint } from '@hermes/models'
+import type { Storage } from '@hermes/storage'
+import type { ModelChoice, ModelWishes } from './model-choice.js'
+import type { Spending } from './spending.js'
+
+/** What side tasks need of a home. */
+export interface SideTasksOptions {
+  readonly config: Pick<HermesConfig, 'auxiliary'>
+  readonly wishes: () => Omit<ModelWishes, 'asked' | 'session'>
+  readonly fallbacks: () => readonly ModelChoice[]
+  readonly endpointOf: (choice: ModelChoice) => Promise<ModelEndpoint>
+  readonly books: () => Promise<Spending>
+  readonly storage: () => Promise<Storage>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 30
+
+/** Work beside the conversation: who does it, and what of it is still going on. */
+export class SideTasks {
+  readonly #options: SideTasksOptions
+  readonly #stop = new AbortController()
+  readonly #underWay = new Set<Promise<unknown>>()
+
+  constructor(options: SideTasksOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The client for a task of a session that `main` answers in.
+   * @throws HermesError as choosing a model does; `models.no_side_task` when nobody can do it.
+   */
+  async client(task: string, main: ModelChoice): Promise<ModelClient> {
+    const { config, wishes, fallbacks, endpointOf, books, clock, logger } = this.#options
+    const { chooseForSideTask } = await import('./side-tasks.js')
+    const settings = config.auxiliary[task]
+    const choices = chooseForSideTask({ settings, main, fallbacks: fallbacks(), wishes: wishes() })
+    const [first, ...others] = await Promise.all(choices.map(endpointOf))
+    if (!first)
+      throw new HermesError(`No model can do ${task}; name one as auxiliary.${task} in config.yaml.`, {
+        code: 'models.no_side_task',
+        details: { task },
+      })
+    const client = createModelClient({ ...first, fallbacks: others, maxRetries: 1, ...(await books()), clock, logger })
+    return settings ? withSettings(client, settings) : client
+  }
+
+  /** The same, chosen by the first call; `null` where config.yaml names nobody for the task. */
+  named(task: string, main: ModelChoice): ModelClient | null {
+    const { provider, model, base_url } = this.#options.config.auxiliary[task] ?? {}
+    if (provider === undefined && model === undefined && base_url === undefined) return null
+    let client: Promise<ModelClient> | null = null
+    const open = () => (client ??= this.client(task, main))
+    return {
+      provider: provider ?? main.provider,
+      model: model ?? main.model,
+      async *stream(request, options) {
+        yield* (await open()).stream(request, options)
+      },
+    }
+  }
+
+  /** Gives a session without a title one, unless config.yaml says no; `null` where none was given. Never rejects. */
+  nameSession(sessionId: string, main: ModelChoice): Promise<string | null> {
+    const settings = this.#options.config.auxiliary['title_generation']
+    if (settings?.enabled === false || this.#stop.signal.aborted) return Promise.resolve(null)
+    const named = this.#name(sessionId, main).catch((error: unknown) => {
+      if (!isAbort(error)) this.#options.logger.info('A session got no title.', { sessionId, error: errorLine(error) })
+      return null
+    })
+    this.#underWay.add(named)
+    return named.finally(() => this.#underWay.delete(named))
+  }
+
+  async #name(sessionId: string, main: ModelChoice): Promise<string | null> {
+    const {
+      language,
+      max_tokens: maxTokens,
+      timeout = DEFAULT_TIMEOUT_SECONDS,
+    } = this.#options.config.auxiliary['title_generation'] ?? {}
+    const { nameSession } = await import('./session-title.js')
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout * 1_000)])
+    const client = () => this.client('title_generation', main)
+    return nameSession({ storage: await this.#options.storage(), sessionId, client, language, maxTokens, signal })
+  }
+
+  /** Ends what is going on and waits until it has let go. */
+  async close(): Promise<void> {
+    this.#stop.abort(new DOMException('The home is closed.', 'AbortError'))
+    await Promise.allSettled(this.#underWay)
+  }
+}
+
+const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const
+
+/** What config.yaml says of a task's answers, where the task itself says nothing. */
+function withSettings(client: ModelClient, settings: NonNullable<HermesConfig['auxiliary'][string]>): ModelClient {
+  const effort = EFFORTS.find((known) => known === settings.reasoning_effort)
+  const defaults = {
+    ...(settings.max_tokens === undefined ? {} : { maxOutputTokens: settings.max_tokens }),
+    ...(effort === undefined ? {} : { reasoningEffort: effort }),
+  }
+  const { provider, model } = client
+  return { provider, model, stream: (request, options) => client.stream({ ...defaults, ...request }, options) }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelChoice } from './model-choice.js'
+import { chooseForSideTask, type SideTaskOptions } from './side-tasks.js'
+
+const main: ModelChoice = {
+  provider: 'anthropic',
+  catalogueId: 'anthropic',
+  model: 'claude-opus-4-6',
+  baseUrl: 'https://api.anthropic.com',
+  apiKey: 'a',
+}
+const wishes = { configured: {}, endpoints: {}, secrets: { ANTHROPIC_API_KEY: 'a', OPENROUTER_API_KEY: 'o' } }
+const spare: ModelChoice = {
+  ...main,
+  provider: 'custom',
+  catalogueId: 'custom',
+  model: 'n',
+  baseUrl: 'http://127.0.0.1:1/v1',
+}
+
+const chosen = (over: Partial<SideTaskOptions> = {}) =>
+  chooseForSideTask({ settings: undefined, main, fallbacks: [], wishes, ...over }).map(
+    ({ provider, model, apiKey }) => `${provider} ${model} ${apiKey}`,
+  )
+
+describe('chooseForSideTask', () => {
+  it('takes the model of the session, then fallbacks, then providers with a key', () => {
+    expect(chosen({ fallbacks: [spare] })).toEqual([
+      'anthropic claude-opus-4-6 a',
+      'custom n a',
+      'openrouter google/gemini-3-flash-preview o',
+      'anthropic claude-haiku-4-5 a',
+    ])
+  })
+
+  it('takes what config.yaml names for the task, and only its own chain after it', () => {
+    const settings = {
+      enabled: true,
+      provider: 'openrouter',
+      model: 'x/y',
+      fallback_chain: [{ provider: 'anthropic', model: 'claude-haiku-4-5' }],
+    }
+    expect(chosen({ settings, fallbacks: [spare] })).toEqual(['openrouter x/y o', 'anthropic claude-haiku-4-5 a'])
+  })
+
+  it('takes another model of the same provider where only that is named', () => {
+    for (const provider of [undefined, 'auto', 'main'])
+      expect(
+        chosen({ settings: { enabled: true, model: 'small', fallback_chain: [], ...(provider ? { provider } : {}) } }),
+      ).toEqual(['anthropic small a'])
+  })
+
+  it('goes to an address of its own, with a key of its own', () => {
+    const settings = {
+      enabled: true,
+      base_url: 'http://127.0.0.1:9/v1',
+      model: 's',
+      key_env: 'SIDE',
+      fallback_chain: [],
+    }
+    const secrets = { ...wishes.secrets, SIDE: 'side' }
+    expect(chosen({ settings, wishes: { ...wishes, secrets } })).toEqual(['custom s side'])
+  })
+
+  it('tells nobody else what was said to a model on the own machine', () => {
+    const local = { ...main, provider: 'ollama', catalogueId: 'ollama', apiKey: null }
+    expect(chosen({ main: local })).toEqual(['ollama claude-opus-4-6 null'])
+  })
+
+  it('passes over models that cannot do the task', () => {
+    expect(chosen({ can: ({ provider }) => provider === 'openrouter' })).toEqual([
+      'openrouter google/gemini-3-flash-preview o',
+    ])
+    expect(chosen({ can: () => false })).toEqual([])
+  })
+})
