@@ -1,3 +1,4 @@
+export { askModel } from './ask.js'
 export type { Admission, BudgetedCall, BudgetGuard } from './budget-guard.js'
 export type { KeyLimits, ModelEndpoint } from './endpoint.js'
 export {
