@@ -3,6 +3,7 @@ export { findContextFile, readSoul } from './context-files.js'
 export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
 export type { Fallbacks } from './fallbacks.js'
 export { createFileLogger } from './file-logger.js'
+export { HomeModels, toAsked } from './home-models.js'
 export {
   type ConfiguredEndpoint,
   type ConfiguredModel,

@@ -5,7 +5,9 @@ import type { ModelChoice } from './model-choice.js'
 /** A choice in the terms of a model client. */
 export function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
-  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl'>> & { readonly credentials: CredentialSource | null },
+  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices'>> & {
+    readonly credentials: CredentialSource | null
+  },
 ): ModelEndpoint {
   const { credentials, ...rest } = way
   return { ...choice, ...rest, ...(credentials ? { credentials } : {}), provider: catalogueId, name: provider }

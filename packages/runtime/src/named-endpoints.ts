@@ -1,17 +1,7 @@
 import type { HermesConfig, ProviderSettings } from '@hermes/config'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
-import type { ConfiguredEndpoint } from './model-choice.js'
-
-/** What config.yaml says about one model of an endpoint. */
-export interface ConfiguredModelFacts {
-  /** Tokens. */
-  readonly contextLength?: number | undefined
-  /** Until the first byte of an answer. */
-  readonly timeoutMs?: number | undefined
-  /** Without progress in an answer that has begun. */
-  readonly stallTimeoutMs?: number | undefined
-}
+import type { ConfiguredEndpoint, ConfiguredModelFacts } from './model-choice.js'
 
 /** The endpoints that config.yaml names, under `providers` or, in the older form of a list, under `custom_providers`. */
 export function namedEndpoints(config: HermesConfig): Readonly<Record<string, ConfiguredEndpoint>> {

@@ -129,6 +129,17 @@ describe('facts about a model', () => {
     })
   })
 
+  it('give the window alone from what is at hand', async () => {
+    const window = async (asked = {}) => (await directory().window({ ...anthropic, ...asked })).value
+    expect(await window()).toBe(200_000)
+    await expect(readdir(cacheDir)).resolves.toEqual([])
+    const { contextLength } = await directory().facts(anthropic)
+    expect(await window()).toBe(contextLength.value)
+    await directory().learn(anthropic, 40_000)
+    expect(await window()).toBe(40_000)
+    expect(await window({ contextLength: 9_000 })).toBe(9_000)
+  })
+
   it('survive a damaged cache and a home that cannot be written to', async () => {
     await directory().learn(unknown, 4_096)
     const folder = join(cacheDir, 'models')

@@ -32,6 +32,8 @@ export interface ModelDirectoryOptions {
 export interface ModelDirectory {
   /** What is known about a model now. Never rejects. */
   facts(asked: AskedModel): Promise<ModelFacts>
+  /** The window alone, in tokens, from what is at hand: cheap enough to be asked before a request. Never rejects. */
+  window(asked: AskedModel): Promise<Sourced<number>>
   /** What a model costs there; `null` when nobody says. Never rejects. */
   prices(asked: AskedModel & { readonly cacheTtl?: '5m' | '1h' }): Promise<ModelPrices | null>
   /** Remembers the window that an endpoint turned out to have, in tokens, in this home and from now on. */
@@ -58,6 +60,7 @@ export function createModelDirectory(options: ModelDirectoryOptions): ModelDirec
   return new HomeDirectory(options)
 }
 
+const DEFAULT_WINDOW: Sourced<number> = { value: DEFAULT_CONTEXT_LENGTH, source: 'default' }
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const TIMEOUT_MS = 10_000
@@ -94,6 +97,9 @@ class HomeDirectory implements ModelDirectory {
       ['config', fallbackFacts(overrides)],
     ]
     const asOf = { 'models.dev': published?.asOf, 'genai-prices': packaged?.asOf } as Record<string, string | undefined>
+    const found = published?.facts.contextLength ?? packaged?.facts.contextLength
+    if (found !== undefined && (await this.#kept('found', asked))?.contextLength !== found)
+      await this.#keep('found', asked, { contextLength: found })
     const prices = first(known, (facts) => facts.prices)
     return {
       model: asked.model,
@@ -105,6 +111,25 @@ class HomeDirectory implements ModelDirectory {
       prices: prices && { ...prices, asOf: asOf[prices.source] ?? null },
       abilities: Object.assign({}, ...known.toReversed().map(([, facts]) => facts?.abilities ?? {})),
     }
+  }
+
+  async window(asked: AskedModel): Promise<Sourced<number>> {
+    const { overrides = {} } = this.#options
+    const said = asked.contextLength ?? overriddenFacts(overrides, asked)?.contextLength
+    if (said !== undefined) return { value: said, source: 'config' }
+    const [learned, endpoint, found] = await Promise.all([
+      this.#kept('learned', asked),
+      this.#kept('endpoint', asked),
+      this.#kept('found', asked),
+    ])
+    const known: readonly (readonly [FactSource, PartialFacts | null])[] = [
+      ['learned', learned],
+      ['endpoint', endpoint],
+      ['models.dev', found],
+      ['family', { contextLength: familyWindow(asked.model) }],
+      ['config', fallbackFacts(overrides)],
+    ]
+    return first(known, (facts) => facts.contextLength) ?? DEFAULT_WINDOW
   }
 
   async prices(asked: Parameters<ModelDirectory['prices']>[0]): Promise<ModelPrices | null> {
@@ -197,12 +222,12 @@ class HomeDirectory implements ModelDirectory {
     return found ? { facts, asOf } : null
   }
 
-  async #kept(kind: 'learned' | 'endpoint', asked: AskedModel): Promise<PartialFacts | null> {
+  async #kept(kind: 'learned' | 'endpoint' | 'found', asked: AskedModel): Promise<PartialFacts | null> {
     const kept = (await readCache(this.#file(kind)))[keyOf(asked)]
     return isJsonObject(kept) && isJsonObject(kept['facts']) ? (kept['facts'] as PartialFacts) : null
   }
 
-  #keep(kind: 'learned' | 'endpoint', asked: AskedModel, facts: PartialFacts): Promise<void> {
+  #keep(kind: 'learned' | 'endpoint' | 'found', asked: AskedModel, facts: PartialFacts): Promise<void> {
     return this.#write(kind, asked, { facts })
   }
 

@@ -1,0 +1,155 @@
+import type { HermesConfig } from '@hermes/config'
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import { estimateTokens } from '@hermes/contracts/conversation'
+import type { ModelClient } from '@hermes/contracts/model'
+import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
+import type { AskedModel, ModelDirectory } from '@hermes/models/metadata'
+import { isThisMachine } from '@hermes/safety'
+import type { ModelChoice } from './model-choice.js'
+
+/** What a home knows of models comes from here, on first use. */
+export interface HomeModelsOptions {
+  readonly cacheDir: string
+  readonly config: Pick<HermesConfig, 'model_overrides' | 'models_dev'>
+  readonly fetchTo: (baseUrl: string) => typeof fetch
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Windows that are tried in turn where a refusal names none, in tokens. */
+const TIERS = [128_000, 64_000, 32_000, 16_000, 8_000] as const
+
+/** The models of a home: windows, prices, and what calls teach about them. Loads nothing before it is asked. */
+export class HomeModels {
+  readonly #options: HomeModelsOptions
+  readonly #closing = new AbortController()
+  readonly #windows = new Map<string, Promise<number>>()
+  readonly #looked = new Set<string>()
+  #directory: Promise<ModelDirectory> | null = null
+
+  constructor(options: HomeModelsOptions) {
+    this.#options = options
+  }
+
+  /** What is known about models. */
+  directory(): Promise<ModelDirectory> {
+    const { cacheDir, config, fetchTo, clock } = this.#options
+    this.#directory ??= import('@hermes/models/metadata').then(({ createModelDirectory }) =>
+      createModelDirectory({
+        cacheDir,
+        overrides: config.model_overrides,
+        modelsDevUrl: config.models_dev.url,
+        fetchTo,
+        clock,
+      }),
+    )
+    return this.#directory
+  }
+
+  /** Tokens of the window of a chosen model. */
+  window(choice: ModelChoice): Promise<number> {
+    const key = keyOf(choice)
+    const known = this.#windows.get(key) ?? this.#lookUp(choice)
+    this.#windows.set(key, known)
+    return known
+  }
+
+  async #lookUp(choice: ModelChoice): Promise<number> {
+    const directory = await this.directory()
+    return (await directory.window(toAsked(choice))).value
+  }
+
+  /** Looks up what a model costs at the endpoint of a choice; on this machine it costs what the configuration says, if anything. */
+  pricesOf(choice: ModelChoice, cacheTtl: '5m' | '1h'): NonNullable<ModelEndpoint['prices']> {
+    const isFree = isHere(choice) && Object.keys(this.#options.config.model_overrides).length === 0
+    if (isFree) return async () => null
+    return async (model) => (await this.directory()).prices({ ...toAsked(choice), model, cacheTtl })
+  }
+
+  /**
+   * The client, watched: a window that turns out smaller than it was said to be is remembered, and after the first answer what is
+   * known is brought up to date in the background.
+   */
+  watch(client: ResilientModelClient, choice: ModelChoice): ResilientModelClient {
+    return {
+      provider: client.provider,
+      model: client.model,
+      limits: () => client.limits(),
+      stream: (request, options) => this.#watched(client, choice, request, options),
+    }
+  }
+
+  async *#watched(
+    client: ModelClient,
+    choice: ModelChoice,
+    request: Parameters<ModelClient['stream']>[0],
+    options: Parameters<ModelClient['stream']>[1],
+  ): ReturnType<ModelClient['stream']> {
+    try {
+      for await (const event of client.stream(request, options)) {
+        if (event.type === 'finish') this.#bringUpToDate(choice)
+        yield event
+      }
+    } catch (error) {
+      await this.#learn(error, choice, () => estimateTokens(request.messages) + estimateTokens(request.tools))
+      throw error
+    }
+  }
+
+  async #learn(error: unknown, choice: ModelChoice, askedTokens: () => number): Promise<void> {
+    if (!HermesError.isInstance(error) || error.code !== 'transport.context_overflow') return
+    // A model that stands in for the chosen one has a window of its own.
+    if (error.details['model'] !== choice.model) return
+    const named = error.details['contextTokens']
+    const known = await this.window(choice)
+    const tokens = typeof named === 'number' ? named : tierBelow(askedTokens())
+    if (tokens === undefined || tokens >= known) return
+    await (await this.directory()).learn(toAsked(choice), tokens)
+    this.#windows.delete(keyOf(choice))
+    this.#options.logger.info('A model has a smaller window than it was said to have.', { model: choice.model, tokens })
+  }
+
+  #bringUpToDate(choice: ModelChoice): void {
+    const key = keyOf(choice)
+    if (this.#looked.has(key) || this.#closing.signal.aborted) return
+    this.#looked.add(key)
+    this.#update(choice).catch((error: unknown) => {
+      this.#options.logger.debug('What is known of models could not be brought up to date.', {
+        error: errorLine(error),
+      })
+    })
+  }
+
+  async #update(choice: ModelChoice): Promise<void> {
+    const { signal } = this.#closing
+    const directory = await this.directory()
+    const { contextLength } = await directory.facts(toAsked(choice))
+    if (contextLength.source !== 'config' && contextLength.source !== 'learned')
+      await directory.probe({ ...toAsked(choice), apiKey: choice.apiKey, signal })
+    const { refresh } = this.#options.config.models_dev
+    if (refresh && !isHere(choice)) await directory.refresh({ signal })
+    this.#windows.delete(keyOf(choice))
+  }
+
+  /** Ends what runs in the background. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+  }
+}
+
+/** The terms of the directory. */
+export function toAsked({ catalogueId, baseUrl, model, contextLength }: ModelChoice): AskedModel {
+  return { provider: catalogueId, baseUrl, model, contextLength }
+}
+
+function isHere({ baseUrl }: ModelChoice): boolean {
+  return isThisMachine(new URL(baseUrl).hostname)
+}
+
+function keyOf({ baseUrl, model }: ModelChoice): string {
+  return `${model}@${baseUrl}`
+}
+
+function tierBelow(tokens: number): number | undefined {
+  return TIERS.find((tier) => tier < tokens)
+}
