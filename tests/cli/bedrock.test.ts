@@ -50,6 +50,18 @@ describe('hermes chat with Bedrock', () => {
     expect(requests[0]?.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\//)
   })
 
+  it('is set up with the variables of AWS', async () => {
+    scene.server.setHandler(() => ({ text: 'ok' }))
+    const env = { ...keys, BEDROCK_BASE_URL: scene.server.anthropicBaseUrl }
+    const home = join(scene.home, 'new')
+    const run = (...args: readonly string[]) => runCli(args, { ...scene, home, env })
+    const done = await run('setup', '--provider', 'aws', '--model', 'us.anthropic.claude-opus-5-5-v1:0')
+    expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Amazon Bedrock answered') })
+    expect(await run('chat', '-q', 'Hi.')).toMatchObject({ exitCode: 0, stdout: 'ok\n' })
+    const signed = scene.server.requests.map(({ headers }) => String(headers['authorization']).slice(0, 16))
+    expect(signed).toEqual(['AWS4-HMAC-SHA256', 'AWS4-HMAC-SHA256'])
+  })
+
   it('sends a Bedrock API key as bearer token and never shows it', async () => {
     const env = { ...keys, AWS_BEARER_TOKEN_BEDROCK: 'ABSK-secret-of-bedrock' }
     const body = { message: 'Authentication failed for ABSK-secret-of-bedrock.' }

@@ -1,4 +1,12 @@
-import { findProvider, keyVariablesFor, PROVIDERS, similarProviders } from '@hermes/transports'
+import {
+  awsCredential,
+  bedrockAddress,
+  findProvider,
+  keyVariablesFor,
+  PROVIDERS,
+  type Provider,
+  similarProviders,
+} from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Endpoint } from './endpoint.js'
 
@@ -21,18 +29,28 @@ export function endpointFromFlags(options: SetupOptions, secrets: Readonly<Recor
     throw new UsageError(
       `Unknown provider "${name}".${hint(similarProviders(name))} Valid providers: ${PROVIDERS.map(({ id }) => id).join(', ')}.`,
     )
-  const baseUrl = options.baseUrl ?? provider.baseUrl
+  const baseUrl = options.baseUrl ?? movedTo(provider, secrets) ?? provider.baseUrl
   if (!baseUrl) throw new UsageError(`${provider.name} needs an address: --base-url URL`)
   checkAddress(baseUrl)
   const keyEnv = options.keyEnv ?? null
   if (keyEnv !== null && !secrets[keyEnv])
     throw new UsageError(`--key-env names ${keyEnv}, which is set neither in the environment nor in .env.`)
-  const apiKey = keyEnv === null ? keyOf(keyVariablesFor(provider, baseUrl), secrets) : secrets[keyEnv]!
+  const apiKey = keyEnv === null ? foundKey(provider, baseUrl, secrets) : secrets[keyEnv]!
   if (apiKey === null && provider.keyRequired && options.baseUrl === undefined)
     throw new UsageError(
       `${provider.name} needs a key: set ${provider.keyVariables[0]}, or name the variable that holds it with --key-env.`,
     )
   return { provider: provider.id, name: provider.name, baseUrl, apiKey, keyEnv, isNewKey: false }
+}
+
+/** The address that variables move a provider to, as in a conversation. */
+function movedTo({ baseUrlVariable, auth }: Provider, secrets: Readonly<Record<string, string>>): string | null {
+  const moved = baseUrlVariable && secrets[baseUrlVariable]
+  return moved || (auth === 'aws' ? bedrockAddress(secrets) : null)
+}
+
+function foundKey(provider: Provider, baseUrl: string, secrets: Readonly<Record<string, string>>): string | null {
+  return provider.auth === 'aws' ? awsCredential(secrets) : keyOf(keyVariablesFor(provider, baseUrl), secrets)
 }
 
 function hint(similar: readonly string[]): string {
