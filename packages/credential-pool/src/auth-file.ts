@@ -83,7 +83,6 @@ async function writeNew(file: string, text: string): Promise<void> {
   } finally {
     await handle.close()
   }
-  await chmod(file, 0o600)
 }
 
 /** Gives the file another name, one that is free, and says which. It is never written over. */

@@ -206,13 +206,11 @@ class FilePool implements CredentialPool {
   }
 
   async #failed({ id, secret }: Credential, failure: Failure): Promise<void> {
-    const entry = (await this.#all()).find((other) => other.id === id)
-    // A token that has been replaced since says nothing about the one there is now.
-    if (!entry || entry.secret !== secret) return
-    await this.#change(entry, (current, all) => {
-      if (current.secret !== secret) return null
+    await this.#change({ id }, (entry, all) => {
+      // A token that has been replaced since says nothing about the one there is now.
+      if (entry.secret !== secret) return null
       const isSole = all.every((other) => other.id === id || other.secret === null || other.state.type === 'dead')
-      return afterFailure(current, failure, { nowMs: this.#clock.now(), isSole })
+      return afterFailure(entry, failure, { nowMs: this.#clock.now(), isSole })
     })
   }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 
@@ -47,7 +47,6 @@ async function makePrivate(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const handle = await open(file, 'a', 0o600)
   await handle.close()
-  await chmod(file, 0o600)
 }
 
 function notWritable(file: string, cause: unknown): HermesError {

@@ -96,6 +96,26 @@ describe('a token', () => {
     expect(await stored(home)).toMatchObject({ refresh_token: 'refresh-1' })
   })
 
+  it('that has expired and cannot be renewed is not used', async () => {
+    const home = await homeWithLogin(-1, { refresh_token: null }, {})
+    const pool = home.pool()
+    expect((await next(pool)).id).toBe('id-1')
+    expect((await pool.entries())[0]?.state).toEqual({ type: 'dead', reason: 'expired' })
+  })
+
+  it('of a new login is not overwritten by a renewal of the old one', async () => {
+    const home = await homeWithLogin(-1)
+    const theirs = keys({ auth_type: 'oauth', access_token: 'of-the-new-login', refresh_token: 'refresh-9' })
+    const pool = home.pool({
+      renewTokens: async () => {
+        await home.write(theirs)
+        return tokens('2')
+      },
+    })
+    await next(pool)
+    expect(await home.read()).toEqual(theirs)
+  })
+
   it('that another process renewed is adopted, without a request', async () => {
     const home = await homeWithLogin(600_000)
     const first = home.pool(scripted(tokens('2')))
