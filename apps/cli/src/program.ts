@@ -2,6 +2,7 @@ import { Argument, Command, Option } from 'commander'
 import type { Action } from './action.js'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
+import { addBackup } from './program/backup.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
 import { addUsage } from './program/usage.js'
@@ -38,6 +39,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addFallback(program, choose)
   addUsage(program, choose)
   addSessions(program, choose)
+  addBackup(program, choose)
   addConfig(program, choose)
   addMemory(program, choose)
   program

@@ -16,10 +16,11 @@ import { createModelClient, type KeyLimits, type ResilientModelClient } from '@h
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
-import { openStorage, type Storage } from '@hermes/storage'
+import { type Backups, openBackups, openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { openContextEngine } from './context-engine.js'
 import { findContextFile, readSoul } from './context-files.js'
+import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
@@ -114,8 +115,10 @@ export interface Runtime {
   readonly policy: Policy
   /** What agents remember across sessions; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
-  /** The session store; opened on first use. */
+  /** The session store; opened on first use, from when on it is backed up once a day. */
   storage(): Promise<Storage>
+  /** Copies of the session store, in the home's folder `backups`. */
+  backups(): Backups
   /** Snapshots of workspaces; loaded on first use. */
   readonly checkpoints: Pick<HomeCheckpoints, 'open'>
   /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
@@ -213,6 +216,7 @@ class HomeRuntime implements Runtime {
   readonly #poolRedactor = createRedactor({ secrets: [] })
   readonly memory: HomeMemory | null
   #storage: Promise<Storage> | null = null
+  #dailyBackup: DailyBackup | null = null
   #spending: Promise<Spending> | null = null
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
@@ -267,12 +271,20 @@ class HomeRuntime implements Runtime {
   }
 
   storage(): Promise<Storage> {
+    const path = homeLayout(this.#options.home).stateDb
     this.#storage ??= openStorage({
-      path: homeLayout(this.#options.home).stateDb,
+      path,
       clock: this.#clock,
       logger: this.#logger,
+      rescueDir: this.#options.tempDir,
     })
+    this.#dailyBackup ??= startDailyBackup(this.backups(), { path, logger: this.#logger })
     return this.#storage
+  }
+
+  backups(): Backups {
+    const { stateDb, backups } = homeLayout(this.#options.home)
+    return openBackups({ path: stateDb, directory: backups, clock: this.#clock, logger: this.#logger })
   }
 
   fetchTo(baseUrl: string): typeof fetch {
@@ -504,6 +516,7 @@ class HomeRuntime implements Runtime {
     const books = await this.#spending?.catch(() => null)
     await books?.flush()
     const results = await Promise.allSettled([...closers.map((close) => close()), storage?.close()])
+    await this.#dailyBackup?.finish()
     for (const result of results) {
       if (result.status === 'rejected')
         this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errorLine } from '@hermes/contracts'
+import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
-import { canAsk, type Io } from '../io.js'
+import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { findSession } from '../session-choice.js'
 import { exportJsonl, exportMarkdown } from '../sessions/export-session.js'
@@ -55,7 +56,7 @@ export async function deleteSession(io: Io, name: string, { yes }: { readonly ye
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
     const what = `${session.id} (${session.title ?? session.preview}, ${session.messageCount} messages)`
-    if (!yes && !(await confirm(io, `Delete ${what}? It cannot be brought back.`))) {
+    if (!yes && !(await confirm(io, `Delete ${what}? It cannot be brought back.`, 'yes, delete it'))) {
       io.stderr.write('Nothing was deleted.\n')
       return EXIT.failed
     }
@@ -63,15 +64,4 @@ export async function deleteSession(io: Io, name: string, { yes }: { readonly ye
     io.stdout.write(`Deleted ${session.id}\n`)
     return EXIT.ok
   })
-}
-
-async function confirm(io: Io, title: string): Promise<boolean> {
-  if (!canAsk(io)) throw new UsageError('Nobody can be asked here. To delete without asking: --yes')
-  const { createAsker } = await import('../interactive/person.js')
-  const options = [
-    { label: 'no', key: 'n' },
-    { label: 'yes, delete it', key: 'y' },
-  ]
-  const answer = await createAsker(io).pick({ title, options, freeText: false })
-  return answer.type === 'option' && answer.index === 1
 }

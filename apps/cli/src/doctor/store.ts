@@ -4,7 +4,9 @@ import { errorLine } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
-import { type Finding, fail, ok } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
+
+const WEEK_MS = 604_800_000
 
 /** Whether the session database is sound; reads all of it. */
 export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
@@ -12,11 +14,21 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
   if ((await stat(file).catch(() => null)) === null) return ok('No sessions yet')
   try {
     const problems = await (await runtime.storage()).integrityCheck()
-    if (problems.length === 0) return ok('Session database is sound')
+    if (problems.length === 0) return await backupFinding(runtime, file)
     return fail(
       `Sessions: ${problems[0]}. Copy ${file} away before you go on; a backup may be in ${homeLayout(homeOf(io)).backups}`,
     )
   } catch (error) {
     return fail(`Sessions: ${errorLine(error)}`)
   }
+}
+
+/** Backups make themselves once a day; that they have stopped is said after a week. */
+async function backupFinding(runtime: Runtime, file: string): Promise<Finding> {
+  const [newest] = await runtime.backups().list()
+  const { birthtimeMs } = await stat(file)
+  const sinceMs = Date.now() - (newest?.atMs ?? birthtimeMs)
+  if (sinceMs < WEEK_MS) return ok('Session database is sound')
+  const days = Math.floor((sinceMs / WEEK_MS) * 7)
+  return warn(`Session database is sound, but was not backed up for ${days} days. Run: hermes backup create`)
 }

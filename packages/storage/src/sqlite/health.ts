@@ -25,10 +25,13 @@ export function hasLeftOverLog(path: string): boolean {
 }
 
 /**
- * What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own that keeps no process
- * alive. `quick` leaves out whether indexes agree with their tables.
+ * What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. `quick` leaves out whether
+ * indexes agree with their tables; `isBackground` keeps no process alive for it.
  */
-export function checkFile(path: string, { quick }: { readonly quick: boolean }): Promise<readonly string[]> {
+export function checkFile(
+  path: string,
+  { quick, isBackground = false }: { readonly quick: boolean; readonly isBackground?: boolean },
+): Promise<readonly string[]> {
   const engine = createRequire(import.meta.url).resolve('better-sqlite3')
   const pragma = `${quick ? 'quick_check' : 'integrity_check'}(${MAX_PROBLEMS})`
   const worker = new Worker(CHECK, { eval: true, workerData: { engine, path, pragma } })
@@ -36,6 +39,6 @@ export function checkFile(path: string, { quick }: { readonly quick: boolean }):
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => resolve([]))
-    if (quick) worker.unref()
+    if (isBackground) worker.unref()
   })
 }

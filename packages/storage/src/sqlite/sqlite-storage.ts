@@ -95,7 +95,7 @@ function queryRunner(connection: Connection) {
 
 /** After an unclean end the file is looked at beside the work; what is found stops further writes. */
 async function lookForDamage(connection: Connection, path: string, logger: Logger): Promise<readonly string[]> {
-  const problems = await checkFile(path, { quick: true }).catch((error: unknown) => {
+  const problems = await checkFile(path, { quick: true, isBackground: true }).catch((error: unknown) => {
     logger.warn('the store could not be checked', { path, error: errorLine(error) })
     return []
   })
