@@ -1,4 +1,14 @@
 export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
+export { childInstructions } from './delegation/child-prompt.js'
+export {
+  BLOCKED_FOR_CHILDREN,
+  type Child,
+  type ChildResult,
+  type ChildTask,
+  DEFAULT_DELEGATION_LIMITS,
+  type Delegation,
+  type DelegationLimits,
+} from './delegation/delegation.js'
 export { describeRetry } from './describe-retry.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'

@@ -1,3 +1,4 @@
+export { toolParameters } from './arguments.js'
 export { RegistryError } from './registry-error.js'
 export { errorOutcome, type ToolOutcome, toOutcome } from './result.js'
 export { createToolRegistry, type PreparedCall, type ToolRegistry, type ToolRegistryOptions } from './tool-registry.js'

@@ -1,0 +1,26 @@
+import type { ChildTask } from './delegation.js'
+
+const CHILD = `You were started by another agent to do one task, and will end with it. Nobody can answer questions: decide, and say how you decided.
+You see only the task and what is told with it. Work with your tools until it is done and checked, or you are blocked.
+Your last message goes back to that agent; it is all it learns. Say briefly what you did, what you found, which files you made or
+changed, and what went wrong or is left. Never state as done what no tool result shows.`
+
+const ORCHESTRATOR = `You may hand parts of the task to agents of your own with delegate_task, when they are independent of each other or would fill your
+context with detail. Do simple steps yourself, never hand on the whole task, and put the answers together before you report.`
+
+/** What the system text of a child says about its role. The same for all of a role, so that their prompts share a cache. */
+export function childInstructions(role: ChildTask['role']): string {
+  return role === 'orchestrator' ? `${CHILD}\n\n${ORCHESTRATOR}` : CHILD
+}
+
+/** The first and only message of a child. */
+export function taskMessage({ goal, context }: ChildTask, outputSchema: unknown): string {
+  const parts = [
+    `Your task:\n${goal.trim()}`,
+    context.trim() === '' ? '' : `What you need to know:\n${context.trim()}`,
+    outputSchema === undefined
+      ? ''
+      : `Your last message must be one JSON object that fits this schema, and nothing else:\n${JSON.stringify(outputSchema)}`,
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}

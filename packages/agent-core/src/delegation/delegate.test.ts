@@ -1,0 +1,208 @@
+import { HermesError, type JsonObject } from '@hermes/contracts'
+import { defineTool, type ToolContext } from '@hermes/contracts/tool'
+import { createToolRegistry } from '@hermes/registry'
+import { createFakeClock } from '@hermes/testkit'
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../index.js'
+import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { createDelegateTaskTool } from '../tools/index.js'
+import type { Child, ChildTask, Delegation, DelegationLimits } from './delegation.js'
+
+const look = defineTool({
+  name: 'look',
+  toolset: 'test',
+  description: 'Looks.',
+  effect: 'read',
+  parameters: { type: 'object', properties: {} },
+  summarize: () => 'look around',
+  execute: () => ({ text: 'seen', external: true }),
+})
+
+interface SetUp {
+  /** What the model of the n-th child answers. */
+  readonly scripts?: readonly (readonly ScriptedTurn[])[]
+  readonly limits?: Partial<DelegationLimits>
+  readonly depth?: number
+  readonly createChild?: Delegation['createChild']
+}
+
+function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
+  const asked: ChildTask[] = []
+  const models = scripts.map((script) => scriptedModel(script))
+  const clock = createFakeClock(0)
+  let closed = 0
+  const delegation: Delegation = {
+    limits: { maxChildren: 3, maxDepth: 1, maxAnswerChars: 1_000, ...limits },
+    depth,
+    createChild:
+      createChild ??
+      (async (task): Promise<Child> => {
+        const model = models[asked.length]!
+        asked.push(task)
+        const agent = createAgent({ model, tools: [look], clock, sessionId: `child-${asked.length}` })
+        return { agent, close: async () => void closed++ }
+      }),
+  }
+  const registry = createToolRegistry({ tools: [createDelegateTaskTool({ delegation, clock })] })
+  const shown: string[] = []
+  const call = async (args: object, signal = new AbortController().signal) => {
+    const prepared = await registry.prepare({ name: 'delegate_task', args: args as JsonObject }, ['delegate_task'])
+    if (prepared.type !== 'prepared') return prepared.outcome
+    return registry.execute(prepared, {
+      signal,
+      progress: (text: string) => shown.push(text),
+    } as unknown as ToolContext)
+  }
+  const said = async (args: object, signal?: AbortSignal) => {
+    const outcome = await call(args, signal)
+    return { ...outcome, text: outcome.content.map((part) => ('text' in part ? part.text : '')).join('') }
+  }
+  return { asked, models, clock, shown, said, registry, closed: () => closed }
+}
+const request = (model: ReturnType<typeof scriptedModel>, index = 0) =>
+  JSON.stringify(model.requests[index]!.messages.at(-1)!.content)
+
+describe('delegate_task', () => {
+  it('gives a fresh agent the task and its context, and brings back its last words', async () => {
+    const { said, models, shown, closed } = setUp({
+      scripts: [[{ calls: [['a', 'look', {}]] }, { text: 'All is well.' }]],
+    })
+    const outcome = await said({ goal: 'Look after it.', context: 'It is in /srv.' })
+    expect(outcome.text).toMatch(/^The task completed \(\d+ s, 1 tool calls\)\.\nAll is well\.$/)
+    expect(outcome.data).toMatchObject([
+      { status: 'completed', answer: 'All is well.', session_id: 'child-1', tool_calls: 1 },
+    ])
+    expect(request(models[0]!)).toContain('Your task:\\nLook after it.\\n\\nWhat you need to know:\\nIt is in /srv.')
+    expect(shown).toEqual(['look around'])
+    expect(outcome.content[0]).toMatchObject({ origin: 'external' })
+    expect(closed()).toBe(1)
+  })
+
+  it('runs several side by side, and gives one result each in their order, whatever happens to one', async () => {
+    let release = (): void => undefined
+    const second = new Promise<void>((resolve) => (release = resolve))
+    const { said, shown } = setUp({
+      scripts: [
+        [
+          async function* () {
+            await second
+            yield finish('first')
+          },
+        ],
+        [
+          async function* () {
+            release()
+            yield finish('second')
+          },
+        ],
+        [
+          () => {
+            throw new HermesError('The provider is down.', { code: 'transport.overloaded' })
+          },
+        ],
+      ],
+    })
+    const outcome = await said({ tasks: [{ goal: 'a' }, { goal: 'b' }, { goal: 'c' }] })
+    expect(outcome.text).toMatch(
+      /^Task 1 completed.*\nfirst\n\nTask 2 completed.*\nsecond\n\nTask 3 failed.* The provider is down\.\n\(no answer\)$/s,
+    )
+    expect(outcome.isError).toBe(false)
+    expect(shown).toEqual([])
+  })
+
+  it.each([
+    [{}, 'Give a goal'],
+    [{ goal: '  ' }, 'Each task needs a goal'],
+    [{ tasks: [] }, 'Give a goal'],
+    [{ tasks: [{ goal: 'a' }, { goal: 'b' }, { goal: 'c' }, { goal: 'd' }] }, '4 tasks are more than the 3'],
+  ])('refuses %j and says what to do', async (args, text) => {
+    const { said, asked } = setUp({})
+    const outcome = await said(args)
+    expect(outcome.isError).toBe(true)
+    expect(outcome.text).toContain(text)
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['leaf', { depth: 0, limits: { maxDepth: 1 } }],
+    ['orchestrator', { depth: 0, limits: { maxDepth: 2 } }],
+    ['leaf', { depth: 1, limits: { maxDepth: 2 } }],
+  ])('makes an orchestrator a %s at %j', async (role, options) => {
+    const { said, asked } = setUp({ ...options, scripts: [[{ text: 'ok' }]] })
+    await said({ goal: 'split it', role: 'orchestrator' })
+    expect(asked[0]!.role).toBe(role)
+  })
+
+  it('interrupts the children with the call, and still has a result for each', async () => {
+    const controller = new AbortController()
+    const hang: ScriptedTurn = async function* (_, signal) {
+      controller.abort()
+      signal!.throwIfAborted()
+      await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+    }
+    const { said, closed } = setUp({ scripts: [[hang], [hang]] })
+    const outcome = await said({ tasks: [{ goal: 'a' }, { goal: 'b' }] }, controller.signal)
+    expect(outcome.data).toMatchObject([{ status: 'interrupted' }, { status: 'interrupted' }])
+    expect(outcome.isError).toBe(true)
+    expect(closed()).toBe(2)
+  })
+
+  it('stops a child that makes no progress, and says so', async () => {
+    const hang: ScriptedTurn = async function* (_, signal) {
+      await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+    }
+    const { said, clock } = setUp({ scripts: [[hang]] })
+    const outcome = said({ goal: 'a' })
+    await clock.waitForSleepers()
+    for (let elapsed = 0; elapsed < 480; elapsed += 30) await clock.advance(30_000)
+    expect((await outcome).text).toMatch(
+      /^The task interrupted .* It made no progress for 4[5-8]\d s \(asking test-model\) and was stopped\./,
+    )
+  })
+
+  it('says why a child could not be made', async () => {
+    const { said } = setUp({
+      createChild: () => Promise.reject(new HermesError('Unknown toolset "x".', { code: 'x' })),
+    })
+    expect(await said({ goal: 'a', toolsets: ['x'] })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('Unknown toolset "x".'),
+    })
+  })
+
+  it('cuts a long answer in the middle', async () => {
+    const { said } = setUp({ limits: { maxAnswerChars: 100 }, scripts: [[{ text: `begin ${'x'.repeat(500)} end` }]] })
+    expect((await said({ goal: 'a' })).text).toMatch(/begin x+\n\[… \d+ characters left out …\]\nx+ end$/)
+  })
+
+  it('is not offered to an agent that may not delegate', async () => {
+    const registry = createToolRegistry({ tools: [createDelegateTaskTool({ delegation: null })] })
+    expect(await registry.definitions()).toEqual([])
+  })
+})
+
+describe('an answer that has to be data', () => {
+  const schema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] }
+
+  it('is read and checked', async () => {
+    const { said, models } = setUp({ scripts: [[{ text: '```json\n{"count": 3}\n```' }]] })
+    const outcome = await said({ goal: 'Count.', output_schema: schema })
+    expect(outcome.data).toMatchObject([{ status: 'completed', output: { count: 3 } }])
+    expect(request(models[0]!)).toContain('must be one JSON object that fits this schema')
+  })
+
+  it('may be mended once', async () => {
+    const { said, models } = setUp({ scripts: [[{ text: 'There are three.' }, { text: '{"count": 3}' }]] })
+    expect((await said({ goal: 'Count.', output_schema: schema })).data).toMatchObject([{ output: { count: 3 } }])
+    expect(request(models[0]!, 1)).toContain('It is not JSON')
+  })
+
+  it('comes as text with the reason when it still does not fit', async () => {
+    const { said } = setUp({ scripts: [[{ text: '{"count": "three"}' }, { text: '{}' }]] })
+    const outcome = await said({ goal: 'Count.', output_schema: schema })
+    expect(outcome.data).toMatchObject([
+      { status: 'completed', answer: '{}', problem: expect.stringContaining('count') },
+    ])
+    expect((outcome.data as JsonObject[])[0]).not.toHaveProperty('output')
+  })
+})

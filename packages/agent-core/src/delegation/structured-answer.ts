@@ -1,0 +1,34 @@
+import { errorLine, isJsonObject, type JsonObject } from '@hermes/contracts'
+import type { JsonSchema } from '@hermes/contracts/tool'
+import { toolParameters } from '@hermes/registry'
+
+/** An answer that has to be data. */
+export type StructuredAnswer =
+  | { readonly type: 'fits'; readonly output: JsonObject }
+  /** One line that says what to mend. */
+  | { readonly type: 'unfit'; readonly problem: string }
+
+/** Reads an answer as JSON, a fence around it or not, and checks it against `schema`. */
+export async function readStructured(answer: string, schema: JsonSchema): Promise<StructuredAnswer> {
+  const text = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(answer)?.[1] ?? answer
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { type: 'unfit', problem: `It is not JSON: ${errorLine(error)}.` }
+  }
+  if (!isJsonObject(value)) return { type: 'unfit', problem: 'It is JSON, but not an object.' }
+  try {
+    const checked = await toolParameters(schema).check(value)
+    return checked.type === 'valid'
+      ? { type: 'fits', output: checked.args as JsonObject }
+      : { type: 'unfit', problem: `It does not fit the schema: ${checked.message}.` }
+  } catch (error) {
+    return { type: 'unfit', problem: `The schema itself cannot be used: ${errorLine(error)}.` }
+  }
+}
+
+/** What a child is told when its answer did not fit. It is told once. */
+export function mendRequest(problem: string): string {
+  return `Your last message cannot be used. ${problem} Send the JSON object again, mended, and nothing else.`
+}

@@ -1,0 +1,1 @@
+export { type AgentCoreToolServices, createDelegateTaskTool } from './delegate-task.js'
