@@ -3,8 +3,10 @@ import type { Action } from './action.js'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'
+import { addCheckpoints } from './program/checkpoints.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
+import { addBranching } from './program/sessions-branching.js'
 import { addUsage } from './program/usage.js'
 
 declare const __HERMES_VERSION__: string
@@ -39,6 +41,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addFallback(program, choose)
   addUsage(program, choose)
   addSessions(program, choose)
+  addCheckpoints(program, choose)
   addBackup(program, choose)
   addConfig(program, choose)
   addMemory(program, choose)
@@ -103,7 +106,7 @@ function addSetup(program: Command, choose: (action: Action) => void): void {
 function addSessions(program: Command, choose: (action: Action) => void): void {
   const sessions = program
     .command('sessions')
-    .description('list, search, show, rename, export and delete past sessions')
+    .description('list, search, show, rename, export, fork and delete past sessions')
   sessions
     .command('list', { isDefault: true })
     .description('the newest sessions')
@@ -143,6 +146,7 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     .action((name, options) =>
       choose(async (world) => (await import('./commands/sessions-edit.js')).exportSession(world, name, options)),
     )
+  addBranching(sessions, choose)
   sessions
     .command('delete <session>')
     .description('delete a session for good; asks first')

@@ -3,8 +3,8 @@ import type { RestoreReport } from './restore-workspace.js'
 
 const SHOWN = 20
 
-/** What a restore did, a line for each kind of thing; paths beyond twenty are counted. */
-export function reportLines(report: RestoreReport): readonly string[] {
+/** What a restore did, a line for each kind of thing; paths beyond twenty are counted. `forceHint` says how to insist. */
+export function reportLines(report: RestoreReport, forceHint: string): readonly string[] {
   const { target, undo, restored, removed, merged, conflicts, unavailable } = report
   const name = `checkpoint ${target.number}${target.label === null ? '' : ` (${target.label})`}`
   const isDone = restored.length + removed.length > 0 || undo !== null
@@ -20,7 +20,7 @@ export function reportLines(report: RestoreReport): readonly string[] {
     conflicts.map(({ path, why }) => `${path} – ${why}`),
   )
   add('Not kept in any checkpoint', unavailable)
-  if (conflicts.length > 0) lines.push('To replace those too, restore again with force.')
+  if (conflicts.length > 0) lines.push(forceHint)
   if (undo) lines.push(`The state before is checkpoint ${undo.number}.`)
   return lines
 }

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync } from 'node:fs'
-import { isAbsolute, normalize, relative } from 'node:path'
+import { basename, dirname, isAbsolute, normalize, relative } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { applyChanges } from './apply-restore.js'
 import { entryAt } from './compare.js'
@@ -12,6 +12,7 @@ import type { Checkpoint } from './record.js'
 import { findCheckpoint } from './records.js'
 import { createSlices } from './slices.js'
 import { keepState, type Workspace } from './workspace.js'
+import { realPrefix } from './workspace-root.js'
 
 /** Which state to go back to, and how. */
 export interface RestoreRequest {
@@ -123,12 +124,18 @@ async function decide(
 
 /** @throws HermesError `checkpoint.outside` */
 export function insideRoot(root: string, path: string): string {
-  const inside = (isAbsolute(path) ? relative(root, path) : normalize(path)).replace(/\/+$/, '')
+  const inside = (isAbsolute(path) ? fromRoot(root, normalize(path)) : normalize(path)).replace(/\/+$/, '')
   if (inside !== '' && inside !== '.' && inside !== '..' && !inside.startsWith('../')) return inside
   throw new HermesError(`${printableName(path)} is not a file or folder inside ${root}.`, {
     code: 'checkpoint.outside',
     details: { path },
   })
+}
+
+/** What is asked for may be a link itself, so links are followed in the folders above it only. */
+function fromRoot(root: string, path: string): string {
+  const plain = relative(root, path)
+  return plain.startsWith('..') ? relative(root, `${realPrefix(dirname(path))}/${basename(path)}`) : plain
 }
 
 function requireKnown(objects: ObjectStore, path: string, trees: readonly string[]): void {

@@ -1,10 +1,9 @@
-import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorLine, HermesError, type Logger, silentLogger } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { destroyedPaths } from '@hermes/safety'
 import type { Checkpoints } from './checkpoints.js'
-import { workspaceRoot } from './workspace-root.js'
+import { realPrefix, workspaceRoot } from './workspace-root.js'
 
 /** Options of {@link createTurnRecorder}. */
 export interface TurnRecorderOptions {
@@ -151,13 +150,4 @@ function describe(action: Action): string {
   const text = action.type === 'spawn' ? action.command : action.type === 'write' ? `write ${action.path}` : action.type
   const line = text.replace(/\s+/g, ' ').trim()
   return `before: ${line.length > REASON_CHARS ? `${line.slice(0, REASON_CHARS)}…` : line}`
-}
-
-/** The path with links followed as far as it is there. */
-function realPrefix(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return dirname(path) === path ? path : `${realPrefix(dirname(path))}/${path.slice(path.lastIndexOf('/') + 1)}`
-  }
 }

@@ -45,3 +45,12 @@ function realFolder(path: string): string | null {
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 }
+
+/** The path with links followed as far as it is there. */
+export function realPrefix(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : `${realPrefix(dirname(path))}/${path.slice(path.lastIndexOf('/') + 1)}`
+  }
+}

@@ -84,6 +84,8 @@ export interface ReadyAgent {
   readonly agent: Agent
   readonly model: string
   readonly provider: string
+  /** Where it works. Absolute. */
+  readonly cwd: string
   /** The models the endpoint offers; empty when it does not say. */
   models(): Promise<readonly string[]>
   /** What endpoints said about how much may still be asked, by key and model. */
@@ -355,6 +357,7 @@ class HomeRuntime implements Runtime {
       agent,
       model: choice.model,
       provider: choice.provider,
+      cwd,
       models,
       limits: () => model.limits(),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),

@@ -17,6 +17,8 @@ export interface Seat {
   readonly agent: Agent
   readonly model: string
   readonly provider: string
+  /** Where the agent works. Absolute. */
+  readonly cwd: string
   readonly desk: ApprovalDesk
   /** The log when the seat was taken. */
   readonly entries: readonly Entry[]
@@ -40,12 +42,13 @@ export async function takeSeat(
     ...(session ? { session } : {}),
     ask: (question, { signal }) => askQuestion(asker, question, signal),
   })
-  const { agent, model, provider } = ready
+  const { agent, model, provider, cwd } = ready
   const desk = openApprovalDesk({ policy: runtime.policy, sessionId: agent.sessionId, asker, isYolo })
   return {
     agent,
     model,
     provider,
+    cwd,
     desk,
     entries: session ? await (await runtime.storage()).entries(session.id) : [],
     models: ready.models,

@@ -33,6 +33,22 @@ export const SLASH_COMMANDS = [
   { name: 'steer', aliases: [], args: 'TEXT', summary: 'tell the run something (also Alt-S)', whileBusy: true },
   { name: 'queue', aliases: ['q'], args: 'TEXT', summary: 'send once the run has ended', whileBusy: true },
   { name: 'retry', aliases: [], args: '', summary: 'send your last message again', whileBusy: false },
+  {
+    name: 'undo',
+    aliases: [],
+    args: '[N]',
+    summary: 'take back your last message and what followed',
+    whileBusy: false,
+  },
+  { name: 'branch', aliases: ['fork'], args: '[NAME]', summary: 'go on in a copy of this session', whileBusy: false },
+  { name: 'checkpoint', aliases: [], args: '[NAME]', summary: 'keep the files as they are now', whileBusy: false },
+  {
+    name: 'rollback',
+    aliases: [],
+    args: '[N [--all] [FILE] | diff N]',
+    summary: 'list checkpoints; bring files and conversation back to one',
+    whileBusy: false,
+  },
   { name: 'yolo', aliases: [], args: '', summary: 'stop or go on asking for approval', whileBusy: true },
   { name: 'exit', aliases: ['quit'], args: '', summary: 'leave (also Ctrl-D)', whileBusy: true },
 ] as const satisfies readonly SlashCommand[]

@@ -2,6 +2,8 @@ import { UsageError } from '../errors.js'
 import { createRecap } from '../render/recap.js'
 import { clip } from '../render/style.js'
 import { findSession } from '../session-choice.js'
+import { branch, undo } from './branch-handlers.js'
+import { checkpoint, rollback } from './checkpoint-handlers.js'
 import { SLASH_COMMANDS, type SlashName } from './slash-commands.js'
 import type { Talk } from './talk.js'
 
@@ -32,6 +34,10 @@ const HANDLERS: Readonly<Record<SlashName, Handler>> = {
   steer: (talk, args) => talk.steer(needed(args, '/steer TEXT')),
   queue: (talk, args) => talk.enqueue(needed(args, '/queue TEXT')),
   retry,
+  undo,
+  branch,
+  checkpoint,
+  rollback,
   yolo,
   exit: (talk) => talk.leave(),
 }

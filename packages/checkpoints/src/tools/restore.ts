@@ -52,7 +52,10 @@ async function restore(services: CheckpointsToolServices, args: Args, context: T
     sessionId: context.sessionId,
     signal: context.signal,
   })
-  return { data: toData(report), text: reportLines(report).join('\n') }
+  return {
+    data: toData(report),
+    text: reportLines(report, 'To replace those too, the user has to want it: restore with force.').join('\n'),
+  }
 }
 
 function toData({ target, undo, restored, removed, merged, conflicts, unavailable }: RestoreReport) {
