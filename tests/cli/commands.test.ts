@@ -91,7 +91,7 @@ describe('hermes sessions', () => {
     const unasked = await hermes(['sessions', 'delete', id])
     expect(unasked).toMatchObject({
       exitCode: 2,
-      stderr: 'hermes: Nobody can be asked here. To delete without asking: --yes\n',
+      stderr: 'hermes: Nobody can be asked here. To go on without asking: --yes\n',
     })
     expect(await hermes(['sessions', 'delete', id, '--yes'])).toMatchObject(fine(`Deleted ${id}\n`))
     expect((await hermes(['sessions', 'list'])).stdout).not.toContain(id)
