@@ -123,7 +123,7 @@ describe('hermes setup with flags', () => {
 })
 
 needs('tmux', hasTmux)('hermes setup in a terminal', () => {
-  const open = (env: Record<string, string> = {}) => openTerminal(['setup'], { home, cwd, columns: 60, env })
+  const open = (env: Record<string, string> = {}) => openTerminal(['setup'], { home, cwd, columns: 60, titles: true, env })
 
   it('asks for address, key and model, hides the key, and stores it for its owner alone', async () => {
     server.setHandler(() => ({ text: 'ready' }))

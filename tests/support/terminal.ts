@@ -1,5 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { CLI, type CliOptions, cliEnv } from './cli.js'
@@ -36,11 +38,26 @@ export interface Terminal extends AsyncDisposable {
   exitCode(): Promise<number>
 }
 
-/** Starts the CLI in a terminal of `columns` by `rows` (default 30). */
-export async function openTerminal(
-  args: readonly string[],
-  options: CliOptions & { readonly columns: number; readonly rows?: number },
-): Promise<Terminal> {
+/** A conversation in which no model is asked for a title, so that a script holds the answers of the conversation alone. */
+const WITHOUT_TITLES = 'auxiliary:\n  title_generation:\n    enabled: false\n'
+
+/** How a terminal is opened. */
+export interface TerminalOptions extends CliOptions {
+  readonly columns: number
+  /** Default 30. */
+  readonly rows?: number
+  /** Leaves the home as it is; otherwise a home without config.yaml gets one that switches titles off. */
+  readonly titles?: boolean
+}
+
+/** Starts the CLI in a terminal of `columns` by `rows`. */
+export async function openTerminal(args: readonly string[], options: TerminalOptions): Promise<Terminal> {
+  if (!options.titles) {
+    await mkdir(options.home, { recursive: true, mode: 0o700 })
+    await writeFile(join(options.home, 'config.yaml'), WITHOUT_TITLES, { flag: 'wx', mode: 0o600 }).catch(
+      () => undefined,
+    )
+  }
   const name = `hermes-test-${randomUUID()}`
   const tmux = (...words: readonly string[]) => run('tmux', ['-L', name, '-f', '/dev/null', ...words])
   const env = Object.entries({ ...cliEnv(options), TERM: options.env?.['TERM'] ?? 'tmux-256color' })

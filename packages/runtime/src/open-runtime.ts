@@ -20,12 +20,13 @@ import { type Backups, openBackups, openStorage, type Storage } from '@hermes/st
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { openContextEngine } from './context-engine.js'
 import { findContextFile, readSoul } from './context-files.js'
-import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
+import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
 import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
+import { HomeModels } from './home-models.js'
 import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
@@ -90,6 +91,11 @@ export interface ReadyAgent {
   models(): Promise<readonly string[]>
   /** What endpoints said about how much may still be asked, by key and model. */
   limits(): readonly KeyLimits[]
+  /**
+   * Gives the session a title of a few words, by a side task, when it has an exchange and no title yet and config.yaml allows it; `null`
+   * where none was given. Never rejects; closing the runtime ends it.
+   */
+  nameSession(): Promise<string | null>
   /** Whether background processes of the agent still run. */
   hasProcesses(): boolean
   /** Ends its background processes and frees what it holds; the session stays. Not while a run is active. */
@@ -117,6 +123,8 @@ export interface Runtime {
   readonly policy: Policy
   /** What agents remember across sessions; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
+  /** What is known about models, loaded on first use. */
+  readonly models: Pick<HomeModels, 'directory' | 'window'>
   /** The session store; opened on first use, from when on it is backed up once a day. */
   storage(): Promise<Storage>
   /** Copies of the session store, in the home's folder `backups`. */
@@ -212,6 +220,7 @@ class HomeRuntime implements Runtime {
   readonly #loaded: Loaded
   readonly #logger: Logger
   readonly #clock: Clock
+  readonly models: HomeModels
   readonly #closers = new Set<() => Promise<void>>()
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
@@ -220,6 +229,7 @@ class HomeRuntime implements Runtime {
   #storage: Promise<Storage> | null = null
   #dailyBackup: DailyBackup | null = null
   #spending: Promise<Spending> | null = null
+  readonly #sideTasks: SideTasks
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     this.#options = options
@@ -229,6 +239,14 @@ class HomeRuntime implements Runtime {
     this.config = loaded.config
     this.problems = loaded.problems
     const { config, secrets, stored } = loaded
+    this.models = new HomeModels({
+      cacheDir: homeLayout(options.home).cache,
+      config,
+      fetchTo: (address) => this.fetchTo(address),
+      clock: this.#clock,
+      logger: this.#logger,
+    })
+    this.#closers.add(() => this.models.close())
     this.#credentials = openCredentials(
       {
         home: options.home,
@@ -241,6 +259,16 @@ class HomeRuntime implements Runtime {
       },
       stored,
     )
+    this.#sideTasks = new SideTasks({
+      config: this.config,
+      wishes: () => this.#wishes(),
+      fallbacks: () => this.fallbacks().choices,
+      endpointOf: (choice) => this.#endpointOf(choice),
+      books: () => this.#books(),
+      storage: () => this.storage(),
+      clock: this.#clock,
+      logger: this.#logger,
+    })
     const { home, userHome, cwd } = options
     this.memory = openHomeMemory({
       home,
@@ -298,13 +326,12 @@ class HomeRuntime implements Runtime {
   }
 
   chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice {
-    return chooseModel({
-      asked,
-      session: asked.session ?? null,
-      ...configuredModels(this.config),
-      secrets: this.#loaded.secrets.values,
-      stored: this.#loaded.stored.providers,
-    })
+    return chooseModel({ asked, session: asked.session ?? null, ...this.#wishes() })
+  }
+
+  #wishes() {
+    const { secrets, stored } = this.#loaded
+    return { ...configuredModels(this.config), secrets: secrets.values, stored: stored.providers }
   }
 
   async createAgent(request: AgentRequest): Promise<ReadyAgent> {
@@ -313,15 +340,19 @@ class HomeRuntime implements Runtime {
     const registry = this.#registry(checkpoints)
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
-    const environment = this.#environment(cwd)
-    const { choice, model, credentials, fetch } = await this.#model(request, environment)
+    const environment = await this.#environment(cwd)
+    const { choice, model, credentials, fetch } = await this.#model(request, environment).catch(async (error) => {
+      await environment.close()
+      throw error
+    })
     const { surface, user } = this.#options
     const storage = await this.storage()
     if (request.session) await storage.updateSession(request.session.id, answering(choice))
+    const named = this.#sideTasks.named('compression', choice)
     const contextEngine = openContextEngine({
       settings: this.config.compression,
-      windowOf: async () => choice.contextLength ?? USUAL_WINDOW,
-      models: [model],
+      windowOf: () => this.models.window(choice),
+      models: [...(named ? [named] : []), model],
       clock: this.#clock,
       logger: this.#logger,
     })
@@ -360,6 +391,8 @@ class HomeRuntime implements Runtime {
       cwd,
       models,
       limits: () => model.limits(),
+      nameSession: () =>
+        isRecorded(request) ? Promise.resolve(null) : this.#sideTasks.nameSession(agent.sessionId, choice),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
         this.#closers.delete(closeEnvironment)
@@ -421,6 +454,7 @@ class HomeRuntime implements Runtime {
   }
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
+    await this.#loaded.stored.look()
     const chosen = request.replay === undefined ? this.chooseModel(request) : REPLAYED
     const traffic = await openTraffic({
       ...request,
@@ -437,22 +471,34 @@ class HomeRuntime implements Runtime {
     const cacheTtl = this.config.prompt_caching.cache_ttl
     const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#usableFallbacks()
     const credentials = chosen === REPLAYED ? null : await this.credentialsFor(choice)
-    const standIns = fallbacks.map(async (one) =>
-      toModelEndpoint(one, {
-        fetch: this.fetchTo(one.baseUrl),
-        cacheTtl,
-        credentials: await this.credentialsFor(one),
-      }),
-    )
     const model = createModelClient({
-      ...toModelEndpoint({ ...choice, baseUrl: traffic.baseUrl }, { fetch: traffic.fetch, cacheTtl, credentials }),
-      fallbacks: await Promise.all(standIns),
+      ...toModelEndpoint(
+        { ...choice, baseUrl: traffic.baseUrl },
+        {
+          fetch: traffic.fetch,
+          cacheTtl,
+          credentials,
+          prices: this.models.pricesOf(choice, cacheTtl),
+        },
+      ),
+      fallbacks: await Promise.all(fallbacks.map((one) => this.#endpointOf(one))),
       ...(chosen === REPLAYED ? {} : await this.#books()),
       maxRetries: this.config.agent.api_max_retries,
       clock: this.#clock,
       logger: this.#logger,
     })
-    return { choice, model, credentials, fetch: traffic.fetch }
+    const isReal = chosen !== REPLAYED && request.record === undefined
+    return { choice, model: isReal ? this.models.watch(model, choice) : model, credentials, fetch: traffic.fetch }
+  }
+
+  async #endpointOf(choice: ModelChoice): Promise<ModelEndpoint> {
+    const cacheTtl = this.config.prompt_caching.cache_ttl
+    return toModelEndpoint(choice, {
+      fetch: this.fetchTo(choice.baseUrl),
+      cacheTtl,
+      prices: this.models.pricesOf(choice, cacheTtl),
+      credentials: await this.credentialsFor(choice),
+    })
   }
 
   /** Where finished calls are written down, and what they may come to; the same for all agents of this home. */
@@ -475,11 +521,7 @@ class HomeRuntime implements Runtime {
   fallbacks(): Fallbacks {
     const { fallback_providers: entries } = this.config
     if (entries.length === 0) return { choices: [], problems: [] }
-    return chooseFallbacks(entries, {
-      ...configuredModels(this.config),
-      secrets: this.#loaded.secrets.values,
-      stored: this.#loaded.stored.providers,
-    })
+    return chooseFallbacks(entries, this.#wishes())
   }
 
   /** Takes out the secrets of the home and `more` of them. */
@@ -516,6 +558,7 @@ class HomeRuntime implements Runtime {
     const storage = await this.#storage?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
+    await this.#sideTasks.close()
     const books = await this.#spending?.catch(() => null)
     await books?.flush()
     const results = await Promise.allSettled([...closers.map((close) => close()), storage?.close()])
@@ -529,16 +572,17 @@ class HomeRuntime implements Runtime {
 }
 
 function probeFor(request: AgentRequest, environment: Environment) {
-  return request.record !== undefined || request.replay !== undefined ? environment.probe() : null
+  return isRecorded(request) ? environment.probe() : null
+}
+
+function isRecorded({ record, replay }: AgentRequest): boolean {
+  return record !== undefined || replay !== undefined
 }
 
 /** What a session remembers of who answers in it. */
 function answering({ model, provider, baseUrl }: ModelChoice) {
   return { model, provider, baseUrl }
 }
-
-/** Tokens; what a window is taken to be where nobody knows. A smaller one is found out by the first refusal. */
-const USUAL_WINDOW = 128_000
 
 /** Who answers in place of a model; which one it stands for is in the recording. */
 const REPLAYED: ModelChoice = {

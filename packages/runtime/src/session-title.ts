@@ -57,12 +57,15 @@ function firstExchange(entries: readonly Entry[]): string | null {
   return `Person: ${asked.slice(0, MAX_EXCERPT_CHARS)}\n\nAssistant: ${answered.slice(0, MAX_EXCERPT_CHARS)}`
 }
 
-/** The first line without what models like to put around it; `null` when nothing is left. */
+/** Quotes, marks and full stops that models like to put around a name. */
+const AROUND = /^["'«»“”„*#`\s]+|["'«»“”„*`\s.]+$/g
+
+/** The first line without what does not belong to a name; `null` when nothing is left. */
 function toTitle(text: string): string | null {
-  const line = text.trim().split('\n')[0] ?? ''
+  const line = (text.trim().split('\n')[0] ?? '').replace(AROUND, '')
   const bare = line
-    .replace(/^(?:title|name)\s*:\s*/i, '')
-    .replace(/^["'«»“”„*#\s]+|["'«»“”„*\s.]+$/g, '')
+    .replace(/^(?:title|name)\s*:/i, '')
+    .replace(AROUND, '')
     .replace(/\s+/g, ' ')
   return bare === '' ? null : [...bare].slice(0, MAX_TITLE_CHARS).join('').trim()
 }
