@@ -50,6 +50,7 @@ export class Conversation implements ConsoleHandlers, Talk {
   #isMidLine = false
   #opened: Console | null = null
   #seat: Seat | null = null
+  #namedBy: Seat | null = null
   #wake: () => void = () => undefined
   #turn: { readonly showStatus: () => void } | null = null
   #isLeaving = false
@@ -260,6 +261,7 @@ export class Conversation implements ConsoleHandlers, Talk {
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
+      if (isCompleted) this.#giveTitle()
     } catch (error) {
       this.say(describeFailure(error).line)
     } finally {
@@ -276,6 +278,13 @@ export class Conversation implements ConsoleHandlers, Talk {
     for (const text of late) this.#echo(text)
     if (isCompleted && !this.#isLeaving) await this.turn({ resume: true })
     else this.say('This goes out with your next message.')
+  }
+
+  /** Once for each agent that answered; the next line is not kept waiting, and it never rejects. */
+  #giveTitle(): void {
+    if (this.#namedBy === this.seat) return
+    this.#namedBy = this.seat
+    void this.seat.nameSession()
   }
 
   async #storeTitle(): Promise<void> {

@@ -25,6 +25,7 @@ export interface Seat {
   models(): Promise<readonly string[]>
   /** What endpoints said about how much may still be asked. */
   limits: ReadyAgent['limits']
+  nameSession: ReadyAgent['nameSession']
   /** Frees the agent; one whose background processes still run keeps them until the end. */
   leave(): Promise<void>
 }
@@ -53,6 +54,7 @@ export async function takeSeat(
     entries: session ? await (await runtime.storage()).entries(session.id) : [],
     models: ready.models,
     limits: ready.limits,
+    nameSession: ready.nameSession,
     leave: async () => {
       desk.close()
       if (!ready.hasProcesses()) await ready.close()
