@@ -69,7 +69,7 @@ describe('the keys of a choice', () => {
   it('are the plain one where there is no other', async () => {
     const { source, stored, home } = await open({ secrets: { OPENAI_API_KEY: 'sk-env-one' } }, { provider: 'openai' })
     expect(await source()).toBeNull()
-    expect(stored).toEqual({ exists: false, providers: {}, problems: [] })
+    expect(stored).toMatchObject({ providers: {}, problems: [] })
     await expect(access(join(home, 'auth.json.locks'))).rejects.toThrow()
   })
 
@@ -89,6 +89,16 @@ describe('the keys of a choice', () => {
     const verdict = { reason: 'billing', shouldRotateCredential: true } as never
     await pool.report(first, { type: 'failed', verdict })
     expect([first.secret, (await pool.select())?.secret]).toEqual(['sk-env-one', 'sk-env-two'])
+  })
+
+  it('are those that auth.json has by now', async () => {
+    const { home, source, stored } = await open({ secrets: { OPENAI_API_KEY: 'sk-env-one' } }, { provider: 'openai' })
+    expect(await source()).toBeNull()
+    await writeFile(join(home, 'auth.json'), JSON.stringify({ credential_pool: { openai: [key('a')] } }), {
+      mode: 0o600,
+    })
+    await stored.look()
+    expect(await (await source())!.select()).not.toBeNull()
   })
 
   it('never hold a variable of another tool as a spare', async () => {

@@ -26,24 +26,37 @@ export interface Credentials {
   sourceFor(choice: ModelChoice): Promise<CredentialSource | null>
 }
 
-/**
- * What `auth.json` holds: the providers with keys or logins, each with the server they are for (`null`: the provider's own), and what is
- * wrong with the file, a line each. Without the file nothing is loaded.
- */
+/** What `auth.json` holds. */
 export interface StoredCredentials {
-  readonly exists: boolean
+  /** The providers with keys or logins, each with the server they are for; `null` for the provider's own. As of the last look. */
   readonly providers: Readonly<Record<string, string | null>>
+  /** What is wrong with the file, a line each. As of the first look. */
   readonly problems: readonly string[]
+  /** Looks again, as a long-running program does before each new agent. Never rejects. */
+  look(): Promise<void>
 }
 
-/** Looks at `auth.json` of a home. Never rejects. */
+/** Looks at `auth.json` of a home. Without the file nothing is loaded. Never rejects. */
 export async function findCredentials(home: string, clock: Clock): Promise<StoredCredentials> {
-  const path = homeLayout(home).auth
+  const { auth } = homeLayout(home)
+  let found = await listCredentials(auth, clock)
+  return {
+    get providers() {
+      return found.providers
+    },
+    problems: found.problems,
+    look: async () => {
+      found = await listCredentials(auth, clock)
+    },
+  }
+}
+
+async function listCredentials(path: string, clock: Clock): Promise<Pick<StoredCredentials, 'providers' | 'problems'>> {
   const exists = await access(path).then(
     () => true,
     () => false,
   )
-  if (!exists) return { exists, providers: {}, problems: [] }
+  if (!exists) return { providers: {}, problems: [] }
   const problems: string[] = []
   try {
     const { openCredentialStore } = await import('@hermes/credential-pool')
@@ -52,9 +65,9 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
       const first = (await store.list(provider)).find(({ state }) => state.type !== 'absent')
       return [provider, first?.baseUrl ?? null]
     })
-    return { exists, providers: Object.fromEntries(await Promise.all(providers)), problems }
+    return { providers: Object.fromEntries(await Promise.all(providers)), problems }
   } catch (error) {
-    return { exists, providers: {}, problems: [...problems, errorLine(error)] }
+    return { providers: {}, problems: [...problems, errorLine(error)] }
   }
 }
 

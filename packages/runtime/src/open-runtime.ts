@@ -456,6 +456,7 @@ class HomeRuntime implements Runtime {
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
     await this.#loaded.stored.look()
+    await this.#loaded.stored.look()
     const chosen = request.replay === undefined ? this.chooseModel(request) : REPLAYED
     const traffic = await openTraffic({
       ...request,
