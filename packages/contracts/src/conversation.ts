@@ -4,12 +4,14 @@ export {
   type Entry,
   latestCompaction,
   latestPrompt,
+  liveEntries,
   type MessageEntry,
   type ModelEntry,
   type NewEntry,
   type NoteEntry,
   type PromptEntry,
   project,
+  type UndoEntry,
 } from './conversation/entry.js'
 export {
   type AssistantMessage,
@@ -34,6 +36,6 @@ export {
   userText,
 } from './conversation/message.js'
 export { estimateTokens } from './conversation/tokens.js'
-export { liveEntries, turnStarts, type UndoEntry } from './conversation/undo.js'
+export { turnStarts } from './conversation/turn-starts.js'
 export { addUsage, noUsage, type Usage } from './conversation/usage.js'
 export { checkConversation, type RepairRules, repairConversation, type Violation } from './conversation/validity.js'

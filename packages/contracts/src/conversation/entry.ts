@@ -1,7 +1,6 @@
 import type { JsonObject } from '../json.js'
 import type { ToolDefinition } from '../tool.js'
 import type { Message, UserMessage } from './message.js'
-import { liveEntries, type UndoEntry } from './undo.js'
 import type { Usage } from './usage.js'
 
 /** A message of the conversation; `usage` belongs to assistant messages. */
@@ -56,6 +55,13 @@ export interface NoteEntry {
   readonly data: JsonObject
 }
 
+/** Takes back the conversation from an entry on; the entries themselves stay in the log. */
+export interface UndoEntry {
+  readonly type: 'undo'
+  /** Messages, call starts and compactions from here up to this entry no longer count. */
+  readonly fromSeq: number
+}
+
 /** What is appended to a session. */
 export type NewEntry =
   | MessageEntry
@@ -76,6 +82,24 @@ export function latestPrompt(entries: readonly Entry[]): PromptEntry | null {
     if (entry.type === 'prompt') return entry
   }
   return null
+}
+
+/**
+ * The entries that still count, undo entries left out. The prompt, models and notes stay whatever was undone: the prompt is frozen for
+ * the session, the others tell of things outside the conversation. Pure and idempotent; entries must be in order of `seq`.
+ */
+export function liveEntries(entries: readonly Entry[]): readonly Entry[] {
+  if (!entries.some((entry) => entry.type === 'undo')) return entries
+  let live: Entry[] = []
+  for (const entry of entries) {
+    if (entry.type === 'undo') live = live.filter((earlier) => earlier.seq < entry.fromSeq || outlivesUndo(earlier))
+    else live.push(entry)
+  }
+  return live
+}
+
+function outlivesUndo({ type }: Entry): boolean {
+  return type === 'prompt' || type === 'model' || type === 'note'
 }
 
 const SUMMARY_NOTE =
