@@ -1,5 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Message } from '@hermes/contracts/conversation'
@@ -48,6 +51,25 @@ async function failure(made = transport(), credential: string | null = null): Pr
   )
 }
 
+/** Runs `work` with variables set, and takes them away again. */
+async function withEnvironment(values: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<void> {
+  Object.assign(process.env, values)
+  try {
+    await work()
+  } finally {
+    for (const name of Object.keys(values)) delete process.env[name]
+  }
+}
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-aws-'))
+  try {
+    await work(folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
 /** Answers from memory, for shapes no well-behaved server sends. */
 function raw(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit = {}): Transport {
   const type = typeof body === 'string' ? 'application/json' : 'application/vnd.amazon.eventstream'
@@ -78,14 +100,11 @@ describe('the bedrock-converse wire', () => {
       AWS_LAMBDA_FUNCTION_NAME: 'leaked',
       _X_AMZN_TRACE_ID: 'leaked',
     }
-    Object.assign(process.env, leaks)
-    try {
+    await withEnvironment(leaks, async () => {
       server.setHandler(() => ({ text: 'ok' }))
       await finish(transport({ headers: { 'x-own': '1' } }), {}, 'secret-key')
       await finish()
-    } finally {
-      for (const name of Object.keys(leaks)) delete process.env[name]
-    }
+    })
     const [sent, unsigned] = server.requests
     expect(sent?.body).toEqual({
       model: CLAUDE,
@@ -126,25 +145,49 @@ describe('the bedrock-converse wire', () => {
     expect(headers['authorization']).toBe(signature({ path, headers, body, secret: KEYS.split(':')[1]! }))
   })
 
-  it('looks where AWS tools keep their keys when asked to, and says what to do when nothing is there', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'hermes-aws-'))
-    const [AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE] = [join(folder, 'credentials'), join(folder, 'config')]
-    await writeFile(AWS_SHARED_CREDENTIALS_FILE, '[dev]\naws_access_key_id = AKIADEV\naws_secret_access_key = s\n')
-    const values = { AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_EC2_METADATA_DISABLED: 'true' }
-    Object.assign(process.env, values)
-    try {
-      server.enqueue({ text: 'ok' })
-      await finish(transport(), {}, 'aws:dev')
-      expect(server.requests[0]?.headers['authorization']).toMatch(/Credential=AKIADEV\/\d+\/us-east-1\/bedrock\//)
-      expect(await failure(transport(), 'aws')).toMatchObject({
-        code: 'transport.auth',
-        retryable: false,
-        message: expect.stringMatching(/^No AWS credentials: .*\. Set AWS_BEARER_TOKEN_BEDROCK[^\n]*$/),
+  it('looks where AWS tools keep their keys when asked to, and says what to do when nothing is there', () =>
+    withFolder(async (folder) => {
+      const credentials = join(folder, 'credentials')
+      await writeFile(credentials, '[dev]\naws_access_key_id = AKIADEV\naws_secret_access_key = s\n')
+      const values = {
+        AWS_SHARED_CREDENTIALS_FILE: credentials,
+        AWS_CONFIG_FILE: join(folder, 'config'),
+        AWS_EC2_METADATA_DISABLED: 'true',
+      }
+      await withEnvironment(values, async () => {
+        server.enqueue({ text: 'ok' })
+        await finish(transport(), {}, 'aws:dev')
+        expect(server.requests[0]?.headers['authorization']).toMatch(/Credential=AKIADEV\/\d+\/us-east-1\/bedrock\//)
+        expect(await failure(transport(), 'aws')).toMatchObject({
+          code: 'transport.auth',
+          retryable: false,
+          message: expect.stringMatching(/^No AWS credentials: .*\. Set AWS_BEARER_TOKEN_BEDROCK[^\n]*$/),
+        })
+        expect(server.requests).toHaveLength(1)
       })
-      expect(server.requests).toHaveLength(1)
+    }))
+
+  it('stops at once while the SDK looks for keys', async () => {
+    const silent = createServer()
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+    try {
+      await withEnvironment({ AWS_CONTAINER_CREDENTIALS_FULL_URI: address }, async () => {
+        const abort = new AbortController()
+        const asked = once(silent, 'request')
+        const events = transport().stream(request, { credential: 'aws', signal: abort.signal })
+        const next = expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ name: 'AbortError' })
+        const [{ socket }] = (await asked) as [IncomingMessage]
+        abort.abort()
+        await next
+        // The SDK is still waiting.
+        expect(socket.destroyed).toBe(false)
+        expect(server.requests).toHaveLength(0)
+      })
     } finally {
-      for (const name of Object.keys(values)) delete process.env[name]
-      await rm(folder, { recursive: true })
+      silent.closeAllConnections()
+      silent.close()
     }
   })
 

@@ -58,7 +58,15 @@ export function createSdkClient(options: SdkClientOptions): SdkClient {
     }),
   })
   for (const name of ['getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
-  return { send: (input, streaming, { signal }) => send(client, input, { streaming, signal }) }
+  return { send: (input, streaming, { signal }) => untilAborted(signal, send(client, input, { streaming, signal })) }
+}
+
+/** The SDK looks for credentials to the end, whatever the signal says. */
+function untilAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  return Promise.race([work, aborted])
 }
 
 async function send(

@@ -12,6 +12,7 @@ import {
 } from '@hermes/contracts/conversation'
 import { sameStamp } from '../same-stamp.js'
 import { wireCallId } from '../wire-call-id.js'
+import { wireToolName } from '../wire-tool-name.js'
 import type { WireBlock, WireJson, WireMessage, WireSystem, WireThought } from './wire-types.js'
 
 /** A conversation as this wire has it. */
@@ -50,7 +51,7 @@ export function toWireConversation(messages: readonly Message[], options: Conver
     if (last?.role === 'user') last.content.push(...blocks)
     else wire.push({ role: 'user', content: [...blocks] })
   }
-  for (const message of repairConversation(messages)) {
+  for (const message of repairConversation(messages, { endWithUser: true })) {
     switch (message.role) {
       case 'system':
         system.push(...texts(message.content))
@@ -167,7 +168,15 @@ function assistantBlocks(message: AssistantMessage, stamp: EndpointStamp): WireB
       case 'reasoning':
         return thoughts(part, stamp)
       case 'tool-call':
-        return [{ toolUse: { toolUseId: wireCallId(part.id), name: part.name, input: (part.args ?? {}) as WireJson } }]
+        return [
+          {
+            toolUse: {
+              toolUseId: wireCallId(part.id),
+              name: wireToolName(part.name),
+              input: (part.args ?? {}) as WireJson,
+            },
+          },
+        ]
       default:
         return part satisfies never
     }
