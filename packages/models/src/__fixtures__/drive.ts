@@ -3,7 +3,7 @@ import type { FakeClock } from '@hermes/testkit'
 
 /** Text after which a scripted answer stalls: time then passes until the transport notices. */
 export const STALLS_HERE = 'half'
-export const STALL_MS = 180_000
+const STALL_MS = 180_000
 
 /** How a call ended. */
 export interface Outcome {

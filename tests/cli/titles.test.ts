@@ -1,0 +1,45 @@
+// A conversation names itself, beside its first turn; a single question does not.
+import { expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
+
+const scene = useScene()
+
+needs('tmux', hasTmux)('titles at the keyboard', () => {
+  it('a conversation has a title after its first answer, and the next answer does not wait for it', async () => {
+    const { server, home, cwd } = scene
+    const named = Promise.withResolvers<void>()
+    server.setHandler(async ({ body }) => {
+      const isTitle = JSON.stringify(body.messages).includes('Name the conversation below')
+      if (!isTitle) return { text: `Answer to ${body.messages.length} messages.` }
+      await named.promise
+      return { text: 'Adding two and two' }
+    })
+    const args = ['--base-url', server.baseUrl, '-m', 'm']
+    await using terminal = await openTerminal(args, { home, cwd, columns: 80, titles: true })
+    await terminal.shows(/>$/)
+    for (const [line, answer] of [
+      ['What is 2 + 2?', 'Answer to 2 messages.'],
+      ['And 3 + 3?', 'Answer to 4 messages.'],
+    ] as const) {
+      await terminal.type(line)
+      await terminal.press('Enter')
+      await terminal.shows(answer)
+    }
+    named.resolve()
+    await expect
+      .poll(async () => (await runCli(['sessions', 'list', '--json'], { home, cwd })).stdout, { timeout: 15_000 })
+      .toContain('"title":"Adding two and two"')
+    expect(server.requests).toHaveLength(3)
+  })
+})
+
+it('a single question costs one call', async () => {
+  const { server, home, cwd } = scene
+  server.enqueue({ text: 'Four.' })
+  const result = await runCli(['chat', '-q', 'What is 2 + 2?', '--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Four.\n' })
+  expect(server.requests).toHaveLength(1)
+})
