@@ -24,6 +24,7 @@ import { compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { type AgentHooks, observe } from './hooks.js'
+import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import { createMemoryStore } from './memory-store.js'
 import { type RunInput, run } from './run.js'
 import {
@@ -76,6 +77,8 @@ export interface AgentOptions extends Sampling {
   readonly notices?: boolean
   /** Model calls per run before the one grace call. Default 90, at least 1. */
   readonly maxTurns?: number
+  /** What is done about calls that go in circles. Default: the model is told. */
+  readonly loopGuard?: LoopGuardOptions
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
   readonly clock?: Clock
@@ -154,6 +157,7 @@ function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'no
       temperature: options.temperature,
       reasoningEffort: options.reasoningEffort,
     }),
+    loopGuard: options.loopGuard ?? {},
     clock,
     logger,
     session: new SessionLog({
@@ -218,7 +222,8 @@ class CoreAgent implements Agent {
     const emit = (event: AgentEventBody, seq?: number) => {
       events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
     }
-    return { ...this.#parts, runId, signal: controller.signal, emit }
+    const guard = new LoopGuard(this.#parts.loopGuard)
+    return { ...this.#parts, guard, runId, signal: controller.signal, emit }
   }
 
   async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {

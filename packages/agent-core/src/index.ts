@@ -12,6 +12,7 @@ export {
 export { describeRetry } from './describe-retry.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'
+export type { LoopGuardOptions } from './loop-guard.js'
 export { createMemoryStore } from './memory-store.js'
 export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt.js'
 export type { RunInput } from './run.js'

@@ -8,6 +8,7 @@ import type { Answer, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
+import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
 import type { SessionLog } from './session.js'
 
 /** How sampling is set for every call of an agent. */
@@ -28,6 +29,7 @@ export interface AgentParts {
   readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
   readonly maxTurns: number
   readonly sampling: Sampling
+  readonly loopGuard: LoopGuardOptions
   readonly clock: Clock
   readonly logger: Logger
   readonly session: SessionLog
@@ -39,6 +41,7 @@ export interface AgentParts {
 
 /** One run's view of the agent. */
 export interface RunContext extends AgentParts {
+  readonly guard: LoopGuard
   readonly runId: string
   readonly signal: AbortSignal
   emit(event: AgentEventBody, seq?: number): void

@@ -165,7 +165,13 @@ async function runCalls(
   progress: Progress,
 ): Promise<RunResult | null> {
   const end = await runToolCalls(context, calls)
+  if (context.guard.halted !== null) return halted(progress, context.guard.halted)
   return end.type === 'parked' ? { status: 'parked', ...progress, pending: end.approvalIds } : null
+}
+
+function halted(progress: Progress, reason: string): RunResult {
+  const message = `${reason} The run was ended because it went in circles; continue the session to go on.`
+  return { status: 'stopped', ...progress, error: { code: 'agent.loop', message, details: {} } }
 }
 
 async function loop(context: RunContext, progress: Progress): Promise<RunResult> {

@@ -121,6 +121,8 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
     toolName: tool.name,
     args: args as JsonObject,
   }
+  const verdict = context.guard.before(tool.name, args as JsonObject)
+  if (verdict.type !== 'allow') return { type: 'settled', call, outcome: errorOutcome(verdict.text) }
   const block = await blockedBy(context.hooks, context.logger, hooked)
   if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
   try {
@@ -228,6 +230,8 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
     text: origin === 'steer' ? `[The user added while you were working: ${text}]` : text,
   }))
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
+  const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
+  if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const seq = await appendResult(context, ready.call, toolName, { ...kept, content: [...outcome.content, ...extra] })
@@ -248,6 +252,14 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
     },
     seq,
   )
+}
+
+function repetition(
+  { guard }: RunContext,
+  { tool, args }: ReadyCall & { readonly type: 'ready' },
+  outcome: ToolOutcome,
+): string | null {
+  return guard.after({ toolName: tool.name, args: args as JsonObject, effect: tool.effect ?? 'write', outcome })
 }
 
 function appendResult(

@@ -1,0 +1,138 @@
+import type { JsonValue } from '@hermes/contracts'
+import { messageText, type ToolMessage } from '@hermes/contracts/conversation'
+import type { ToolOutcome } from '@hermes/registry'
+
+/** What is done about calls that go in circles. */
+export interface LoopGuardOptions {
+  /** Whether the model is told on the result. Default `true`. */
+  readonly warnings?: boolean
+  /** Whether calls are refused, and the run is ended, when it goes on all the same; for runs that nobody watches. Default `false`. */
+  readonly hardStops?: boolean
+}
+
+/** What a call that is about to run gets. */
+export type GuardVerdict =
+  | { readonly type: 'allow' }
+  /** Not run; the text is its result. */
+  | { readonly type: 'block'; readonly text: string }
+  /** Not run, and the run ends after it. */
+  | { readonly type: 'halt'; readonly text: string }
+
+/** Failures of these, and results that stay the same, are everyday: tests that fail, processes that are waited for. */
+const TOLERATED: ReadonlySet<string> = new Set([
+  'terminal',
+  'process',
+  'execute_code',
+  'browser_navigate',
+  'web_extract',
+])
+
+const SAME_FAILURE = { warn: 2, stop: 5 }
+const TOOL_FAILURE = { warn: 3, stop: 8 }
+const SAME_RESULT = { warn: 2, stop: 5 }
+
+/** A finished call, as the guard counts it. */
+export interface GuardedCall {
+  readonly toolName: string
+  readonly args: JsonValue
+  readonly effect: 'read' | 'write'
+  readonly outcome: ToolOutcome
+}
+
+/**
+ * Notices within one run that a model calls the same thing over and over: a call that fails with the same arguments, a tool that fails
+ * whatever the arguments, a read that brings nothing new. Whatever changes something with success starts the count anew, since a call
+ * may well come out differently after it.
+ */
+export class LoopGuard {
+  readonly #options: Required<LoopGuardOptions>
+  readonly #failures = new Map<string, number>()
+  readonly #toolFailures = new Map<string, number>()
+  readonly #results = new Map<string, { readonly text: string; readonly count: number }>()
+  #halted: string | null = null
+
+  constructor({ warnings = true, hardStops = false }: LoopGuardOptions = {}) {
+    this.#options = { warnings, hardStops }
+  }
+
+  /** Why the run is to end; `null` as long as it may go on. */
+  get halted(): string | null {
+    return this.#halted
+  }
+
+  before(toolName: string, args: JsonValue): GuardVerdict {
+    if (!this.#options.hardStops || TOLERATED.has(toolName)) return { type: 'allow' }
+    const key = keyOf(toolName, args)
+    const toolFailures = this.#toolFailures.get(toolName) ?? 0
+    if (toolFailures >= TOOL_FAILURE.stop) {
+      this.#halted = `${toolName} failed ${toolFailures} times in a row.`
+      return { type: 'halt', text: `Not run: ${this.#halted} The run ends here.` }
+    }
+    const failures = this.#failures.get(key) ?? 0
+    if (failures >= SAME_FAILURE.stop)
+      return block(`this call failed ${failures} times with the same arguments. Do something else.`)
+    const same = this.#results.get(key)?.count ?? 0
+    if (same >= SAME_RESULT.stop)
+      return block(`this call brought the same result ${same} times. Use that result, or do something else.`)
+    return { type: 'allow' }
+  }
+
+  /** Counts a finished call. Gives what the model should be told on its result; `null` for nothing. */
+  after({ toolName, args, effect, outcome }: GuardedCall): string | null {
+    const key = keyOf(toolName, args)
+    const hint = outcome.isError ? this.#failed(toolName, key) : this.#worked(toolName, key, effect, outcome)
+    return this.#options.warnings && hint !== null ? `[${hint}]` : null
+  }
+
+  #failed(toolName: string, key: string): string | null {
+    const failures = add(this.#failures, key)
+    const toolFailures = TOLERATED.has(toolName) ? 0 : add(this.#toolFailures, toolName)
+    if (failures >= SAME_FAILURE.warn)
+      return `This call has now failed ${failures} times with the same arguments. Change the arguments or the approach; do not repeat it.`
+    if (toolFailures >= TOOL_FAILURE.warn)
+      return `${toolName} has failed ${toolFailures} times in a row. Read the errors and take another way.`
+    return null
+  }
+
+  #worked(toolName: string, key: string, effect: 'read' | 'write', outcome: ToolOutcome): string | null {
+    this.#failures.delete(key)
+    this.#toolFailures.delete(toolName)
+    if (effect === 'write') {
+      this.#failures.clear()
+      this.#toolFailures.clear()
+      this.#results.clear()
+      return null
+    }
+    if (TOLERATED.has(toolName)) return null
+    const text = messageText({ role: 'tool', callId: '', toolName, content: outcome.content } satisfies ToolMessage)
+    const last = this.#results.get(key)
+    const count = last?.text === text ? last.count + 1 : 1
+    this.#results.set(key, { text, count })
+    if (count < SAME_RESULT.warn) return null
+    return `This call has now brought the same result ${count} times. It is above; use it.`
+  }
+}
+
+function block(reason: string): GuardVerdict {
+  return { type: 'block', text: `Not run: ${reason}` }
+}
+
+function add(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1
+  counts.set(key, count)
+  return count
+}
+
+/** The same for arguments whose keys come in another order. */
+function keyOf(toolName: string, args: JsonValue): string {
+  return `${toolName} ${JSON.stringify(sorted(args))}`
+}
+
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => sorted(item))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : [[key, sorted(item)] as const],
+  )
+  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)))
+}
