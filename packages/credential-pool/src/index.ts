@@ -8,5 +8,5 @@ export {
 export type { BorrowedKey, CredentialState } from './entry.js'
 export type { CredentialInfo } from './info.js'
 export { parseResetTime } from './reset-time.js'
-export { POOL_STRATEGIES, type PoolStrategy, parseStrategy } from './strategy.js'
+export { POOL_STRATEGIES, type PoolStrategy } from './strategy.js'
 export type { OAuthSettings, RenewTokens, TokenSet } from './tokens.js'

@@ -11,11 +11,6 @@ export const POOL_STRATEGIES: readonly PoolStrategy[] = Object.freeze([
   'random',
 ])
 
-/** The strategy of that name, with `-` or `_`; `null` when there is none. */
-export function parseStrategy(name: string): PoolStrategy | null {
-  return POOL_STRATEGIES.find((strategy) => strategy === name.trim().toLowerCase().replaceAll('_', '-')) ?? null
-}
-
 /** Whether each choice has to be written down for the next one. */
 export function isCounting(strategy: PoolStrategy): boolean {
   return strategy === 'round-robin' || strategy === 'least-used'
