@@ -1,3 +1,5 @@
+import type { TerminalSettings } from './terminal-settings.js'
+
 /** `config.yaml` with defaults filled in. Names are those of the file; keys that are not listed here are kept too. */
 export interface HermesConfig {
   readonly model: ModelSettings
@@ -34,14 +36,7 @@ export interface HermesConfig {
     readonly api_max_retries: number
     readonly disabled_toolsets: readonly string[]
   }
-  readonly terminal: {
-    /** Default `local`. */
-    readonly backend: string
-    readonly cwd?: string
-    /** Seconds a command may take. Default 180. */
-    readonly timeout: number
-    readonly env_passthrough: readonly string[]
-  }
+  readonly terminal: TerminalSettings
   readonly compression: {
     /** Whether long sessions are condensed. Default `true`. */
     readonly enabled: boolean

@@ -2,9 +2,16 @@ export { type CheckConfigOptions, checkConfig, type KnownNames } from './check-c
 export { getConfigValue } from './config-value.js'
 export { changeConfigList, setConfigValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'
-export type { ApiServerSettings, CheckpointSettings, HermesConfig, ModelSettings, ProviderSettings } from './hermes-config.js'
+export type {
+  ApiServerSettings,
+  CheckpointSettings,
+  HermesConfig,
+  ModelSettings,
+  ProviderSettings,
+} from './hermes-config.js'
 export { type DefaultHomeOptions, defaultHome, type HomeLayout, homeLayout } from './home.js'
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.js'
 export { appendPermission, type Decision, loadPermissions, type Permissions } from './permissions.js'
 export type { ConfigProblem } from './problem.js'
 export { loadSecrets, type Secrets, setSecret, type Variables } from './secrets.js'
+export type { TerminalSettings } from './terminal-settings.js'

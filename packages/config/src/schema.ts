@@ -1,3 +1,5 @@
+import { TERMINAL_FIELDS } from './terminal-settings.js'
+
 /** What one key of `config.yaml` may hold. */
 export type Field =
   | { readonly type: 'text'; readonly default?: string }
@@ -146,12 +148,7 @@ export const SCHEMA: Section = section({
   }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
-  terminal: section({
-    backend: { type: 'text', default: 'local' },
-    cwd: text,
-    timeout: seconds(180),
-    env_passthrough: texts,
-  }),
+  terminal: section(TERMINAL_FIELDS),
   compression: section({
     enabled: { type: 'boolean', default: true },
     threshold: { type: 'share' },

@@ -22,3 +22,4 @@ export {
   type ToolStatus,
 } from './open-runtime.js'
 export { configuredModels } from './settings.js'
+export type { BackendStatus } from './terminal-backends.js'

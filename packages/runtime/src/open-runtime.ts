@@ -15,7 +15,6 @@ import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type KeyLimits, type ModelEndpoint, type ResilientModelClient } from '@hermes/models'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
-import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import { type Backups, openBackups, openStorage, type Storage } from '@hermes/storage'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { openContextEngine } from './context-engine.js'
@@ -30,9 +29,11 @@ import { HomeModels } from './home-models.js'
 import { makeHome } from './make-home.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
+import { type EnvironmentRequest, openEnvironment } from './open-environment.js'
 import { configuredModels, toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
 import { openSpending, type Spending } from './spending.js'
+import type { BackendStatus } from './terminal-backends.js'
 import { openTraffic } from './traffic.js'
 
 /** The world a runtime lives in; nothing else is read from the process. */
@@ -146,6 +147,8 @@ export interface Runtime {
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** Which terminal backends are ready, and why not; hosts are asked only when online. */
+  terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]>
   /** All tools, sorted by name. */
   tools(): Promise<readonly ToolStatus[]>
   /** Who answers when the chosen model does not, in order, and what is wrong with entries that cannot be used. */
@@ -440,22 +443,24 @@ class HomeRuntime implements Runtime {
     }
   }
 
-  #environment(cwd: string): Environment {
-    const { env, userHome, home, user } = this.#options
-    const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...this.#loaded.secrets.secretNames]
-    return createLocalEnvironment({
-      cwd,
-      env: filterEnvironment(env, { secretNames, keep: this.config.terminal.env_passthrough }),
-      home: userHome,
-      outputDir: homeLayout(home).outputs,
-      logger: this.#logger,
-      clock: this.#clock,
-      user,
-    })
+  terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]> {
+    return import('./terminal-backends.js').then((module) =>
+      module.terminalBackends(this.#environmentRequest(this.#options.cwd), options),
+    )
+  }
+
+  #environment(cwd: string): Promise<Environment> {
+    return openEnvironment(this.#environmentRequest(cwd))
+  }
+
+  #environmentRequest(cwd: string): EnvironmentRequest {
+    const { secrets } = this.#loaded
+    const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...secrets.secretNames]
+    const [logger, clock] = [this.#logger, this.#clock]
+    return { ...this.#options, config: this.config, cwd, secrets: secrets.values, secretNames, logger, clock }
   }
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
-    await this.#loaded.stored.look()
     await this.#loaded.stored.look()
     const chosen = request.replay === undefined ? this.chooseModel(request) : REPLAYED
     const traffic = await openTraffic({

@@ -3,6 +3,7 @@ import { homeFindings } from '../doctor/home.js'
 import { modelFinding } from '../doctor/model.js'
 import { programFindings } from '../doctor/programs.js'
 import { storeFinding } from '../doctor/store.js'
+import { terminalFindings } from '../doctor/terminal.js'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
 import { openCli } from '../open-cli.js'
@@ -26,6 +27,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
   try {
     show([await storeFinding(io, runtime)])
     show([await modelFinding(runtime, { isOffline: options.offline ?? false })])
+    show(await terminalFindings(runtime, { isOffline: options.offline ?? false }))
   } finally {
     await runtime.close()
   }

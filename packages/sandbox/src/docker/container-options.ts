@@ -40,6 +40,9 @@ export interface ContainerOptions {
   readonly idleSeconds?: number
 }
 
+/** Which limits an engine can enforce. */
+export type Limits = 'all' | 'no-disk' | 'none'
+
 export const MANAGED_LABEL = 'hermes.managed'
 const TASK_LABEL = 'hermes.task'
 const PROFILE_LABEL = 'hermes.profile'
@@ -75,9 +78,9 @@ export function containerName(options: ContainerOptions): string {
 
 /**
  * The arguments of `docker run` for a hardened container that only waits: no capabilities but those a package manager needs, no new
- * privileges, limits, private temporary folders. `limits` is off for engines that cannot enforce them.
+ * privileges, limits, private temporary folders. `limits` says which the engine can enforce.
  */
-export function runArgs(options: ContainerOptions, { limits }: { readonly limits: boolean }): string[] {
+export function runArgs(options: ContainerOptions, limits: Limits): string[] {
   const { cpus = 1, memoryMb = 5_120, diskMb = 0, network = true, user, snap = false, idleSeconds = 300 } = options
   return [
     ...['run', '--detach', '--init', '--name', containerName(options)],
@@ -86,9 +89,9 @@ export function runArgs(options: ContainerOptions, { limits }: { readonly limits
     ...capabilities(user).flatMap((name) => ['--cap-add', name]),
     ...(snap ? [] : ['--security-opt', 'no-new-privileges']),
     ...['--pids-limit', String(options.maxProcesses ?? 256)],
-    ...(limits && cpus > 0 ? ['--cpus', String(cpus)] : []),
-    ...(limits && memoryMb > 0 ? ['--memory', `${memoryMb}m`] : []),
-    ...(diskMb > 0 ? ['--storage-opt', `size=${diskMb}m`] : []),
+    ...(limits !== 'none' && cpus > 0 ? ['--cpus', String(cpus)] : []),
+    ...(limits !== 'none' && memoryMb > 0 ? ['--memory', `${memoryMb}m`] : []),
+    ...(limits === 'all' && diskMb > 0 ? ['--storage-opt', `size=${diskMb}m`] : []),
     ...['--shm-size', options.shmSize ?? '1g'],
     ...['--tmpfs', '/tmp:rw,nosuid,exec,size=512m,mode=1777'],
     ...['--tmpfs', '/var/tmp:rw,nosuid,noexec,size=256m,mode=1777'],

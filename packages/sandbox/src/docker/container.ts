@@ -1,11 +1,19 @@
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
-import { type ContainerOptions, containerName, labelFilters, MANAGED_LABEL, runArgs } from './container-options.js'
+import {
+  type ContainerOptions,
+  containerName,
+  type Limits,
+  labelFilters,
+  MANAGED_LABEL,
+  runArgs,
+} from './container-options.js'
 import { askEngine, type EngineOptions, engineFailure } from './engine.js'
 
 /** An image may have to be pulled. */
 const RUN_LIMIT_MS = 600_000
 const ASK_LIMIT_MS = 30_000
 /** What engines say that cannot enforce limits. */
+const NO_DISK_LIMIT = /storage-opt|storage opt|pquota|project quota/i
 const NO_LIMITS = /cgroup|NanoCPUs|cpu cfs|memory limit|cpu controller|Minimum memory/i
 
 /**
@@ -31,15 +39,15 @@ async function findContainer(engine: EngineOptions, options: ContainerOptions) {
 }
 
 async function createContainer(engine: EngineOptions, options: ContainerOptions, logger: Logger): Promise<string> {
-  const run = (limits: boolean) => askEngine(engine, runArgs(options, { limits }), RUN_LIMIT_MS)
-  let said = await run(true)
-  if (said.exitCode !== 0 && NO_LIMITS.test(said.stderr)) {
-    logger.warn('This container engine cannot limit processors and memory; the container runs without.', {
-      said: said.stderr.trim(),
-    })
+  const run = (limits: Limits) => askEngine(engine, runArgs(options, limits), RUN_LIMIT_MS)
+  const lacks = async (limits: Limits, why: string) => {
+    logger.warn('This container engine cannot enforce all limits; the container runs without.', { limits, why })
     await removeContainer(engine, containerName(options))
-    said = await run(false)
+    return run(limits)
   }
+  let said = await run('all')
+  if (said.exitCode !== 0 && NO_DISK_LIMIT.test(said.stderr)) said = await lacks('no-disk', said.stderr.trim())
+  if (said.exitCode !== 0 && NO_LIMITS.test(said.stderr)) said = await lacks('none', said.stderr.trim())
   if (said.exitCode === 0) return said.stdout.trim()
   // Another program made it in the meantime.
   const other = /already in use/.test(said.stderr) ? await findContainer(engine, options) : null

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
 import { bubblewrapArgs } from './bubblewrap-args.js'
+import { findBubblewrap } from './find-bubblewrap.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { type IsolationOptions, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
@@ -128,21 +129,6 @@ function openArgs(args: readonly string[], scratch: string): number {
   } finally {
     rmSync(path, { force: true })
   }
-}
-
-/** Never along the PATH of commands, which they can change. */
-function findBubblewrap(): string | null {
-  const isProgram = (path: string) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  }
-  return (
-    ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'].find(isProgram) ?? null
-  )
 }
 
 function noIsolation(why: string): HermesError {

@@ -1,0 +1,64 @@
+import { errorLine } from '@hermes/contracts'
+import { BACKENDS, type EnvironmentRequest, findEngine, sshOptions } from './open-environment.js'
+
+/** Whether commands could run on one backend; `text` says with what, or why not and what to do. */
+export interface BackendStatus {
+  readonly backend: string
+  readonly isChosen: boolean
+  readonly isReady: boolean
+  readonly text: string
+}
+
+/** Looks at every backend, without a model and without leaving anything behind. The hosts of ssh are asked only when online. */
+export async function terminalBackends(
+  request: EnvironmentRequest,
+  { isOffline }: { readonly isOffline: boolean },
+): Promise<readonly BackendStatus[]> {
+  const { backend } = request.config.terminal
+  const status = async (name: string, look: () => Promise<string>): Promise<BackendStatus> => {
+    const isChosen = backend === name
+    try {
+      return { backend: name, isChosen, isReady: true, text: await look() }
+    } catch (error) {
+      return { backend: name, isChosen, isReady: false, text: errorLine(error) }
+    }
+  }
+  const known = await Promise.all([
+    status('local', () => lookAtLocal(request)),
+    status('ssh', () => lookAtSsh(request, isOffline)),
+    status('docker', () => lookAtDocker(request)),
+  ])
+  if (BACKENDS.some((name) => name === backend)) return known
+  const text = `there is no such backend; terminal.backend can be ${BACKENDS.join(', ')}`
+  return [...known, { backend, isChosen: true, isReady: false, text }]
+}
+
+async function lookAtLocal({ config }: EnvironmentRequest): Promise<string> {
+  const { probeIsolation } = await import('@hermes/sandbox/isolation')
+  const why = await probeIsolation()
+  const { isolation } = config.terminal
+  if (why === null)
+    return isolation === 'off' ? 'isolation is there, but off (terminal.isolation)' : 'commands are isolated'
+  if (isolation === 'on') throw new Error(why)
+  return isolation === 'auto' ? `commands are not isolated: ${why}` : `isolation is off and not to be had: ${why}`
+}
+
+async function lookAtSsh(request: EnvironmentRequest, isOffline: boolean): Promise<string> {
+  if (!request.config.terminal.ssh_host && !request.env['TERMINAL_SSH_HOST'])
+    throw new Error('no host set (terminal.ssh_host)')
+  const options = sshOptions(request)
+  if (isOffline) return `${options.host}; not asked`
+  const { openSshEnvironment } = await import('@hermes/sandbox/ssh')
+  const environment = await openSshEnvironment(options)
+  const { user, os } = await environment.probe()
+  await environment.close()
+  return `${user} on ${options.host}, ${os}`
+}
+
+async function lookAtDocker({ env }: EnvironmentRequest): Promise<string> {
+  const { probeDocker } = await import('@hermes/sandbox/docker')
+  const program = findEngine(env)
+  const found = await probeDocker({ program, clientEnv: env })
+  if (found.ready) return `${program} ${found.version}`
+  throw new Error(found.why)
+}

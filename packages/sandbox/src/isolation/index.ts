@@ -1,0 +1,1 @@
+export { probeIsolation } from './probe-isolation.js'
