@@ -278,6 +278,21 @@ describe('the bedrock-converse wire', () => {
     expect(server.violations).toEqual([])
   })
 
+  it('tells of calls in words, and defines no tools, where the model refuses them', async () => {
+    const call = { type: 'tool-call', id: 'c', name: 'read', args: { path: 'a' }, rawArgs: '{"path":"a"}' } as const
+    const result = { role: 'tool', callId: 'c', toolName: 'read', content: [{ type: 'text', text: 'hello' }] } as const
+    server.enqueue({ text: 'ok' })
+    const messages: Message[] = [user('hi'), { role: 'assistant', content: [call] }, result, user('go on')]
+    await finish(transport(), { model: 'us.deepseek.r1-v1:0', messages })
+    const body = server.requests[0]!.body
+    expect(body).not.toHaveProperty('toolConfig')
+    expect(body.messages.slice(1)).toEqual([
+      { role: 'assistant', content: [{ text: '(The tool read was called with {"path":"a"}.)' }] },
+      { role: 'user', content: [{ text: '(The tool read answered:)' }, { text: 'hello' }, { text: 'go on' }] },
+    ])
+    expect(server.violations).toEqual([])
+  })
+
   it('passes further members of a request on, such as a guardrail', async () => {
     const guardrailConfig = { guardrailIdentifier: 'g', guardrailVersion: '1' }
     server.enqueue({ text: 'ok' })

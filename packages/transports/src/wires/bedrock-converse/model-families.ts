@@ -6,6 +6,8 @@ export interface ConverseFamily {
   readonly cacheTtl?: '5m' | '1h'
   /** How reasoning is asked for. Default: not at all. */
   readonly reasoning?: 'claude' | 'nova' | 'effort'
+  /** Refuses requests that define tools, or hold calls. */
+  readonly withoutTools?: true
   /** Takes a status with the result of a tool. */
   readonly resultStatus?: true
 }
@@ -23,6 +25,7 @@ const FAMILIES: readonly ConverseFamily[] = Object.freeze([
   { names: /nova-2/, cacheTtl: '5m', reasoning: 'nova', resultStatus: true },
   { names: /nova/, cacheTtl: '5m', resultStatus: true },
   { names: /gpt-oss/, reasoning: 'effort' },
+  { names: /deepseek\.r1|titan-text|llama3-(?:8b|70b)-|mistral-7b|mixtral-8x7b/, withoutTools: true },
   { names: /(?:)/ },
 ] as const satisfies readonly ConverseFamily[])
 

@@ -25,7 +25,9 @@ export interface WireConversation {
 export interface ConversationOptions {
   readonly stamp: EndpointStamp
   /** The model takes a status with the result of a tool. */
-  readonly resultStatus: boolean
+  readonly resultStatus?: boolean
+  /** The model takes no calls: they and their results are told in words. */
+  readonly callsAsText?: boolean
 }
 
 type Text = { readonly text: string }
@@ -61,10 +63,10 @@ export function toWireConversation(messages: readonly Message[], options: Conver
         break
       case 'assistant':
         if (wire.length === 0) fromUser([START])
-        wire.push({ role: 'assistant', content: orEmpty(assistantBlocks(message, options.stamp)) })
+        wire.push({ role: 'assistant', content: orEmpty(assistantBlocks(message, options)) })
         break
       case 'tool':
-        fromUser([toolResult(message, options)])
+        fromUser(options.callsAsText ? toldResult(message) : [toolResult(message, options)])
         break
       default:
         message satisfies never
@@ -160,7 +162,7 @@ function note(text: string): Text {
   return { text: `(${text})` }
 }
 
-function assistantBlocks(message: AssistantMessage, stamp: EndpointStamp): WireBlock[] {
+function assistantBlocks(message: AssistantMessage, { stamp, callsAsText }: ConversationOptions): WireBlock[] {
   return message.content.flatMap((part): WireBlock[] => {
     switch (part.type) {
       case 'text':
@@ -168,6 +170,7 @@ function assistantBlocks(message: AssistantMessage, stamp: EndpointStamp): WireB
       case 'reasoning':
         return thoughts(part, stamp)
       case 'tool-call':
+        if (callsAsText) return [note(`The tool ${part.name} was called with ${JSON.stringify(part.args ?? {})}.`)]
         return [
           {
             toolUse: {
@@ -188,6 +191,11 @@ function thoughts({ replay }: ReasoningPart, stamp: EndpointStamp): WireBlock[] 
   const thought = replay.data as unknown as WireThought
   if ('reasoningText' in thought) return [{ reasoningContent: { reasoningText: { ...thought.reasoningText } } }]
   return [{ reasoningContent: { redactedContent: bytes(thought.redactedContent) } }]
+}
+
+function toldResult({ toolName, content }: ToolMessage): WireBlock[] {
+  const said = content.flatMap((part) => (part.type === 'text' ? texts([part]) : [image(part)]))
+  return [note(`The tool ${toolName} answered:`), ...(said.length === 0 ? [NO_OUTPUT] : said)]
 }
 
 function toolResult({ callId, content, isError }: ToolMessage, { resultStatus }: ConversationOptions): WireBlock {

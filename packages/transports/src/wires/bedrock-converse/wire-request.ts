@@ -27,10 +27,10 @@ const BUDGETS = { minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 } as c
 export function toWireRequest(request: ModelRequest, options: RequestOptions): WireRequest {
   const { stamp, cacheTtl, uncached, body } = options
   const family = familyOf(request.model)
-  const resultStatus = family.resultStatus === true
-  const { system, messages } = toWireConversation(request.messages, { stamp, resultStatus })
+  const { resultStatus = false, withoutTools: callsAsText = false } = family
+  const { system, messages } = toWireConversation(request.messages, { stamp, resultStatus, callsAsText })
   const reasoning = reasoningOf(request, family, messages)
-  const tools = toolsOf(request)
+  const tools = callsAsText ? [] : toolsOf(request)
   const inferenceConfig = limits(request, family, reasoning)
   const input: WireRequest = {
     modelId: request.model,
