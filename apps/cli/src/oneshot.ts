@@ -27,6 +27,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const session = await chooseSession(await runtime.storage(), options)
     const { agent, models } = await runtime.createAgent({
       ...agentOptions(options),
+      firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
       ...(session ? { session } : {}),
       ...(person ? { ask: person.ask } : {}),

@@ -8,6 +8,8 @@ export interface HermesConfig {
   /** Named endpoints as a list of maps with a `name`; those under `providers` count more. */
   readonly custom_providers: readonly unknown[]
   readonly fallback_providers: readonly unknown[]
+  /** Rules that decide which model a new session gets, the first that fits: `model`, `provider` or `base_url`, and `when`. */
+  readonly routing: readonly unknown[]
   /** How the next of several keys is chosen, by provider. Default `fill_first`. */
   readonly credential_pool_strategies: Readonly<Record<string, 'fill_first' | 'round_robin' | 'least_used' | 'random'>>
   /** What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, prices per million tokens … */

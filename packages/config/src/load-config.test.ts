@@ -26,6 +26,7 @@ describe('loadConfig', () => {
         custom_providers: [],
         credential_pool_strategies: {},
         fallback_providers: [],
+        routing: [],
         model_overrides: {},
         models_dev: { refresh: true },
         budget: {},

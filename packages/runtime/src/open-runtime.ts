@@ -68,6 +68,8 @@ export interface AgentRequest {
   readonly provider?: string
   readonly model?: string
   readonly baseUrl?: string
+  /** What a new session will begin with, for rules of `routing` that go by its size. */
+  readonly firstText?: string
   /** Default: `toolsets` of config.yaml. */
   readonly toolsets?: readonly string[]
   /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
@@ -175,13 +177,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const rules = parseRules(permissions.rules)
   const { proxies, problems: proxyProblems } = readProxies(env)
   const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
+  const { routing } = loaded.config
+  const routes = routing.length === 0 ? [] : (await import('./routing.js')).routingProblems(routing)
   return new HomeRuntime(options, {
     config: loaded.config,
     secrets,
     rules: rules.rules,
     proxies,
     stored,
-    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config)],
+    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config), ...routes],
   })
 }
 
@@ -462,7 +466,7 @@ class HomeRuntime implements Runtime {
 
   async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
     await this.#loaded.stored.look()
-    const chosen = request.replay === undefined ? this.chooseModel(request) : REPLAYED
+    const chosen = request.replay === undefined ? this.chooseModel(await this.#routed(request)) : REPLAYED
     const traffic = await openTraffic({
       ...request,
       choice: chosen,
@@ -496,6 +500,19 @@ class HomeRuntime implements Runtime {
     })
     const isReal = chosen !== REPLAYED && request.record === undefined
     return { choice, model: isReal ? this.models.watch(model, choice) : model, credentials, fetch: traffic.fetch }
+  }
+
+  /** A new session for which nobody named a model goes where the rules of config.yaml send it, and stays there. */
+  async #routed(request: AgentRequest): Promise<AgentRequest> {
+    const { routing, timezone } = this.config
+    const isNamed = [request.session, request.provider, request.model, request.baseUrl].some((one) => one !== undefined)
+    if (routing.length === 0 || isNamed) return request
+    const [{ routeFor }, { knownTimeZone }] = await Promise.all([
+      import('./routing.js'),
+      import('@hermes/models/spending'),
+    ])
+    const start = { kind: this.#options.surface, text: request.firstText, atMs: this.#clock.now() }
+    return { ...request, ...routeFor(routing, { ...start, timeZone: knownTimeZone(timezone) }) }
   }
 
   async #endpointOf(choice: ModelChoice): Promise<ModelEndpoint> {
