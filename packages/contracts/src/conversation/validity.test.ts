@@ -24,22 +24,26 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   }),
 )
 const conversation = fc.array(message, { maxLength: 12 })
+const rules = fc.record(
+  { startWithUser: fc.boolean(), endWithUser: fc.boolean(), assistantAfterResults: fc.boolean() },
+  { requiredKeys: [] },
+)
 
 describe('repairConversation', () => {
   it('leaves nothing for checkConversation to find', () => {
     fc.assert(
-      fc.property(conversation, (messages) => {
-        expect(checkConversation(repairConversation(messages))).toEqual([])
+      fc.property(conversation, rules, (messages, wanted) => {
+        expect(checkConversation(repairConversation(messages, wanted))).toEqual([])
       }),
     )
   })
 
   it('is idempotent and does not touch its input', () => {
     fc.assert(
-      fc.property(conversation, (messages) => {
+      fc.property(conversation, rules, (messages, wanted) => {
         const before = structuredClone(messages)
-        const once = repairConversation(messages)
-        expect(repairConversation(once)).toEqual(once)
+        const once = repairConversation(messages, wanted)
+        expect(repairConversation(once, wanted)).toEqual(once)
         expect(messages).toEqual(before)
       }),
     )
@@ -58,6 +62,33 @@ describe('repairConversation', () => {
         if (shorter[last]) expect(grown?.content.slice(0, shorter[last].content.length)).toEqual(shorter[last].content)
       }),
     )
+  })
+
+  it('keeps to the rules of a provider', () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const all = { startWithUser: true, endWithUser: true, assistantAfterResults: true }
+        const roles = repairConversation(messages, all).map(({ role }) => role)
+        const talk = roles.filter((role) => role !== 'system')
+        if (talk.length > 0) expect(talk[0]).toBe('user')
+        expect(talk.at(-1)).not.toBe('assistant')
+        talk.forEach((role, index) => {
+          if (role === 'user') expect(talk[index - 1]).not.toBe('tool')
+        })
+      }),
+    )
+  })
+
+  it('gives a call whose id was used before another one, and its result the same', () => {
+    const ask = {
+      role: 'assistant',
+      content: [{ type: 'tool-call', id: 'call_0', name: 't', args: {}, rawArgs: '{}' }],
+    } as const
+    const answer = { role: 'tool', callId: 'call_0', toolName: 't', content: [{ type: 'text', text: 'ok' }] } as const
+    const repaired = repairConversation([ask, answer, ask, answer])
+    expect(repaired[0]).toBe(ask)
+    expect(repaired[2]).toMatchObject({ content: [{ id: 'call_0_2' }] })
+    expect(repaired[3]).toMatchObject({ callId: 'call_0_2', content: answer.content })
   })
 
   it('answers a call that was interrupted and drops a late result', () => {

@@ -23,17 +23,25 @@ export interface Violation {
 export interface RepairRules {
   /** Merge neighbouring user messages into one. Default true: several providers refuse two in a row. */
   readonly mergeAdjacentUsers?: boolean
+  /** The user speaks first: a line of theirs comes before an assistant that begins. Default false. */
+  readonly startWithUser?: boolean
+  /** The assistant does not have the last word: a line of the user comes after it. Default false. */
+  readonly endWithUser?: boolean
+  /** The user does not speak right after a result: a line of the assistant comes between. Default false. */
+  readonly assistantAfterResults?: boolean
 }
 
 const INTERRUPTED = 'No result was recorded for this call: it was interrupted and may or may not have run.'
 const EMPTY = '(empty)'
 const CONTINUE = '(continue)'
+const NOTED = '(noted)'
 
 /** Every violation in `messages`; empty means that any supported provider accepts the shape. Pure. */
 export function checkConversation(messages: readonly Message[]): Violation[] {
   const found: Violation[] = []
   let open: ToolCallPart[] = []
   let answered = new Set<string>()
+  const used = new Set<string>()
   const closeCalls = (index: number) => {
     for (const call of open) {
       if (!answered.has(call.id))
@@ -67,9 +75,10 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
         }
         open = [...toolCalls(message)]
         position = 0
-        if (new Set(open.map((call) => call.id)).size !== open.length) {
+        if (new Set(open.map((call) => call.id)).size !== open.length || open.some((call) => used.has(call.id))) {
           found.push({ rule: 'duplicate-call-id', index, message: 'Two calls share an id.' })
         }
+        for (const call of open) used.add(call.id)
         for (const call of open) {
           if (call.args === null)
             found.push({ rule: 'unparsed-arguments', index, message: `Call ${call.id} has no parsed arguments.` })
@@ -98,30 +107,34 @@ export function checkConversation(messages: readonly Message[]): Violation[] {
 }
 
 /**
- * The same conversation in a shape that providers accept: each call answered once and in order, orphans dropped, nothing empty,
- * unparsed arguments as `{}`, halves of surrogate pairs replaced. Pure and idempotent; `checkConversation` finds nothing after it.
- * Monotone: repairing a longer log gives the shorter one's result plus more, except that its last message may gain parts.
+ * The same conversation in a shape that providers accept: each call answered once and in order, orphans dropped, no call id used
+ * twice, nothing empty, unparsed arguments as `{}`, halves of surrogate pairs replaced. Pure and idempotent; `checkConversation` finds
+ * nothing after it. Monotone: repairing a longer log gives the shorter one's result plus more, except that its last message may gain
+ * parts, and that a line put after the assistant goes once somebody speaks.
  */
 export function repairConversation(messages: readonly Message[], rules: RepairRules = {}): Message[] {
   const merge = rules.mergeAdjacentUsers ?? true
   const repaired: Message[] = []
+  const used = new Set<string>()
   for (let index = 0; index < messages.length; index++) {
     const message = wellFormedMessage(messages[index]!)
     switch (message.role) {
       case 'system':
-        if (repaired.length === 0) repaired.push(message)
+        if (repaired.length === 0 && hasContent(message)) repaired.push(message)
         break
       case 'user':
+        if (rules.assistantAfterResults && repaired.at(-1)?.role === 'tool')
+          repaired.push({ role: 'assistant', content: [{ type: 'text', text: NOTED }] })
         pushUser(repaired, message, merge)
         break
       case 'assistant': {
         const { assistant, calls } = repairAssistant(message)
-        if (repaired.at(-1)?.role === 'assistant')
-          repaired.push({ role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] })
-        repaired.push(assistant)
+        if (needsUserBefore(repaired.at(-1), rules)) repaired.push(goOn())
+        const ids = unusedIds(calls, used)
+        repaired.push(ids === null ? assistant : renameCalls(assistant, ids))
         const results: ToolMessage[] = []
         while (messages[index + 1]?.role === 'tool') results.push(wellFormedMessage(messages[++index] as ToolMessage))
-        for (const call of calls) repaired.push(resultFor(call, results))
+        for (const call of calls) repaired.push(renameResult(resultFor(call, results), ids))
         break
       }
       case 'tool':
@@ -130,7 +143,43 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
         message satisfies never
     }
   }
+  if (rules.endWithUser && repaired.at(-1)?.role === 'assistant') repaired.push(goOn())
   return repaired
+}
+
+function goOn(): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text: CONTINUE, origin: 'reminder' }] }
+}
+
+function needsUserBefore(last: Message | undefined, { startWithUser = false }: RepairRules): boolean {
+  if (last?.role === 'assistant') return true
+  return startWithUser && (last === undefined || last.role === 'system')
+}
+
+/** New ids for calls whose own were used by an earlier message; `null` when none was, which is nearly always. */
+function unusedIds(calls: readonly ToolCallPart[], used: Set<string>): ReadonlyMap<string, string> | null {
+  const isNew = calls.every(({ id }) => !used.has(id))
+  const own = new Set(calls.map(({ id }) => id))
+  const ids = new Map<string, string>()
+  for (const { id } of calls) {
+    let unused = id
+    for (let count = 2; used.has(unused) || (unused !== id && own.has(unused)); count++) unused = `${id}_${count}`
+    used.add(unused)
+    ids.set(id, unused)
+  }
+  return isNew ? null : ids
+}
+
+function renameCalls(message: AssistantMessage, ids: ReadonlyMap<string, string>): AssistantMessage {
+  const content = message.content.map((part) =>
+    part.type === 'tool-call' ? { ...part, id: ids.get(part.id) ?? part.id } : part,
+  )
+  return { ...message, content }
+}
+
+function renameResult(result: ToolMessage, ids: ReadonlyMap<string, string> | null): ToolMessage {
+  const id = ids?.get(result.callId) ?? result.callId
+  return id === result.callId ? result : { ...result, callId: id }
 }
 
 function pushUser(repaired: Message[], message: UserMessage, merge: boolean): void {

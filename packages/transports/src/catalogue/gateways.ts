@@ -77,7 +77,12 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: null,
     baseUrlVariable: 'VERTEX_BASE_URL',
     keyVariables: ['VERTEX_ACCESS_TOKEN'],
-    quirks: { reasoningEffortShape: 'google', replayCallExtras: true, schemaDialect: 'gemini' },
+    quirks: {
+      reasoningEffortShape: 'google',
+      replayCallExtras: true,
+      schemaDialect: 'gemini',
+      repair: { startWithUser: true },
+    },
   },
   {
     id: 'nvidia',

@@ -1,7 +1,13 @@
 import type { ProviderEntry, ProviderQuirks } from './provider.js'
 
-/** Which model such a server runs is not known, so its answers may hold thoughts in any of the usual tags. */
-const OPEN_MODEL_QUIRKS: ProviderQuirks = { thinkTags: ['think', 'thinking', 'thought', 'reasoning'] }
+/**
+ * Which model such a server runs is not known: its answers may hold thoughts in any of the usual tags, and its template may refuse an
+ * assistant that speaks first.
+ */
+const OPEN_MODEL_QUIRKS: ProviderQuirks = {
+  thinkTags: ['think', 'thinking', 'thought', 'reasoning'],
+  repair: { startWithUser: true },
+}
 
 /** Servers on the user's own machine, and any other endpoint. */
 export const LOCAL_SERVERS: readonly ProviderEntry[] = Object.freeze([

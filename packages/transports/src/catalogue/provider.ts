@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hermes/contracts'
+import type { RepairRules } from '@hermes/contracts/conversation'
 import type { WireApi } from '@hermes/contracts/model'
 
 /** A JSON Schema dialect that an endpoint takes for the parameters of tools, where it takes less than JSON Schema. */
@@ -42,6 +43,8 @@ export interface ProviderQuirks {
   readonly callIds?: { readonly maxChars: number; readonly exactly?: boolean }
   /** Marks for the provider's cache on the chat-completions wire: for which models, and how long it keeps a prefix at most. */
   readonly cacheMarks?: { readonly models: readonly string[]; readonly maxTtl?: '5m' }
+  /** What the endpoint wants of the order of messages, beside what all want. Wires that always want more ask for it themselves. */
+  readonly repair?: RepairRules
   /** User content goes out as a list of parts even when it is text alone. */
   readonly contentAsList?: boolean
   /** How a key goes to an endpoint of the `anthropic-messages` wire. Default `x-api-key`. */

@@ -49,7 +49,12 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     baseUrlVariable: 'GEMINI_BASE_URL',
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    quirks: { reasoningEffortShape: 'google', replayCallExtras: true, schemaDialect: 'gemini' },
+    quirks: {
+      reasoningEffortShape: 'google',
+      replayCallExtras: true,
+      schemaDialect: 'gemini',
+      repair: { startWithUser: true },
+    },
     defaultModel: 'gemini-3.8-flash',
   },
   {
@@ -82,7 +87,11 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     name: 'Mistral',
     baseUrl: 'https://api.mistral.ai/v1',
     keyVariables: ['MISTRAL_API_KEY'],
-    quirks: { callIds: { maxChars: 9, exactly: true }, reasoningEffortShape: 'none' },
+    quirks: {
+      callIds: { maxChars: 9, exactly: true },
+      reasoningEffortShape: 'none',
+      repair: { startWithUser: true, endWithUser: true, assistantAfterResults: true },
+    },
     defaultModel: 'mistral-medium-latest',
   },
   {

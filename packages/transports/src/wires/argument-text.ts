@@ -15,9 +15,17 @@ function toArgumentText({ args, rawArgs }: ToolCallPart): string {
   if (args === null) return '{}'
   try {
     const value: unknown = JSON.parse(rawArgs)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return rawArgs
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    if (isObject && !hasLoneSurrogate(rawArgs, value)) return rawArgs
   } catch {
     // Mended on arrival: the mended form goes back.
   }
   return JSON.stringify(args)
+}
+
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/
+
+/** Half of a character, written as an escape: servers that read the arguments cannot write them again. */
+function hasLoneSurrogate(rawArgs: string, value: object): boolean {
+  return ESCAPED_SURROGATE.test(rawArgs) && ESCAPED_SURROGATE.test(JSON.stringify(value))
 }

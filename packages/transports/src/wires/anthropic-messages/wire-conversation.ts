@@ -11,6 +11,7 @@ import {
 } from '@hermes/contracts/conversation'
 import { sameStamp } from '../same-stamp.js'
 import { wireCallId } from '../wire-call-id.js'
+import { wireToolName } from '../wire-tool-name.js'
 import type {
   WireBlock,
   WireDocument,
@@ -43,7 +44,7 @@ export function toWireConversation(messages: readonly Message[], stamp: Endpoint
     if (last?.role === 'user') last.content.push(...blocks)
     else wire.push({ role: 'user', content: [...blocks] })
   }
-  for (const message of repairConversation(messages)) {
+  for (const message of repairConversation(messages, { endWithUser: true })) {
     switch (message.role) {
       case 'system':
         system.push(...texts(message.content))
@@ -120,7 +121,7 @@ function assistantBlocks(message: AssistantMessage, stamp: EndpointStamp): WireB
       case 'reasoning':
         return thoughts(part, stamp)
       case 'tool-call':
-        return [{ type: 'tool_use', id: wireCallId(part.id), name: part.name, input: part.args ?? {} }]
+        return [{ type: 'tool_use', id: wireCallId(part.id), name: wireToolName(part.name), input: part.args ?? {} }]
       default:
         return part satisfies never
     }

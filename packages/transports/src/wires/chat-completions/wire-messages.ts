@@ -12,6 +12,7 @@ import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { argumentText } from '../argument-text.js'
 import { wireCallId } from '../wire-call-id.js'
+import { wireToolName } from '../wire-tool-name.js'
 import { asList } from './cache-marks.js'
 import { type Replay, replayOf } from './replay.js'
 import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
@@ -36,8 +37,9 @@ export interface WireMessageOptions {
 export function toWireMessages(messages: readonly Message[], options: WireMessageOptions = {}): WireMessage[] {
   const wire: WireMessage[] = []
   let images: UserPart[] = []
-  for (const message of repairConversation(messages)) {
+  for (const message of repairConversation(messages, options.quirks?.repair)) {
     if (images.length > 0 && message.role !== 'tool') {
+      if (options.quirks?.repair?.assistantAfterResults) wire.push({ role: 'assistant', content: NOTED })
       if (message.role !== 'user') wire.push({ role: 'user', content: userContent(images) })
       else {
         wire.push({ role: 'user', content: userContent([...images, ...message.content]) })
@@ -64,7 +66,10 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
         message satisfies never
     }
   }
-  if (images.length > 0) wire.push({ role: 'user', content: userContent(images) })
+  if (images.length > 0) {
+    if (options.quirks?.repair?.assistantAfterResults) wire.push({ role: 'assistant', content: NOTED })
+    wire.push({ role: 'user', content: userContent(images) })
+  }
   return options.quirks?.contentAsList
     ? wire.map((message) => (message.role === 'user' ? asList(message) : message))
     : wire
@@ -77,7 +82,7 @@ function systemRole({ quirks, model = '' }: WireMessageOptions): 'system' | 'dev
 function joinTexts(parts: readonly { readonly type: string; readonly text?: string }[]): string {
   return parts
     .map((part) => (part.type === 'text' ? (part.text ?? '') : ''))
-    .filter((text) => text !== '')
+    .filter((text) => text.trim() !== '')
     .join(PART_GAP)
 }
 
@@ -85,7 +90,7 @@ function userContent(parts: readonly UserPart[]): string | WirePart[] {
   if (parts.every((part) => part.type === 'text')) return joinTexts(parts)
   const wire: WirePart[] = []
   for (const part of parts) {
-    if (part.type === 'text' && part.text === '') continue
+    if (part.type === 'text' && part.text.trim() === '') continue
     const last = wire.at(-1)
     if (part.type === 'text' && last?.type === 'text')
       wire[wire.length - 1] = { type: 'text', text: `${last.text}${PART_GAP}${part.text}` }
@@ -128,7 +133,7 @@ function assistantMessage(message: AssistantMessage, options: WireMessageOptions
   }
   return {
     role: 'assistant',
-    content: text === '' ? null : text,
+    content: text.trim() === '' ? null : text,
     ...reasoningFields(replay, calls.length > 0, options),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
@@ -141,13 +146,13 @@ function wireCall(part: ToolCallPart, { callExtras }: Replay, options: WireMessa
   return {
     id: callId(part.id, options),
     type: 'function',
-    function: { name: part.name, arguments: argumentText(part) },
+    function: { name: wireToolName(part.name), arguments: argumentText(part) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   }
 }
 
 function callId(id: string, { quirks }: WireMessageOptions): string {
-  return quirks?.callIds ? wireCallId(id, quirks.callIds) : id
+  return quirks?.callIds || id === '' ? wireCallId(id, quirks?.callIds) : id
 }
 
 function reasoningFields(
@@ -165,10 +170,13 @@ function reasoningFields(
   return replay.text === '' && !isRequired ? {} : { [field]: replay.text }
 }
 
+const EMPTY = '(empty)'
+const NOTED = '(noted)'
 const IMAGE_FOLLOWS = '(the result is an image; it follows)'
 
 function toolContent(message: ToolMessage): string {
-  return joinTexts(message.content) || IMAGE_FOLLOWS
+  const hasImage = message.content.some(({ type }) => type === 'image')
+  return joinTexts(message.content) || (hasImage ? IMAGE_FOLLOWS : EMPTY)
 }
 
 function toolImages(message: ToolMessage): UserPart[] {

@@ -10,6 +10,7 @@ import {
 import { argumentText } from '../argument-text.js'
 import { sameStamp } from '../same-stamp.js'
 import { wireCallId } from '../wire-call-id.js'
+import { wireToolName } from '../wire-tool-name.js'
 import type { WireItem, WirePart, WireReplay, WireThought } from './wire-types.js'
 
 /** Between texts that become one string. */
@@ -109,7 +110,7 @@ function assistantItems(message: AssistantMessage, stamp: EndpointStamp, ids: Ca
         items.push({
           type: 'function_call',
           call_id: ids.next(id),
-          name: wireName(name),
+          name: wireToolName(name),
           arguments: argumentText(part),
         })
         break
@@ -156,11 +157,4 @@ class CallIds {
   current(id: string): string {
     return this.#current.get(id) ?? wireCallId(id)
   }
-}
-
-const MAX_NAME_CHARS = 64
-
-/** A model may have made up a name that the server refuses to read again. */
-function wireName(name: string): string {
-  return name.replace(/[^\w-]/g, '_').slice(0, MAX_NAME_CHARS) || '_'
 }
