@@ -1,0 +1,1 @@
+export { createMixtureClient, type MixtureOptions } from './mixture-client.js'

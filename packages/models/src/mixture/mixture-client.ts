@@ -1,0 +1,98 @@
+import { errorLine, isAbort, type Logger, silentLogger } from '@hermes/contracts'
+import { messageText } from '@hermes/contracts/conversation'
+import type { CallScope, ModelClient, ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
+import { askModel } from '../ask.js'
+import { type Advice, forAdvisers, withAdvice } from './advice.js'
+
+/** Several models that think together. */
+export interface MixtureOptions {
+  /** What the mixture is called. */
+  readonly provider: string
+  readonly model: string
+  /** Asked side by side at the beginning of a turn, without tools. At least one. */
+  readonly references: readonly ModelClient[]
+  /** Answers, with the tools, having read what the others said. */
+  readonly aggregator: ModelClient
+  /** How long the references may take together. Default 120,000. */
+  readonly timeoutMs?: number
+  readonly logger?: Logger
+}
+
+type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
+
+const DEFAULT_TIMEOUT_MS = 120_000
+
+/**
+ * A model client in front of several models: the references are asked once per turn, and what they say goes to the aggregator at the
+ * end of the message that began it, for all calls of that turn alike. References that fail or take too long are left out; without any the
+ * aggregator answers alone. Side tasks go to the aggregator directly.
+ */
+export function createMixtureClient(options: MixtureOptions): ModelClient {
+  return new MixtureClient(options)
+}
+
+/** What was said in a turn, and the user message it belongs to. */
+interface TurnAdvice {
+  readonly turnId: string
+  readonly index: number
+  readonly advice: readonly Advice[]
+}
+
+class MixtureClient implements ModelClient {
+  readonly provider: string
+  readonly model: string
+  readonly #options: MixtureOptions
+  #turn: TurnAdvice | null = null
+
+  constructor(options: MixtureOptions) {
+    this.provider = options.provider
+    this.model = options.model
+    this.#options = options
+  }
+
+  async *stream(request: ClientRequest, options: StreamOptions & CallScope): AsyncGenerator<ModelEvent> {
+    const { aggregator } = this.#options
+    if (options.purpose !== 'turn') {
+      yield* aggregator.stream(request, options)
+      return
+    }
+    const { index, advice } = await this.#adviceFor(request, options)
+    yield* aggregator.stream({ ...request, messages: withAdvice(request.messages, index, advice) }, options)
+  }
+
+  async #adviceFor(request: ClientRequest, options: StreamOptions & CallScope): Promise<TurnAdvice> {
+    const { turnId = '' } = options
+    const known = this.#turn
+    if (known && turnId !== '' && known.turnId === turnId && request.messages[known.index]?.role === 'user')
+      return known
+    const index = request.messages.findLastIndex(({ role }) => role === 'user')
+    const turn = { turnId, index, advice: await this.#gather(request, options) }
+    this.#turn = turn
+    return turn
+  }
+
+  async #gather(request: ClientRequest, { signal, sessionId }: StreamOptions & CallScope): Promise<readonly Advice[]> {
+    const { references, timeoutMs = DEFAULT_TIMEOUT_MS, logger = silentLogger } = this.#options
+    const messages = forAdvisers(request.messages)
+    const limit = AbortSignal.timeout(timeoutMs)
+    const scope = {
+      purpose: 'moa.reference',
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      ...(sessionId === undefined ? {} : { sessionId }),
+    }
+    const said = await Promise.all(
+      references.map(async (reference): Promise<Advice | null> => {
+        try {
+          const { message } = await askModel(reference, { messages, tools: [] }, scope)
+          return { model: reference.model, text: messageText(message) }
+        } catch (error) {
+          if (!isAbort(error))
+            logger.warn('A reference model gave no advice.', { model: reference.model, error: errorLine(error) })
+          return null
+        }
+      }),
+    )
+    if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
+    return said.filter((one): one is Advice => one !== null && one.text.trim() !== '')
+  }
+}
