@@ -36,6 +36,8 @@ export interface NewSession {
   readonly parentSessionId?: string
   readonly cwd?: string
   readonly userId?: string
+  /** Unix milliseconds. Default: now. */
+  readonly startedAtMs?: number
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@hermes/contracts'
 
-/** Options of {@link openBackups}. */
+/** Options of `openBackups`. */
 export interface BackupsOptions {
   /** The database file that is backed up. */
   readonly path: string
@@ -62,19 +62,4 @@ export interface Backups {
   recover(): Promise<RecoveryReport>
   /** Whether the newest copy is older than a day, or there is none. */
   isDue(): Promise<boolean>
-}
-
-/** Backups of the database at `path`. Nothing is read or made before a method is called; the engine loads then. */
-export function openBackups(options: BackupsOptions): Backups {
-  const load = () => import('./sqlite/sqlite-backups.js').then((module) => new module.SqliteBackups(options))
-  let loading: ReturnType<typeof load> | undefined
-  const backups = () => (loading ??= load())
-  return {
-    create: async () => (await backups()).create(),
-    list: async () => (await backups()).list(),
-    verify: async (name) => (await backups()).verify(name),
-    restore: async (name) => (await backups()).restore(name),
-    recover: async () => (await backups()).recover(),
-    isDue: async () => (await backups()).isDue(),
-  }
 }

@@ -1,11 +1,6 @@
-export {
-  type Backup,
-  type BackupReport,
-  type Backups,
-  type BackupsOptions,
-  openBackups,
-  type RecoveryReport,
-} from './backups.js'
+export type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } from './backups.js'
+export { type ImportResult, importSessions } from './import-sessions.js'
+export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
 export type {
   ForkSession,

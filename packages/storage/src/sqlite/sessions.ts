@@ -119,7 +119,7 @@ export class Sessions {
   #insert(session: NewSession): void {
     const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
     if (parentSessionId !== undefined && !this.find(parentSessionId)) throw unknownSession(parentSessionId)
-    const nowMs = this.#clock.now()
+    const startedMs = session.startedAtMs ?? this.#clock.now()
     this.#connection
       .statement(INSERT)
       .run(
@@ -130,10 +130,10 @@ export class Sessions {
         provider ?? null,
         baseUrl ?? null,
         parentSessionId ?? null,
-        nowMs / 1000,
+        startedMs / 1000,
         title === undefined ? null : this.#freeTitle(title, id),
       )
-    this.#connection.statement(INSERT_EXTRAS).run(id, cwd ?? null, nowMs)
+    this.#connection.statement(INSERT_EXTRAS).run(id, cwd ?? null, startedMs)
   }
 
   #freeTitle(title: string, forId: string): string | null {

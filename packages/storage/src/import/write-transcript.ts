@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util'
+import { errorLine } from '@hermes/contracts'
+import type { Lease, NewSession } from '@hermes/contracts/store'
+import type { Storage } from '../storage.js'
+import { namesOthers, renumber } from './renumber.js'
+import type { DatedEntry, Transcript } from './transcript.js'
+
+const TITLE_CHARS = 90
+
+type Written =
+  | { readonly type: 'imported'; readonly sessionId: string; readonly source: string; readonly messages: number }
+  | { readonly type: 'present'; readonly sessionId: string }
+  | { readonly type: 'problem'; readonly problem: string }
+
+/**
+ * Makes a session of a transcript, or adds the rest of one. While that is under way a note in the store says so, and what was left half
+ * done is done anew the next time.
+ */
+export async function writeTranscript(storage: Storage, transcript: Transcript): Promise<Written> {
+  const { id: sessionId, source } = transcript
+  const note = `import:${sessionId}`
+  try {
+    let present = await storage.getSession(sessionId)
+    if (present && (await storage.meta.get(note)) !== null) {
+      await storage.deleteSession(sessionId)
+      present = null
+    }
+    const entries = present ? await missing(storage, transcript) : transcript.entries
+    if (entries.length === 0) return { type: 'present', sessionId }
+    if (!present) {
+      await storage.meta.set(note, 'under way')
+      await storage.createSession(await newSession(storage, transcript))
+    }
+    await append(storage, sessionId, entries)
+    if (!present) await storage.updateSession(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
+    await storage.meta.set(note, null)
+    const messages = entries.filter(({ entry }) => entry.type === 'message').length
+    return { type: 'imported', sessionId, source: present?.source ?? source, messages }
+  } catch (error) {
+    return { type: 'problem', problem: errorLine(error) }
+  }
+}
+
+/** Of a rest, what the session has not got yet; of a whole session nothing. */
+async function missing(storage: Storage, { id, isRest, entries }: Transcript): Promise<readonly DatedEntry[]> {
+  if (!isRest) return []
+  const there = await storage.entries(id)
+  return entries.filter(
+    (wanted) =>
+      !there.some(({ seq: _seq, atMs, ...entry }) => atMs === wanted.atMs && isDeepStrictEqual(entry, wanted.entry)),
+  )
+}
+
+async function append(storage: Storage, sessionId: string, entries: readonly DatedEntry[]): Promise<void> {
+  const lease = await storage.acquireLease(sessionId, { owner: 'import' })
+  const numbers = new Map<number, number>()
+  for (const batch of ofOneMoment(entries)) await appendBatch(storage, lease, batch, numbers)
+  await lease.release()
+}
+
+async function appendBatch(
+  storage: Storage,
+  lease: Lease,
+  batch: readonly DatedEntry[],
+  numbers: Map<number, number>,
+): Promise<void> {
+  const entries = batch.map(({ entry }) => renumber(entry, numbers))
+  const seqs = await storage.append(lease.sessionId, entries, { lease, atMs: batch[0]!.atMs })
+  for (const [index, { seq }] of batch.entries()) if (seq !== undefined) numbers.set(seq, seqs[index]!)
+}
+
+async function newSession(storage: Storage, transcript: Transcript): Promise<NewSession> {
+  const { id, source, title, cwd, model, provider, parentId, startedAtMs } = transcript
+  const short = title === undefined ? '' : [...title.replace(/\s+/g, ' ').trim()].slice(0, TITLE_CHARS).join('')
+  const parent = parentId === undefined ? null : await storage.getSession(parentId)
+  return {
+    id,
+    source,
+    startedAtMs,
+    ...(short === '' ? {} : { title: await storage.nextTitle(short) }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(parent ? { parentSessionId: parent.id } : {}),
+  }
+}
+
+/** Entries of the same time are appended at once, one that names others on its own. */
+function ofOneMoment(entries: readonly DatedEntry[]): readonly (readonly DatedEntry[])[] {
+  const batches: DatedEntry[][] = []
+  for (const entry of entries) {
+    const last = batches.at(-1)
+    if (last?.[0]?.atMs === entry.atMs && !namesOthers(entry.entry)) last.push(entry)
+    else batches.push([entry])
+  }
+  return batches
+}
