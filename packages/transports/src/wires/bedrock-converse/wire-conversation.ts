@@ -84,11 +84,15 @@ function texts(parts: readonly { readonly type: string; readonly text?: string }
   return parts.flatMap(({ type, text = '' }) => (type === 'text' && text.trim() !== '' ? [{ text }] : []))
 }
 
-/** A document must have a text beside it. */
+/** A document must have a text beside it, which has to stand before it: what comes later may be said later. */
 function userBlocks({ content }: UserMessage, documents: DocumentNames): WireBlock[] {
-  const blocks = content.flatMap((part) => userBlock(part, documents))
-  const isAlone = blocks.some((block) => 'document' in block) && !blocks.some((block) => 'text' in block)
-  return isAlone ? [...blocks, SEE_DOCUMENT] : orEmpty(blocks)
+  const blocks: WireBlock[] = []
+  for (const part of content) {
+    const next = userBlock(part, documents)
+    const isAlone = next.some((block) => 'document' in block) && !blocks.some((block) => 'text' in block)
+    blocks.push(...(isAlone ? [SEE_DOCUMENT, ...next] : next))
+  }
+  return orEmpty(blocks)
 }
 
 function userBlock(part: UserPart, documents: DocumentNames): WireBlock[] {
