@@ -2,6 +2,7 @@
 export class TurnBudget {
   readonly limit: number
   #used = 0
+  #given = 0
 
   constructor(limit: number) {
     this.limit = limit
@@ -16,6 +17,11 @@ export class TurnBudget {
     if (this.#used >= this.limit) return false
     this.#used++
     return true
+  }
+
+  /** Gives one back, for calls that stand for many; as often as the limit says, so that there is an end to it. */
+  refundOnce(): void {
+    if (this.#given++ < this.limit) this.refund()
   }
 
   /** Gives one back, for a call that did no work of its own. */

@@ -44,6 +44,8 @@ export interface RunContext extends AgentParts {
   readonly guard: LoopGuard
   readonly runId: string
   readonly signal: AbortSignal
+  /** Text from outside reached who asks, although the log has none of it. */
+  readonly tainted?: boolean
   emit(event: AgentEventBody, seq?: number): void
 }
 

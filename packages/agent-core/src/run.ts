@@ -20,7 +20,8 @@ import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
 import type { ModelTurn, RunContext } from './run-context.js'
-import { answerInterrupted, runToolCalls, visibleTools } from './tool-calls.js'
+import { answerInterrupted, runToolCalls } from './tool-calls.js'
+import { visibleTools } from './visible-tools.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
 export type RunInput =
@@ -185,12 +186,10 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
     if (turn.hasCalls) {
       emptyReplies = 0
       progress.text = turn.text
-      const parked = await runCalls(
-        context,
-        context.session.openCalls().map(({ call }) => call),
-        progress,
-      )
+      const calls = context.session.openCalls().map(({ call }) => call)
+      const parked = await runCalls(context, calls, progress)
       if (parked) return parked
+      if (calls.every(({ name }) => context.registry.get(name)?.refundsTurn)) budget.refundOnce()
     } else if (turn.isEmpty) {
       if (++emptyReplies >= MAX_EMPTY_REPLIES) throw emptyReply(context)
       budget.refund()

@@ -2,13 +2,15 @@ import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
-import { errorOutcome, type PreparedCall, resolveToolsets, type ToolOutcome } from '@hermes/registry'
+import { errorOutcome, type PreparedCall, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
+import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
 import { todoReminder } from './todo-reminder.js'
 import { ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
 const CUT_OFF = 'The user interrupted this call; it may have run in part. Check before you repeat it.'
@@ -69,12 +71,6 @@ async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
 function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
   if (call.args === null) return { type: 'immediate', outcome: errorOutcome(unreadableArguments(call)) }
   return context.registry.prepare({ name: call.name, args: call.args }, visibleTools(context))
-}
-
-/** The tools the session was shown, less those that the toolsets chosen now leave out. */
-export function visibleTools(context: RunContext): readonly string[] {
-  const chosen = new Set(resolveToolsets(context.registry.toolsets(), context.toolsets))
-  return (context.session.prompt()?.tools ?? []).map((tool) => tool.name).filter((name) => chosen.has(name))
 }
 
 function unreadableArguments(call: Call): string {
@@ -187,7 +183,10 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
   const outcome = await untilAbort(
     context.signal,
-    context.registry.execute(prepared, toolContext(context, ready.call.id, ready.permits)),
+    context.registry.execute(
+      prepared,
+      toolContext(context, ready.call.id, ready.permits, { tools: createScriptCalls(context, ready.call.id) }),
+    ),
   )
   const { id: callId } = ready.call
   const hooked = {

@@ -28,8 +28,13 @@ export function planContext(context: RunContext): ToolPlanContext {
   }
 }
 
-/** What a running call may use; `granted` are the permits it was given before it started. */
-export function toolContext(context: RunContext, callId: string, granted: Permit[]): ToolContext {
+/** What a running call may use; `granted` are the permits it was given before it started, `more` is what this call has of its own. */
+export function toolContext(
+  context: RunContext,
+  callId: string,
+  granted: Permit[],
+  more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools'>> = {},
+): ToolContext {
   const { session, subject, signal } = context
   return {
     signal,
@@ -44,6 +49,7 @@ export function toolContext(context: RunContext, callId: string, granted: Permit
     progress: (text) => context.emit({ type: 'tool-progress', callId, text: session.redact(text) }),
     ...(context.notify ? { notify: context.notify } : {}),
     ask: (question) => askUser(context, callId, question),
+    ...more,
   }
 }
 
@@ -79,7 +85,7 @@ export async function requestPermit(context: RunContext, callId: string, action:
 
 async function decide(context: RunContext, callId: string, action: Action): Promise<Permit> {
   const { policy, signal, session } = context
-  const subject = { ...context.subject, tainted: session.tainted }
+  const subject = { ...context.subject, tainted: session.tainted || (context.tainted ?? false) }
   const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
   switch (decision.type) {
     case 'allow':

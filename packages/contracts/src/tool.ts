@@ -1,4 +1,4 @@
-import type { ImagePart, TextPart } from './conversation/message.js'
+import type { ImagePart, TextPart, ToolResultPart } from './conversation/message.js'
 import type { Environment } from './environment.js'
 import type { JsonObject, JsonValue } from './json.js'
 import type { Action, Permit } from './policy.js'
@@ -48,6 +48,25 @@ export type ToolResult =
       /** The text came from outside and may carry instructions that are not the user's. */
       readonly external?: boolean
     }
+
+/** A finished call in one shape, whatever the tool returned. */
+export interface ToolOutcome {
+  readonly content: readonly ToolResultPart[]
+  readonly data?: JsonValue
+  readonly isError: boolean
+}
+
+/** Calls other tools on behalf of a program that a call runs. */
+export interface ToolCaller {
+  /** The tools the session was shown and may call now. */
+  readonly definitions: readonly ToolDefinition[]
+  /**
+   * Calls one of them as the model would: the arguments are checked, hooks and policy asked, with `script` as the origin. What goes
+   * wrong, an approval that nobody gives in time included, is an error outcome. Calls that must not overlap wait for each other. Each
+   * is noted in the session's log; no model sees it. Abort of `signal` or of the run rejects.
+   */
+  call(name: string, args: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>
+}
 
 /**
  * How calls of one message may overlap. `parallel`: with anything parallel. `path`: unless the paths of two calls overlap and one
@@ -103,6 +122,8 @@ export interface ToolContext {
   readonly notify?: ((notice: string | (() => string | null)) => void) | undefined
   ask(question: Question): Promise<Answer>
   readonly state: ToolState
+  /** Missing where a call must not call others: in a call that another one made. */
+  readonly tools?: ToolCaller | undefined
 }
 
 /** The parts of {@link ToolContext} known before a call is permitted. */
@@ -136,8 +157,10 @@ export interface Tool<Args = unknown> {
   readonly requires?: readonly string[]
   /** Longer results are cut head and tail. Default 100,000. */
   readonly maxResultChars?: number
-  /** Description with live limits, in place of `description`; read once per session. */
-  describe?(): string
+  /** Description with live limits, in place of `description`; read once per session. `names` are the tools shown beside it. */
+  describe?(names: readonly string[]): string
+  /** A turn that calls nothing but such tools does not count against the limit of steps; at most as many as the limit. */
+  readonly refundsTurn?: boolean
   /** One line for a person: what this call does. Default: name and first argument. */
   summarize?(args: Args): string
 }

@@ -1,5 +1,6 @@
+export type { ToolOutcome } from '@hermes/contracts/tool'
 export { toolParameters } from './arguments.js'
 export { RegistryError } from './registry-error.js'
-export { errorOutcome, type ToolOutcome, toOutcome } from './result.js'
+export { errorOutcome, toOutcome } from './result.js'
 export { createToolRegistry, type PreparedCall, type ToolRegistry, type ToolRegistryOptions } from './tool-registry.js'
 export { mergeToolsets, resolveToolsets, TOOLSETS, type Toolset, type ToolsetSelection } from './toolsets.js'

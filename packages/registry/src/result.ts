@@ -1,13 +1,5 @@
-import type { JsonValue } from '@hermes/contracts'
 import type { ToolResultPart } from '@hermes/contracts/conversation'
-import type { ToolResult } from '@hermes/contracts/tool'
-
-/** A finished call in one shape, whatever the tool returned. */
-export interface ToolOutcome {
-  readonly content: readonly ToolResultPart[]
-  readonly data?: JsonValue
-  readonly isError: boolean
-}
+import type { ToolOutcome, ToolResult } from '@hermes/contracts/tool'
 
 const DEFAULT_MAX_CHARS = 100_000
 const HEAD_SHARE = 0.4

@@ -1,9 +1,9 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
-import type { Tool, ToolContext, ToolDefinition } from '@hermes/contracts/tool'
+import type { Tool, ToolContext, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
 import { type ToolParameters, toolParameters } from './arguments.js'
 import { isHermesError, RegistryError } from './registry-error.js'
-import { errorOutcome, type ToolOutcome, toOutcome } from './result.js'
+import { errorOutcome, toOutcome } from './result.js'
 import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -136,13 +136,13 @@ class Registry implements ToolRegistry {
   async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {
     const selected = resolveToolsets(this.toolsets(), selection).flatMap((name) => this.#tools.get(name) ?? [])
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
-    return selected
-      .filter((_, index) => available[index])
-      .map(({ tool, parameters }) => ({
-        name: tool.name,
-        description: tool.describe?.() ?? tool.description,
-        parameters: parameters.schema,
-      }))
+    const shown = selected.filter((_, index) => available[index])
+    const names = shown.map(({ tool }) => tool.name)
+    return shown.map(({ tool, parameters }) => ({
+      name: tool.name,
+      description: tool.describe?.(names) ?? tool.description,
+      parameters: parameters.schema,
+    }))
   }
 
   async #isAvailable(tool: Tool): Promise<boolean> {
