@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from '../scripts/build.mjs'
 import { acpServer } from './acp.mjs'
+import { checkpoints } from './checkpoints.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { createWorkspace } from './measure.mjs'
@@ -23,6 +24,7 @@ const SCENARIOS = {
   gateway: gatewayLoad,
   echo: keystrokeEcho,
   store: sessionStore,
+  checkpoint: checkpoints,
   size: installedSize,
 }
 const { values } = parseArgs({

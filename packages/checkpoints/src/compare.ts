@@ -1,5 +1,6 @@
 import { joinName } from './file-name.js'
 import type { ObjectStore } from './object-store.js'
+import type { Slices } from './slices.js'
 import type { Tree, TreeEntry } from './tree.js'
 
 /** What was at a path before and after; `undefined` for nothing. */
@@ -20,17 +21,14 @@ export function isSameEntry(left: TreeEntry | undefined, right: TreeEntry | unde
 }
 
 /** The paths that differ between two trees. Equal folders are not looked into. */
-export function differences(store: ObjectStore, before: string, after: string): ReadonlyMap<string, Difference> {
+export async function differences(
+  store: ObjectStore,
+  { before, after }: { readonly before: string; readonly after: string },
+  slices: Slices,
+): Promise<ReadonlyMap<string, Difference>> {
   const found = new Map<string, Difference>()
-  collect({ store, found }, '', store.readTree(before), store.readTree(after))
+  await collect({ store, found, slices }, '', store.readTree(before), store.readTree(after))
   return found
-}
-
-/** Every path of a tree. */
-export function allEntries(store: ObjectStore, tree: string): ReadonlyMap<string, TreeEntry> {
-  const found = new Map<string, Difference>()
-  collect({ store, found }, '', EMPTY, store.readTree(tree))
-  return new Map([...found].map(([path, { after }]) => [path, after!]))
 }
 
 /** What is at a path of a tree; `undefined` for nothing. */
@@ -46,15 +44,17 @@ export function entryAt(store: ObjectStore, tree: string, path: string): TreeEnt
 interface Collector {
   readonly store: ObjectStore
   readonly found: Map<string, Difference>
+  readonly slices: Slices
 }
 
-function collect(to: Collector, folder: string, before: Tree, after: Tree): void {
+async function collect(to: Collector, folder: string, before: Tree, after: Tree): Promise<void> {
+  if (to.slices.isOver()) await to.slices.pause()
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [left, right] = [before.get(name), after.get(name)]
     const path = joinName(folder, name)
     if (!isSameEntry(left, right)) to.found.set(path, { before: left, after: right })
     const [leftHash, rightHash] = [folderHash(left), folderHash(right)]
-    if (leftHash !== rightHash) collect(to, path, treeOf(to.store, leftHash), treeOf(to.store, rightHash))
+    if (leftHash !== rightHash) await collect(to, path, treeOf(to.store, leftHash), treeOf(to.store, rightHash))
   }
 }
 

@@ -1,6 +1,7 @@
 import { differences, entryAt } from './compare.js'
 import { findCheckpoint } from './records.js'
 import { insideRoot } from './restore-workspace.js'
+import { createSlices } from './slices.js'
 import { keepState, type Workspace } from './workspace.js'
 
 /** A path that differs between a checkpoint and now. */
@@ -22,7 +23,8 @@ export async function changesSince(
     async (objects) => {
       const { tree } = findCheckpoint(store.records.list(), wanted)
       const now = await keepState(workspace, objects, signal)
-      return [...differences(objects, tree, now.tree)]
+      const found = await differences(objects, { before: tree, after: now.tree }, createSlices(signal))
+      return [...found]
         .map(([path, { before, after }]): ChangedPath => {
           return { path, change: before ? (after ? 'changed' : 'removed') : 'added' }
         })

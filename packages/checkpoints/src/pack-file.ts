@@ -18,19 +18,30 @@ export interface Place {
 
 /** The content of an index file. */
 export async function encodeIndex(places: ReadonlyMap<string, Place>, slices: Slices): Promise<Buffer> {
-  const hashes = [...places.keys()].sort()
-  const index = Buffer.alloc(hashes.length * RECORD_BYTES)
-  for (const [row, hash] of hashes.entries()) {
+  const index = Buffer.alloc(places.size * RECORD_BYTES)
+  let at = 0
+  for (const hash of await sorted(places.keys(), slices)) {
     const { frameStart, frameBytes, offset, bytes } = places.get(hash)!
-    const at = row * RECORD_BYTES
     index.write(hash, at, 'hex')
     index.writeUIntBE(frameStart, at + 20, 6)
     index.writeUInt32BE(frameBytes, at + 26)
     index.writeUInt32BE(offset, at + 30)
     index.writeUInt32BE(bytes, at + 34)
+    at += RECORD_BYTES
     if (slices.isOver()) await slices.pause()
   }
   return index
+}
+
+/** In many small sorts instead of a long one. */
+async function sorted(hashes: Iterable<string>, slices: Slices): Promise<readonly string[]> {
+  const groups = Map.groupBy(hashes, (hash) => hash.slice(0, 2))
+  const all: string[] = []
+  for (const prefix of [...groups.keys()].sort()) {
+    for (const hash of groups.get(prefix)!.sort()) all.push(hash)
+    if (slices.isOver()) await slices.pause()
+  }
+  return all
 }
 
 /** One finished pack, read on demand. */

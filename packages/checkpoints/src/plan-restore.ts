@@ -10,6 +10,7 @@ import type { mergeText } from './merge-text.js'
 import type { ObjectStore } from './object-store.js'
 import type { PackWriter } from './pack-writer.js'
 import type { Checkpoint } from './record.js'
+import type { Slices } from './slices.js'
 import { hashOf, type TreeEntry } from './tree.js'
 
 /** What is asked for. */
@@ -29,6 +30,7 @@ export interface PlanOptions {
   /** The run that is under way: what changed since its checkpoint is its own doing. */
   readonly liveRunId: string | null
   readonly merge: typeof mergeText
+  readonly slices: Slices
 }
 
 /** A path and what is to be done there. */
@@ -49,10 +51,10 @@ export interface RestorePlan {
 }
 
 /** Works out a restore; writes nothing but merged texts into the store. */
-export function planRestore(options: PlanOptions): RestorePlan {
+export async function planRestore(options: PlanOptions): Promise<RestorePlan> {
   const planner = new Planner(options)
-  if (options.force) planner.takeBack({ before: options.target.tree, after: options.now })
-  else for (const span of spansSince(options).reverse()) planner.takeBack(span)
+  if (options.force) await planner.takeBack({ before: options.target.tree, after: options.now })
+  else for (const span of spansSince(options).reverse()) await planner.takeBack(span)
   return planner.plan()
 }
 
@@ -89,9 +91,11 @@ class Planner {
     this.#options = options
   }
 
-  takeBack(span: Span): void {
-    const { store, now } = this.#options
-    for (const [path, { before, after }] of differences(store, span.before, span.after ?? now)) {
+  async takeBack(span: Span): Promise<void> {
+    const { store, now, slices } = this.#options
+    const found = await differences(store, { before: span.before, after: span.after ?? now }, slices)
+    for (const [path, { before, after }] of found) {
+      if (slices.isOver()) await slices.pause()
       if (!this.#isAsked(path)) continue
       const current = this.#wanted.has(path) ? this.#wanted.get(path) : this.#now(path)
       if (isSameEntry(current, before)) continue
@@ -102,9 +106,10 @@ class Planner {
     }
   }
 
-  plan(): RestorePlan {
+  async plan(): Promise<RestorePlan> {
     const changes = new Map<string, PlannedChange>()
     for (const [path, to] of this.#wanted) {
+      if (this.#options.slices.isOver()) await this.#options.slices.pause()
       const from = this.#now(path)
       if (isSameEntry(from, to)) continue
       if (to !== undefined && this.#isBelowAFile(path)) this.#conflicts.add(path)

@@ -101,7 +101,8 @@ async function decide(
 ): Promise<{ readonly plan: RestorePlan; readonly tree: string }> {
   const writer = objects.writer(limits.maxTotalBytes)
   try {
-    const plan = planRestore({
+    const slices = createSlices(request.signal)
+    const plan = await planRestore({
       store: objects,
       writer,
       target,
@@ -111,10 +112,11 @@ async function decide(
       force: request.force ?? false,
       liveRunId: request.liveRunId ?? null,
       merge: mergeText,
+      slices,
     })
     const wanted = new Map([...plan.changes].map(([path, { to }]) => [path, to ?? null]))
-    const tree = overlay(objects, writer, now, wanted)
-    if (await writer.finish(createSlices(request.signal))) objects.reload()
+    const tree = await overlay({ store: objects, writer, slices }, now, wanted)
+    if (await writer.finish(slices)) objects.reload()
     return { plan, tree }
   } catch (error) {
     await writer.discard()

@@ -55,6 +55,7 @@ export interface ScanResult {
 // Neither can be in a name.
 const FIELD_END = '\0'
 const NAME_END = '/'
+const VALUE_END = '\0'
 /** Times of files have steps; a change within one step of the last look cannot be seen. */
 const RACY_MS = 50
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -102,11 +103,13 @@ class Walk {
       if (stats.isDirectory()) children.set(name, await this.#child(path, name))
     }
     const facts = found.map((one) => one.facts + NAME_END).join('')
-    const isSame = before?.facts === facts && this.#sameChildren(found, before, children)
-    if (isSame) {
-      this.#countAgain(found, before)
-      this.cache.set(path, before)
-      return before.treeHash
+    if (before?.facts === facts) {
+      const values = valuesOf(before)
+      if (sameChildren(found, values, children)) {
+        this.#countAgain(found, values)
+        this.cache.set(path, before)
+        return before.treeHash
+      }
     }
     return this.#newTree(path, found, children)
   }
@@ -130,8 +133,11 @@ class Walk {
     // Times of files are those of the machine, whatever clock the program goes by.
     const racyFromMs = systemClock.now() - RACY_MS
     const found: Found[] = []
+    const folder = fsPath(root, path)
+    const isOdd = typeof folder !== 'string' || !names.every((name) => name.isWellFormed())
     for (const name of names) {
-      const stats = lstatSync(fsPath(root, joinName(path, name)), { throwIfNoEntry: false })
+      const full = isOdd ? fsPath(root, joinName(path, name)) : `${folder}/${name}`
+      const stats = lstatSync(full, { throwIfNoEntry: false })
       if (stats) found.push({ name, stats, facts: factsOf(name, stats, racyFromMs) })
     }
     this.counts.files += found.length
@@ -148,16 +154,9 @@ class Walk {
     return this.folder(child)
   }
 
-  #sameChildren(found: readonly Found[], before: CachedFolder, children: ReadonlyMap<string, string>): boolean {
-    return found.every(({ name }, index) => {
-      const child = children.get(name)
-      return child === undefined || before.values[index] === child
-    })
-  }
-
-  #countAgain(found: readonly Found[], before: CachedFolder): void {
+  #countAgain(found: readonly Found[], values: readonly string[]): void {
     for (const [index, { stats }] of found.entries()) {
-      const value = before.values[index]!
+      const value = values[index]!
       if (stats.isFile() && value.length === HASH_CHARS) this.counts.bytes += stats.size
       else if (!stats.isSymbolicLink() && isSkipReason(value)) this.#skip(value)
     }
@@ -180,7 +179,7 @@ class Walk {
     const bytes = encodeTree(entries)
     const treeHash = this.#keep(bytes)
     const facts = kept.map((one) => one.facts + NAME_END).join('')
-    this.cache.set(path, { treeHash, facts, values: kept.map(({ value }) => value) })
+    this.cache.set(path, { treeHash, facts, values: kept.map(({ value }) => value).join(VALUE_END) })
     return treeHash
   }
 
@@ -265,32 +264,36 @@ function cachedValue(entry: TreeEntry): string {
   }
 }
 
+function valuesOf({ values }: CachedFolder): readonly string[] {
+  return values === '' ? [] : values.split(VALUE_END)
+}
+
+function sameChildren(
+  found: readonly Found[],
+  values: readonly string[],
+  children: ReadonlyMap<string, string>,
+): boolean {
+  return (
+    children.size === 0 || found.every(({ name }, index) => (children.get(name) ?? values[index]) === values[index])
+  )
+}
+
 /** What is known by the facts of one name. */
 function remembered(folder: CachedFolder | undefined): ReadonlyMap<string, string> {
   if (!folder) return new Map()
   const facts = folder.facts.split(NAME_END)
-  return new Map(folder.values.map((value, index) => [facts[index]!, value]))
+  return new Map(valuesOf(folder).map((value, index) => [facts[index]!, value]))
 }
 
-/** Of a folder only name and mode: what is in it has its own facts. A change of the inode's time tells of any other change. */
-function factsOf(name: string, stats: Stats, racyFromMs: number): string {
-  const { mode } = stats
-  if (stats.isDirectory()) return name + FIELD_END + mode
+/**
+ * Of a folder only name and mode: what is in it has its own facts. Of anything else the time at which the inode was changed, which goes
+ * with every change of content, mode or owner and cannot be set.
+ */
+function factsOf(name: string, { mode, ctimeMs, size, ino }: Stats, racyFromMs: number): string {
+  if ((mode & constants.S_IFMT) === constants.S_IFDIR) return name + FIELD_END + mode
   // A word that never comes again, so that the file is read again next time.
-  const changedMs = stats.ctimeMs >= racyFromMs ? randomUUID() : stats.ctimeMs
-  return (
-    name +
-    FIELD_END +
-    mode +
-    FIELD_END +
-    changedMs +
-    FIELD_END +
-    stats.mtimeMs +
-    FIELD_END +
-    stats.size +
-    FIELD_END +
-    stats.ino
-  )
+  const changedMs = ctimeMs >= racyFromMs ? randomUUID() : ctimeMs
+  return name + FIELD_END + changedMs + FIELD_END + size + FIELD_END + ino
 }
 
 /** `bytes` is `null` when the file has grown too large meanwhile. */

@@ -1,60 +1,65 @@
-// What the last snapshot found, so that the next one reads only files that changed. One line of JSON for each folder; the first line
-// holds the tree that all of it comes to.
+// What the last snapshot found, so that the next one reads only files that changed. Four parts for each folder: its path, its tree, the
+// facts of its names, and their values; two NUL after each part but the last. None of them can hold two in a row.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Slices } from './slices.js'
 
 /** One folder as it was found. */
 export interface CachedFolder {
   readonly treeHash: string
-  /** The facts of each name, {@link NAME_END} after each; see `scan.ts`. */
+  /** The facts of each name, a slash after each; see `scan.ts`. */
   readonly facts: string
-  /** For each name in the same order the hash of a file or folder, the target of a link, or a skip reason. */
-  readonly values: readonly string[]
+  /** For each name in the same order the hash of a file or folder, the target of a link, or a skip reason; a NUL between them. */
+  readonly values: string
 }
 
 /** Folders by their path from the root. */
 export type StatCache = ReadonlyMap<string, CachedFolder>
 
-const FORMAT = 1
+const HEAD = 'hermes-stat-cache-1'
+const PART_END = '\0\0'
+/** The path of the root is empty, and no part may be. */
+const ROOT = './'
 const NONE: StatCache = new Map()
 
 /** The cache, or an empty one when there is none that can be read. */
 export async function readStatCache(path: string, slices: Slices): Promise<StatCache> {
-  try {
-    const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n')
-    if ((JSON.parse(head) as { format?: unknown }).format !== FORMAT) return NONE
-    const cache = new Map<string, CachedFolder>()
-    for (const line of lines) {
-      if (line === '') continue
-      const [folder, treeHash, facts, values] = JSON.parse(line) as [string, string, string, string[]]
-      cache.set(folder, { treeHash, facts, values })
-      if (slices.isOver()) await slices.pause()
-    }
-    return cache
-  } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return NONE
-    throw error
+  const parts = readParts(path)
+  if (parts === null) return NONE
+  const cache = new Map<string, CachedFolder>()
+  for (let at = 2; at + 3 < parts.length; at += 4) {
+    cache.set(parts[at]!.slice(ROOT.length), {
+      treeHash: parts[at + 1]!,
+      facts: parts[at + 2]!,
+      values: parts[at + 3]!,
+    })
+    if (slices.isOver()) await slices.pause()
   }
+  return cache
 }
 
 /** The tree the cache stands for; `null` without a cache. */
 export function cachedRoot(path: string): string | null {
-  try {
-    const text = readFileSync(path, 'utf8')
-    const { root } = JSON.parse(text.slice(0, text.indexOf('\n'))) as { root?: unknown }
-    return typeof root === 'string' ? root : null
-  } catch {
-    return null
-  }
+  return readParts(path)?.[1] ?? null
 }
 
-/** Replaces the cache in one step. */
+/** Replaces the cache in one step. Folders with names that are no Unicode text are left out: they are read anew each time. */
 export async function writeStatCache(path: string, root: string, cache: StatCache, slices: Slices): Promise<void> {
-  const lines = [JSON.stringify({ format: FORMAT, root })]
+  const parts = [HEAD, root]
   for (const [folder, { treeHash, facts, values }] of cache) {
-    lines.push(JSON.stringify([folder, treeHash, facts, values]))
+    if (folder.isWellFormed() && facts.isWellFormed() && values.isWellFormed())
+      parts.push(ROOT + folder, treeHash, facts, values)
     if (slices.isOver()) await slices.pause()
   }
-  writeFileSync(`${path}.new`, `${lines.join('\n')}\n`, { mode: 0o600 })
+  writeFileSync(`${path}.new`, parts.join(PART_END), { mode: 0o600 })
   renameSync(`${path}.new`, path)
+}
+
+function readParts(path: string): readonly string[] | null {
+  try {
+    const parts = readFileSync(path, 'utf8').split(PART_END)
+    return parts[0] === HEAD ? parts : null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
 }

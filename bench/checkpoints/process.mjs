@@ -1,0 +1,20 @@
+// node process.mjs '{"root":…,"store":…,"restore"?:…}': takes a checkpoint, or goes back to one, and prints how long that took and how
+// long the event loop was held.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+const { createCheckpoints } = await import('../../packages/checkpoints/src/index.ts')
+const { createPermit } = await import('../../packages/safety/src/index.ts')
+
+const { root, store, restore } = JSON.parse(process.argv[2])
+const checkpoints = createCheckpoints({ directory: store })
+const delay = monitorEventLoopDelay({ resolution: 1 })
+delay.enable()
+const startMs = performance.now()
+if (restore === undefined) await checkpoints.take(root, { kind: 'automatic', reason: 'bench', runId: `${process.pid}` })
+else {
+  const permit = createPermit({ type: 'write', path: root, operation: 'write', backend: 'local' })
+  await checkpoints.restore(permit, root, { wanted: restore, force: true })
+}
+const ms = performance.now() - startMs
+delay.disable()
+console.log(JSON.stringify({ ms, heldMs: delay.max / 1e6 }))
