@@ -44,12 +44,12 @@ function send(
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     const fields = { accept: '*/*', 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(headers)) }
-    const sent = request(url, {
-      method: method ?? 'GET',
-      headers: fields,
-      ...(signal ? { signal } : {}),
-      ...(agent ? { agent } : {}),
-    })
+    if (signal?.aborted) throw signal.reason
+    const sent = request(url, { method: method ?? 'GET', headers: fields, ...(agent ? { agent } : {}) })
+    // Given to the request, the signal would be given to the connection too and end it with whoever uses it next.
+    const abort = () => sent.destroy(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    sent.on('close', () => signal?.removeEventListener('abort', abort))
     sent.on('response', resolve)
     sent.on('error', (cause) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
     if (typeof body !== 'string') sent.end()
