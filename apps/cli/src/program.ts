@@ -6,6 +6,7 @@ import { addBackup } from './program/backup.js'
 import { addCheckpoints } from './program/checkpoints.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
+import { addModel } from './program/model.js'
 import { addBranching } from './program/sessions-branching.js'
 import { addUsage } from './program/usage.js'
 
@@ -37,6 +38,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .showHelpAfterError(false)
   addChat(program, choose)
   addSetup(program, choose)
+  addModel(program, choose)
   addAuth(program, choose)
   addFallback(program, choose)
   addUsage(program, choose)

@@ -76,6 +76,22 @@ describe('HomeModels', () => {
     expect(await open().window(choice())).toBe(16_000)
   })
 
+  it('names the models that were likely meant where the endpoint does not know one', async () => {
+    const unknown = (message: string) => ({ fault: 'status', status: 404, body: { error: { message } } }) as const
+    server.enqueue(unknown('The model `scriptd` does not exist.'), unknown('The model `zzz` does not exist.'))
+    const names = async (model: string) => {
+      const client = createModelClient({ provider: 'custom', model, baseUrl: server.baseUrl, maxRetries: 0 })
+      const request = { messages: [userText('hi')], tools: [] }
+      const chosen = { ...choice(), model }
+      for await (const _ of open().watch(client, chosen).stream(request, { purpose: 'turn' }));
+    }
+    await expect(names('scriptd')).rejects.toMatchObject({
+      code: 'transport.model_not_found',
+      message: expect.stringMatching(/"scriptd".* Did you mean scripted\?$/),
+    })
+    await expect(names('zzz')).rejects.toThrow(/^(?!.*Did you mean)/)
+  })
+
   it('learns nothing from another failure, or about a model that only stood in', async () => {
     server.enqueue({ fault: 'status', status: 500 }, tooLong('maximum context length is 32768 tokens'))
     await expect(ask(open())).rejects.toThrow()

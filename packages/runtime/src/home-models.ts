@@ -5,6 +5,7 @@ import type { ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import type { AskedModel, ModelDirectory } from '@hermes/models/metadata'
 import { isThisMachine } from '@hermes/safety'
+import { listModels, similar } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
 
 /** What a home knows of models comes from here, on first use. */
@@ -18,6 +19,8 @@ export interface HomeModelsOptions {
 
 /** Windows that are tried in turn where a refusal names none, in tokens. */
 const TIERS = [128_000, 64_000, 32_000, 16_000, 8_000] as const
+
+const NAMES_TIMEOUT_MS = 5_000
 
 /** The models of a home: windows, prices, and what calls teach about them. Loads nothing before it is asked. */
 export class HomeModels {
@@ -92,8 +95,27 @@ export class HomeModels {
       }
     } catch (error) {
       await this.#learn(error, choice, () => estimateTokens(request.messages) + estimateTokens(request.tools))
-      throw error
+      throw await this.#withNames(error, choice)
     }
+  }
+
+  /** The error, with the names that were likely meant where the endpoint does not know the model. */
+  async #withNames(error: unknown, choice: ModelChoice): Promise<unknown> {
+    if (!HermesError.isInstance(error) || error.code !== 'transport.model_not_found') return error
+    if (error.details['model'] !== choice.model || this.#closing.signal.aborted) return error
+    const { catalogueId: provider, baseUrl, apiKey, api } = choice
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(NAMES_TIMEOUT_MS)])
+    const fetch = this.#options.fetchTo(baseUrl)
+    const names = await listModels({ provider, baseUrl, apiKey, api, fetch, signal }).catch(() => [])
+    const meant = similar(choice.model, names)
+    if (meant.length === 0) return error
+    const { code, retryable, details } = error
+    return new HermesError(`${error.message.replace(/[.\s]*$/, '.')} Did you mean ${meant.join(' or ')}?`, {
+      code,
+      retryable,
+      details,
+      cause: error,
+    })
   }
 
   async #learn(error: unknown, choice: ModelChoice, askedTokens: () => number): Promise<void> {

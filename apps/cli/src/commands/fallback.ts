@@ -80,6 +80,8 @@ async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>):
   }
 }
 
+const MENDABLE: readonly string[] = ['models.no_key', 'models.foreign_key']
+
 /** What keeps the model from answering that can still be mended, as a line; `null` when nothing does. */
 function checkModel(
   runtime: Runtime,
@@ -90,7 +92,7 @@ function checkModel(
     runtime.chooseModel(asked)
     return null
   } catch (error) {
-    if (!HermesError.isInstance(error) || error.code !== 'models.no_key') throw error
+    if (!HermesError.isInstance(error) || !MENDABLE.includes(error.code)) throw error
     return keyEnv === undefined ? error.message : null
   }
 }

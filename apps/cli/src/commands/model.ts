@@ -1,0 +1,196 @@
+import { setConfigValue, unsetConfigValue } from '@hermes/config'
+import { HermesError } from '@hermes/contracts'
+import type { ModelFacts } from '@hermes/models/metadata'
+import { type ModelChoice, type Runtime, toAsked } from '@hermes/runtime'
+import { findProvider, listModels, PROVIDERS, similar } from '@hermes/transports'
+import { EXIT, UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { homeOf, openCli } from '../open-cli.js'
+import { createStyle } from '../render/style.js'
+
+const TIMEOUT_MS = 10_000
+
+/** Which model is meant. */
+interface Where {
+  readonly provider?: string
+  readonly baseUrl?: string
+}
+
+/** `hermes model info [MODEL]`: what is known about a model, and who says so. */
+export async function modelInfo(
+  io: Io,
+  model: string | undefined,
+  { json, ...where }: Where & { readonly json?: boolean },
+): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    const choice = runtime.chooseModel({ ...where, ...(model === undefined ? {} : { model }) })
+    const facts = await (await runtime.models.directory()).facts(toAsked(choice))
+    const { provider, baseUrl } = choice
+    io.stdout.write(json ? `${JSON.stringify({ provider, baseUrl, ...facts })}\n` : describe(choice, facts))
+    return EXIT.ok
+  })
+}
+
+function describe({ provider, baseUrl }: ModelChoice, facts: ModelFacts): string {
+  const { contextLength, maxOutputTokens, prices, abilities } = facts
+  const rows: readonly (readonly [string, string])[] = [
+    ['model', facts.model],
+    ['provider', `${provider} (${baseUrl})`],
+    ['window', `${count(contextLength.value)} tokens (${contextLength.source})`],
+    [
+      'answer',
+      maxOutputTokens ? `up to ${count(maxOutputTokens.value)} tokens (${maxOutputTokens.source})` : 'unknown',
+    ],
+    ['price', prices ? price(prices) : 'unknown'],
+    ...Object.entries(abilities).map(([name, value]) => [name, value ? 'yes' : 'no'] as const),
+  ]
+  return rows.map(([name, value]) => `${name.padEnd(10)}${value}\n`).join('')
+}
+
+function price({ value, source, asOf }: NonNullable<ModelFacts['prices']>): string {
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, tiers } = value
+  const cached = cacheReadPerMillion === undefined ? '' : `, $${cacheReadPerMillion} cached`
+  const more = tiers?.length ? `; more above ${count(tiers[0]!.aboveInputTokens)} tokens` : ''
+  const from = asOf === null ? source : `${source}, ${asOf}`
+  return `$${inputPerMillion} in${cached}, $${outputPerMillion} out per million tokens${more} (${from})`
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString('en')
+}
+
+/** `hermes model list [PROVIDER]`: what a provider offers, else all providers and whether a key is there. */
+export async function modelList(
+  io: Io,
+  provider: string | undefined,
+  { json }: { readonly json?: boolean },
+): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    if (provider === undefined) return listProviders(io, runtime, json ?? false)
+    const choice = runtime.chooseModel({ provider, model: findProvider(provider)?.defaultModel ?? 'any' })
+    const names = await namesAt(runtime, choice)
+    if (names === null)
+      throw new UsageError(`${choice.provider} does not say which models it has. Name one: hermes model set MODEL`)
+    io.stdout.write(json ? `${JSON.stringify(names)}\n` : names.map((name) => `${name}\n`).join(''))
+    return EXIT.ok
+  })
+}
+
+function listProviders(io: Io, runtime: Runtime, json: boolean): number {
+  const named = Object.keys(runtime.config.providers).map((id) => ({ id, name: 'config.yaml', defaultModel: null }))
+  const known = PROVIDERS.map(({ id, name, defaultModel = null }) => ({ id, name, defaultModel }))
+  const all = [...named.filter(({ id }) => !findProvider(id)), ...known].map((entry) => ({
+    ...entry,
+    ready: isReady(runtime, entry.id),
+  }))
+  if (json) {
+    io.stdout.write(`${JSON.stringify(all)}\n`)
+    return EXIT.ok
+  }
+  const style = createStyle(io.stdout)
+  const width = Math.max(...all.map(({ id }) => id.length))
+  for (const { id, name, defaultModel, ready } of all) {
+    const mark = ready ? style.green('ready') : style.dim('     ')
+    io.stdout.write(`${id.padEnd(width)}  ${mark}  ${name}${defaultModel ? style.dim(`, ${defaultModel}`) : ''}\n`)
+  }
+  return EXIT.ok
+}
+
+/** Whether a request could be sent there: there is an address, and a key where one is needed. */
+function isReady(runtime: Runtime, provider: string): boolean {
+  try {
+    runtime.chooseModel({ provider, model: 'any' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The models an endpoint lists, else those that models.dev knows of it; `null` for none. */
+async function namesAt(runtime: Runtime, choice: ModelChoice): Promise<readonly string[] | null> {
+  const { catalogueId: provider, baseUrl, api } = choice
+  const apiKey = (await (await runtime.credentialsFor(choice))?.select())?.secret ?? choice.apiKey
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const listed = await listModels({ provider, baseUrl, apiKey, api, fetch: runtime.fetchTo(baseUrl), signal }).catch(
+    () => [],
+  )
+  if (listed.length > 0) return listed
+  const known = await (await runtime.models.directory()).names(provider)
+  return known.length > 0 ? known : null
+}
+
+/** `hermes model set MODEL`: keeps a model in config.yaml once the endpoint is known to have it, or does not say. */
+export async function modelSet(
+  io: Io,
+  model: string,
+  { force = false, ...where }: Where & { readonly force?: boolean },
+): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    const choice = chooseEvenWithoutKey(runtime, { ...where, model })
+    const names = choice === null || force ? null : await namesAt(runtime, choice)
+    if (names && !names.includes(model)) {
+      const meant = similar(model, names)
+      const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
+      throw new UsageError(
+        `${choice!.provider} does not list "${model}".${hint} See hermes model list ${choice!.provider}, or say --force.`,
+      )
+    }
+    const [home, before] = [homeOf(io), runtime.config.model]
+    const provider = where.provider ?? (where.baseUrl === undefined ? choice?.provider : 'custom')
+    await setConfigValue({ home, key: 'model.default', value: model })
+    if (provider !== undefined && provider !== before.provider) {
+      await setConfigValue({ home, key: 'model.provider', value: provider })
+      for (const key of ['base_url', 'api_key', 'key_env', 'api_mode', 'context_length'])
+        await unsetConfigValue({ home, key: `model.${key}` })
+    }
+    if (where.baseUrl !== undefined) await setConfigValue({ home, key: 'model.base_url', value: where.baseUrl })
+    io.stdout.write(`${model}${provider === undefined ? '' : ` at ${provider}`} is what Hermes uses from now on.\n`)
+    if (choice === null) io.stderr.write(`hermes: ${missing(runtime, { ...where, model })}\n`)
+    return EXIT.ok
+  })
+}
+
+/** The choice; `null` when only a key is missing, which may come later. */
+function chooseEvenWithoutKey(runtime: Runtime, asked: Where & { readonly model: string }): ModelChoice | null {
+  try {
+    return runtime.chooseModel(asked)
+  } catch (error) {
+    if (HermesError.isInstance(error) && error.code === 'models.no_key') return null
+    throw error
+  }
+}
+
+function missing(runtime: Runtime, asked: Where & { readonly model: string }): string {
+  try {
+    runtime.chooseModel(asked)
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** `hermes model refresh`: fetches the catalogue of models.dev, or of the mirror in config.yaml, now. */
+export async function modelRefresh(io: Io): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    const directory = await runtime.models.directory()
+    const outcome = await directory.refresh({ force: true })
+    if (outcome === 'updated') {
+      io.stdout.write('What is known of models and their prices is up to date.\n')
+      return EXIT.ok
+    }
+    const where = runtime.config.models_dev.url || 'models.dev'
+    io.stderr.write(
+      `hermes: ${where} could not be read; what was known before stays. Check the network, or models_dev.url.\n`,
+    )
+    return EXIT.failed
+  })
+}
+
+async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>): Promise<number> {
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    return await work(runtime)
+  } finally {
+    await runtime.close()
+  }
+}

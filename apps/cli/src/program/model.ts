@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import type { Action } from '../action.js'
+
+/** `hermes model …`. */
+export function addModel(program: Command, choose: (action: Action) => void): void {
+  const model = program.command('model').description('which model answers, what is known about it, and which there are')
+  model
+    .command('info [model]', { isDefault: true })
+    .description('window, limits, prices and abilities, and who says so')
+    .option('--provider <name>', 'where; default: the chosen one')
+    .option('--json', 'as JSON')
+    .action((name, options) =>
+      choose(async (world) => (await import('../commands/model.js')).modelInfo(world, name, options)),
+    )
+  model
+    .command('list [provider]')
+    .description('the models of a provider, or all providers')
+    .option('--json', 'as JSON')
+    .action((provider, options) =>
+      choose(async (world) => (await import('../commands/model.js')).modelList(world, provider, options)),
+    )
+  model
+    .command('set <model>')
+    .description('use this model from now on')
+    .option('--provider <name>', 'where; default: the chosen one')
+    .option('--base-url <url>', 'any OpenAI-compatible endpoint')
+    .option('--force', 'although the server does not list it')
+    .action((name, options) =>
+      choose(async (world) => (await import('../commands/model.js')).modelSet(world, name, options)),
+    )
+  model
+    .command('refresh')
+    .description('fetch what models.dev knows of models and prices')
+    .action(() => choose(async (world) => (await import('../commands/model.js')).modelRefresh(world)))
+}

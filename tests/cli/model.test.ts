@@ -1,0 +1,157 @@
+// `hermes model`, endpoints of config.yaml and the way to them through a proxy, from a clean install.
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+
+let server: ModelServer
+let temporary: TemporaryHome
+let home: string
+let cwd: string
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  home = join(temporary.path, 'user', '.hermes')
+  cwd = join(temporary.path, 'work')
+  await Promise.all([mkdir(cwd), mkdir(home, { recursive: true })])
+})
+afterEach(async () => {
+  await server.close()
+  await temporary.remove()
+})
+
+const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { home, cwd, env })
+const config = (yaml: string) => writeFile(join(home, 'config.yaml'), yaml)
+
+describe('hermes model', () => {
+  it('lists providers and whether they are ready, and the models of one', async () => {
+    await config(`providers:\n  lab: { base_url: '${server.baseUrl}' }\n`)
+    const all = JSON.parse((await hermes(['model', 'list', '--json'], { XAI_API_KEY: 'k' })).stdout) as {
+      id: string
+      ready: boolean
+    }[]
+    expect(all.filter(({ ready }) => ready).map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['lab', 'xai', 'ollama', 'bedrock']),
+    )
+    expect(all.find(({ id }) => id === 'openai')?.ready).toBe(false)
+    expect(await hermes(['model', 'list', 'lab'])).toMatchObject({ exitCode: 0, stdout: 'scripted\n' })
+  })
+
+  it('keeps a model that the endpoint lists, and names the nearest for another', async () => {
+    await config(`providers:\n  lab: { base_url: '${server.baseUrl}' }\n`)
+    const wrong = await hermes(['model', 'set', 'scriptd', '--provider', 'lab'])
+    expect(wrong.exitCode).not.toBe(0)
+    expect(wrong.stderr).toContain('lab does not list "scriptd". Did you mean scripted?')
+    expect(await hermes(['model', 'set', 'scripted', '--provider', 'lab'])).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await readFile(join(home, 'config.yaml'), 'utf8')).toMatch(/default: scripted\n {2}provider: lab/)
+    server.enqueue({ text: 'Hello.' })
+    expect(await hermes(['chat', '-q', 'hi'])).toMatchObject({ exitCode: 0, stdout: 'Hello.\n' })
+    expect(server.requests[0]?.body.model).toBe('scripted')
+    expect((await hermes(['model', 'set', 'other', '--force'])).exitCode).toBe(0)
+  })
+
+  it('says what is known about a model and who says so; the configuration counts most', async () => {
+    const known = await hermes(['model', 'info', 'claude-sonnet-4-5', '--provider', 'anthropic'], {
+      ANTHROPIC_API_KEY: 'k',
+    })
+    expect(known.stdout).toMatch(/^price +\$3 in, \$0\.3 cached, \$15 out per million tokens.* \(genai-prices, \d{4}-/m)
+    await config(`
+model_overrides:
+  tiny: { context_window: 8000, supports_vision: true, input_price: 1, output_price: 2 }
+`)
+    const own = await hermes(['model', 'info', 'tiny', '--provider', 'ollama', '--json'])
+    expect(JSON.parse(own.stdout)).toMatchObject({
+      contextLength: { value: 8_000, source: 'config' },
+      prices: { value: { inputPerMillion: 1, outputPerMillion: 2 }, source: 'config' },
+      abilities: { vision: true },
+    })
+  })
+
+  it('fetches the catalogue from the mirror in config.yaml, and keeps what it had when that fails', async () => {
+    const catalogue = { openai: { models: { 'gpt-4.1': { limit: { context: 5_000, output: 600 } } } } }
+    const mirror = createServer((_request, response) => response.end(JSON.stringify(catalogue))).listen(0, '127.0.0.1')
+    await once(mirror, 'listening')
+    await config(`models_dev: { url: 'http://127.0.0.1:${(mirror.address() as AddressInfo).port}/api.json' }\n`)
+    expect((await hermes(['model', 'refresh'])).exitCode).toBe(0)
+    mirror.closeAllConnections()
+    await new Promise((resolve) => mirror.close(resolve))
+    expect(await hermes(['model', 'refresh'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/could not be read; what was known before stays/),
+    })
+    const { stdout } = await hermes(['model'], { OPENAI_API_KEY: 'k' })
+    expect(stdout).toMatch(/^window +5,000 tokens \(models\.dev\)$/m)
+    expect(stdout).toMatch(/^answer +up to 600 tokens \(models\.dev\)$/m)
+  })
+})
+
+describe('an endpoint of config.yaml', () => {
+  it('is all it takes: address, key, headers, fields, wire', async () => {
+    await config(`
+model: { provider: lab }
+providers:
+  lab:
+    base_url: ${server.anthropicBaseUrl}
+    api_mode: anthropic_messages
+    key_env: LAB_KEY
+    extra_headers: { x-team: blue }
+    models: { claude-own: { context_length: 40000 } }
+`)
+    server.enqueue({ text: 'Hello.' })
+    const result = await hermes(['chat', '-q', 'hi'], { LAB_KEY: 'secret-of-lab' })
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'Hello.\n' })
+    expect(server.requests[0]).toMatchObject({
+      api: 'anthropic-messages',
+      headers: { 'x-api-key': 'secret-of-lab', 'x-team': 'blue' },
+      body: { model: 'claude-own' },
+    })
+    expect((await hermes(['config', 'get', 'providers.lab.extra_headers'])).stdout).not.toContain('blue')
+    expect((await hermes(['config', 'check'])).exitCode).toBe(0)
+  })
+
+  it('elsewhere does not get the key of OpenAI by accident', async () => {
+    const result = await hermes(['chat', '-q', 'hi', '--base-url', 'https://llm.example/v1', '-m', 'm'], {
+      OPENAI_API_KEY: 'sk-private',
+    })
+    expect(result.exitCode).not.toBe(0)
+    expect(result.stderr).toMatch(/^hermes: OPENAI_API_KEY is not sent to llm\.example: [^\n]*\n$/)
+  })
+
+  it('is named by its nearest name when it is mistyped, also by config check', async () => {
+    await config('model: { provider: opnai, default: m }\ntoolsets: [hermes-clii]\n')
+    const result = await hermes(['config', 'check'])
+    expect(result.exitCode).toBe(1)
+    expect(result.stdout).toMatch(/1:20: model\.provider: there is no provider "opnai"\. Did you mean openai\?/)
+    expect(result.stdout).toMatch(/2:12: toolsets\.0: there is no toolset "hermes-clii"\. Did you mean hermes-cli\?/)
+  })
+})
+
+describe('a proxy', () => {
+  it('leads to endpoints elsewhere', async () => {
+    const seen: string[] = []
+    const proxy = createServer((incoming, response) => {
+      seen.push(`${incoming.method} ${incoming.url}`)
+      const { port, pathname } = new URL(incoming.url!)
+      const onward = request({ port, path: pathname, method: incoming.method, headers: incoming.headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(response)
+      })
+      incoming.pipe(onward)
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    server.enqueue({ text: 'Through the proxy.' })
+    const port = new URL(server.baseUrl).port
+    const result = await hermes(['chat', '-q', 'hi', '--base-url', `http://models.test:${port}/v1`, '-m', 'm'], {
+      HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    })
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'Through the proxy.\n' })
+    expect(seen[0]).toBe(`POST http://models.test:${port}/v1/chat/completions`)
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+})
