@@ -8,6 +8,13 @@ export interface HermesConfig {
   /** Named endpoints as a list of maps with a `name`; those under `providers` count more. */
   readonly custom_providers: readonly unknown[]
   readonly fallback_providers: readonly unknown[]
+  /** Mixtures of models, chosen with the provider `moa`. */
+  readonly moa: {
+    /** Default `default`. */
+    readonly default_preset: string
+    /** By name: `reference_models`, a list of maps with `provider` and `model`, and an `aggregator`. */
+    readonly presets: Readonly<Record<string, unknown>>
+  }
   /** Rules that decide which model a new session gets, the first that fits: `model`, `provider` or `base_url`, and `when`. */
   readonly routing: readonly unknown[]
   /** How the next of several keys is chosen, by provider. Default `fill_first`. */

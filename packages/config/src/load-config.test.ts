@@ -27,6 +27,7 @@ describe('loadConfig', () => {
         credential_pool_strategies: {},
         fallback_providers: [],
         routing: [],
+        moa: { default_preset: 'default', presets: {} },
         model_overrides: {},
         models_dev: { refresh: true },
         budget: {},

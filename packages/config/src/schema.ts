@@ -132,6 +132,7 @@ export const SCHEMA: Section = section({
   custom_providers: { type: 'list' },
   fallback_providers: { type: 'list' },
   routing: { type: 'list' },
+  moa: section({ default_preset: { type: 'text', default: 'default' }, presets: { type: 'map' } }),
   model_overrides: { type: 'map' },
   models_dev: section({ url: text, refresh: { type: 'boolean', default: true } }),
   budget: section({ turn: budget, session: budget, day: budget, month: budget }),

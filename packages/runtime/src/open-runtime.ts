@@ -27,6 +27,7 @@ import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import { makeHome } from './make-home.js'
+import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
 import { type EnvironmentRequest, openEnvironment } from './open-environment.js'
@@ -334,7 +335,19 @@ class HomeRuntime implements Runtime {
   }
 
   chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice {
+    const mixture = this.#mixture(asked)
+    if (mixture) return { ...mixture.aggregator, provider: MIXTURE, model: mixture.preset }
     return chooseModel({ asked, session: asked.session ?? null, ...this.#wishes() })
+  }
+
+  /** The mixture that is asked for, else that of the session, else that of config.yaml; `null` where a single model is. */
+  #mixture({ provider, model, baseUrl, session }: Parameters<Runtime['chooseModel']>[0]): MixtureChoice | null {
+    const configured = this.config.model
+    const own = session ?? { provider: configured.provider, model: configured.default }
+    const isOwn = provider === undefined && baseUrl === undefined && own.provider === MIXTURE
+    if (provider !== MIXTURE && !isOwn) return null
+    const preset = model ?? (isOwn ? own.model : undefined) ?? undefined
+    return chooseMixture({ settings: this.config.moa, preset, wishes: this.#wishes() })
   }
 
   #wishes() {
@@ -349,13 +362,14 @@ class HomeRuntime implements Runtime {
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#environment(cwd)
-    const { choice, model, credentials, fetch } = await this.#model(request, environment).catch(async (error) => {
+    const { choice, model, credentials, fetch } = await this.#answerer(request, environment).catch(async (error) => {
       await environment.close()
       throw error
     })
     const { surface, user } = this.#options
     const storage = await this.storage()
-    if (request.session) await storage.updateSession(request.session.id, answering(choice))
+    const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
+    if (request.session) await storage.updateSession(request.session.id, who)
     const named = this.#sideTasks.named('compression', choice)
     const contextEngine = openContextEngine({
       settings: this.config.compression,
@@ -370,7 +384,7 @@ class HomeRuntime implements Runtime {
       toolsets,
       store: storage,
       sessionId: request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now()),
-      session: { source: surface, cwd, ...answering(choice) },
+      session: { source: surface, cwd, ...who },
       environment,
       hooks: checkpoints.hooks,
       policy: this.policy,
@@ -385,6 +399,7 @@ class HomeRuntime implements Runtime {
       ...(request.notices === undefined ? {} : { notices: request.notices }),
     })
     const models = async () => {
+      if (model.provider === MIXTURE) return Object.keys(this.config.moa.presets)
       const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
       return listModels({ ...choice, apiKey, fetch }).catch(() => [])
     }
@@ -394,8 +409,8 @@ class HomeRuntime implements Runtime {
     this.#closers.add(closeEnvironment)
     return {
       agent,
-      model: choice.model,
-      provider: choice.provider,
+      model: model.model,
+      provider: model.provider,
       cwd,
       models,
       limits: () => model.limits(),
@@ -464,9 +479,34 @@ class HomeRuntime implements Runtime {
     return { ...this.#options, config: this.config, cwd, secrets: secrets.values, secretNames, logger, clock }
   }
 
-  async #model(request: AgentRequest, environment: Environment): Promise<Answerer> {
+  async #answerer(request: AgentRequest, environment: Environment): Promise<Answerer> {
     await this.#loaded.stored.look()
-    const chosen = request.replay === undefined ? this.chooseModel(await this.#routed(request)) : REPLAYED
+    const asked = request.replay === undefined ? await this.#routed(request) : request
+    const mixture = request.replay === undefined ? this.#mixture(asked) : null
+    if (!mixture) return this.#model(request, environment, request.replay === undefined ? this.chooseModel(asked) : REPLAYED)
+    const { createMixtureClient } = await import('@hermes/models/mixture')
+    const answerer = await this.#model(request, environment, mixture.aggregator)
+    const books = await this.#books()
+    const references = mixture.references.map(async (one) =>
+      createModelClient({
+        ...(await this.#endpointOf(one)),
+        ...books,
+        maxRetries: 1,
+        clock: this.#clock,
+        logger: this.#logger,
+      }),
+    )
+    const model = createMixtureClient({
+      provider: MIXTURE,
+      model: mixture.preset,
+      references: await Promise.all(references),
+      aggregator: answerer.model,
+      logger: this.#logger,
+    })
+    return { ...answerer, model: Object.assign(model, { limits: () => answerer.model.limits() }) }
+  }
+
+  async #model(request: AgentRequest, environment: Environment, chosen: ModelChoice): Promise<Answerer> {
     const traffic = await openTraffic({
       ...request,
       choice: chosen,
@@ -601,11 +641,6 @@ function probeFor(request: AgentRequest, environment: Environment) {
 
 function isRecorded({ record, replay }: AgentRequest): boolean {
   return record !== undefined || replay !== undefined
-}
-
-/** What a session remembers of who answers in it. */
-function answering({ model, provider, baseUrl }: ModelChoice) {
-  return { model, provider, baseUrl }
 }
 
 /** Who answers in place of a model; which one it stands for is in the recording. */
