@@ -186,7 +186,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: rules.rules,
     proxies,
     stored,
-    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...modeProblems(loaded.config), ...routes],
+    problems: [
+      ...problems,
+      ...stored.problems,
+      ...rules.problems,
+      ...proxyProblems,
+      ...modeProblems(loaded.config),
+      ...routes,
+    ],
   })
 }
 
@@ -483,7 +490,8 @@ class HomeRuntime implements Runtime {
     await this.#loaded.stored.look()
     const asked = request.replay === undefined ? await this.#routed(request) : request
     const mixture = request.replay === undefined ? this.#mixture(asked) : null
-    if (!mixture) return this.#model(request, environment, request.replay === undefined ? this.chooseModel(asked) : REPLAYED)
+    if (!mixture)
+      return this.#model(request, environment, request.replay === undefined ? this.chooseModel(asked) : REPLAYED)
     const { createMixtureClient } = await import('@hermes/models/mixture')
     const answerer = await this.#model(request, environment, mixture.aggregator)
     const books = await this.#books()
