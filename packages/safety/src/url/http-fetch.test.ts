@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpFetch } from './http-fetch.js'
 
 const httpFetch = createHttpFetch()
@@ -79,22 +79,20 @@ describe('createHttpFetch', () => {
     await expect(reader.read()).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('leaves the connection to its next user when the signal of a finished request fires', async () => {
-    const sockets = new Set<unknown>()
-    let answer: (() => void) | undefined
-    const { url } = await serve((request, response) => {
-      sockets.add(request.socket)
-      if (request.method === 'POST') answer = () => response.end('second')
-      else response.end('first')
+  it('stays whole when an abort meets an answer that is all there but not read yet', async () => {
+    const { url } = await serve((_request, response) => {
+      response.write('one')
+      response.end('two')
     })
-    const controller = new AbortController()
-    await (await httpFetch(url, { ...plain, signal: controller.signal })).text()
-    const second = httpFetch(url, { ...plain, method: 'POST', body: '' })
-    await vi.waitFor(() => expect(answer).toBeDefined())
-    controller.abort()
-    answer!()
-    expect(await (await second).text()).toBe('second')
-    expect(sockets.size).toBe(1)
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController()
+      const sent = { ...plain, method: 'POST', body: 'x'.repeat(50_000), signal: controller.signal }
+      const reader = (await httpFetch(url, sent)).body!.getReader()
+      await reader.read()
+      controller.abort()
+      await reader.read().catch(() => undefined)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   })
 
   it('rejects as fetch does when nobody answers and when the answer is cut', async () => {

@@ -46,8 +46,11 @@ function send(
     const fields = { accept: '*/*', 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(headers)) }
     if (signal?.aborted) throw signal.reason
     const sent = request(url, { method: method ?? 'GET', headers: fields, ...(agent ? { agent } : {}) })
-    // Given to the request, the signal would be given to the connection too and end it with whoever uses it next.
-    const abort = () => sent.destroy(signal?.reason)
+    const abort = () => {
+      // Node takes its own listener off when the rest of the answer is there already, and the error would end the process.
+      sent.socket?.on('error', () => undefined)
+      sent.destroy(signal?.reason)
+    }
     signal?.addEventListener('abort', abort, { once: true })
     sent.on('close', () => signal?.removeEventListener('abort', abort))
     sent.on('response', resolve)
