@@ -15,6 +15,7 @@ export async function modelTurn(
   options: { readonly toolChoice?: 'none' } = {},
 ): Promise<ModelTurn> {
   const request = buildRequest(context, options.toolChoice)
+  context.session.watchPrefix(request)
   context.activity.set('model', `asking ${context.model.model}`)
   await observe(context.logger, 'beforeModelCall', () => context.hooks.beforeModelCall?.(request))
   const stream = new StreamedMessage(context)

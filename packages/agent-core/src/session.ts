@@ -14,6 +14,7 @@ import {
 } from '@hermes/contracts/conversation'
 import type { Lease, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
+import { type Prefix, PrefixWatch } from './prefix-break.js'
 
 const RENEW_EVERY_MS = 10_000
 
@@ -48,6 +49,8 @@ export class SessionLog {
   #prompt: PromptEntry | null = null
   #usage = noUsage
   #compactions = 0
+  #rewrites = 0
+  readonly #prefixes = new PrefixWatch()
 
   constructor(options: SessionLogOptions) {
     this.#options = options
@@ -107,6 +110,7 @@ export class SessionLog {
   #remember(entries: readonly Entry[]): void {
     for (const entry of entries) {
       this.#lastSeq = entry.seq
+      if (entry.type === 'undo' || entry.type === 'compaction') this.#rewrites++
       if (entry.type === 'undo') {
         this.#entries = [...liveEntries([...this.#entries, entry])]
         continue
@@ -126,6 +130,15 @@ export class SessionLog {
 
   messages(): Message[] {
     return project(this.#entries)
+  }
+
+  /** Logs where a request stops having the one before it as its beginning; providers then read all of it anew. */
+  watchPrefix(request: Prefix): void {
+    const found = this.#prefixes.check(request, this.#rewrites)
+    if (!found) return
+    const { isMeant, ...fields } = found
+    if (isMeant) this.#options.logger.debug('The conversation was rewritten, so its prefix changed.', { ...fields })
+    else this.#options.logger.warn('The prompt prefix changed in the middle of a session.', { ...fields })
   }
 
   /** The model that answered last. */
