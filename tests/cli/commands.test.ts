@@ -157,7 +157,7 @@ describe('hermes tools and completion', () => {
   it('prints a completion script that the shell accepts', async () => {
     const { stdout } = await hermes(['completion', 'bash'])
     const test = `COMP_WORDS=(hermes sessions s); COMP_CWORD=2; _hermes; echo \${COMPREPLY[*]}`
-    expect(execFileSync('bash', ['-c', `${stdout}\n${test}`], { encoding: 'utf8' })).toBe('show search\n')
+    expect(execFileSync('bash', ['-c', `${stdout}\n${test}`], { encoding: 'utf8' })).toBe('show search stats\n')
   })
 })
 

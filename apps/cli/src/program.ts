@@ -8,6 +8,7 @@ import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
 import { addModel } from './program/model.js'
 import { addBranching } from './program/sessions-branching.js'
+import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
 import { addUsage } from './program/usage.js'
 
 declare const __HERMES_VERSION__: string
@@ -43,6 +44,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addFallback(program, choose)
   addUsage(program, choose)
   addSessions(program, choose)
+  addMigrateSessions(program, choose)
   addCheckpoints(program, choose)
   addBackup(program, choose)
   addConfig(program, choose)
@@ -108,7 +110,7 @@ function addSetup(program: Command, choose: (action: Action) => void): void {
 function addSessions(program: Command, choose: (action: Action) => void): void {
   const sessions = program
     .command('sessions')
-    .description('list, search, show, rename, export, fork and delete past sessions')
+    .description('list, search, show, rename, fork, export, import, prune and delete past sessions')
   sessions
     .command('list', { isDefault: true })
     .description('the newest sessions')
@@ -123,16 +125,6 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
       choose(async (world) => (await import('./commands/sessions.js')).showSession(world, name, options)),
     )
   sessions
-    .command('search <words...>')
-    .description('find messages by their words; "a phrase", OR, NOT and prefix* work')
-    .option('-n, --limit <n>', 'how many', Number, 10)
-    .option('--json', 'as JSON lines')
-    .action((words: readonly string[], options) =>
-      choose(async (world) =>
-        (await import('./commands/sessions-search.js')).searchSessions(world, words.join(' '), options),
-      ),
-    )
-  sessions
     .command('rename <session> <title...>')
     .description('give a session a title')
     .action((name, title: readonly string[]) =>
@@ -140,14 +132,7 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
         (await import('./commands/sessions-edit.js')).renameSession(world, name, title.join(' ')),
       ),
     )
-  sessions
-    .command('export <session>')
-    .description('write a whole session to standard output or a file')
-    .addOption(new Option('-f, --format <format>', 'what to write').choices(['jsonl', 'md']).default('jsonl'))
-    .option('-o, --output <file>', 'a new file')
-    .action((name, options) =>
-      choose(async (world) => (await import('./commands/sessions-edit.js')).exportSession(world, name, options)),
-    )
+  addStoreCommands(sessions, choose)
   addBranching(sessions, choose)
   sessions
     .command('delete <session>')

@@ -13,4 +13,5 @@ export type {
   SessionResolution,
   Storage,
   StorageOptions,
+  StoreStats,
 } from './storage.js'

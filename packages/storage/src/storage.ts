@@ -114,6 +114,30 @@ export interface ForkSession {
   readonly source?: string
 }
 
+/** What a store holds. */
+export interface StoreStats {
+  readonly sessions: number
+  readonly messages: number
+  /** Unix milliseconds of the first start of a session; `null` in an empty store. */
+  readonly oldestMs: number | null
+  /** Unix milliseconds of the last activity. */
+  readonly newestMs: number | null
+  /** Of the file and its log. */
+  readonly bytes: number
+  /** Part of `bytes` that deleted sessions left; new ones use it. */
+  readonly freeBytes: number
+  /** The source with most sessions first. */
+  readonly bySource: readonly { readonly source: string; readonly sessions: number; readonly messages: number }[]
+  /** The model that cost most first; prices that are not known count as nothing. */
+  readonly byModel: readonly {
+    readonly model: string
+    readonly sessions: number
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly costUsd: number
+  }[]
+}
+
 /** Small facts about the store as a whole. */
 export interface MetaStore {
   get(key: string): Promise<string | null>
@@ -178,9 +202,16 @@ export interface Storage extends SessionStore {
   damage(): Promise<readonly string[]>
   /**
    * Deletes sessions that have ended and whose last activity is at least `olderThanMs` ago, some at a time; a session goes only together with
-   * all that descend from it. Tells how many went. Rejects like other writes, and then keeps what it has done.
+   * all that descend from it. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
+   * has done.
    */
-  pruneSessions(options: { readonly olderThanMs: number; readonly source?: string }): Promise<number>
+  pruneSessions(options: {
+    readonly olderThanMs: number
+    readonly source?: string
+    readonly dryRun?: boolean
+  }): Promise<number>
+  /** Counts and sizes. */
+  stats(): Promise<StoreStats>
   /** Waits for writes under way, gives up the leases taken through this object and closes the file. Twice is harmless. */
   close(): Promise<void>
 }

@@ -1,38 +1,86 @@
+import type { SearchHit, SearchOptions, Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
+import { findSession } from '../session-choice.js'
 
 /** Flags of `hermes sessions search`. */
 export interface SearchFlags {
   readonly limit: number
+  readonly role?: readonly string[]
+  readonly source?: readonly string[]
+  readonly session?: string
+  readonly tag?: string
+  readonly after?: string
+  readonly before?: string
+  readonly sort: 'newest' | 'relevance'
+  readonly context?: boolean
   readonly json?: boolean
 }
 
-/** `hermes sessions search WORDS`: messages that hold them, best first, the words marked. Exit code 1 when there are none. */
-export async function searchSessions(io: Io, query: string, { limit, json }: SearchFlags): Promise<number> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+/** `hermes sessions search WORDS`: messages that hold them, newest first, the words marked. Exit code 1 when there are none. */
+export async function searchSessions(io: Io, query: string, flags: SearchFlags): Promise<number> {
+  if (!Number.isInteger(flags.limit) || flags.limit < 1 || flags.limit > 100)
     throw new UsageError('--limit takes a whole number from 1 to 100.')
   return withStorage(io, async (storage) => {
-    const hits = await storage.search(query, { limit })
-    const style = createStyle(io.stdout)
+    const hits = await storage.search(query, await toOptions(storage, flags))
     for (const hit of hits) {
-      if (json) io.stdout.write(`${JSON.stringify(hit)}\n`)
-      else {
-        const when = new Date(hit.atMs).toISOString().slice(0, 16).replace('T', ' ')
-        const title = hit.title ? `  ${printable(hit.title)}` : ''
-        io.stdout.write(`${style.bold(hit.sessionId)}${style.dim(`  ${when}  ${hit.role} #${hit.seq}`)}${title}\n`)
-        io.stdout.write(`${highlight(hit.snippet, io.stdout.columns(), style)}\n\n`)
-      }
+      if (flags.json) io.stdout.write(`${JSON.stringify(hit)}\n`)
+      else show(io, hit, flags.context ?? false)
     }
+    if ((await storage.searchBacklog()) > 0)
+      io.stderr.write('Older messages are still being indexed; search again later.\n')
     if (hits.length === 0) io.stderr.write(`Nothing was found for "${query}".\n`)
     return hits.length === 0 ? EXIT.failed : EXIT.ok
   })
 }
 
+async function toOptions(storage: Storage, flags: SearchFlags): Promise<SearchOptions> {
+  const { limit, role, source, tag, sort } = flags
+  const [afterMs, beforeMs] = [toMs('--after', flags.after), toMs('--before', flags.before)]
+  return {
+    limit,
+    order: sort,
+    ...(role ? { role } : {}),
+    ...(source ? { source } : {}),
+    ...(tag === undefined ? {} : { tag }),
+    ...(flags.session === undefined ? {} : { sessionId: (await findSession(storage, flags.session)).id }),
+    ...(afterMs === undefined ? {} : { afterMs }),
+    ...(beforeMs === undefined ? {} : { beforeMs }),
+  }
+}
+
+function toMs(flag: string, date: string | undefined): number | undefined {
+  if (date === undefined) return undefined
+  const ms = Date.parse(date)
+  if (Number.isNaN(ms)) throw new UsageError(`${flag} takes a date such as 2026-03-01, or 2026-03-01T12:30.`)
+  return ms
+}
+
+function show(io: Io, hit: SearchHit, withContext: boolean): void {
+  const style = createStyle(io.stdout)
+  const when = new Date(hit.atMs).toISOString().slice(0, 16).replace('T', ' ')
+  const title = hit.title ? `  ${printable(hit.title)}` : ''
+  const beside = (message: SearchHit['before']) => {
+    if (!withContext || message === null || message.text === '') return
+    const text = printable(`${message.role}: ${message.text}`).replace(/\s+/g, ' ').trim()
+    io.stdout.write(`${wrap(text, width(io)).replace(/^.*$/gm, (line) => style.dim(`  ${line}`))}\n`)
+  }
+  io.stdout.write(`${style.bold(hit.sessionId)}${style.dim(`  ${when}  ${hit.role} #${hit.seq}`)}${title}\n`)
+  beside(hit.before)
+  io.stdout.write(`${highlight(hit.snippet, width(io), style)}\n`)
+  beside(hit.after)
+  io.stdout.write('\n')
+}
+
+function width(io: Io): number {
+  return Math.max(20, io.stdout.columns() - 2)
+}
+
 /** The words found stand between marks; colours come after the lines are broken. */
 function highlight(snippet: string, columns: number, style: Style): string {
-  const lines = wrap(printable(snippet).replace(/\s+/g, ' ').trim(), Math.max(20, columns - 2))
+  const lines = wrap(printable(snippet).replace(/\s+/g, ' ').trim(), columns)
   const marked = lines.replace(/>>>(.*?)<<</gs, (_, words: string) =>
     words
       .split('\n')

@@ -12,6 +12,11 @@ export function exportJsonl({ session, entries }: ExportedSession): string {
   return [{ type: 'session', session }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
+/** One JSON object: the session and its entries as they are stored. */
+export function exportJson({ session, entries }: ExportedSession): string {
+  return `${JSON.stringify({ session, entries }, null, 2)}\n`
+}
+
 /** A document for people: what was said, what was called and what came of it. */
 export function exportMarkdown({ session, entries }: ExportedSession): string {
   const { id, title, model, provider, cwd, startedAtMs } = session

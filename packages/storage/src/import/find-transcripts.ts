@@ -67,6 +67,10 @@ async function* opencode(
 
 function ofObject(content: JsonObject, file: string): Transcript | null {
   if ('info' in content && 'messages' in content) return readOpencode(opencodeExport(content))
+  if ('session' in content && 'entries' in content)
+    return (
+      readOwn([{ type: 'session', session: object(content['session']) }, ...objects(content['entries'])])[0] ?? null
+    )
   const messages = objects(content['messages'])
   if (messages.some(isChatLine)) return readChat(messages, { ...fallbacks(file), facts: content })
   throw unknownFormat(file)

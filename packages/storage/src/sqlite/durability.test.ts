@@ -92,10 +92,45 @@ describe('pruneSessions', () => {
     nowMs += 1_000
     await make('recent', { endedAtMs: 5 })
     const left = async () => (await store.listSessions({ includeEmpty: true })).map(({ id }) => id).sort()
+    expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli', dryRun: true })).toBe(2)
     expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli' })).toBe(2)
     expect(await left()).toEqual(['elsewhere', 'parent-of-running', 'recent', 'running'])
     expect(await store.pruneSessions({ olderThanMs: 500 })).toBe(1)
     expect(await store.pruneSessions({ olderThanMs: 0 })).toBe(1)
     expect(await left()).toEqual(['parent-of-running', 'running'])
+  })
+})
+
+describe('stats', () => {
+  it('counts sessions, messages, sources, models and bytes', async () => {
+    const store = await temporaryStore({ clock: { now: () => 5_000, sleep: async () => undefined } })
+    expect(await store.stats()).toMatchObject({
+      sessions: 0,
+      messages: 0,
+      oldestMs: null,
+      newestMs: null,
+      bySource: [],
+    })
+    for (const [id, source] of [
+      ['a', 'cli'],
+      ['b', 'cli'],
+      ['c', 'acp'],
+    ] as const)
+      await store.createSession({ id, source, model: 'm', startedAtMs: 1_000 })
+    const lease = await store.acquireLease('a', { owner: 'me' })
+    await store.append('a', [{ type: 'message', message: userText('Hello') }], { lease })
+    expect(await store.stats()).toMatchObject({
+      sessions: 3,
+      messages: 1,
+      oldestMs: 1_000,
+      newestMs: 5_000,
+      bytes: expect.any(Number),
+      freeBytes: 0,
+      bySource: [
+        { source: 'cli', sessions: 2, messages: 1 },
+        { source: 'acp', sessions: 1, messages: 0 },
+      ],
+      byModel: [{ model: 'm', sessions: 3, inputTokens: 0, outputTokens: 0, costUsd: 0 }],
+    })
   })
 })

@@ -31,14 +31,17 @@ export interface PruneOptions {
   readonly olderThanMs: number
   readonly source?: string
   readonly nowMs: number
+  /** Only counts. */
+  readonly dryRun?: boolean
 }
 
 /** Deletes old ended sessions in steps that let others have a turn. A kill leaves each session whole or gone. */
 export async function pruneSessions(
   connection: Connection,
-  { olderThanMs, source, nowMs }: PruneOptions,
+  { olderThanMs, source, nowMs, dryRun }: PruneOptions,
 ): Promise<number> {
   const parameters = { untilMs: nowMs - olderThanMs, source: source ?? null, nowMs }
+  if (dryRun) return connection.read(() => connection.statement(DUE).all(parameters).length)
   let deleted = 0
   for (;;) {
     const gone = await connection.write(() => {

@@ -15,6 +15,7 @@ import { orRescue } from './rescue.js'
 import { nextTitle, resolveSession } from './resolve.js'
 import { Search } from './search.js'
 import { Sessions } from './sessions.js'
+import { readStats } from './stats.js'
 import { damaged } from './store-error.js'
 import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
@@ -72,6 +73,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     },
     integrityCheck: () => checkFile(path, { quick: false }),
     damage: () => damage,
+    stats: () => connection.read(() => readStats(connection)),
     pruneSessions: (filter) => pruneSessions(connection, { ...filter, nowMs: clock.now() }),
     close: () => {
       words.stop()
