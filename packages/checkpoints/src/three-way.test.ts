@@ -196,7 +196,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
 )
 
 /** Does one step; the number makes each content its own. */
-function carryOut({ root }: TestPlace, [who, path, what]: Step, number: number): void {
+function carryOut({ root }: Pick<TestPlace, 'root'>, [who, path, what]: Step, number: number): void {
   const full = join(root, path)
   if (what === 'remove') rmSync(full, { force: true })
   else {
