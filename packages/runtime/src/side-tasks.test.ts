@@ -24,13 +24,8 @@ const chosen = (over: Partial<SideTaskOptions> = {}) =>
   )
 
 describe('chooseForSideTask', () => {
-  it('takes the model of the session, then fallbacks, then providers with a key', () => {
-    expect(chosen({ fallbacks: [spare] })).toEqual([
-      'anthropic claude-opus-4-6 a',
-      'custom n a',
-      'openrouter google/gemini-3-flash-preview o',
-      'anthropic claude-haiku-4-5 a',
-    ])
+  it('takes the model of the session, then fallbacks, and nobody whom the user did not choose', () => {
+    expect(chosen({ fallbacks: [spare] })).toEqual(['anthropic claude-opus-4-6 a', 'custom n a'])
   })
 
   it('takes what config.yaml names for the task, and only its own chain after it', () => {
@@ -62,15 +57,18 @@ describe('chooseForSideTask', () => {
     expect(chosen({ settings, wishes: { ...wishes, secrets } })).toEqual(['custom s side'])
   })
 
-  it('tells nobody else what was said to a model on the own machine', () => {
-    const local = { ...main, provider: 'ollama', catalogueId: 'ollama', apiKey: null }
-    expect(chosen({ main: local })).toEqual(['ollama claude-opus-4-6 null'])
-  })
-
-  it('passes over models that cannot do the task', () => {
-    expect(chosen({ can: ({ provider }) => provider === 'openrouter' })).toEqual([
+  it('looks for providers with a key where the model of the session cannot do the task', () => {
+    const can = ({ model }: ModelChoice) => model !== main.model
+    expect(chosen({ can, fallbacks: [spare] })).toEqual([
+      'custom n a',
       'openrouter google/gemini-3-flash-preview o',
+      'anthropic claude-haiku-4-5 a',
     ])
     expect(chosen({ can: () => false })).toEqual([])
+  })
+
+  it('tells nobody else what was said to a model on the own machine', () => {
+    const local = { ...main, provider: 'ollama', catalogueId: 'ollama', apiKey: null }
+    expect(chosen({ main: local, can: ({ provider }) => provider !== 'ollama' })).toEqual([])
   })
 })

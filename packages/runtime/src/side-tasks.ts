@@ -29,8 +29,9 @@ const FIRST = ['openrouter', 'custom', 'anthropic']
 
 /**
  * Who does a side task, most wanted first: the model config.yaml names for it, else that of the session; then its own `fallback_chain`,
- * `fallback_providers`, and providers whose key is there. Nobody beyond what is configured stands in for a model on the own machine: what
- * is said to it may not be meant for others. Empty when nobody can. Pure.
+ * and `fallback_providers`. Only where the model of the session cannot do it, such as look at an image, providers whose key is there
+ * come after these, and never in place of a model on the own machine: what is said to it may not be meant for others. Empty when
+ * nobody can. Pure.
  * @throws HermesError as {@link chooseModel} does, for a model that config.yaml names for the task.
  */
 export function chooseForSideTask(options: SideTaskOptions): readonly ModelChoice[] {
@@ -38,7 +39,7 @@ export function chooseForSideTask(options: SideTaskOptions): readonly ModelChoic
   const named = namedFor(options)
   const chain = chooseFallbacks(settings?.fallback_chain ?? [], wishes).choices
   const isLocal = PROVIDERS.some(({ id, local }) => local && id === main.catalogueId)
-  const others = named || isLocal ? [] : withKey(wishes)
+  const others = named || isLocal || can(main) ? [] : withKey(wishes)
   const inOrder = named ? [named, ...chain] : [main, ...chain, ...fallbacks, ...others]
   return inOrder.filter(can).filter((choice, index, all) => all.findIndex((other) => isSame(other, choice)) === index)
 }
