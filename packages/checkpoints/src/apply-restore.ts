@@ -108,9 +108,12 @@ class Worker {
 
   #putFolder(path: string, mode: number): void {
     const stats = this.#stats(path)
-    if (!stats) mkdirSync(this.#at(path), OWNER_MAY_ALL)
+    const open = mode | OWNER_MAY_ALL
+    if (!stats) mkdirSync(this.#at(path), open)
     else if (!stats.isDirectory()) throw new Kept('something else is there')
-    this.#modes.set(path, mode)
+    chmodSync(this.#at(path), open)
+    if (open === mode) this.#modes.delete(path)
+    else this.#modes.set(path, mode)
   }
 
   #putFile(path: string, from: TreeEntry | undefined, to: Extract<TreeEntry, { type: 'file' | 'link' }>): void {

@@ -26,6 +26,8 @@ export interface TestPlace extends Disposable {
   readonly directory: string
   /** Runs a command line in the workspace; a failure is the command's own business. */
   run(command: string): void
+  /** The same, and what it prints. */
+  output(command: string): string
   permit(): Permit
 }
 
@@ -38,6 +40,7 @@ export function testPlace(): TestPlace {
     root,
     directory: join(base, 'checkpoints'),
     run: (command) => shell(root, command),
+    output: (command) => execFileSync('bash', ['-c', command], { cwd: root, encoding: 'utf8' }),
     permit: () => createPermit({ type: 'write', path: root, operation: 'write', backend: 'local' }),
     [Symbol.dispose]: () => {
       execFileSync('chmod', ['-R', 'u+rwX', base])
