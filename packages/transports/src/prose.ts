@@ -1,42 +1,10 @@
 import { ANTHROPIC_MESSAGES_PROSE } from './wires/anthropic-messages/prose.js'
 import { BEDROCK_CONVERSE_PROSE } from './wires/bedrock-converse/prose.js'
 import { CHAT_COMPLETIONS_PROSE } from './wires/chat-completions/prose.js'
+import type { Prose, Topic } from './wires/prose.js'
 import { RESPONSES_PROSE } from './wires/responses/prose.js'
 
-/** What the words of an error can be about. */
-export type Topic =
-  | 'content-policy'
-  | 'provider-policy'
-  | 'thinking-signature'
-  | 'sealed-thought'
-  | 'long-context-tier'
-  | 'grammar'
-  | 'entitlement'
-  | 'key'
-  | 'key-dead'
-  | 'billing'
-  | 'usage-limit'
-  | 'transient'
-  | 'rate'
-  | 'overloaded'
-  | 'context'
-  | 'payload'
-  | 'image'
-  | 'tool-content'
-  | 'model-missing'
-  | 'unsupported'
-  | 'streaming'
-  | 'summaries'
-  | 'caching'
-
-/** How the servers of one wire say things. Each wire has one such file; nobody else reads what vendors write. */
-export interface Prose {
-  readonly words: Readonly<Partial<Record<Topic, RegExp>>>
-  /** Codes, in lower case. */
-  readonly codes: Readonly<Partial<Record<Topic, readonly string[]>>>
-  /** Where a number in the first group is the window of the model, in tokens. */
-  readonly windows: readonly RegExp[]
-}
+export type { Topic }
 
 // An error does not say which wire it came over, and gateways pass on the words of others, so all are asked.
 const ALL: readonly Prose[] = Object.freeze([

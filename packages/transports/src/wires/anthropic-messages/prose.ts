@@ -1,4 +1,4 @@
-import type { Prose } from '../../prose.js'
+import type { Prose } from '../prose.js'
 
 /** How servers of this wire say things: Anthropic, and those who resell its models. */
 export const ANTHROPIC_MESSAGES_PROSE: Prose = {

@@ -1,4 +1,4 @@
-import type { Prose } from '../../prose.js'
+import type { Prose } from '../prose.js'
 
 /** How the service of this wire says things; the names of its exceptions stand for statuses already. */
 export const BEDROCK_CONVERSE_PROSE: Prose = {

@@ -1,4 +1,4 @@
-import type { Prose } from '../../prose.js'
+import type { Prose } from '../prose.js'
 
 /** How servers of this wire say things: OpenAI, the gateways, the vendors of China, and servers on the own machine. */
 export const CHAT_COMPLETIONS_PROSE: Prose = {

@@ -1,4 +1,4 @@
-import type { Prose } from '../../prose.js'
+import type { Prose } from '../prose.js'
 
 /** What servers of this wire say beside what those of chat completions say, which come from the same house. */
 export const RESPONSES_PROSE: Prose = {
