@@ -39,7 +39,9 @@ describe('a home that cannot be used', () => {
       const result = await hermes(args)
       expect(result).toMatchObject({ exitCode: 1, stdout: '' })
       expect(result.stderr).toMatch(oneLine)
-      expect(result.stderr).toMatch(/state\.db is damaged or not a SQLite database; restore a backup or move it away/)
+      expect(result.stderr).toMatch(
+        /state\.db is damaged or not a SQLite database; restore a backup, or save what can be read: hermes backup/,
+      )
     }
     expect((await hermes(['doctor'])).stdout).toMatch(/^fail {2}Sessions: .*state\.db is damaged/m)
     expect(await readFile(join(home, 'state.db'), 'utf8')).toBe(garbage)
@@ -83,6 +85,31 @@ needs('user namespaces', canMount)('a home on a bad disk', () => {
     expect(stdout).toBe('Answer to 2 messages.\nexit code 0\nexit code 1\nAnswer to 4 messages.\nexit code 0\n')
     expect(stderr).toMatch(/^hermes: No space left to write \S+state\.db; free some and try again\.\n/)
     expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('keeps what was said in a turn that filled the disk, and takes it back in', async () => {
+    server.setHandler(({ body }) =>
+      body.messages.at(-1)?.role === 'user'
+        ? {
+            text: 'Giraffe.',
+            toolCalls: [{ name: 'terminal', args: { command: 'cat /dev/zero > "$HERMES_HOME/big"; true' } }],
+          }
+        : { text: 'Done.' },
+    )
+    const { stdout, stderr } = await mounted(
+      'size=1m',
+      `export TMPDIR="$PWD"
+       hermes chat -q Fill --base-url "$URL" -m m --yolo
+       rm "$HERMES_HOME/big"
+       hermes sessions import "$PWD"
+       hermes sessions show "$(hermes sessions list --json | sed -n 's/.*"id":"\\([^"]*\\)".*/\\1/p')"`,
+    )
+    expect(stderr).toMatch(
+      /No space left to write \S+state\.db; free some and try again\. What was said is kept in \S+\.jsonl\.\n/,
+    )
+    expect(stdout).toMatch(/ {2}\d messages from \S+hermes-rescue-\S+\.jsonl\n/)
+    expect(stdout).toContain('→ terminal')
+    expect(stdout).toContain('tool terminal')
   })
 
   it('says that a read-only home cannot be written', async () => {
