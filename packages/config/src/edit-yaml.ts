@@ -9,6 +9,8 @@ export interface YamlEdit {
   set(path: readonly string[], value: unknown): void
   /** Removes a key with the comments that belong to it; does nothing when it is not there. */
   remove(path: readonly string[]): void
+  /** Makes a key of the outermost map the last one, with the comments that belong to it; does nothing when it is not there. */
+  moveToEnd(key: string): void
 }
 
 /** The text after `change`. The text must be valid YAML holding a map or nothing. */
@@ -24,6 +26,10 @@ export async function editYaml(text: string, change: (edit: YamlEdit) => void): 
     set: (path, value) => setNode(yaml, doc, path, value),
     remove: (path) => {
       if (root.hasIn(path)) root.deleteIn(path)
+    },
+    moveToEnd: (key) => {
+      const at = root.items.findIndex((pair) => yaml.isScalar(pair.key) && String(pair.key.value) === key)
+      if (at >= 0) root.items.push(...root.items.splice(at, 1))
     },
   })
   const edited = doc.toString({ lineWidth: 0, flowCollectionPadding: false, ...layoutOf(unix) })

@@ -60,6 +60,32 @@ export interface HermesConfig {
     /** Messages that stay at the end, as long as they fit. Default 20. */
     readonly protect_last_n: number
   }
+  /** Tasks that an agent hands to fresh agents. */
+  readonly delegation: {
+    /** Default: the model of the agent that delegates. */
+    readonly model?: string
+    readonly provider?: string
+    readonly base_url?: string
+    /** Model calls of one task. Default 50. */
+    readonly max_iterations: number
+    /** Tasks at a time. Default 3. */
+    readonly max_concurrent_children: number
+    /** Levels below the agent a person talks to; 1 to 3. Default 1. */
+    readonly max_spawn_depth: number
+    /** Whether children may delegate at all. Default `true`. */
+    readonly orchestrator_enabled: boolean
+    /** Longer answers are cut; in characters. Default 24,000. */
+    readonly max_summary_chars: number
+  }
+  /** What is done about calls that go in circles. */
+  readonly tool_loop_guardrails: {
+    /** Whether the model is told. Default `true`. */
+    readonly warnings_enabled: boolean
+    /** Whether such calls are refused and the run ended, where a person watches. Default `false`. */
+    readonly hard_stop_enabled: boolean
+    /** The same where nobody does. Default `true`. */
+    readonly non_interactive_hard_stop_enabled: boolean
+  }
   readonly memory: {
     /** Whether the agent keeps notes, MEMORY.md. Default `true`. */
     readonly memory_enabled: boolean

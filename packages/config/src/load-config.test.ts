@@ -60,6 +60,18 @@ describe('loadConfig', () => {
           container_persistent: true,
         },
         compression: { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20 },
+        delegation: {
+          max_iterations: 50,
+          max_concurrent_children: 3,
+          max_spawn_depth: 1,
+          orchestrator_enabled: true,
+          max_summary_chars: 24_000,
+        },
+        tool_loop_guardrails: {
+          warnings_enabled: true,
+          hard_stop_enabled: false,
+          non_interactive_hard_stop_enabled: true,
+        },
         memory: { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 2200, user_char_limit: 1375 },
         tool_output: { max_bytes: 50_000, max_lines: 2000, max_line_length: 2000 },
         file_read_max_chars: 100_000,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appendPermission, homeLayout, loadPermissions } from './index.js'
+import { appendPermission, homeLayout, loadPermissions, removePermission } from './index.js'
 
 let home = ''
 let file = ''
@@ -14,9 +14,11 @@ afterEach(() => rm(home, { recursive: true }))
 
 describe('loadPermissions', () => {
   it('gives the rules in the order of the file, and none where there is no file', async () => {
-    expect(await loadPermissions({ home })).toEqual({ rules: {}, problems: [] })
+    expect(await loadPermissions({ home })).toMatchObject({ rules: {}, problems: [] })
     await writeFile(file, '"*": ask\nterminal(git push*): deny\nfile.read: allow\n')
-    const { rules, problems } = await loadPermissions({ home })
+    const { rules, problems, sourceOf } = await loadPermissions({ home })
+    expect(sourceOf('file.read')).toBe(`${file}:3:1`)
+    expect(sourceOf('constructor')).toBeUndefined()
     expect(Object.entries(rules)).toEqual([
       ['*', 'ask'],
       ['terminal(git push*)', 'deny'],
@@ -44,18 +46,29 @@ describe('loadPermissions', () => {
 })
 
 describe('appendPermission', () => {
-  it('adds at the end or changes the rule there is, and keeps comments', async () => {
-    await writeFile(file, '# mine\na: ask # why\n')
+  it('adds at the end, moves a rule that is there to it, and keeps comments', async () => {
+    await writeFile(file, '# mine\nb: allow\n# about a\na: ask # why\nc: ask\n')
     await appendPermission({ home, pattern: 'terminal(npm run: "x")', decision: 'allow' })
     await appendPermission({ home, pattern: 'a', decision: 'deny' })
-    expect(await readFile(file, 'utf8')).toMatch(/^# mine\na: deny # why\n/)
-    expect((await loadPermissions({ home })).rules).toEqual({ a: 'deny', 'terminal(npm run: "x")': 'allow' })
+    expect(await readFile(file, 'utf8')).toMatch(/^# mine\nb: allow\nc: ask\n.*allow\n# about a\na: deny # why\n$/)
+    const { rules } = await loadPermissions({ home })
+    expect(Object.entries(rules).slice(2)).toEqual([
+      ['terminal(npm run: "x")', 'allow'],
+      ['a', 'deny'],
+    ])
     expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is undone by removePermission, which says whether there was such a rule', async () => {
+    await writeFile(file, '# mine\nb: allow\na: ask\n')
+    expect(await removePermission({ home, pattern: 'a' })).toBe(true)
+    expect(await removePermission({ home, pattern: 'a' })).toBe(false)
+    expect(await readFile(file, 'utf8')).toBe('# mine\nb: allow\n')
   })
 
   it('starts a file', async () => {
     await appendPermission({ home, pattern: '*', decision: 'ask' })
-    expect(await loadPermissions({ home })).toEqual({ rules: { '*': 'ask' }, problems: [] })
+    expect(await loadPermissions({ home })).toMatchObject({ rules: { '*': 'ask' }, problems: [] })
   })
 
   it('does not touch a broken file', async () => {

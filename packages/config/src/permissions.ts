@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import { describeValue, isMap } from './check-field.js'
-import { editYaml } from './edit-yaml.js'
+import { editYaml, type YamlEdit } from './edit-yaml.js'
 import { readText, tryReadText, writePrivate } from './files.js'
 import { homeLayout } from './home.js'
 import { type ConfigProblem, problemAt } from './problem.js'
@@ -15,6 +15,8 @@ export type Decision = 'allow' | 'ask' | 'deny'
 export interface Permissions {
   readonly rules: Record<string, Decision>
   readonly problems: ConfigProblem[]
+  /** Where a rule is written, as `FILE:LINE:COLUMN`; `undefined` for one that is not in the file. */
+  readonly sourceOf: (pattern: string) => string | undefined
 }
 
 /**
@@ -24,13 +26,17 @@ export interface Permissions {
 export async function loadPermissions({ home }: { readonly home: string }): Promise<Permissions> {
   const file = homeLayout(home).permissions
   const read = await tryReadText(file)
-  if (read.type === 'missing') return { rules: {}, problems: [] }
+  if (read.type === 'missing') return { rules: {}, problems: [], sourceOf: () => undefined }
   if (read.type === 'unreadable') return closed([], { message: `Cannot read ${file}: ${read.reason}. ${CLOSED}`, file })
   const yaml = await parseYaml(read.text)
+  const sourceOf = (pattern: string) => {
+    const place = yaml.locateKey([pattern])
+    return isMap(yaml.value) && Object.hasOwn(yaml.value, pattern) ? `${file}:${place.line}:${place.column}` : undefined
+  }
   const fault = faultOf(file, yaml)
   const entries = isMap(yaml.value) ? Object.entries(yaml.value) : []
   const rules = entries.filter((entry): entry is [string, Decision] => isDecision(entry[1]))
-  if (fault) return closed(rules, fault)
+  if (fault) return closed(rules, fault, sourceOf)
   const problems = entries
     .filter(([, word]) => !isDecision(word))
     .map(([pattern, word]) => {
@@ -38,12 +44,16 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
       const message = `"${pattern}" must be allow, ask or deny, found ${found}. This rule is left out.`
       return problemAt(file, yaml.locate([pattern]), message)
     })
-  return { rules: Object.fromEntries(rules), problems }
+  return { rules: Object.fromEntries(rules), problems, sourceOf }
 }
 
-function closed(read: readonly (readonly [string, Decision])[], problem: ConfigProblem): Permissions {
-  const strict = read.filter(([, decision]) => decision !== 'allow')
-  return { rules: { '*': 'ask', ...Object.fromEntries(strict) }, problems: [problem] }
+function closed(
+  read: readonly (readonly [string, Decision])[],
+  problem: ConfigProblem,
+  sourceOf: Permissions['sourceOf'] = () => undefined,
+): Permissions {
+  const strict = read.filter(([pattern, decision]) => decision !== 'allow' && pattern !== '*')
+  return { rules: { '*': 'ask', ...Object.fromEntries(strict) }, problems: [problem], sourceOf }
 }
 
 function isDecision(word: unknown): word is Decision {
@@ -63,7 +73,8 @@ function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
 }
 
 /**
- * Adds a rule to `permissions.yaml` of a home, or changes the one with this pattern; comments and order stay. Atomic, mode 0600.
+ * Adds a rule at the end of `permissions.yaml` of a home, where it counts before all others; one with this pattern is moved there. Comments
+ * stay. Atomic, mode 0600.
  * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`
  */
 export async function appendPermission(options: {
@@ -71,9 +82,33 @@ export async function appendPermission(options: {
   readonly pattern: string
   readonly decision: Decision
 }): Promise<void> {
-  const file = homeLayout(options.home).permissions
+  await editPermissions(options.home, (edit) => {
+    edit.set([options.pattern], options.decision)
+    edit.moveToEnd(options.pattern)
+  })
+}
+
+/**
+ * Takes a rule out of `permissions.yaml` of a home, with the comments that belong to it; `false` when there is none. Atomic, mode 0600.
+ * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`
+ */
+export function removePermission(options: { readonly home: string; readonly pattern: string }): Promise<boolean> {
+  return editPermissions(options.home, (edit) => {
+    const isThere = edit.has([options.pattern])
+    edit.remove([options.pattern])
+    return isThere
+  })
+}
+
+async function editPermissions<Result>(home: string, change: (edit: YamlEdit) => Result): Promise<Result> {
+  const file = homeLayout(home).permissions
   const text = (await readText(file)) ?? ''
   const fault = faultOf(file, await parseYaml(text))
   if (fault) throw new HermesError(fault.message, { code: 'config.broken' })
-  await writePrivate(file, await editYaml(text, (edit) => edit.set([options.pattern], options.decision)))
+  let result: Result
+  const edited = await editYaml(text, (edit) => {
+    result = change(edit)
+  })
+  if (edited !== text) await writePrivate(file, edited)
+  return result!
 }

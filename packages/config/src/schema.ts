@@ -159,6 +159,21 @@ export const SCHEMA: Section = section({
     protect_first_n: count(0, 3),
     protect_last_n: count(0, 20),
   }),
+  delegation: section({
+    model: text,
+    provider: text,
+    base_url: text,
+    max_iterations: count(1, 50),
+    max_concurrent_children: count(1, 3),
+    max_spawn_depth: count(1, 1, 3),
+    orchestrator_enabled: { type: 'boolean', default: true },
+    max_summary_chars: count(1, 24_000),
+  }),
+  tool_loop_guardrails: section({
+    warnings_enabled: { type: 'boolean', default: true },
+    hard_stop_enabled: { type: 'boolean', default: false },
+    non_interactive_hard_stop_enabled: { type: 'boolean', default: true },
+  }),
   memory: section({
     memory_enabled: { type: 'boolean', default: true },
     user_profile_enabled: { type: 'boolean', default: true },

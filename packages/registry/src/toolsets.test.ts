@@ -4,6 +4,7 @@ import { mergeToolsets, resolveToolsets, TOOLSETS } from './index.js'
 describe('resolveToolsets', () => {
   it('follows includes, applies disabled last and sorts', () => {
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['clarify', 'todo'] })).toEqual([
+      'delegate_task',
       'memory',
       'patch',
       'process',

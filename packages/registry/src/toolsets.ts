@@ -11,7 +11,7 @@ const set = (description: string, tools: readonly string[], includes: readonly s
   Object.freeze({ description, tools: Object.freeze([...tools]), includes: Object.freeze([...includes]) })
 
 const CORE = ['file', 'terminal', 'todo', 'clarify']
-const EVERYDAY = [...CORE, 'memory']
+const EVERYDAY = [...CORE, 'memory', 'delegation']
 
 /** The built-in toolsets. Frozen: sets of plugins and MCP servers are merged on read, from the tools that name them. */
 export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
@@ -20,6 +20,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   todo: set('Keep a task list', ['todo_write', 'todo_read']),
   clarify: set('Ask the user', ['clarify']),
   session_search: set('Search and read earlier conversations', ['session_search']),
+  delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   memory: set('Remember across sessions', ['memory']),
   coding: set('Files, shell and planning', [], CORE),
   debugging: set('Shell and files', [], ['terminal', 'file']),

@@ -1,4 +1,13 @@
-import { type Agent, type AgentOptions, buildSystemPrompt, createAgent, createSessionId } from '@hermes/agent-core'
+import {
+  type Agent,
+  type AgentOptions,
+  buildSystemPrompt,
+  type ChildTask,
+  childInstructions,
+  createAgent,
+  createSessionId,
+  type Delegation,
+} from '@hermes/agent-core'
 import {
   appendPermission,
   type HermesConfig,
@@ -26,6 +35,17 @@ import { toolFactories } from './generated/tools.js'
 import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
+import {
+  childLineage,
+  delegationLimits,
+  type Lineage,
+  loopGuardOf,
+  mayDelegate,
+  noChild,
+  originOf,
+  policyFor,
+  ROOT,
+} from './lineage.js'
 import { makeHome } from './make-home.js'
 import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
@@ -208,6 +228,15 @@ interface PromptFacts {
   readonly cwd: string
   readonly model: string
   readonly instructions: string | undefined
+  readonly lineage: Lineage
+}
+
+/** What the tools of one agent depend on. */
+interface RegistryParts {
+  readonly checkpoints: AgentCheckpoints
+  readonly delegation: Delegation | null
+  /** The only tools there are; `null` for all. */
+  readonly allowed: readonly string[] | null
 }
 
 /** Who answers an agent, and the one way there. */
@@ -362,17 +391,39 @@ class HomeRuntime implements Runtime {
     return { ...configuredModels(this.config), secrets: secrets.values, stored: stored.providers }
   }
 
-  async createAgent(request: AgentRequest): Promise<ReadyAgent> {
+  createAgent(request: AgentRequest): Promise<ReadyAgent> {
+    return this.#makeAgent(request, ROOT, null)
+  }
+
+  /** `answerer`: whose model a child uses too; `null` for one of its own. */
+  async #makeAgent(request: AgentRequest, lineage: Lineage, answerer: Answerer | null): Promise<ReadyAgent> {
     const cwd = request.cwd ?? this.#options.cwd
+    const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now())
     const checkpoints = this.checkpoints.forAgent(cwd)
-    const registry = this.#registry(checkpoints)
+    const limits = delegationLimits(this.config)
+    let children = 0
+    const createChild = async (task: ChildTask): Promise<ReadyAgent> => {
+      const place = childLineage(lineage, {
+        task,
+        number: ++children,
+        parentSessionId: sessionId,
+        parentTools: resolveToolsets(registry.toolsets(), toolsets).filter((name) => registry.names().includes(name)),
+        toolsets: registry.toolsets(),
+      })
+      return this.#makeAgent(this.#childRequest(environment.cwd()), place, this.#childAnswerer(parent))
+    }
+    const delegation = mayDelegate(lineage, limits) ? { limits, depth: lineage.depth, createChild } : null
+    const registry = this.#registry({ checkpoints, delegation, allowed: lineage.tools })
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#environment(cwd)
-    const { choice, model, credentials, fetch } = await this.#answerer(request, environment).catch(async (error) => {
-      await environment.close()
-      throw error
-    })
+    const parent =
+      answerer ??
+      (await this.#answerer(request, environment).catch(async (error: unknown) => {
+        await environment.close()
+        throw error
+      }))
+    const { choice, model, credentials, fetch } = parent
     const { surface, user } = this.#options
     const storage = await this.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
@@ -390,13 +441,15 @@ class HomeRuntime implements Runtime {
       tools: registry,
       toolsets,
       store: storage,
-      sessionId: request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now()),
-      session: { source: surface, cwd, ...who },
+      sessionId,
+      session: { cwd, ...who, ...originOf(lineage, surface) },
       environment,
       hooks: checkpoints.hooks,
-      policy: this.policy,
-      subject: { surface, user },
-      system: () => this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions }),
+      policy: policyFor(lineage, this.policy),
+      subject: { surface, user, agentPath: lineage.agentPath },
+      system: () =>
+        this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions, lineage }),
+      loopGuard: loopGuardOf(this.config, { surface, lineage }),
       maxTurns: request.maxTurns ?? this.config.agent.max_turns,
       ...(contextEngine ? { contextEngine } : {}),
       redact: this.#redact([choice.apiKey]),
@@ -452,14 +505,41 @@ class HomeRuntime implements Runtime {
     )
   }
 
-  #registry(checkpoints: AgentCheckpoints = this.checkpoints.forAgent(this.#options.cwd)): ToolRegistry {
+  #registry({ checkpoints, delegation, allowed }: Partial<RegistryParts> = {}): ToolRegistry {
+    const { services: snapshots } = checkpoints ?? this.checkpoints.forAgent(this.#options.cwd)
     const services = {
       ...toolSettings(this.config),
-      ...checkpoints.services,
+      ...snapshots,
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
+      // For a list of tools it does not matter how a child would be made.
+      delegation:
+        delegation === undefined
+          ? { limits: delegationLimits(this.config), depth: 0, createChild: noChild }
+          : delegation,
+      clock: this.#clock,
     }
-    return createToolRegistry({ tools: toolFactories.map((create) => create(services)) })
+    const tools = toolFactories.map((create) => create(services))
+    return createToolRegistry({ tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools })
+  }
+
+  /** A child asks for what config.yaml gives children, and works where its parent is. */
+  #childRequest(cwd: string): AgentRequest {
+    const { model, provider, base_url: baseUrl, max_iterations: maxTurns } = this.config.delegation
+    return {
+      ...(model === undefined ? {} : { model }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      cwd,
+      maxTurns,
+      toolsets: ['all'],
+      notices: false,
+    }
+  }
+
+  #childAnswerer(parent: Answerer): Answerer | null {
+    const { model, provider, base_url: baseUrl } = this.config.delegation
+    return model === undefined && provider === undefined && baseUrl === undefined ? parent : null
   }
 
   #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
@@ -609,15 +689,16 @@ class HomeRuntime implements Runtime {
 
   async #systemPrompt(of: PromptFacts): Promise<string> {
     const maxChars = this.config.context_file_max_chars
+    const isChild = of.lineage.depth > 0
     const [identity, contextFile, probe, memory] = await Promise.all([
-      readSoul(homeLayout(this.#options.home).soul, maxChars),
+      isChild ? childInstructions(of.lineage.role) : readSoul(homeLayout(this.#options.home).soul, maxChars),
       findContextFile({ cwd: of.cwd, maxChars }),
       of.environment.probe(),
-      this.memory?.section() ?? '',
+      isChild ? '' : (this.memory?.section() ?? ''),
     ])
     return buildSystemPrompt({
       ...(identity === null ? {} : { identity }),
-      surface: this.#options.surface,
+      ...(isChild ? {} : { surface: this.#options.surface }),
       environment: probe,
       model: of.model,
       contextFiles: contextFile ? [contextFile] : [],

@@ -28,6 +28,7 @@ export interface StorageOptions {
 
 /** Which sessions a list shows. */
 export interface ListSessionsOptions {
+  /** Default: all but `subagent`. */
   readonly source?: string
   /** Default 20. */
   readonly limit?: number
@@ -39,6 +40,7 @@ export interface ListSessionsOptions {
 
 /** Which sessions the newest is looked for among. */
 export interface LatestSessionFilter {
+  /** Default: all but `subagent`. */
   readonly source?: string
   readonly cwd?: string
 }

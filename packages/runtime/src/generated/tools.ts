@@ -1,6 +1,10 @@
 // Written by `pnpm gen`. Every tool that ships with Hermes, by the name of its factory.
 import type { Tool } from '@hermes/contracts/tool'
 import {
+  createDelegateTaskTool,
+  type AgentCoreToolServices,
+} from '@hermes/agent-core/tools'
+import {
   createCheckpointTool,
   createRestoreTool,
   type CheckpointsToolServices,
@@ -27,7 +31,7 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & CheckpointsToolServices & MemoryToolServices & StorageToolServices
+export type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -35,6 +39,7 @@ export type ToolFactory = (services: ToolServices) => Tool
 export const toolFactories: readonly ToolFactory[] = [
   createCheckpointTool,
   createClarifyTool,
+  createDelegateTaskTool,
   createMemoryTool,
   createPatchTool,
   createProcessTool,

@@ -14,6 +14,9 @@ import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
 import type { Tables } from './tables.js'
 import { splitTitle } from './title.js'
 
+/** Sessions of agents that others started: nobody goes on with them, so they are listed by name of source only. */
+const CHILDREN = 'subagent'
+
 const DEFAULT_LIST_LIMIT = 20
 const LAST_CHARACTER = '\u{10ffff}'
 
@@ -42,14 +45,14 @@ export class Queries {
   list(options: ListSessionsOptions = {}): SessionInfo[] {
     const { source, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
     let query = this.#newestFirst().limit(wholeNumber(limit)).offset(wholeNumber(offset))
-    if (source !== undefined) query = query.where('source', '=', source)
+    query = source === undefined ? query.where('source', '<>', CHILDREN) : query.where('source', '=', source)
     if (!includeEmpty) query = query.where('message_count', '>', 0)
     return this.#sessions(query)
   }
 
   latest({ source, cwd }: LatestSessionFilter = {}): SessionInfo | null {
     let query = this.#newestFirst().where('message_count', '>', 0).limit(1)
-    if (source !== undefined) query = query.where('source', '=', source)
+    query = source === undefined ? query.where('source', '<>', CHILDREN) : query.where('source', '=', source)
     if (cwd !== undefined) query = query.where('cwd', '=', cwd)
     return this.#sessions(query)[0] ?? null
   }

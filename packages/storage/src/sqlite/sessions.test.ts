@@ -53,6 +53,13 @@ describe('listSessions', () => {
 })
 
 describe('latestSession', () => {
+  it('is none that an agent started for itself, and lists leave those out too', async () => {
+    const { store } = await storeWith({ id: 'a' }, { id: 'b', source: 'subagent' })
+    expect((await store.latestSession())?.id).toBe('a')
+    expect((await store.listSessions()).map(({ id }) => id)).toEqual(['a'])
+    expect((await store.listSessions({ source: 'subagent' })).map(({ id }) => id)).toEqual(['b'])
+  })
+
   it('is the newest one with a message, of a source or a directory where asked', async () => {
     const { store } = await storeWith(
       { id: 'a', cwd: '/x' },

@@ -1,0 +1,106 @@
+import {
+  BLOCKED_FOR_CHILDREN,
+  type Child,
+  type ChildTask,
+  type DelegationLimits,
+  type LoopGuardOptions,
+} from '@hermes/agent-core'
+import type { HermesConfig } from '@hermes/config'
+import type { Policy } from '@hermes/contracts/policy'
+import { resolveToolsets, type Toolset } from '@hermes/registry'
+
+/** Where an agent stands in the tree of delegation. */
+export interface Lineage {
+  /** 0 for the agent a person talks to. */
+  readonly depth: number
+  /** The session whose listeners answer for the whole tree; `null` for that agent itself. */
+  readonly rootSessionId: string | null
+  readonly parentSessionId: string | null
+  readonly agentPath: readonly string[]
+  readonly role: ChildTask['role']
+  /** The only tools it may have; `null` for all. */
+  readonly tools: readonly string[] | null
+}
+
+/** The agent a person talks to. */
+export const ROOT: Lineage = Object.freeze({
+  depth: 0,
+  rootSessionId: null,
+  parentSessionId: null,
+  agentPath: Object.freeze(['root']),
+  role: 'orchestrator',
+  tools: null,
+})
+
+/** The place of a child. Its tools are never more than `parentTools`, less what is blocked for children. */
+export function childLineage(
+  parent: Lineage,
+  child: {
+    readonly task: ChildTask
+    readonly number: number
+    readonly parentSessionId: string
+    readonly parentTools: readonly string[]
+    readonly toolsets: Readonly<Record<string, Toolset>>
+  },
+): Lineage {
+  const { task, number, parentSessionId, parentTools, toolsets } = child
+  const wanted = task.toolsets ? resolveToolsets(toolsets, { enabled: task.toolsets }) : parentTools
+  const allowed = parentTools.filter((name) => wanted.includes(name) && !BLOCKED_FOR_CHILDREN.includes(name))
+  return {
+    depth: parent.depth + 1,
+    rootSessionId: parent.rootSessionId ?? parentSessionId,
+    parentSessionId,
+    agentPath: [...parent.agentPath, `task-${number}`],
+    role: task.role,
+    tools: task.role === 'orchestrator' ? [...allowed, 'delegate_task'] : allowed,
+  }
+}
+
+/** Whether an agent of this place may delegate. */
+export function mayDelegate({ depth, role }: Lineage, limits: DelegationLimits): boolean {
+  return role === 'orchestrator' && depth < limits.maxDepth
+}
+
+/** The limits that config.yaml sets. */
+export function delegationLimits({ delegation }: HermesConfig): DelegationLimits {
+  return {
+    maxChildren: delegation.max_concurrent_children,
+    maxDepth: delegation.orchestrator_enabled ? delegation.max_spawn_depth : 1,
+    maxAnswerChars: delegation.max_summary_chars,
+  }
+}
+
+/** The policy as a child has it: whoever answers for the session at the root answers for the child. */
+export function policyFor({ rootSessionId }: Lineage, policy: Policy): Policy {
+  if (rootSessionId === null) return policy
+  return {
+    decide: (action, subject, options) => policy.decide(action, { ...subject, sessionId: rootSessionId }, options),
+    settled: (approvalId, options) => policy.settled(approvalId, options),
+    answer: (approvalId, choice, by) => policy.answer(approvalId, choice, by),
+    listen: (sessionId, listener) => policy.listen(sessionId, listener),
+  }
+}
+
+/** What the store notes about a session of this place. */
+export function originOf({ parentSessionId }: Lineage, surface: string) {
+  return parentSessionId === null ? { source: surface } : { source: 'subagent', parentSessionId }
+}
+
+const WATCHED: readonly string[] = ['cli', 'acp']
+
+/** What is done about calls that go in circles: nobody watches a child, nor a run that answers a program. */
+export function loopGuardOf(
+  { tool_loop_guardrails: settings }: HermesConfig,
+  { surface, lineage }: { readonly surface: string; readonly lineage: Lineage },
+): LoopGuardOptions {
+  const isWatched = lineage.depth === 0 && WATCHED.includes(surface)
+  return {
+    warnings: settings.warnings_enabled,
+    hardStops: isWatched ? settings.hard_stop_enabled : settings.non_interactive_hard_stop_enabled,
+  }
+}
+
+/** In place of a maker of children where tools are listed and none is ever called. */
+export function noChild(): Promise<Child> {
+  return Promise.reject(new Error('This list of tools is not for running them.'))
+}

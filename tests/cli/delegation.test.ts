@@ -1,0 +1,91 @@
+// Tasks for fresh agents, through the built program: what they see, what they may do, and what is left of them.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
+import { expect, it } from 'vitest'
+import { type CliResult, runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
+const hermes = (...args: string[]): Promise<CliResult> => runCli(args, { home: scene.home, cwd: scene.cwd })
+const chat = (...args: string[]) => hermes('chat', '--base-url', scene.server.baseUrl, '-m', 'm', ...args)
+const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
+  String(body.messages[0]?.content).startsWith('You were started by another agent')
+const asked = ({ body }: Pick<CapturedRequest, 'body'>) => JSON.stringify(body.messages)
+const toolNames = ({ body }: CapturedRequest) =>
+  ((body.tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name)
+
+it('lets fresh agents work side by side and brings back their answers', async () => {
+  const { server, cwd } = scene
+  await writeFile(join(cwd, 'a.txt'), 'alpha\n')
+  server.setHandler((request) => {
+    const last = request.body.messages.at(-1)!
+    if (isChild(request)) {
+      if (last.role === 'tool') return { text: `Read: ${String(last.content)}` }
+      const path = asked(request).includes('first file') ? 'a.txt' : 'missing.txt'
+      return { toolCalls: [{ name: 'read_file', args: { path } }] }
+    }
+    if (last.role === 'tool') return { text: 'Both are done.' }
+    const tasks = [{ goal: 'Read the first file.' }, { goal: 'Read the second file.', context: 'It may be missing.' }]
+    return { toolCalls: [{ name: 'delegate_task', args: { tasks } }] }
+  })
+  const run = await chat('-q', 'Read both files.')
+  expect(run).toMatchObject({ exitCode: 0, stdout: 'Both are done.\n' })
+
+  const children = server.requests.filter(isChild)
+  expect(children).toHaveLength(4)
+  for (const child of children) {
+    expect(asked(child)).not.toContain('Read both files.')
+    for (const blocked of ['clarify', 'memory', 'delegate_task']) expect(toolNames(child)).not.toContain(blocked)
+    expect(toolNames(child)).toContain('terminal')
+  }
+  const parents = server.requests.filter((request) => !isChild(request))
+  expect(parents).toHaveLength(2)
+  expect(checkPrefix(parents[0]!, parents[1]!)).toBeNull()
+  const result = String(parents[1]!.body.messages.at(-1)!.content)
+  expect(result).toMatch(/Task 1 completed.*Read: 1\|alpha.*Task 2 completed.*missing\.txt/s)
+  expect(server.violations).toEqual([])
+
+  const listed = (await hermes('sessions', 'list', '--json')).stdout.trim().split('\n')
+  expect(listed).toHaveLength(1)
+  expect((await chat('-c', '-q', 'And now?')).exitCode).toBe(0)
+  expect(asked(server.requests.at(-1)!)).toContain('Read both files.')
+})
+
+it('keeps a child within the tools of its parent, and its shell apart', async () => {
+  const { server, cwd } = scene
+  server.setHandler((request) => {
+    const last = request.body.messages.at(-1)!
+    if (isChild(request))
+      return last.role === 'tool'
+        ? { text: 'Moved.' }
+        : { toolCalls: [{ name: 'terminal', args: { command: 'mkdir inner; cd inner; pwd' } }] }
+    if (last.role !== 'tool')
+      return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Move.', toolsets: ['all'] } }] }
+    if (!asked(request).includes('> where.txt'))
+      return { toolCalls: [{ name: 'terminal', args: { command: 'pwd > where.txt' } }] }
+    return { text: 'Done.' }
+  })
+  await chat('-q', 'Go.', '-t', 'terminal,delegation')
+  const child = server.requests.find(isChild)!
+  expect(toolNames(child)).toEqual(['process', 'terminal'])
+  expect(await readFile(join(cwd, 'where.txt'), 'utf8')).toBe(`${cwd}\n`)
+})
+
+it('denies a child what nobody can approve, and the child goes on', async () => {
+  const { server, cwd } = scene
+  await writeFile(join(cwd, 'keep.txt'), 'x')
+  server.setHandler((request) => {
+    const last = request.body.messages.at(-1)!
+    if (!isChild(request))
+      return last.role === 'tool'
+        ? { text: String(last.content) }
+        : { toolCalls: [{ name: 'delegate_task', args: { goal: 'Clean up.' } }] }
+    return last.role === 'tool'
+      ? { text: `I was told: ${String(last.content)}` }
+      : { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf ../work/keep.txt /var/lib/x' } }] }
+  })
+  const run = await chat('-q', 'Go.')
+  expect(run.stdout).toMatch(/The task completed.*I was told: Not permitted/s)
+  expect(await readFile(join(cwd, 'keep.txt'), 'utf8')).toBe('x')
+})
