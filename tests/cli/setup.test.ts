@@ -123,7 +123,8 @@ describe('hermes setup with flags', () => {
 })
 
 needs('tmux', hasTmux)('hermes setup in a terminal', () => {
-  const open = (env: Record<string, string> = {}) => openTerminal(['setup'], { home, cwd, columns: 60, titles: true, env })
+  const open = (env: Record<string, string> = {}) =>
+    openTerminal(['setup'], { home, cwd, columns: 60, titles: true, env })
 
   it('asks for address, key and model, hides the key, and stores it for its owner alone', async () => {
     server.setHandler(() => ({ text: 'ready' }))
@@ -150,6 +151,22 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
     expect((await runCli(['chat', '-q', 'Hi.'], { home, cwd })).stdout).toBe('ready\n')
     expect(server.requests[1]!.headers['authorization']).toBe('Bearer sk-typed-123456')
     expect(server.requests[1]!.body.model).toBe('my-own-model')
+  })
+
+  it('takes any other provider by its name, and says which one was likely meant', async () => {
+    await using terminal = await open()
+    await terminal.shows('Another server')
+    await terminal.press('Up', 'Up', 'Enter')
+    await terminal.shows('Its name')
+    await terminal.type('groqq')
+    await terminal.press('Enter')
+    await terminal.shows('There is no provider "groqq" with a key. Did you mean groq?')
+    await terminal.shows('Which model provider')
+    await terminal.press('Up', 'Up', 'Enter')
+    await terminal.shows('Its name')
+    await terminal.type('groq')
+    await terminal.press('Enter')
+    await terminal.shows('The key for Groq')
   })
 
   it('offers a key from the environment first, and asks again after a choice that does not work', async () => {

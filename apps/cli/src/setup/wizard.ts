@@ -1,4 +1,4 @@
-import { PROVIDERS } from '@hermes/transports'
+import { findProvider, PROVIDERS, type Provider, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Asker } from '../interactive/questions.js'
 import type { Endpoint } from './endpoint.js'
@@ -20,7 +20,13 @@ export async function chooseEndpoint(
     secrets,
   }: { readonly servers: readonly FoundServer[]; readonly secrets: Readonly<Record<string, string>> },
 ): Promise<Endpoint | null> {
-  const ways = [...servers.map(runningHere), ...withKey(secrets), ...withoutKey(secrets), ANY_ADDRESS]
+  const ways = [
+    ...servers.map(runningHere),
+    ...withKey(secrets),
+    ...withoutKey(secrets),
+    anyProvider(secrets),
+    ANY_ADDRESS,
+  ]
   const title = 'Which model provider should Hermes use?'
   const answer = await asker.pick({ title, options: ways.map(({ label }) => ({ label })), freeText: false })
   return answer.type === 'option' ? ways[answer.index]!.take(asker) : null
@@ -35,22 +41,52 @@ function runningHere(server: FoundServer): Way {
 const remote = PROVIDERS.filter(({ auth, baseUrl, local }) => auth === 'key' && baseUrl !== null && !local)
 
 function withKey(secrets: Readonly<Record<string, string>>): readonly Way[] {
-  return remote.flatMap(({ id, name, baseUrl, keyVariables }) => {
-    const apiKey = keyOf(keyVariables, secrets)
+  return remote.flatMap((provider) => {
+    const { name } = provider
+    const apiKey = keyOf(provider.keyVariables, secrets)
     if (apiKey === null) return []
-    const endpoint = { provider: id, name, baseUrl: baseUrl!, apiKey, keyEnv: null, isNewKey: false }
+    const endpoint = toEndpoint(provider, apiKey)
     const others: Way = { label: `${name}, another key`, take: (asker) => askKey(asker, { ...endpoint, apiKey: null }) }
     return [{ label: `${name} (key found)`, take: async () => endpoint }, others]
   })
 }
 
+/** As many as fit on a screen beside the rest. */
+const OFFERED = 6
+
 function withoutKey(secrets: Readonly<Record<string, string>>): readonly Way[] {
   return remote
+    .slice(0, OFFERED)
     .filter(({ keyVariables }) => keyOf(keyVariables, secrets) === null)
-    .map(({ id, name, baseUrl }) => {
-      const endpoint = { provider: id, name, baseUrl: baseUrl!, apiKey: null, keyEnv: null, isNewKey: false }
-      return { label: `${name} (asks for a key)`, take: (asker) => askKey(asker, endpoint) }
-    })
+    .map((provider) => ({
+      label: `${provider.name} (asks for a key)`,
+      take: (asker) => askKey(asker, toEndpoint(provider, null)),
+    }))
+}
+
+function toEndpoint({ id, name, baseUrl }: Provider, apiKey: string | null): Endpoint {
+  return { provider: id, name, baseUrl: baseUrl!, apiKey, keyEnv: null, isNewKey: false }
+}
+
+/** The rest of the catalogue, by name. */
+function anyProvider(secrets: Readonly<Record<string, string>>): Way {
+  return {
+    label: `Another of ${remote.length} providers, by its name`,
+    take: async (asker) => {
+      const title = 'Its name, for example groq, mistral, zai or kimi (all: hermes model list)'
+      const answer = await asker.pick({ title, options: [], freeText: true })
+      if (answer.type !== 'text') return null
+      const name = answer.text.trim()
+      const provider = findProvider(name)
+      if (!provider || !remote.includes(provider)) {
+        const meant = similarProviders(name)
+        const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
+        throw new UsageError(`There is no provider "${name}" with a key.${hint}`)
+      }
+      const apiKey = keyOf(provider.keyVariables, secrets)
+      return apiKey === null ? askKey(asker, toEndpoint(provider, null)) : toEndpoint(provider, apiKey)
+    },
+  }
 }
 
 const ANY_ADDRESS: Way = {
