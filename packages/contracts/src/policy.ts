@@ -30,6 +30,10 @@ export interface Subject {
   readonly origin: 'model' | 'script' | 'plugin' | 'cron' | 'operator'
   /** True once text from outside entered the conversation. */
   readonly tainted: boolean
+  /** The session at the root of a tree of delegation: who listens there answers, and leave given there counts. Default: `sessionId`. */
+  readonly rootSessionId?: string
+  /** The tool that wants to act, for rules that name one. */
+  readonly toolName?: string
 }
 
 declare const permitBrand: unique symbol

@@ -195,7 +195,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     loadPermissions({ home }),
     findCredentials(home, options.clock ?? systemClock),
   ])
-  const rules = parseRules(permissions.rules)
+  const rules = parseRules(permissions.rules, permissions)
   const { proxies, problems: proxyProblems } = readProxies(env)
   const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const { routing } = loaded.config

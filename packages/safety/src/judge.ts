@@ -31,7 +31,7 @@ export interface JudgeOptions {
 
 /** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
 export function judge(action: Action, subject: Subject, options: JudgeOptions): Verdict {
-  const subjected = takeApart(action, options)
+  const subjected = takeApart(action, subject, options)
   const command = subjected.command ? classifyCollected(subjected.command.collected) : null
   if (command?.level === 'hardline') return deny(command.rule!, `The command ${command.reason}; nothing permits that.`)
   if (
@@ -62,10 +62,11 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
   return ask(open, reasons.join('; '))
 }
 
-function takeApart(action: Action, options: JudgeOptions): Subjected {
-  if (action.type !== 'spawn') return { action, command: null }
+/** An action with its command line taken apart. */
+export function takeApart(action: Action, subject: Subject, options: JudgeOptions): Subjected {
+  if (action.type !== 'spawn') return { action, subject, command: null }
   const text = commandText(action)
-  return { action, command: { text, collected: collectInvocations(text, { ...options, cwd: action.cwd }) } }
+  return { action, subject, command: { text, collected: collectInvocations(text, { ...options, cwd: action.cwd }) } }
 }
 
 /** What deny globs are compared with. */

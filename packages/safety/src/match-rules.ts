@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import type { Action } from '@hermes/contracts/policy'
+import type { Action, Subject } from '@hermes/contracts/policy'
 import type { Collected } from './command/collect.js'
 import type { Invocation } from './command/invocation.js'
 import { hasWildcard, matchGlob } from './glob.js'
-import type { ParsedRule, RuleEffect } from './rules.js'
+import { type ParsedRule, type RuleEffect, whyNotSelected } from './rules.js'
 
 /** What relative patterns and `~` refer to. */
 export interface MatchContext {
@@ -14,6 +14,7 @@ export interface MatchContext {
 /** An action with what was learnt about its command. */
 export interface Subjected {
   readonly action: Action
+  readonly subject: Subject
   /** The command line of a spawn, taken apart. */
   readonly command: { readonly text: string; readonly collected: Collected } | null
 }
@@ -21,22 +22,22 @@ export interface Subjected {
 const STRENGTH: Readonly<Record<RuleEffect, number>> = Object.freeze({ deny: 2, ask: 1, allow: 0 })
 
 /**
- * The rule that decides, or `null`. The most specific match wins; among equals `deny` beats `ask` beats `allow`, then the later one.
- * A command line of several commands gets its strictest answer, and is allowed only when every one of them is.
+ * The rule that decides, or `null`: the last one that matches. A command line of several commands gets its strictest answer, and is
+ * allowed only when every one of them is.
  */
 export function decidingRule(
   rules: readonly ParsedRule[],
   subjected: Subjected,
   context: MatchContext,
 ): ParsedRule | null {
-  const { action, command } = subjected
-  const applicable = rules.filter(({ selector }) => selects(selector, action))
-  if (!command) return strongest(applicable.filter((rule) => matchesArgument(rule, action, context)))
+  const { action, subject, command } = subjected
+  const applicable = rules.filter((rule) => whyNotSelected(rule, action, subject) === null)
+  if (!command) return applicable.findLast((rule) => matchesArgument(rule, action, context)) ?? null
   const whole = applicable.filter((rule) => matchesWhole(rule, command.text))
-  const parts = command.collected.invocations.filter(({ written, redirects }) => written !== '' || redirects.length > 0)
-  if (parts.length === 0) return strongest(whole)
-  const each = parts.map((part) =>
-    strongest(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))),
+  const parts = partsOf(command)
+  if (parts.length === 0) return whole.at(-1) ?? null
+  const each = parts.map(
+    (part) => applicable.findLast((rule) => whole.includes(rule) || matchesPart(rule, part)) ?? null,
   )
   const decided = each.filter((rule) => rule !== null)
   const strictest = decided.sort((left, right) => STRENGTH[right.effect] - STRENGTH[left.effect])[0] ?? null
@@ -44,16 +45,22 @@ export function decidingRule(
   return decided.length === each.length && command.collected.complete ? strictest : null
 }
 
-function selects(selector: ParsedRule['selector'], action: Action): boolean {
-  if (!selector.types.includes(action.type)) return false
-  return selector.operation === undefined || (action.type === 'write' && action.operation === selector.operation)
+/** Why a rule does not match the action, or any command of its command line; `null` when it does. */
+export function whyNotMatched(rule: ParsedRule, subjected: Subjected, context: MatchContext): string | null {
+  const { action, subject, command } = subjected
+  const unselected = whyNotSelected(rule, action, subject)
+  if (unselected !== null) return unselected
+  const mismatch = `${rule.argument} does not match`
+  if (!command) return matchesArgument(rule, action, context) ? null : mismatch
+  if (matchesWhole(rule, command.text) || partsOf(command).some((part) => matchesPart(rule, part))) return null
+  const wouldRefuse = { ...rule, effect: 'deny' } as const
+  return partsOf(command).some((part) => matchesPart(wouldRefuse, part))
+    ? 'an allowing pattern covers neither wrappers such as sudo, nor variables put in front, nor a redirect into a file'
+    : mismatch
 }
 
-function strongest(rules: readonly ParsedRule[]): ParsedRule | null {
-  return rules.reduce<ParsedRule | null>((best, rule) => {
-    if (!best || rule.specificity > best.specificity) return rule
-    return rule.specificity === best.specificity && STRENGTH[rule.effect] >= STRENGTH[best.effect] ? rule : best
-  }, null)
+function partsOf(command: NonNullable<Subjected['command']>): readonly Invocation[] {
+  return command.collected.invocations.filter(({ written, redirects }) => written !== '' || redirects.length > 0)
 }
 
 /** A wildcard could reach over `;` into a second command, so it allows parts only; it may refuse the whole. */

@@ -151,7 +151,7 @@ describe('createPolicy', () => {
       const { decide } = setUp({
         mode: 'off',
         denyGlobs: ['git push*', '/home/ada/project/secret/*'],
-        rules: rules({ 'terminal(make deploy)': 'ask', 'terminal(npm publish*)': 'deny', '*': 'allow' }),
+        rules: rules({ '*': 'allow', 'terminal(make deploy)': 'ask', 'terminal(npm publish*)': 'deny' }),
       })
       expect(outcome(await decide(run('rm -rf ~')))).toBe('deny delete-system')
       expect(outcome(await decide(run('ls; git push origin')))).toBe('deny deny-glob')
@@ -167,7 +167,7 @@ describe('createPolicy', () => {
     it.each<[Record<string, PermissionRule['effect']>, Action, string]>([
       [{ 'terminal.*': 'deny' }, run('ls'), 'deny terminal.*'],
       [{ 'terminal.*': 'deny', 'terminal(ls*)': 'allow' }, run('ls -la'), 'allow'],
-      [{ 'terminal(ls*)': 'allow', 'terminal.*': 'deny' }, run('ls -la'), 'allow'],
+      [{ 'terminal(ls*)': 'allow', 'terminal.*': 'deny' }, run('ls -la'), 'deny terminal.*'],
       [{ 'terminal.*': 'deny', 'terminal(ls*)': 'allow' }, run('ls && whoami'), 'deny terminal.*'],
       [{ 'terminal(git push*)': 'allow' }, run('git push --force'), 'allow'],
       [{ 'terminal(git push*)': 'allow' }, run('git push --force; rm -rf x'), 'deny git-destructive'],
@@ -195,6 +195,9 @@ describe('createPolicy', () => {
       [{ '*': 'deny' }, read('/x'), 'deny *'],
       [{ '*': 'deny', 'file.read': 'allow' }, read('/x'), 'allow'],
       [{ 'terminal(a*)': 'allow', 'terminal(*b)': 'deny' }, run('ab'), 'deny terminal(*b)'],
+      [{ 'terminal(*b)': 'deny', 'terminal(a*)': 'allow' }, run('ab'), 'allow'],
+      [{ 'terminal(a*)': 'allow', 'terminal(*b)': 'deny' }, run('a; xb'), 'deny terminal(*b)'],
+      [{ 'write_file(**/.env)': 'allow' }, write('/home/ada/project/sub/.env'), 'deny env-file'],
     ])('%j answers %j with %s', async (record, action, expected) => {
       expect(outcome(await setUp({ rules: rules(record) }).decide(action))).toBe(expected)
     })
@@ -208,7 +211,27 @@ describe('createPolicy', () => {
     })
 
     it('refuses rules that cannot be read', () => {
-      expect(() => setUp({ rules: rules({ 'browser.*': 'deny' }) })).toThrow(TypeError)
+      expect(() => setUp({ rules: rules({ 'file.wirte': 'deny' }) })).toThrow(TypeError)
+    })
+
+    it.each<[string, Partial<Subject>, boolean]>([
+      ['browser.*', { toolName: 'browser_click' }, true],
+      ['browser.*', { toolName: 'browser' }, true],
+      ['browser.*', { toolName: 'browsers' }, false],
+      ['browser.*', {}, false],
+      ['browser_click', { toolName: 'browser_click' }, true],
+      ['mcp__*__delete_*', { toolName: 'mcp__github__delete_repo' }, true],
+      ['mcp__*__delete_*(*.example.com)', { toolName: 'mcp__github__delete_repo' }, true],
+      ['mcp__*__delete_*(*.other.com)', { toolName: 'mcp__github__delete_repo' }, false],
+      ['web on gateway', {}, false],
+      ['web on cl*', {}, true],
+      ['web on cli for ada', {}, false],
+      ['web on cli for ada', { user: 'ada' }, true],
+      ['web for guest-*', { user: 'ada' }, false],
+    ])('%s is about what %j does: %s', async (pattern, who, expected) => {
+      const { decide } = setUp({ rules: rules({ [pattern]: 'deny' }) })
+      const decision = await decide(fetching('https://api.example.com/'), { ...subject(), ...who })
+      expect(outcome(decision)).toBe(expected ? `deny ${pattern}` : 'allow')
     })
 
     it('asks or refuses to read outside the workspace when told to', async () => {

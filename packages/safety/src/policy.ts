@@ -62,8 +62,8 @@ const ONCE_ONLY = Object.freeze([
 ])
 
 /**
- * The one decision point. Order: hard floor, deny globs, protected paths and hosts, rules (most specific first, then deny over ask over
- * allow, then the later), grants, mode, command classification, default allow. Fails closed: whatever throws is a denial.
+ * The one decision point. Order: hard floor, deny globs, protected paths and hosts, rules (the last match wins), grants, mode, command
+ * classification, default allow. Fails closed: whatever throws is a denial.
  * @throws HermesError never from its methods; on creation `TypeError` for a rule that cannot be read.
  */
 export function createPolicy(options: PolicyOptions): Policy {

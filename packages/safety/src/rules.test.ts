@@ -13,9 +13,12 @@ describe('parseRules', () => {
       'terminal(echo (a))': 'allow',
       '*': 'ask',
       'browser.*': 'deny',
+      'mcp__git-hub__*(/etc/**)': 'ask',
+      'terminal(echo (on x)) on gate* for ada': 'ask',
+      'file.wirte': 'deny',
       'terminal(': 'allow',
       'file.read': 'sometimes',
-      constructor: 'allow',
+      'constructor.x': 'allow',
     }
     const { rules, problems } = parseRules(record)
     expect(rules.map(({ pattern, effect }) => `${pattern}: ${effect}`)).toEqual([
@@ -25,10 +28,49 @@ describe('parseRules', () => {
       'write_file(src/**): deny',
       'terminal(echo (a)): allow',
       '*: ask',
+      'browser.*: deny',
+      'mcp__git-hub__*(/etc/**): ask',
+      'terminal(echo (on x)) on gate* for ada: ask',
     ])
-    expect(problems).toHaveLength(4)
-    expect(problems[0]).toMatch(/^"browser\.\*" names nothing known; use one of \*, terminal, /)
+    expect(problems).toHaveLength(7)
+    expect(problems[0]).toMatch(
+      /^"file\.wirte" names nothing known; use a tool such as browser\.\* or one of \*, terminal, /,
+    )
     expect(problems[2]).toBe('"file.read" must be allow, ask or deny, not "sometimes".')
+  })
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ 'terminal.*': 'ask', 'terminal(git push*)': 'deny' }, []],
+    [{ 'terminal(git push*)': 'deny', 'terminal.*': 'allow' }, ['terminal(git push*)']],
+    [{ 'terminal(git push*)': 'deny', 'terminal(git *)': 'allow' }, ['terminal(git push*)']],
+    [{ 'terminal(git push*)': 'deny', 'terminal(git p?sh*)': 'allow' }, []],
+    [{ 'terminal(git push*)': 'deny', 'terminal(git push*)\t': 'allow' }, ['terminal(git push*)']],
+    [{ 'terminal(git push*)': 'deny', 'terminal.*': 'deny' }, []],
+    [{ 'terminal(git push*)': 'deny', 'terminal.* on gateway': 'allow' }, []],
+    [{ 'terminal(git push*) on gateway': 'deny', 'terminal.* on gate*': 'allow' }, ['terminal(git push*) on gateway']],
+    [{ 'write_file(**/.env)': 'deny', 'file.write': 'allow' }, ['write_file(**/.env)']],
+    [{ 'write_file(**/.env)': 'deny', 'file.write(*.env)': 'allow' }, []],
+    [{ 'write_file(src/**/.env)': 'deny', 'file.write(src/**)': 'allow' }, ['write_file(src/**/.env)']],
+    [{ 'write_file(/etc/x)': 'deny', 'file.write(**)': 'allow' }, []],
+    [{ 'write_file(a/*/.env)': 'deny', 'file.write(a/*)': 'allow' }, []],
+    [{ 'file.*': 'deny', 'file.write': 'allow' }, []],
+    [{ 'file.remove': 'deny', 'file.write': 'allow' }, ['file.remove']],
+    [{ 'browser.*': 'deny', '*': 'allow' }, ['browser.*']],
+    [{ 'browser.*': 'deny', 'web.fetch': 'allow' }, []],
+  ])('in %j says that %j never apply', (record, dead) => {
+    const { problems } = parseRules(record, { sourceOf: (pattern) => `p.yaml:${pattern.length}:1` })
+    expect(problems.map((line) => /^p\.yaml:\d+:1: "(.*): \w+" never applies/.exec(line)?.[1])).toEqual(dead)
+  })
+
+  it('says where both rules of a contradiction are', () => {
+    const places: Record<string, string> = { 'file.write(x)': 'p.yaml:1:1', '*': 'p.yaml:7:1' }
+    const { problems } = parseRules(
+      { 'file.write(x)': 'deny', '*': 'allow' },
+      { sourceOf: (pattern) => places[pattern] },
+    )
+    expect(problems).toEqual([
+      'p.yaml:1:1: "file.write(x): deny" never applies: the later "*: allow" (p.yaml:7:1) covers all it is about. Move it below, or remove one.',
+    ])
   })
 })
 

@@ -1,35 +1,43 @@
-import type { Action } from '@hermes/contracts/policy'
+import type { Action, Subject } from '@hermes/contracts/policy'
+import { matchGlob } from './glob.js'
 
 /** What a rule says. */
 export type RuleEffect = 'allow' | 'ask' | 'deny'
 
 /** One line of `permissions.yaml`. */
 export interface PermissionRule {
-  /** As written: `terminal.*`, `file.write`, `terminal(git push*)`, `write_file(src/**)`. */
+  /**
+   * As written: `terminal.*`, `file.write`, `terminal(git push*)`, `browser.*`, `mcp__github__*`; narrowed to a surface and a user by
+   * `terminal.* on gateway for guest-*`.
+   */
   readonly pattern: string
   readonly effect: RuleEffect
+  /** Where it is written, as `FILE:LINE:COLUMN`, for explanations. */
+  readonly source?: string
 }
 
 /** What the name in front of a pattern's brackets stands for. */
-interface Selector {
+export interface Selector {
   readonly types: readonly Action['type'][]
   /** Only these operations of a write. */
   readonly operation?: string
+  /** Only actions of tools whose name matches this glob, or is it with more behind an underscore when it ends in `.*`. */
+  readonly tool?: string
 }
 
+const EVERYTHING: Selector = { types: ['spawn', 'read', 'write', 'fetch', 'send'] }
 const SPAWN: Selector = { types: ['spawn'] }
 const READ: Selector = { types: ['read'] }
 const WRITE: Selector = { types: ['write'] }
 const FETCH: Selector = { types: ['fetch'] }
 const SEND: Selector = { types: ['send'] }
 
-const SELECTORS: Readonly<Record<string, Selector>> = Object.freeze({
-  '*': { types: ['spawn', 'read', 'write', 'fetch', 'send'] },
+/** Names of kinds of action. Any other name is that of a tool. */
+const KINDS: Readonly<Record<string, Selector>> = Object.freeze({
+  '*': EVERYTHING,
   terminal: SPAWN,
   'terminal.run': SPAWN,
-  process: SPAWN,
   shell: SPAWN,
-  execute_code: SPAWN,
   file: { types: ['read', 'write'] },
   'file.read': READ,
   read_file: READ,
@@ -53,40 +61,129 @@ export interface ParsedRule extends PermissionRule {
   readonly selector: Selector
   /** What stands in the brackets. */
   readonly argument: string | null
-  /** More specific rules win: an argument by its literal characters, then an operation, a group, `*`. */
-  readonly specificity: number
+  /** Glob over surfaces, `null` for all. */
+  readonly surface: string | null
+  /** Glob over users, `null` for all and for nobody in particular. */
+  readonly user: string | null
 }
 
-const SHAPE = /^\s*(\*|[a-z_]+(?:\.[a-z_]+|\.\*)?)\s*(?:\(([\s\S]*)\))?\s*$/
+const SHAPE =
+  /^\s*(\*|[a-z_][\w*-]*(?:\.[a-z_]+|\.\*)?)\s*(?:\(([\s\S]*)\))?(?:\s+on\s+([^\s()]+))?(?:\s+for\s+([^\s()]+))?\s*$/
 
 /** Reads a pattern; a string says what is wrong with it. */
 export function parseRule(rule: PermissionRule): ParsedRule | string {
   const match = SHAPE.exec(rule.pattern)
   if (!match) return `"${rule.pattern}" is not a pattern; write a name such as terminal.* or terminal(git push*).`
-  const name = match[1]!.replace(/\.\*$/, '')
-  const selector = Object.hasOwn(SELECTORS, name) ? SELECTORS[name]! : null
-  if (!selector) return `"${rule.pattern}" names nothing known; use one of ${Object.keys(SELECTORS).join(', ')}.`
-  const argument = match[2] === undefined || match[2] === '*' ? null : match[2]
-  const breadth = name === '*' ? 0 : selector.operation || name.includes('.') || selector.types.length === 1 ? 2 : 1
-  const literal = argument?.replace(/[*?]/g, '').length ?? 0
-  return { ...rule, selector, argument, specificity: argument === null ? breadth : 10 + literal }
+  const [, name = '', argument, surface = null, user = null] = match
+  const selector = selectorOf(name)
+  if (!selector) {
+    return `"${rule.pattern}" names nothing known; use a tool such as browser.* or one of ${Object.keys(KINDS).join(', ')}.`
+  }
+  return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, surface, user }
 }
 
-/** Reads a plain record, such as the content of `permissions.yaml`. What is wrong becomes a problem, one line each; the rest counts. */
-export function parseRules(record: Readonly<Record<string, unknown>>): {
-  readonly rules: readonly PermissionRule[]
-  readonly problems: readonly string[]
-} {
-  const rules: PermissionRule[] = []
+function selectorOf(name: string): Selector | null {
+  const kind = name.replace(/\.\*$/, '')
+  if (Object.hasOwn(KINDS, kind)) return KINDS[kind]!
+  return kind.includes('.') ? null : { ...EVERYTHING, tool: name }
+}
+
+/** Why a rule is not about such an action of such a subject, whatever its argument says; `null` when it is. */
+export function whyNotSelected(
+  { selector, surface, user }: ParsedRule,
+  action: Action,
+  subject: Subject,
+): string | null {
+  if (!selector.types.includes(action.type)) return `it is about ${selector.types.join(' and ')}, not ${action.type}`
+  if (selector.operation !== undefined && !(action.type === 'write' && action.operation === selector.operation))
+    return `it is about ${selector.operation} only`
+  if (selector.tool !== undefined && !isTool(selector.tool, subject.toolName))
+    return subject.toolName === undefined
+      ? `it is about the tool ${selector.tool}, and no tool is named`
+      : `it is about the tool ${selector.tool}, not ${subject.toolName}`
+  if (surface !== null && !matchGlob(surface, subject.surface)) return `it is for ${surface}, not ${subject.surface}`
+  if (user !== null && (subject.user === undefined || !matchGlob(user, subject.user)))
+    return `it is for ${user}, not ${subject.user ?? 'somebody without a name'}`
+  return null
+}
+
+function isTool(pattern: string, name: string | undefined): boolean {
+  if (name === undefined) return false
+  if (!pattern.endsWith('.*')) return matchGlob(pattern, name)
+  const family = pattern.slice(0, -2)
+  return matchGlob(family, name) || matchGlob(`${family}_*`, name)
+}
+
+/** Options of {@link parseRules}. */
+export interface ParseRulesOptions {
+  /** Where a pattern is written, as `FILE:LINE:COLUMN`; it leads the problems with it. */
+  readonly sourceOf?: (pattern: string) => string | undefined
+}
+
+/**
+ * Reads a plain record, such as the content of `permissions.yaml`. What is wrong becomes a problem, one line each; the rest counts. A rule
+ * that never applies because a later one says something else about all it is about is a problem too.
+ */
+export function parseRules(
+  record: Readonly<Record<string, unknown>>,
+  { sourceOf = () => undefined }: ParseRulesOptions = {},
+): { readonly rules: readonly PermissionRule[]; readonly problems: readonly string[] } {
+  const rules: ParsedRule[] = []
   const problems: string[] = []
   for (const [pattern, effect] of Object.entries(record)) {
+    const source = sourceOf(pattern)
+    const problem = (text: string) => problems.push(source === undefined ? text : `${source}: ${text}`)
     if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') {
-      problems.push(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}.`)
+      problem(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}.`)
       continue
     }
-    const parsed = parseRule({ pattern, effect })
-    if (typeof parsed === 'string') problems.push(parsed)
-    else rules.push({ pattern, effect })
+    const parsed = parseRule({ pattern, effect, ...(source === undefined ? {} : { source }) })
+    if (typeof parsed === 'string') problem(parsed)
+    else rules.push(parsed)
   }
-  return { rules, problems }
+  const plain = rules.map(({ pattern, effect, source }) => ({
+    pattern,
+    effect,
+    ...(source === undefined ? {} : { source }),
+  }))
+  return { rules: plain, problems: [...problems, ...contradictions(rules)] }
+}
+
+function contradictions(rules: readonly ParsedRule[]): string[] {
+  return rules.flatMap((rule, at) => {
+    const over = rules.slice(at + 1).find((later) => later.effect !== rule.effect && covers(later, rule))
+    if (!over) return []
+    const [where, place] = [rule.source && `${rule.source}: `, over.source && ` (${over.source})`]
+    const why = `the later "${over.pattern}: ${over.effect}"${place ?? ''} covers all it is about`
+    return [`${where ?? ''}"${rule.pattern}: ${rule.effect}" never applies: ${why}. Move it below, or remove one.`]
+  })
+}
+
+/** Whether everything `rule` is about is also what `later` is about. May miss some, never claims too much. */
+function covers(later: ParsedRule, rule: ParsedRule): boolean {
+  const { types, operation, tool } = later.selector
+  return (
+    rule.selector.types.every((type) => types.includes(type)) &&
+    (operation === undefined || operation === rule.selector.operation) &&
+    (tool === undefined || tool === rule.selector.tool) &&
+    coversText(later.surface, rule.surface) &&
+    coversText(later.user, rule.user) &&
+    coversText(later.argument, rule.argument) &&
+    (!types.some(isAboutPaths) || coversPath(later.argument, rule.argument))
+  )
+}
+
+function isAboutPaths(type: Action['type']): boolean {
+  return type === 'read' || type === 'write'
+}
+
+function coversText(later: string | null, text: string | null, options?: { readonly path: boolean }): boolean {
+  if (later === null || later === text) return true
+  // As text, a wildcard of the narrower pattern is matched by a star only; other signs could take it for a character.
+  return text !== null && !/[?\\]/.test(later + text) && matchGlob(later, text, options)
+}
+
+function coversPath(later: string | null, text: string | null): boolean {
+  const anchorOf = (pattern: string | null) => /^(?:~?\/)?/.exec(pattern ?? '')![0]
+  return later === null || (anchorOf(later) === anchorOf(text) && coversText(later, text, { path: true }))
 }

@@ -25,7 +25,8 @@ const asked = (rule: string, reason: string, pattern: RegExp): ProtectedPath => 
   pattern,
 })
 
-const SECRETS_OF_HERMES = /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
+const SECRETS_OF_HERMES =
+  /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
 const TOKEN_FILES = /^~\/\.(?:netrc|git-credentials|pgpass|pypirc|docker\/config\.json|config\/gh\/hosts\.yml)$/
 
 const WRITE: readonly ProtectedPath[] = Object.freeze([
