@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest'
 import { stateOf, type TestPlace, testPlace } from './__fixtures__/workspace.js'
 import { createCheckpoints } from './index.js'
 
-const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 6)
-const FILES = 120
+const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 4)
+const FILES = 80
 const fixtures = join(import.meta.dirname, '__fixtures__')
 
 function fill(root: string, text: string): void {

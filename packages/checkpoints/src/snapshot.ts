@@ -21,6 +21,7 @@ export type Snapshot = Omit<ScanResult, 'cache' | 'isChanged'>
 /** Keeps every file of the workspace; the caller holds its lock. On abort or failure the store is as it was. */
 export async function takeSnapshot(options: SnapshotOptions): Promise<Snapshot> {
   const { store, cachePath, limits, signal } = options
+  signal.throwIfAborted()
   const slices = createSlices(signal)
   const writer = store.writer(limits.maxTotalBytes)
   try {

@@ -20,7 +20,7 @@ const MARKERS = ['.git', '.hg', '.svn', '.jj']
 export function workspaceRoot(folder: string, { userHome, home }: WorkspaceRootOptions): string | null {
   const start = realFolder(folder)
   if (start === null) return null
-  const [people, hermes] = [realFolder(userHome) ?? userHome, realFolder(home) ?? home]
+  const [people, hermes] = [realPrefix(userHome), realPrefix(home)]
   const isRefused = (path: string) =>
     dirname(path) === parse(path).root || path === parse(path).root || isWithin(people, path) || isWithin(path, hermes)
   if (isRefused(start)) return null
