@@ -22,6 +22,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   session_search: set('Search and read earlier conversations', ['session_search']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   memory: set('Remember across sessions', ['memory']),
+  moa: set('Put hard questions to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], CORE),
   debugging: set('Shell and files', [], ['terminal', 'file']),
   'hermes-cli': set('Everything for the terminal', [], EVERYDAY),

@@ -95,4 +95,23 @@ describe('the provider moa', () => {
       ['turn', 2],
     ])
   })
+
+  it('is also a tool, where there is a preset', async () => {
+    const [main, reference] = servers
+    reference.setHandler(() => ({ text: 'I would say 4.' }))
+    main.enqueue(
+      { toolCalls: [{ name: 'mixture_of_agents', args: { question: '2 + 2?' } }] },
+      { text: 'Weighed: 4.' },
+      { text: 'It is 4.' },
+    )
+    await open()
+    const { agent } = await runtime.createAgent({ toolsets: ['moa'] })
+    expect(await agent.run('Ask around.').result).toMatchObject({ status: 'completed', text: 'It is 4.' })
+    expect(JSON.stringify(main.requests[1]!.body.messages)).toContain('I would say 4.')
+    expect(JSON.stringify(main.requests[2]!.body.messages)).toContain('Weighed: 4.')
+    expect((await runtime.tools()).find(({ name }) => name === 'mixture_of_agents')).toMatchObject({
+      isAvailable: true,
+      isEnabled: false,
+    })
+  })
 })

@@ -18,7 +18,7 @@ import {
 } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { CredentialSource } from '@hermes/contracts/model'
+import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type KeyLimits, type ModelEndpoint, type ResilientModelClient } from '@hermes/models'
@@ -512,6 +512,7 @@ class HomeRuntime implements Runtime {
       ...snapshots,
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
+      mixture: Object.keys(this.config.moa.presets).length > 0 ? () => this.#mixtureClient() : null,
       // For a list of tools it does not matter how a child would be made.
       delegation:
         delegation === undefined
@@ -574,20 +575,10 @@ class HomeRuntime implements Runtime {
       return this.#model(request, environment, request.replay === undefined ? this.chooseModel(asked) : REPLAYED)
     const { createMixtureClient } = await import('@hermes/models/mixture')
     const answerer = await this.#model(request, environment, mixture.aggregator)
-    const books = await this.#books()
-    const references = mixture.references.map(async (one) =>
-      createModelClient({
-        ...(await this.#endpointOf(one)),
-        ...books,
-        maxRetries: 1,
-        clock: this.#clock,
-        logger: this.#logger,
-      }),
-    )
     const model = createMixtureClient({
       provider: MIXTURE,
       model: mixture.preset,
-      references: await Promise.all(references),
+      references: await this.#clientsOf(mixture.references),
       aggregator: answerer.model,
       logger: this.#logger,
     })
@@ -651,6 +642,23 @@ class HomeRuntime implements Runtime {
       prices: this.models.pricesOf(choice, cacheTtl),
       credentials: await this.credentialsFor(choice),
     })
+  }
+
+  /** Plain clients of models that stand beside a conversation. */
+  async #clientsOf(choices: readonly ModelChoice[]): Promise<readonly ResilientModelClient[]> {
+    const books = await this.#books()
+    const [clock, logger] = [this.#clock, this.#logger]
+    const endpoints = await Promise.all(choices.map((choice) => this.#endpointOf(choice)))
+    return endpoints.map((endpoint) => createModelClient({ ...endpoint, ...books, maxRetries: 1, clock, logger }))
+  }
+
+  /** The default mixture, for a question put to it by a tool. */
+  async #mixtureClient(): Promise<ModelClient> {
+    const { preset, references, aggregator } = chooseMixture({ settings: this.config.moa, wishes: this.#wishes() })
+    const { createMixtureClient } = await import('@hermes/models/mixture')
+    const [first, ...others] = await this.#clientsOf([aggregator, ...references])
+    const logger = this.#logger
+    return createMixtureClient({ provider: MIXTURE, model: preset, aggregator: first!, references: others, logger })
   }
 
   /** Where finished calls are written down, and what they may come to; the same for all agents of this home. */

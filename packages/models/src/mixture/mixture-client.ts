@@ -22,6 +22,9 @@ type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
+/** What is worth asking several for: turns of a conversation, and questions put to the mixture as such. */
+const MIXED: ReadonlySet<string> = new Set(['turn', 'moa'])
+
 /**
  * A model client in front of several models: the references are asked once per turn, and what they say goes to the aggregator at the
  * end of the message that began it, for all calls of that turn alike. References that fail or take too long are left out; without any the
@@ -52,7 +55,7 @@ class MixtureClient implements ModelClient {
 
   async *stream(request: ClientRequest, options: StreamOptions & CallScope): AsyncGenerator<ModelEvent> {
     const { aggregator } = this.#options
-    if (options.purpose !== 'turn') {
+    if (!MIXED.has(options.purpose)) {
       yield* aggregator.stream(request, options)
       return
     }

@@ -14,6 +14,10 @@ import {
   type MemoryToolServices,
 } from '@hermes/memory/tools'
 import {
+  createMixtureOfAgentsTool,
+  type ModelsToolServices,
+} from '@hermes/models/tools'
+import {
   createSessionSearchTool,
   type StorageToolServices,
 } from '@hermes/storage/tools'
@@ -31,7 +35,7 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & StorageToolServices
+export type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -41,6 +45,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createClarifyTool,
   createDelegateTaskTool,
   createMemoryTool,
+  createMixtureOfAgentsTool,
   createPatchTool,
   createProcessTool,
   createReadFileTool,

@@ -1,0 +1,1 @@
+export { createMixtureOfAgentsTool, type ModelsToolServices } from './mixture-of-agents.js'
