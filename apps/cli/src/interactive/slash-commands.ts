@@ -25,7 +25,7 @@ export const SLASH_COMMANDS = [
     name: 'compress',
     aliases: ['compact'],
     args: '[TOPIC]',
-    summary: 'condense the conversation; --dry-run shows what would go',
+    summary: 'condense the conversation (or --dry-run)',
     whileBusy: false,
   },
   { name: 'usage', aliases: [], args: '', summary: 'tokens and money so far', whileBusy: true },

@@ -57,7 +57,8 @@ function help({ output }: Talk): void {
     ...SLASH_COMMANDS.map(({ name, args, summary }) => [`/${name} ${args}`.trim(), summary] as const),
     ...KEYS,
   ]
-  const first = Math.max(...rows.map(([usage]) => usage.length))
+  const longest = Math.max(...rows.map(([usage]) => usage.length))
+  const first = Math.min(longest, Math.floor(output.columns() / 3))
   const lines = rows.map(([usage, summary]) => clip(`  ${usage.padEnd(first)}  ${summary}`, output.columns()))
   output.write(`Type a task and press Enter.\n${lines.join('\n')}\n`)
 }
