@@ -5,13 +5,15 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { stateOf, type TestPlace, testPlace } from './__fixtures__/workspace.js'
 import { createCheckpoints } from './index.js'
 
 const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 4)
 const FILES = 80
-const fixtures = join(import.meta.dirname, '__fixtures__')
+const loader = fileURLToPath(new URL('./__fixtures__/load-sources.mjs', import.meta.url))
+const program = fileURLToPath(new URL('./__fixtures__/work.ts', import.meta.url))
 
 function fill(root: string, text: string): void {
   for (let at = 0; at < FILES; at++) {
@@ -22,8 +24,8 @@ function fill(root: string, text: string): void {
 
 /** Starts the work and resolves once it has begun. */
 async function start(what: 'take' | 'restore', { root, directory }: TestPlace) {
-  const args = ['--conditions=@hermes/source', `--import=${join(fixtures, 'load-sources.mjs')}`]
-  const child = spawn(process.execPath, [...args, join(fixtures, 'work.ts'), what, root, directory], {
+  const args = ['--conditions=@hermes/source', `--import=${loader}`, program, what, root, directory]
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
