@@ -38,6 +38,7 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
     baseUrlVariable: 'COPILOT_API_BASE_URL',
     keyVariables: ['COPILOT_GITHUB_TOKEN'],
     sharedKeyVariables: ['GH_TOKEN', 'GITHUB_TOKEN'],
+    modelApis: [{ models: ['gpt-5.', 'gpt-6', 'codex'], api: 'responses' }],
     quirks: {
       outputLimitParameter: 'max_completion_tokens',
       fixedTemperatureModels: ['gpt-5', 'codex'],

@@ -6,12 +6,14 @@ import {
   type Usage,
 } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { freshCallId } from '../call-id.js'
+import { type SortedText, ThinkTags } from '../think-tags.js'
 import type { WireAnswer, WireAnswerBlock, WireBlockDelta, WireEvent, WireUsage } from './wire-types.js'
 
 type Block =
-  | { readonly type: 'text'; text: string }
+  | { readonly type: 'text'; text: string; thoughts: string; readonly sorter: ThinkTags }
   | { readonly type: 'thinking'; text: string; signature: string }
   | { readonly type: 'redacted'; readonly data: string }
   | { readonly type: 'call'; readonly index: number; readonly id: string; readonly name: string; argsText: string }
@@ -20,6 +22,7 @@ type Block =
 export class AnswerAssembler {
   readonly #request: ModelRequest
   readonly #stamp: EndpointStamp
+  readonly #thinkTags: readonly string[]
   readonly #usedIds = new Set<string>()
   readonly #blocks = new Map<number, Block>()
   #calls = 0
@@ -27,7 +30,8 @@ export class AnswerAssembler {
   #stopped = false
   #usage: WireUsage = {}
 
-  constructor(request: ModelRequest, stamp: EndpointStamp) {
+  constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
+    this.#thinkTags = thinkTags
     this.#request = request
     this.#stamp = stamp
     for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
@@ -78,8 +82,8 @@ export class AnswerAssembler {
   async finish(): Promise<ModelFinish> {
     const content: AssistantPart[] = []
     for (const block of this.#blocks.values()) {
-      const part = await toPart(block, this.#stamp)
-      if (part) content.push(part)
+      if (block.type === 'text') take(block, block.sorter.end())
+      content.push(...(await toParts(block, this.#stamp)))
     }
     const finishReason = toFinishReason(this.#stopReason, this.#calls > 0)
     const message = { role: 'assistant', content, finishReason } as const
@@ -89,7 +93,11 @@ export class AnswerAssembler {
   #open(index: number, start: WireAnswerBlock): ModelEvent[] {
     switch (start.type) {
       case 'text':
-        return this.#begin(index, { type: 'text', text: '' }, { type: 'text_delta', text: start.text })
+        return this.#begin(
+          index,
+          { type: 'text', text: '', thoughts: '', sorter: new ThinkTags(this.#thinkTags) },
+          { type: 'text_delta', text: start.text },
+        )
       case 'thinking': {
         const block: Block = { type: 'thinking', text: '', signature: start.signature ?? '' }
         return this.#begin(index, block, { type: 'thinking_delta', thinking: start.thinking })
@@ -124,10 +132,7 @@ export class AnswerAssembler {
 
   #extend(block: Block | undefined, delta: WireBlockDelta): ModelEvent[] {
     const { text = '', thinking = '', partial_json = '' } = delta
-    if (block?.type === 'text' && text !== '') {
-      block.text += text
-      return [{ type: 'text-delta', text }]
-    }
+    if (block?.type === 'text' && text !== '') return take(block, block.sorter.push(text))
     if (block?.type === 'thinking') {
       block.text += thinking
       block.signature += delta.signature ?? ''
@@ -151,10 +156,26 @@ function isEmpty(input: unknown): boolean {
   return typeof input !== 'object' || input === null || Object.keys(input).length === 0
 }
 
-async function toPart(block: Block, stamp: EndpointStamp): Promise<AssistantPart | null> {
+function take(block: Extract<Block, { type: 'text' }>, { reasoning, text }: SortedText): ModelEvent[] {
+  block.thoughts += reasoning
+  block.text += text
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
+    ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
+  ]
+}
+
+async function toParts(block: Block, stamp: EndpointStamp): Promise<readonly AssistantPart[]> {
+  if (block.type !== 'text') return [(await toPart(block, stamp)) ?? []].flat()
+  const { thoughts, text } = block
+  return [
+    ...(thoughts === '' ? [] : [{ type: 'reasoning', text: thoughts } as const]),
+    ...(text === '' ? [] : [{ type: 'text', text } as const]),
+  ]
+}
+
+async function toPart(block: Exclude<Block, { type: 'text' }>, stamp: EndpointStamp): Promise<AssistantPart | null> {
   switch (block.type) {
-    case 'text':
-      return block.text === '' ? null : { type: 'text', text: block.text }
     case 'thinking': {
       const { text, signature } = block
       // A thought that was cut off before its signature is refused when it comes back.

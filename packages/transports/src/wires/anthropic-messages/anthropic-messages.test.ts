@@ -227,6 +227,23 @@ describe('the anthropic-messages wire', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  it('keeps to the ways of an endpoint: thoughts between tags, a dialect of schemas, further fields', async () => {
+    server.enqueue({ text: '<think>hm</think>\n\nYes.', chunkSize: 3 })
+    const quirks = { thinkTags: ['think'], schemaDialect: 'llama-cpp', body: { service_tier: 'x' } } as const
+    const parameters = { type: 'object', properties: { path: { type: 'string', pattern: '^/' } } }
+    const asked = { tools: [{ name: 'read', description: 'Reads.', parameters }] }
+    const { message } = await finish(transport({ quirks }), asked)
+    expect(message.content).toEqual([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'Yes.' },
+    ])
+    expect(server.requests[0]?.body).toMatchObject({
+      service_tier: 'x',
+      tools: [{ input_schema: { properties: { path: { type: 'string' } } } }],
+    })
+    expect(JSON.stringify(server.requests[0]?.body)).not.toContain('pattern')
+  })
+
   it('names the id of the request in its errors', async () => {
     server.enqueue({ fault: 'status', status: 500 })
     await expect(finish()).rejects.toMatchObject({ details: { status: 500, requestId: 'req_scripted' } })

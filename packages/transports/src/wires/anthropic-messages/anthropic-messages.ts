@@ -40,12 +40,12 @@ export class AnthropicMessagesTransport implements Transport {
     request: ModelRequest,
     { target, credential, onHeaders, controller, touch }: CallGuard,
   ): AsyncGenerator<ModelEvent, ModelFinish> {
-    const { cacheTtl } = this.#options
+    const { cacheTtl, quirks } = this.#options
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
-    const assembler = new AnswerAssembler(request, stamp)
+    const assembler = new AnswerAssembler(request, stamp, quirks)
     const send = (streaming: boolean) =>
-      client.send(PATH, toWireRequest(request, { stamp, streaming, cacheTtl }), controller)
+      client.send(PATH, toWireRequest(request, { stamp, streaming, cacheTtl, quirks }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return assembler.finish()
     touch()

@@ -1,5 +1,7 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
+import type { ProviderQuirks } from '../../catalogue.js'
+import { toSchemaDialect } from '../tool-schemas.js'
 import { type CacheTtl, markCache } from './cache-marks.js'
 import { familyOf, type ModelFamily } from './model-families.js'
 import { toWireConversation } from './wire-conversation.js'
@@ -13,16 +15,22 @@ const BUDGETS = { minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 } as c
 /** The body of a request. Pure: equal input gives equal bytes. */
 export function toWireRequest(
   request: ModelRequest,
-  options: { readonly stamp: EndpointStamp; readonly streaming: boolean; readonly cacheTtl: CacheTtl },
+  options: {
+    readonly stamp: EndpointStamp
+    readonly streaming: boolean
+    readonly cacheTtl: CacheTtl
+    readonly quirks?: ProviderQuirks
+  },
 ): WireRequest {
   const { model, toolChoice, reasoningEffort } = request
   const family = familyOf(model)
+  const { schemaDialect, body: more } = options.quirks ?? {}
   const { system, messages } = toWireConversation(request.messages, options.stamp)
   const thinking = thinkingOf(request, family, messages)
   const tools = request.tools.map(({ name, description, parameters }) => ({
     name,
     description,
-    input_schema: parameters,
+    input_schema: schemaDialect ? toSchemaDialect(parameters, schemaDialect) : parameters,
   }))
   const body: WireRequest = {
     model,
@@ -36,6 +44,7 @@ export function toWireRequest(
       ? { output_config: { effort: effortOf(reasoningEffort) } }
       : {}),
     ...(family.sampling && !thinking ? samplingOf(request) : {}),
+    ...more,
     ...(options.streaming ? { stream: true } : {}),
   }
   return markCache(body, options.cacheTtl)

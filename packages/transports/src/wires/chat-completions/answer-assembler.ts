@@ -11,8 +11,8 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { freshCallId } from '../call-id.js'
+import { type SortedText, splitOrphanTag, ThinkTags } from '../think-tags.js'
 import { pushDetail, toReplayData } from './replay.js'
-import { type SortedText, splitOrphanTag, ThinkTags } from './think-tags.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
 
 interface CallSlot {

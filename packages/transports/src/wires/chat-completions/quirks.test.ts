@@ -3,7 +3,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createTransport } from '../../index.js'
-import { splitOrphanTag, ThinkTags } from './think-tags.js'
+import { splitOrphanTag, ThinkTags } from '../think-tags.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON as it was sent, to be looked into.
 type Sent = any
