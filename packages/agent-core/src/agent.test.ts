@@ -411,12 +411,17 @@ describe('createAgent', () => {
       },
     })
     const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+    const askedBy: unknown[] = []
     const alone = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
     await alone.agent.run('go').result
     expect(alone.model.requests[1]!.messages.at(-1)).toMatchObject({ isError: true })
     const attended = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
-    policy.listen(attended.agent.sessionId, (id) => queueMicrotask(() => policy.answer(id, 'once')))
+    policy.listen(attended.agent.sessionId, (id, { subject }) => {
+      askedBy.push(subject.toolName)
+      queueMicrotask(() => policy.answer(id, 'once'))
+    })
     const events = await collect(attended.agent.run('go'))
+    expect(askedBy).toEqual(['guarded'])
     expect(messageText(attended.model.requests[1]!.messages.at(-1)!)).toBe('removed')
     expect(events.filter((event) => event.type.startsWith('approval')).map((event) => event.type)).toEqual([
       'approval-request',

@@ -66,7 +66,7 @@ export interface AgentOptions extends Sampling {
   /** Default: everything the program's own tools do is allowed. */
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
-  readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath'>>
+  readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   readonly hooks?: AgentHooks
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>

@@ -81,7 +81,7 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
   const policy = createPolicy({ mode: 'ask', home: '/h', userHome: '/u', approvalTimeoutMs: 1 })
   const origins: string[] = []
   const calls: string[] = []
-  policy.listen('*', (_, question) => origins.push(question.subject.origin))
+  policy.listen('*', (_, question) => origins.push(`${question.subject.origin} of ${question.subject.toolName}`))
   const outcomes: ToolOutcome[] = []
   const { agent } = programming(
     async (tools) => {
@@ -99,7 +99,7 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
     },
   )
   expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'Done.' })
-  expect(origins).toEqual(['script'])
+  expect(origins).toEqual(['script of run'])
   expect(outcomes.map(({ isError }) => isError)).toEqual([true, false])
   expect(textOf(outcomes[0]!)).toMatch(/Nobody answered/)
   expect(calls).toEqual(['p program', 'p.1 run', 'p.2 look'])

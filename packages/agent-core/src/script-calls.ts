@@ -6,7 +6,7 @@ import { blockedBy, observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
 import { type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
-import { ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const MAX_NOTED_CHARS = 500
@@ -63,9 +63,10 @@ class ScriptCalls implements ToolCaller {
     }
   }
 
-  async #permitted(context: RunContext, prepared: Prepared, number: number): Promise<ToolOutcome> {
-    const { hooks, logger, session, runId, registry } = context
+  async #permitted(run: RunContext, prepared: Prepared, number: number): Promise<ToolOutcome> {
     const { tool, args } = prepared
+    const context = asTool(run, tool.name)
+    const { hooks, logger, session, runId, registry } = context
     const callId = `${this.#callId}.${number}`
     const hooked = { sessionId: session.id, runId, callId, toolName: tool.name, args: args as JsonObject }
     const block = await blockedBy(hooks, logger, hooked)

@@ -9,7 +9,7 @@ import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
 import { todoReminder } from './todo-reminder.js'
-import { ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
@@ -124,7 +124,7 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   try {
     const permits: Permit[] = []
     for (const action of tool.actions?.(args, planContext(context)) ?? [])
-      permits.push(await requestPermit(context, call.id, action))
+      permits.push(await requestPermit(asTool(context, tool.name), call.id, action))
     return { type: 'ready', call, tool, args, permits }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
@@ -181,11 +181,12 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   if (ready.type === 'settled') return { outcome: ready.outcome, durationMs: 0 }
   const startedAtMs = context.clock.now()
   const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
+  const tools = createScriptCalls(context, ready.call.id)
   const outcome = await untilAbort(
     context.signal,
     context.registry.execute(
       prepared,
-      toolContext(context, ready.call.id, ready.permits, { tools: createScriptCalls(context, ready.call.id) }),
+      toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
     ),
   )
   const { id: callId } = ready.call

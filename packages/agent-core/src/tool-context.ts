@@ -53,6 +53,11 @@ export function toolContext(
   }
 }
 
+/** The run as one of its tools sees it: rules of the policy may name the tool that asks. */
+export function asTool(context: RunContext, toolName: string): RunContext {
+  return { ...context, subject: { ...context.subject, toolName } }
+}
+
 function requireEnvironment(context: RunContext): Environment {
   if (context.environment) return context.environment
   throw new HermesError('This agent has no environment to run commands or open files in.', {

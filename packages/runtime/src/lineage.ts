@@ -6,7 +6,6 @@ import {
   type LoopGuardOptions,
 } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
-import type { Policy } from '@hermes/contracts/policy'
 import { resolveToolsets, type Toolset } from '@hermes/registry'
 
 /** Where an agent stands in the tree of delegation. */
@@ -70,15 +69,9 @@ export function delegationLimits({ delegation }: HermesConfig): DelegationLimits
   }
 }
 
-/** The policy as a child has it: whoever answers for the session at the root answers for the child. */
-export function policyFor({ rootSessionId }: Lineage, policy: Policy): Policy {
-  if (rootSessionId === null) return policy
-  return {
-    decide: (action, subject, options) => policy.decide(action, { ...subject, sessionId: rootSessionId }, options),
-    settled: (approvalId, options) => policy.settled(approvalId, options),
-    answer: (approvalId, choice, by) => policy.answer(approvalId, choice, by),
-    listen: (sessionId, listener) => policy.listen(sessionId, listener),
-  }
+/** On whose behalf an agent of this place acts: whoever answers for the session at the root answers for the child. */
+export function subjectOf({ agentPath, rootSessionId }: Lineage) {
+  return { agentPath, ...(rootSessionId === null ? {} : { rootSessionId }) }
 }
 
 /** What the store notes about a session of this place. */

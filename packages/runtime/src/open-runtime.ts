@@ -43,8 +43,8 @@ import {
   mayDelegate,
   noChild,
   originOf,
-  policyFor,
   ROOT,
+  subjectOf,
 } from './lineage.js'
 import { makeHome } from './make-home.js'
 import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
@@ -445,8 +445,8 @@ class HomeRuntime implements Runtime {
       session: { cwd, ...who, ...originOf(lineage, surface) },
       environment,
       hooks: checkpoints.hooks,
-      policy: policyFor(lineage, this.policy),
-      subject: { surface, user, agentPath: lineage.agentPath },
+      policy: this.policy,
+      subject: { surface, user, ...subjectOf(lineage) },
       system: () =>
         this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions, lineage }),
       loopGuard: loopGuardOf(this.config, { surface, lineage }),

@@ -289,6 +289,17 @@ describe('createPolicy', () => {
       expect(outcome(await decide(run('git reset --hard && rm -rf other')))).toBe('ask')
     })
 
+    it('hears the listeners of the session at the root for its children, and gives them its leave', async () => {
+      const { decide, decideAndAnswer, listen, asked } = setUp()
+      const child = { ...subject('child'), rootSessionId: 's1', agentPath: ['root', 'task-1'] }
+      listen('s1')
+      expect(await decideAndAnswer(run('rm -rf dist'), 'session', child)).toMatchObject({ type: 'allow' })
+      expect(asked[0]!.question.subject).toEqual(child)
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf dist'), { ...child, sessionId: 'other child' }))).toBe('allow')
+      expect(outcome(await decide(run('rm -rf dist'), subject('child')))).toBe('deny recursive-delete')
+    })
+
     it('keeps the narrowest rule after "always" and hands it on', async () => {
       const { decide, decideAndAnswer, listen, always } = setUp()
       listen('*')

@@ -136,14 +136,14 @@ class RulePolicy implements Policy {
       network,
       readOutsideWorkspace: this.#options.readOutsideWorkspace ?? 'allow',
       rules: this.#rules,
-      granted: (rule) => this.#granted.has(rule) || this.#sessionGrants.has(grantKey(subject.sessionId, rule)),
+      granted: (rule) => this.#granted.has(rule) || this.#sessionGrants.has(grantKey(subject, rule)),
     }
   }
 
   async #ask(action: Action, subject: Subject, verdict: Extract<Verdict, { type: 'ask' }>): Promise<Decision> {
     const earlier = await this.#earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier)
-    const listeners = this.#listenersOf(subject.sessionId)
+    const listeners = this.#listenersOf(subject)
     const [rule = 'ask'] = verdict.rules
     if (listeners.length === 0) {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action)}`)
@@ -249,7 +249,7 @@ class RulePolicy implements Policy {
     const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
     await this.#store.put({ ...approval, status: 'answered', choice: taken, by: by ?? null })
     if (taken === 'session') {
-      for (const rule of approval.rules) this.#sessionGrants.add(grantKey(approval.question.subject.sessionId, rule))
+      for (const rule of approval.rules) this.#sessionGrants.add(grantKey(approval.question.subject, rule))
     }
     if (taken === 'always') await this.#keep(ruleFor(approval.question.action))
     for (const wake of this.#waiting.get(approvalId) ?? []) wake()
@@ -290,8 +290,9 @@ class RulePolicy implements Policy {
     }
   }
 
-  #listenersOf(sessionId: string): readonly { readonly tell: ApprovalListener }[] {
-    return [...this.#listeners].filter((entry) => entry.sessionId === sessionId || entry.sessionId === '*')
+  #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {
+    const heard = ['*', subject.sessionId, rootOf(subject)]
+    return [...this.#listeners].filter(({ sessionId }) => heard.includes(sessionId))
   }
 
   #tell(tell: ApprovalListener, id: string, question: ApprovalQuestion): void {
@@ -334,8 +335,12 @@ function readRule(rule: PermissionRule): ParsedRule {
   return parsed
 }
 
-function grantKey(sessionId: string, rule: string): string {
-  return `${sessionId}\n${rule}`
+function grantKey(subject: Subject, rule: string): string {
+  return `${rootOf(subject)}\n${rule}`
+}
+
+function rootOf({ sessionId, rootSessionId }: Subject): string {
+  return rootSessionId ?? sessionId
 }
 
 function sentence(text: string): string {
