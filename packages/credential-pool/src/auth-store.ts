@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import { type AuthDocument, type AuthFile, readAuthFile, setAside, signatureOf, writeAuthFile } from './auth-file.js'
-import { type FileLock, type LockSeeker, seekLock } from './file-lock.js'
+import { type LockSeeker, seekLock, waitForLock } from './file-lock.js'
 
-const LOCK_TIMEOUT_MS = 15_000
 /** A program that does not write atomically may be in the middle of it. */
 const SECOND_LOOK_MS = 50
 
@@ -71,7 +70,8 @@ export class AuthStore {
   }
 
   async #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const lock = await waitForLock(await this.seekLock('file'), this.#options.path)
+    const { path } = this.#options
+    const lock = await waitForLock(await this.seekLock('file'), path)
     try {
       return await work()
     } finally {
@@ -111,21 +111,5 @@ export class AuthStore {
     this.#told.add(line)
     this.#options.logger.warn(line)
     this.#options.onProblem?.(line)
-  }
-}
-
-async function waitForLock(seeker: LockSeeker, path: string): Promise<FileLock> {
-  const giveUpAt = performance.now() + LOCK_TIMEOUT_MS
-  for (;;) {
-    const lock = seeker.tryLock()
-    if (lock) return lock
-    if (performance.now() > giveUpAt) {
-      seeker.close()
-      throw new HermesError(`Other processes keep ${path} locked; try again.`, {
-        code: 'credentials.locked',
-        retryable: true,
-      })
-    }
-    await delay(5 + Math.random() * 20)
   }
 }

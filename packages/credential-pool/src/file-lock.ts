@@ -1,6 +1,9 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
+
+const LOCK_TIMEOUT_MS = 15_000
 
 /** A lock that one process on this machine holds. */
 export interface FileLock {
@@ -40,6 +43,26 @@ export async function seekLock(file: string): Promise<LockSeeker> {
     return { tryLock, close }
   } catch (error) {
     throw HermesError.isInstance(error) ? error : notWritable(file, error)
+  }
+}
+
+/**
+ * The lock of a seeker, as soon as it is free; `what` names in an error what it keeps.
+ * @throws HermesError `credentials.locked` after fifteen seconds.
+ */
+export async function waitForLock(seeker: LockSeeker, what: string): Promise<FileLock> {
+  const giveUpAt = performance.now() + LOCK_TIMEOUT_MS
+  for (;;) {
+    const lock = seeker.tryLock()
+    if (lock) return lock
+    if (performance.now() > giveUpAt) {
+      seeker.close()
+      throw new HermesError(`Other processes keep ${what} locked; try again.`, {
+        code: 'credentials.locked',
+        retryable: true,
+      })
+    }
+    await delay(5 + Math.random() * 20)
   }
 }
 

@@ -34,6 +34,7 @@ export function openHomeMemory(options: {
         limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
         redact,
         clock,
+        lock: takeLock,
       }),
     )
     return loading
@@ -57,4 +58,10 @@ export function openHomeMemory(options: {
       return text
     },
   }
+}
+
+async function takeLock(file: string): Promise<() => void> {
+  const { seekLock, waitForLock } = await import('@hermes/credential-pool/lock')
+  const lock = await waitForLock(await seekLock(file), file)
+  return () => lock.release()
 }
