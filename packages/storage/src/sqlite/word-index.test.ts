@@ -98,4 +98,49 @@ describe('the word index', () => {
     expect(indexed(path)).toBe(3)
     await store.close()
   })
+
+  it('finds what was appended just before a search, also while another search is under way', async () => {
+    const { store } = await open()
+    await store.createSession({ id: 'a', source: 'cli' })
+    const lease = await store.acquireLease('a', { owner: 'me' })
+    const found: Promise<number>[] = []
+    for (let i = 0; i < 20; i++) {
+      await store.append('a', [say(`word${i}`)], { lease })
+      found.push(store.search(`word${i}`).then((hits) => hits.length))
+    }
+    expect(await Promise.all(found)).toEqual(found.map(() => 1))
+    await store.close()
+  })
+
+  it('knows a message by its new words when another program has changed it', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    expect(await store.search('fox')).toHaveLength(1)
+    const database = new Database(path)
+    database.exec("UPDATE messages SET content = 'a lazy dog'")
+    database.close()
+    expect(await store.search('dog')).toHaveLength(1)
+    expect(await store.search('fox')).toEqual([])
+    await store.close()
+  })
+
+  it('takes in what was there before it, newest first, and says how far it is', async () => {
+    const { path, store } = await open()
+    await write(
+      store,
+      'a',
+      Array.from({ length: 900 }, (_, index) => `line ${index}`),
+    )
+    await store.close()
+    const database = new Database(path)
+    database.exec("INSERT INTO messages_fts(messages_fts) VALUES ('delete-all')")
+    database.exec("UPDATE state_meta SET value = '900' WHERE key = 'hermes_backlog'")
+    database.close()
+    const again = await openStorage({ path })
+    expect(await again.searchBacklog()).toBe(900)
+    expect(await again.search('"line 3"')).toHaveLength(1)
+    expect(await again.searchBacklog()).toBe(0)
+    expect(indexed(path)).toBe(900)
+    await again.close()
+  })
 })

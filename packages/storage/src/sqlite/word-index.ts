@@ -17,7 +17,8 @@ const ROWS = `
 const NEWER = `${ROWS} WHERE m.id > ? ORDER BY m.id LIMIT ${BATCH_ROWS}`
 const OLDER = `${ROWS} WHERE m.id <= ? ORDER BY m.id DESC LIMIT ${BATCH_ROWS}`
 const CHANGED = `${ROWS} WHERE m.id IN (SELECT id FROM hermes_reindex) ORDER BY m.id LIMIT ${BATCH_ROWS}`
-const IS_BEHIND = `SELECT EXISTS (SELECT 1 FROM messages WHERE id > ?) OR EXISTS (SELECT 1 FROM hermes_reindex)`
+const NEWEST = 'SELECT coalesce(max(id), 0) FROM messages'
+const IS_ANY_CHANGED = 'SELECT EXISTS (SELECT 1 FROM hermes_reindex)'
 const INDEX = 'INSERT OR REPLACE INTO messages_fts (rowid, content) VALUES (?, ?)'
 const ADD_TO_BLOCK = `
   INSERT INTO hermes_blocks (block, min_ms, max_ms) VALUES (:block, :atMs, :atMs)
@@ -41,7 +42,7 @@ export class WordIndex {
   readonly #logger: Logger
   #timer: NodeJS.Timeout | null = null
   #isStopped = false
-  #catchingUp: Promise<void> | null = null
+  #lastCatchUp: Promise<void> = Promise.resolve()
 
   constructor(connection: Connection, options: { readonly logger: Logger }) {
     this.#connection = connection
@@ -59,13 +60,13 @@ export class WordIndex {
   }
 
   /**
-   * Brings the index up to date, in steps that let others have a turn; what is older than the index itself gets `backlogMs` of the
-   * time and goes on afterwards. Where the file cannot be written, the index stays as it is.
+   * Brings the index up to where the log is now, in steps that let others have a turn; what is older than the index itself gets
+   * `backlogMs` of the time and goes on afterwards. Where the file cannot be written, the index stays as it is.
    */
   async catchUp({ backlogMs = 0 }: { readonly backlogMs?: number } = {}): Promise<void> {
     const untilMs = performance.now() + backlogMs
-    this.#catchingUp ??= this.#takeAllNew().finally(() => (this.#catchingUp = null))
-    await this.#catchingUp
+    this.#lastCatchUp = this.#lastCatchUp.then(() => this.#takeAllNew())
+    await this.#lastCatchUp
     try {
       while (!this.#isStopped && (await this.#connection.read(() => this.backlog())) > 0) {
         await this.#connection.write(() => this.#takeBacklog())
@@ -77,16 +78,19 @@ export class WordIndex {
     }
   }
 
-  /** Inside a transaction: takes in the next new messages, as many as do not hold up others. */
-  takeSome(): void {
-    if (!this.#isBehind()) return
+  /** Inside a transaction: takes in the next new messages, as many as do not hold up others. `false` when there were none. */
+  takeSome(): boolean {
     const newer = this.#take(NEWER, this.#mark(INDEXED_KEY))
     if (newer.length > 0) this.#setMark(INDEXED_KEY, newer.at(-1)!.id)
-    else {
-      const changed = this.#take(CHANGED)
-      for (const { id } of changed) this.#connection.statement('DELETE FROM hermes_reindex WHERE id = ?').run(id)
-      if (changed.length === 0) this.#connection.statement('DELETE FROM hermes_reindex').run()
-    }
+    else if (this.#isAnyChanged()) this.#takeChanged()
+    else return false
+    return true
+  }
+
+  #takeChanged(): void {
+    const changed = this.#take(CHANGED)
+    for (const { id } of changed) this.#connection.statement('DELETE FROM hermes_reindex WHERE id = ?').run(id)
+    if (changed.length === 0) this.#connection.statement('DELETE FROM hermes_reindex').run()
   }
 
   /** Inside a transaction: the id up to which older messages are not in the index yet; 0 when all are. */
@@ -103,8 +107,10 @@ export class WordIndex {
 
   async #takeAllNew(): Promise<void> {
     try {
-      while (!this.#isStopped && (await this.#connection.read(() => this.#isBehind()))) {
-        await this.#connection.write(() => this.takeSome())
+      // Others may append faster than this goes; what they append from now on can wait.
+      const newest = await this.#connection.read(() => this.#connection.statement(NEWEST).pluck().get() as number)
+      while (!this.#isStopped && (await this.#connection.read(() => this.#isBehind(newest)))) {
+        if (!(await this.#connection.write(() => this.takeSome()))) return
         await nextTick()
       }
     } catch (error) {
@@ -137,8 +143,12 @@ export class WordIndex {
     this.#connection.statement(NOTE_ACTIVITY).run({ id: row.session_id, atMs })
   }
 
-  #isBehind(): boolean {
-    return this.#connection.statement(IS_BEHIND).pluck().get(this.#mark(INDEXED_KEY)) === 1
+  #isBehind(newest: number): boolean {
+    return this.#mark(INDEXED_KEY) < newest || this.#isAnyChanged()
+  }
+
+  #isAnyChanged(): boolean {
+    return this.#connection.statement(IS_ANY_CHANGED).pluck().get() === 1
   }
 
   #mark(key: string): number {
