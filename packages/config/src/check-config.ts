@@ -67,7 +67,7 @@ function unknownNames(value: unknown, { providers, toolsets, apiModes }: KnownNa
     if (!known.some((one) => one.toLowerCase() === wanted)) found.push({ path, name, kind, known })
   }
   const named = [...Object.keys(asMap(value['providers'])), ...asList(value['custom_providers']).map(nameOf)]
-  const allProviders = providers && ['auto', ...named, ...providers]
+  const allProviders = providers && ['auto', ...named, ...providers, ...named.map((name) => `custom:${name}`)]
   const model = asMap(value['model'])
   check(['model', 'provider'], model['provider'], 'provider', allProviders)
   check(['model', 'api_mode'], model['api_mode'], 'wire', apiModes)
@@ -75,6 +75,11 @@ function unknownNames(value: unknown, { providers, toolsets, apiModes }: KnownNa
     check(['providers', name, 'api_mode'], asMap(entry)['api_mode'], 'wire', apiModes)
   for (const [index, entry] of asList(value['fallback_providers']).entries())
     check(['fallback_providers', index, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
+  for (const [index, entry] of asList(value['routing']).entries())
+    check(['routing', index, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
+  for (const [task, entry] of Object.entries(asMap(value['auxiliary'])))
+    if (asMap(entry)['provider'] !== 'main')
+      check(['auxiliary', task, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
   for (const path of [['toolsets'], ['agent', 'disabled_toolsets']]) {
     const list = asList(path.reduce<unknown>((inner, key) => asMap(inner)[key], value))
     for (const [index, name] of list.entries()) check([...path, index], name, 'toolset', toolsets)

@@ -273,6 +273,8 @@ providers: { lab: { api_mode: codex_responses } }
 fallback_providers: [{ provider: lab }, { provider: AUTO }, { provider: lap, model: m }]
 toolsets: [hermes-cli, filee]
 agent: { disabled_toolsets: [nonsense] }
+auxiliary: { vision: { provider: main }, compression: { provider: custom:lab }, approval: { provider: labb } }
+routing: [{ provider: nobody-at-all, model: m }]
 `,
     )
     const known = { providers: ['openai'], toolsets: ['hermes-cli', 'file'], apiModes: ['codex_responses'] }
@@ -281,6 +283,8 @@ agent: { disabled_toolsets: [nonsense] }
       '1:20: model.provider: there is no provider "opnai". Did you mean openai?',
       '1:37: model.api_mode: there is no wire "chat". Valid: codex_responses.',
       '3:73: fallback_providers.2.provider: there is no provider "lap". Did you mean lab?',
+      '7:23: routing.0.provider: there is no provider "nobody-at-all". Valid: auto, lab, openai, custom:lab.',
+      '6:103: auxiliary.approval.provider: there is no provider "labb". Did you mean lab?',
       '4:24: toolsets.1: there is no toolset "filee". Did you mean file?',
       '5:30: agent.disabled_toolsets.0: there is no toolset "nonsense". Valid: hermes-cli, file.',
     ])

@@ -107,10 +107,11 @@ export interface ModelChoice {
  */
 export function chooseModel(wishes: ModelWishes): ModelChoice {
   const { asked, session, configured, endpoints, secrets, stored = {} } = wishes
-  const name =
+  const wanted =
     asked.provider ??
     (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(wishes)))
-  if (name === null) throw noProvider()
+  if (wanted === null) throw noProvider()
+  const name = plainName(wanted, endpoints)
   const endpoint = endpoints[name]
   const provider = findProvider(name) ?? (endpoint ? findProvider('custom')! : unknownProvider(name, endpoints))
   const isConfigured =
@@ -216,6 +217,12 @@ function movedTo({ baseUrlVariable, auth }: Provider, { secrets, bedrock }: Mode
 
 function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): string | undefined {
   return keyAddresses.find(({ prefix }) => apiKey?.startsWith(prefix))?.baseUrl
+}
+
+/** An endpoint of config.yaml may be written as `custom:NAME` too. */
+function plainName(wanted: string, endpoints: ModelWishes['endpoints']): string {
+  const name = wanted.replace(/^custom:/, '')
+  return Object.hasOwn(endpoints, name) ? name : wanted
 }
 
 function configuredProvider(configured: ConfiguredModel): string | undefined {

@@ -42,7 +42,8 @@ export async function configPath(io: Io): Promise<number> {
 /** `hermes config check`: exit code 1 when something is wrong. */
 export async function configCheck(io: Io): Promise<number> {
   const known = {
-    providers: PROVIDERS.flatMap(({ id, aliases }) => [id, ...aliases]),
+    // A mixture of models is chosen like a provider.
+    providers: [...PROVIDERS.flatMap(({ id, aliases }) => [id, ...aliases]), 'moa'],
     toolsets: Object.keys(TOOLSETS),
     apiModes: API_MODE_NAMES,
   }
