@@ -67,7 +67,7 @@ function render(found) {
 import type { Tool } from '@hermes/contracts/tool'
 ${imports.join('')}
 /** What the tools need of a home. */
-export type ToolServices = ${services.join(' & ')}
+type ToolServices = ${services.join(' & ')}
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool

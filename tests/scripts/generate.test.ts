@@ -45,7 +45,7 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & MemoryToolServices
+type ToolServices = ToolSettings & MemoryToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@hermes/contracts'
-import type { MemoryTarget } from './memory.js'
 import { readMemoryFile, writeMemoryFile } from './memory-files.js'
+import type { MemoryTarget } from './target.js'
 
 /** One change of a store, kept so that it can be undone. */
 export interface MemoryRecord {

@@ -5,12 +5,7 @@ import { joinEntries, parseEntries } from './entries.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
 import { readMemoryFile, writeMemoryFile } from './memory-files.js'
 import { objectionTo } from './objection.js'
-
-/** `memory`: the agent's notes, MEMORY.md; `user`: what it knows of its user, USER.md. */
-export type MemoryTarget = 'memory' | 'user'
-
-/** Both stores, in the order in which they are shown. */
-export const MEMORY_TARGETS: readonly MemoryTarget[] = ['memory', 'user']
+import type { MemoryTarget } from './target.js'
 
 /** A store as it is. */
 export interface MemoryState {

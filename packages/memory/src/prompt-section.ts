@@ -1,6 +1,7 @@
 import { scanContext } from '@hermes/safety'
 import { joinEntries } from './entries.js'
-import { MEMORY_TARGETS, type Memory, type MemoryState, type MemoryTarget } from './memory.js'
+import type { Memory, MemoryState } from './memory.js'
+import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
 
 const TITLES: Readonly<Record<MemoryTarget, string>> = {
   memory: 'MEMORY, your own notes from earlier sessions',

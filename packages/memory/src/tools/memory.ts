@@ -2,8 +2,9 @@ import { defineTool, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { MemoryChange } from '../changes.js'
 import { joinEntries } from '../entries.js'
-import type { Memory, MemoryState, MemoryTarget } from '../memory.js'
+import type { Memory, MemoryState } from '../memory.js'
 import { describeUsage } from '../prompt-section.js'
+import type { MemoryTarget } from '../target.js'
 
 const change = {
   action: { type: 'string', enum: ['add', 'replace', 'remove', 'read'] },
