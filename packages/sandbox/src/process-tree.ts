@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
 
-/** How long a process may take to end after SIGTERM. */
-const GRACE_MS = 2_000
+const DEFAULT_GRACE_MS = 2_000
 const FIRST_PAUSE_MS = 10
 const LAST_PAUSE_MS = 100
 const KILL_ROUNDS = 20
@@ -35,14 +34,15 @@ export function groupExists(leader: number): boolean {
 }
 
 /**
- * Ends the process `root`, its descendants and everything in its session: SIGTERM, then SIGKILL for what is left two seconds later.
- * Resolves once all are gone (or cannot be killed). Does nothing when `root` is another process than the one with `startTime`.
+ * Ends the process `root`, its descendants and everything in its session: SIGTERM, then SIGKILL for what is left `graceMs` later
+ * (default 2,000). Resolves once all are gone (or cannot be killed). Does nothing when `root` is another process than the one with `startTime`.
  * A daemon that left both the session and the family before this call is not found.
  */
 export async function killTree(
   root: number,
-  options: { readonly clock: Clock; readonly startTime?: string },
+  options: { readonly clock: Clock; readonly startTime?: string; readonly graceMs?: number },
 ): Promise<void> {
+  const { graceMs = DEFAULT_GRACE_MS } = options
   const known = new Map<number, string>()
   // Looked for again each time: a process may fork between being found and being told to end.
   const alive = () => {
@@ -52,7 +52,7 @@ export async function killTree(
     return { all: rows.filter((row) => !row.ended && known.get(row.pid) === row.startTime), fresh }
   }
   let pauseMs = FIRST_PAUSE_MS
-  for (let waitedMs = 0; waitedMs < GRACE_MS; waitedMs += pauseMs) {
+  for (let waitedMs = 0; waitedMs < graceMs; waitedMs += pauseMs) {
     const { all, fresh } = alive()
     if (all.length === 0) return
     signalEach(fresh, 'SIGTERM')

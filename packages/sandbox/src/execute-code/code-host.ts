@@ -1,0 +1,103 @@
+import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Permit } from '@hermes/contracts/policy'
+import { Isolation } from '../isolation/isolation.js'
+import type { IsolationOptions } from '../isolation/plan.js'
+import { OrphanGuard } from '../orphan-guard.js'
+import { type CodeRequest, codeAction } from './code-request.js'
+import type { CodeResult } from './code-result.js'
+import { Interpreters } from './interpreters.js'
+import { KeptInterpreters } from './kept-interpreters.js'
+import { type ProgramSettings, runProgram } from './run-program.js'
+import { scriptEnvironment } from './script-environment.js'
+
+/** What {@link createCodeHost} needs. */
+export interface CodeHostOptions {
+  /** Where programs start that cannot start where the agent works: it works on another machine. Absolute. */
+  readonly tempDir: string
+  /** All variables of commands; programs get few of them, see `scriptEnvironment`. */
+  readonly env: Readonly<Record<string, string>>
+  /** What `~` stands for. Absolute. */
+  readonly home: string
+  /** Where outputs that were cut are kept. Absolute. */
+  readonly outputDir: string
+  /** Where isolated programs may write. Absolute. */
+  readonly workspace: string
+  /** Default: none. */
+  readonly isolation?: IsolationOptions
+  /** The Node that runs JavaScript. Default: the one that runs this. */
+  readonly node?: string
+  /** Default 120,000. */
+  readonly timeoutMs?: number
+  /** Default 50. */
+  readonly maxCalls?: number
+  /** What one program may use of memory. Default 4 GiB; 0 is no limit. */
+  readonly maxMemoryBytes?: number
+  /** Default: silent. */
+  readonly logger?: Logger
+  /** Default: the machine's clock. */
+  readonly clock?: Clock
+}
+
+/** Runs programs on this machine, whatever machine the agent works on. */
+export interface CodeHost {
+  /** See {@link CodeHostOptions}. */
+  readonly tempDir: string
+  /**
+   * Runs a program to its end. The permit is for {@link codeAction}. What goes wrong with the program is in the result.
+   * @throws HermesError `code.no_python`, `environment.spawn_failed`, `environment.no_isolation`.
+   */
+  run(permit: Permit, request: CodeRequest): Promise<CodeResult>
+  /** Ends interpreters that stayed. */
+  close(): Promise<void>
+}
+
+/** See {@link CodeHost}. */
+export function createCodeHost(options: CodeHostOptions): CodeHost {
+  return new LocalCodeHost(options)
+}
+
+class LocalCodeHost implements CodeHost {
+  readonly tempDir: string
+  readonly #settings: ProgramSettings
+  readonly #isolation: Isolation | null
+  readonly #kept: KeptInterpreters
+
+  constructor(options: CodeHostOptions) {
+    const { tempDir, home, outputDir, workspace, isolation, timeoutMs = 120_000, maxCalls = 50 } = options
+    const {
+      clock = systemClock,
+      logger = silentLogger,
+      maxMemoryBytes = 4 * 2 ** 30,
+      node = process.execPath,
+    } = options
+    const env = scriptEnvironment(options.env)
+    const temp = ['/tmp', '/var/tmp', tempDir]
+    const bounds = { cwd: workspace, home, temp, outputDir, logger, platform: process.platform }
+    this.tempDir = tempDir
+    this.#isolation = isolation ? new Isolation({ ...bounds, isolation }) : null
+    this.#settings = {
+      tempDir,
+      outputDir,
+      env,
+      timeoutMs,
+      maxCalls,
+      clock,
+      interpreters: new Interpreters({ node, env, maxMemoryBytes }),
+      guard: new OrphanGuard(),
+      isolate: this.#isolation ? (asked, folders) => this.#isolation!.wrap(asked, folders) : null,
+    }
+    this.#kept = new KeptInterpreters(this.#settings)
+  }
+
+  async run(permit: Permit, request: CodeRequest): Promise<CodeResult> {
+    permit.consume(codeAction(request))
+    if (request.reset) await this.#kept.reset(request)
+    return request.keep ? this.#kept.run(request) : runProgram(this.#settings, request)
+  }
+
+  async close(): Promise<void> {
+    await this.#kept.close()
+    await this.#isolation?.close(false)
+    this.#settings.guard.close()
+  }
+}

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { expect, it, onTestFinished } from 'vitest'
+import { codeScene } from './__fixtures__/code-scene.js'
+
+needs(missingPrograms('bwrap'))('an isolated program', () => {
+  /** A place that isolated programs may not write: beside this file, not below a temporary folder. */
+  async function outside() {
+    const folder = await mkdtemp(join(import.meta.dirname, '.outside-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
+
+  it.each([
+    [
+      'python',
+      'print(read_file("a")["tool"])\nopen("made", "w").write("x")\ntry: open("OUT", "w")\nexcept OSError as e: print(e.strerror)',
+      'from hermes_tools import read_file\n',
+    ],
+    [
+      'javascript',
+      'import { writeFileSync } from "node:fs"\nconsole.log((await read_file("a")).tool)\nwriteFileSync("made", "x")\ntry { writeFileSync("OUT", "x") } catch (e) { console.log(e.message) }',
+      'import { read_file } from "hermes_tools"\n',
+    ],
+  ] as const)('of %s calls tools without a network, and writes the workspace only', async (language, code, imports) => {
+    const { run, directory } = await codeScene({ isolation: { network: false } })
+    const folder = await outside()
+    for (const keep of [false, true]) {
+      const result = await run(language, imports + code.replace('OUT', join(folder, 'out')), { keep })
+      expect(result).toMatchObject({ status: 'success', output: expect.stringMatching(/^read_file\n.*ead-only/) })
+    }
+    await access(join(directory, 'made'))
+    await expect(access(join(folder, 'out'))).rejects.toThrow('ENOENT')
+  })
+
+  it('finds no credentials', async () => {
+    const { python, directory } = await codeScene({ isolation: {} })
+    await mkdir(join(directory, '.ssh'))
+    await writeFile(join(directory, '.ssh', 'id_rsa'), 'PRIVATE')
+    const { output } = await python(`import os\nprint(os.path.exists("${directory}/.ssh/id_rsa"))`)
+    expect(output).toBe('False\n')
+  })
+
+  it('ends with all it started', async () => {
+    const { python } = await codeScene({ isolation: {}, timeoutMs: 1_000 })
+    const result = await python(
+      'import subprocess\nsubprocess.Popen(["sleep", "7654"])\nprint("on", flush=True)\nwhile True: pass',
+    )
+    expect(result).toMatchObject({ status: 'timeout', output: 'on\n' })
+    expect(spawnSync('pgrep', ['-f', 'sleep 7654']).stdout.toString()).toBe('')
+  })
+})

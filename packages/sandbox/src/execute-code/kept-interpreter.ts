@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JsonObject, JsonValue } from '@hermes/contracts'
+import { CapturedOutput } from './captured-output.js'
+import type { CodeRequest } from './code-request.js'
+import { type CodeResult, type Watched, watch } from './code-result.js'
+import { JAVASCRIPT_KERNEL, PYTHON_KERNEL } from './kernels.js'
+import { MarkedStream } from './marked-stream.js'
+import { ProgramCalls } from './program-calls.js'
+import { makeProgramFolder, type ProgramFolder } from './program-folder.js'
+import { RpcServer } from './rpc-server.js'
+import { INTERRUPT_GRACE_MS, type ProgramSettings, startIn, TIMEOUT_GRACE_MS, toResult } from './run-program.js'
+import type { ScriptEnd, ScriptProcess } from './script-process.js'
+
+const LOST = 'The interpreter ended too: what earlier programs left in it is gone.'
+
+/** An interpreter that runs one program after the other, each among what the earlier ones left. */
+export class KeptInterpreter {
+  readonly #settings: ProgramSettings
+  readonly #folder: ProgramFolder
+  readonly #ask = `next ${randomBytes(16).toString('hex')}`
+  #server: RpcServer | null = null
+  #process: ScriptProcess | null = null
+  #streams: { readonly stdout: MarkedStream; readonly stderr: MarkedStream } | null = null
+  #calls: ProgramCalls | null = null
+  #asked = Promise.withResolvers<(job: JsonObject) => void>()
+  #finish: (ok: boolean) => void = () => undefined
+  #isOver = false
+
+  private constructor(settings: ProgramSettings, folder: ProgramFolder) {
+    this.#settings = settings
+    this.#folder = folder
+  }
+
+  /** @throws HermesError as `runProgram` does. */
+  static async start(settings: ProgramSettings, request: CodeRequest): Promise<KeptInterpreter> {
+    const { language, tools, cwd } = request
+    const interpreter = await settings.interpreters.find(language, cwd)
+    const folder = await makeProgramFolder({ tempDir: settings.tempDir, language, definitions: tools.definitions })
+    const kept = new KeptInterpreter(settings, folder)
+    try {
+      const [name, kernel] = language === 'python' ? ['kernel.py', PYTHON_KERNEL] : ['kernel.mjs', JAVASCRIPT_KERNEL]
+      const file = join(folder.path, name)
+      await writeFile(file, kernel)
+      kept.#server = await RpcServer.listen(folder.socket, (tool, args) => kept.#answer(tool, args))
+      const argv = [...interpreter.argv, file, kept.#ask]
+      kept.#process = await startIn(folder, settings, { ...interpreter, argv, cwd })
+      const { stdout, stderr, exit } = kept.#process
+      kept.#streams = { stdout: new MarkedStream(stdout), stderr: new MarkedStream(stderr) }
+      void exit.then(() => (kept.#isOver = true))
+      return kept
+    } catch (error) {
+      await kept.close()
+      throw error
+    }
+  }
+
+  /** Whether it has ended. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  async run(request: CodeRequest): Promise<CodeResult> {
+    const { timeoutMs, maxCalls, clock } = this.#settings
+    const { tools, progress, signal } = request
+    const process = this.#process!
+    const calls = new ProgramCalls({ tools, maxCalls, progress })
+    const output = new CapturedOutput(this.#settings)
+    const startedMs = clock.now()
+    this.#calls = calls
+    const ended = Promise.race([this.#execute(request.code, output), process.exit])
+    const watched = await watch(ended, { timeoutMs, clock, signal })
+    this.#calls = null
+    calls.stop()
+    const isOver = watched.type !== 'ended' || watched.value !== RAN
+    if (isOver) await this.#end(watched)
+    const tookMs = clock.now() - startedMs
+    const result = toResult(this.#verdict(watched), { output, calls, timeoutMs, tookMs })
+    return isOver ? { ...result, note: LOST } : result
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    await this.#process?.stop(INTERRUPT_GRACE_MS)
+    await this.#process?.settle()
+    this.#server?.close()
+    await this.#folder.remove()
+  }
+
+  #ok = true
+
+  /** Hands the code over; resolves once it ran and both outputs are read up to their marks. */
+  async #execute(code: string, output: CapturedOutput): Promise<typeof RAN> {
+    const mark = `\0${randomBytes(16).toString('hex')}\0`
+    const streams = this.#streams!
+    const read = [
+      streams.stdout.read(mark, (chunk) => output.stdout.push(chunk)),
+      streams.stderr.read(mark, (chunk) => output.stderr.push(chunk)),
+    ]
+    const finished = new Promise<boolean>((resolve) => (this.#finish = resolve))
+    const give = await this.#asked.promise
+    this.#asked = Promise.withResolvers()
+    give({ code: code.toWellFormed(), mark })
+    this.#ok = await finished
+    await Promise.all(read)
+    return RAN
+  }
+
+  async #end(watched: Watched<ScriptEnd>): Promise<void> {
+    const grace = watched.type === 'timeout' ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS
+    if (watched.type !== 'ended') await this.#process!.stop(grace)
+    await this.#process!.settle()
+    this.#streams!.stdout.flush()
+    this.#streams!.stderr.flush()
+    await this.close()
+  }
+
+  #verdict(watched: Watched<ScriptEnd>): Watched<ScriptEnd> {
+    if (watched.type !== 'ended' || watched.value !== RAN) return watched
+    return { type: 'ended', value: { exitCode: this.#ok ? 0 : 1, signal: null } }
+  }
+
+  #answer(tool: string, args: JsonObject): Promise<JsonValue> {
+    if (tool === this.#ask) return this.#next(args)
+    return this.#calls?.handle(tool, args) ?? Promise.resolve({ error: 'No program is under way.' })
+  }
+
+  /** The interpreter is done with one piece of code and waits for another. */
+  #next({ ok }: JsonObject): Promise<JsonValue> {
+    return new Promise((give) => {
+      this.#asked.resolve(give)
+      if (typeof ok === 'boolean') this.#finish(ok)
+    })
+  }
+}
+
+/** The program ran and the interpreter is still there. */
+const RAN: ScriptEnd = Object.freeze({ exitCode: 0, signal: null })

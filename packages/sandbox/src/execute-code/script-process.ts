@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { type Clock, HermesError } from '@hermes/contracts'
+import type { Isolate, IsolatedProgram } from '../isolation/isolation.js'
+import type { OrphanGuard } from '../orphan-guard.js'
+import { groupExists, killTree } from '../process-tree.js'
+
+const DRAIN_LIMIT_MS = 250
+
+// The limit is in KiB and binds the program and all it starts. File descriptor 3 is the orphan guard's: see there.
+const LAUNCH = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+[ "$1" = 0 ] || ulimit -v "$1" 2>/dev/null
+shift
+exec "$@" 3>&-`
+
+/** One program to start, and what it may use. */
+export interface ScriptLaunch {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Bytes of address space; 0 is no limit. */
+  readonly maxMemoryBytes: number
+  /** Its own folder, which it may write. */
+  readonly folder: string
+  readonly guard: OrphanGuard
+  readonly isolate: Isolate | null
+  readonly clock: Clock
+}
+
+/** How a program ended. */
+export interface ScriptEnd {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+/** A program in a session of its own, its two outputs apart. */
+export class ScriptProcess {
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves when the program itself has ended. */
+  readonly exit: Promise<ScriptEnd>
+  readonly #group: number
+  readonly #launch: ScriptLaunch
+
+  private constructor(child: ChildProcess, launch: ScriptLaunch) {
+    this.stdout = child.stdout!
+    this.stderr = child.stderr!
+    this.#group = child.pid!
+    this.#launch = launch
+    this.exit = new Promise((resolve) => {
+      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+    })
+  }
+
+  /** @throws HermesError `environment.spawn_failed`, `environment.no_isolation`. */
+  static async start(launch: ScriptLaunch): Promise<ScriptProcess> {
+    const limit = String(Math.ceil(launch.maxMemoryBytes / 1024))
+    const asked = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
+    const folders = { scratch: launch.folder, writable: launch.folder }
+    const started = (await launch.isolate?.(asked, folders)) ?? { ...asked, descriptors: [], release: () => undefined }
+    try {
+      return new ScriptProcess(await spawned(launch, started), launch)
+    } finally {
+      started.release()
+    }
+  }
+
+  /** Ends the program and all it started; resolves once they are gone. */
+  async stop(graceMs: number): Promise<void> {
+    await killTree(this.#group, { clock: this.#launch.clock, graceMs })
+  }
+
+  /** Ends what an ended program left behind, and waits until what was written is read. */
+  async settle(): Promise<void> {
+    if (groupExists(this.#group)) await killTree(this.#group, { clock: this.#launch.clock })
+    this.#launch.guard.remove(this.#group)
+    const settled = new AbortController()
+    const closed = Promise.all([closing(this.stdout), closing(this.stderr)])
+    const limit = this.#launch.clock.sleep(DRAIN_LIMIT_MS, settled.signal).catch(() => undefined)
+    await Promise.race([closed, limit])
+    settled.abort()
+    this.stdout.destroy()
+    this.stderr.destroy()
+  }
+}
+
+function spawned(launch: ScriptLaunch, { program, args, env, descriptors }: IsolatedProgram): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: launch.cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', launch.guard.channel() ?? 'ignore', ...descriptors],
+    })
+    child.once('spawn', () => resolve(child))
+    child.once('error', (error) => {
+      const message = `Cannot start a program in ${launch.cwd}: ${error.message}.`
+      reject(new HermesError(message, { code: 'environment.spawn_failed', cause: error }))
+    })
+  })
+}
+
+function closing(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed || stream.readableEnded) resolve()
+    stream.once('end', resolve)
+    stream.once('close', resolve)
+    stream.once('error', () => resolve())
+  })
+}

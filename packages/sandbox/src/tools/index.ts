@@ -1,0 +1,1 @@
+export { createExecuteCodeTool, type SandboxToolServices } from './execute-code.js'
