@@ -14,6 +14,7 @@ import type {
 import type { BackoffOptions } from '@hermes/transports'
 import type { Admission, BudgetGuard } from './budget-guard.js'
 import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './endpoint.js'
+import { keepNewest } from './keep-newest.js'
 import type { Attempt, NextAttempt, Recovery } from './recovery.js'
 
 /** One finished model call, for a ledger. */
@@ -76,8 +77,8 @@ class ChainedClient implements ResilientModelClient {
   readonly #endpoints: readonly [Endpoint, ...Endpoint[]]
   readonly #clock: Clock
   readonly #logger: Logger
-  /** Who answers in the turn that had to fall back last. */
-  #standIn: { readonly turnId: string; readonly endpoint: Endpoint } | null = null
+  /** Who answers in turns that had to fall back. */
+  readonly #standIns = new Map<string, Endpoint>()
 
   constructor(options: ModelClientOptions, endpoints: readonly [Endpoint, ...Endpoint[]], clock: Clock) {
     this.provider = endpoints[0].name
@@ -141,7 +142,7 @@ class ChainedClient implements ResilientModelClient {
    */
   #chain({ turnId }: CallScope): readonly [Endpoint, ...Endpoint[]] {
     const nowMs = this.#clock.now()
-    const standIn = turnId !== undefined && this.#standIn?.turnId === turnId ? this.#standIn.endpoint : null
+    const standIn = turnId === undefined ? undefined : this.#standIns.get(turnId)
     const start = standIn ?? this.#endpoints.find(({ blockedUntilMs }) => blockedUntilMs <= nowMs)
     const at = start ? this.#endpoints.indexOf(start) : 0
     const [first, ...others] = [...this.#endpoints.slice(at), ...this.#endpoints.slice(0, at)]
@@ -176,7 +177,7 @@ class ChainedClient implements ResilientModelClient {
   /** What helped is remembered: repairs for the endpoint, the endpoint for the turn, the key in its pool. */
   #remember({ endpoint, repairs }: Attempt, credential: Credential | null, { turnId }: CallScope): void {
     for (const repair of repairs) endpoint.repairs.add(repair)
-    if (endpoint !== this.#endpoints[0] && turnId !== undefined) this.#standIn = { turnId, endpoint }
+    if (endpoint !== this.#endpoints[0] && turnId !== undefined) keepNewest(this.#standIns, turnId, endpoint)
     // The answer does not wait for the books of the pool.
     endpoint.confirm(credential).catch((error: unknown) => {
       this.#logger.warn('A key could not be reported as good.', { error: errorLine(error) })

@@ -56,6 +56,7 @@ import { SideTasks } from './side-task-clients.js'
 import { openSpending, type Spending } from './spending.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { openTraffic } from './traffic.js'
+import { TurnScopes } from './turn-scopes.js'
 
 /** The world a runtime lives in; nothing else is read from the process. */
 export interface RuntimeOptions {
@@ -275,6 +276,7 @@ class HomeRuntime implements Runtime {
   #dailyBackup: DailyBackup | null = null
   #spending: Promise<Spending> | null = null
   readonly #sideTasks: SideTasks
+  readonly #turnScopes = new TurnScopes()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     this.#options = options
@@ -423,7 +425,8 @@ class HomeRuntime implements Runtime {
         await environment.close()
         throw error
       }))
-    const { choice, model, credentials, fetch } = parent
+    const { choice, credentials, fetch } = parent
+    const model = this.#turnScopes.scoped(parent.model, { sessionId, rootSessionId: lineage.rootSessionId })
     const { surface, user } = this.#options
     const storage = await this.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
@@ -479,6 +482,7 @@ class HomeRuntime implements Runtime {
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
         this.#closers.delete(closeEnvironment)
+        this.#turnScopes.forget(sessionId)
         await closeEnvironment()
       },
     }

@@ -2,6 +2,7 @@ import { errorLine, isAbort, type Logger, silentLogger } from '@hermes/contracts
 import { messageText } from '@hermes/contracts/conversation'
 import type { CallScope, ModelClient, ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
 import { askModel } from '../ask.js'
+import { keepNewest } from '../keep-newest.js'
 import { type Advice, forAdvisers, withAdvice } from './advice.js'
 
 /** Several models that think together. */
@@ -36,7 +37,6 @@ export function createMixtureClient(options: MixtureOptions): ModelClient {
 
 /** What was said in a turn, and the user message it belongs to. */
 interface TurnAdvice {
-  readonly turnId: string
   readonly index: number
   readonly advice: readonly Advice[]
 }
@@ -45,7 +45,7 @@ class MixtureClient implements ModelClient {
   readonly provider: string
   readonly model: string
   readonly #options: MixtureOptions
-  #turn: TurnAdvice | null = null
+  readonly #turns = new Map<string, TurnAdvice>()
 
   constructor(options: MixtureOptions) {
     this.provider = options.provider
@@ -64,17 +64,19 @@ class MixtureClient implements ModelClient {
   }
 
   async #adviceFor(request: ClientRequest, options: StreamOptions & CallScope): Promise<TurnAdvice> {
-    const { turnId = '' } = options
-    const known = this.#turn
-    if (known && turnId !== '' && known.turnId === turnId && request.messages[known.index]?.role === 'user')
-      return known
+    const { turnId } = options
+    const known = turnId === undefined ? undefined : this.#turns.get(turnId)
+    if (known && request.messages[known.index]?.role === 'user') return known
     const index = request.messages.findLastIndex(({ role }) => role === 'user')
-    const turn = { turnId, index, advice: await this.#gather(request, options) }
-    this.#turn = turn
+    const turn = { index, advice: await this.#gather(request, options) }
+    if (turnId !== undefined) keepNewest(this.#turns, turnId, turn)
     return turn
   }
 
-  async #gather(request: ClientRequest, { signal, sessionId }: StreamOptions & CallScope): Promise<readonly Advice[]> {
+  async #gather(
+    request: ClientRequest,
+    { signal, sessionId, root }: StreamOptions & CallScope,
+  ): Promise<readonly Advice[]> {
     const { references, timeoutMs = DEFAULT_TIMEOUT_MS, logger = silentLogger } = this.#options
     const messages = forAdvisers(request.messages)
     const limit = AbortSignal.timeout(timeoutMs)
@@ -82,6 +84,7 @@ class MixtureClient implements ModelClient {
       purpose: 'moa.reference',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(root === undefined ? {} : { root }),
     }
     const said = await Promise.all(
       references.map(async (reference): Promise<Advice | null> => {

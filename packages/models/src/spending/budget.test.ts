@@ -1,4 +1,5 @@
 import { noUsage } from '@hermes/contracts/conversation'
+import type { CallScope } from '@hermes/contracts/model'
 import type { UsageLedger, UsageTotal } from '@hermes/contracts/store'
 import { createFakeClock, type FakeClock, type ModelServer, startModelServer } from '@hermes/testkit'
 import fc from 'fast-check'
@@ -50,8 +51,7 @@ function setUp(limits: BudgetLimits, costUsd: number | null = 0.4) {
   const budget = createBudgetGuard({ limits, book, clock, timeZone: 'UTC' })
   const onUsage = (event: UsageEvent) => void book.events.push(event)
   const client = createModelClient({ provider: 'custom', model: 'm', baseUrl: server.baseUrl, clock, budget, onUsage })
-  const ask = (scope: { purpose?: string; sessionId?: string; turnId?: string } = {}) =>
-    drive(client.stream(request, { purpose: 'turn', ...scope }), clock)
+  const ask = (scope: Partial<CallScope> = {}) => drive(client.stream(request, { purpose: 'turn', ...scope }), clock)
   return { ask, book, budget }
 }
 
@@ -95,6 +95,15 @@ describe('budgets', () => {
     expect((await ask({ sessionId: 's', turnId: 'c' })).error).toMatchObject(spent(/for this session/))
     expect((await ask({ sessionId: 'other', turnId: 'c' })).error).toBeNull()
     expect((await ask()).error).toBeNull()
+  })
+
+  it('count what was handed on for the session and turn it is done for', async () => {
+    const { ask } = setUp({ turn: { tokens: 100 } })
+    const root = { sessionId: 's', turnId: 'a' }
+    expect((await ask({ sessionId: 'child', turnId: 'own', root })).error).toBeNull()
+    expect((await ask({ sessionId: 's', turnId: 'a' })).error).toMatchObject(spent(/for this turn/))
+    expect((await ask({ sessionId: 'child', turnId: 'another', root })).error).toMatchObject(spent(/for this turn/))
+    expect((await ask({ sessionId: 's', turnId: 'b' })).error).toBeNull()
   })
 
   it('in dollars are not held with calls of unknown price, and say so', async () => {

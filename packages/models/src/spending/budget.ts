@@ -64,7 +64,9 @@ class LedgerGuard implements BudgetGuard {
     this.#options = options
   }
 
-  async admit(call: BudgetedCall): Promise<Admission> {
+  async admit(asked: BudgetedCall): Promise<Admission> {
+    // What was handed on counts for whom it is done.
+    const call = { ...asked, ...asked.root }
     const amount = { tokens: call.maxTokens, usd: call.maxTokens * this.#usdPerToken }
     for (;;) {
       const settled = this.#settled

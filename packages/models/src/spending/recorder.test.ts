@@ -54,6 +54,14 @@ describe('createUsageRecorder', () => {
     ])
   })
 
+  it('books what was handed on to the session it is done for', async () => {
+    const { recorder, written } = setUp()
+    recorder.record({ ...event(1), sessionId: 'child', root: { sessionId: 's', turnId: 'a' } })
+    await recorder.flush()
+    expect(written[0]).toMatchObject([{ sessionId: 's' }])
+    expect(written[0]![0]).not.toHaveProperty('root')
+  })
+
   it('writes before it reads, so that totals know of every call', async () => {
     const { recorder, written } = setUp()
     recorder.record(event(1))

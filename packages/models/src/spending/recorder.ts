@@ -33,8 +33,8 @@ class LateRecorder implements UsageRecorder {
     this.#options = options
   }
 
-  record({ turnId: _, sessionId, ...event }: UsageEvent): void {
-    this.#waiting.push({ ...event, sessionId: sessionId ?? null })
+  record({ turnId: _, root, sessionId, ...event }: UsageEvent): void {
+    this.#waiting.push({ ...event, sessionId: root?.sessionId ?? sessionId ?? null })
     // The process may end before it fires: whoever closes the home flushes.
     this.#timer ??= setTimeout(() => void this.flush(), this.#options.delayMs ?? 100).unref()
   }
