@@ -172,6 +172,12 @@ describe('a damaged file', () => {
   it('gives what can be read to a new file, and stays as it is', async () => {
     const { path, backups, write } = await home()
     await write('a', 400)
+    new Database(path)
+      .exec(
+        "CREATE TABLE theirs (x PRIMARY KEY) WITHOUT ROWID; INSERT INTO theirs VALUES ('kept'); CREATE TABLE more (y)",
+      )
+      .exec("INSERT INTO more VALUES ('kept too')")
+      .close()
     damage(path)
     const before = readFileSync(path)
     const report = await backups.recover()
@@ -179,6 +185,12 @@ describe('a damaged file', () => {
     expect(report.path).toBe(`${path}.recovered-20231114-221320`)
     expect(report.messages).toBeGreaterThan(300)
     expect(report.messages + report.lost).toBeGreaterThanOrEqual(400)
+    const others = new Database(report.path)
+    expect(others.prepare('SELECT x FROM theirs UNION ALL SELECT y FROM more').pluck().all()).toEqual([
+      'kept',
+      'kept too',
+    ])
+    others.close()
     const store = await temporaryStore({ path: report.path })
     expect(await store.integrityCheck()).toEqual([])
     expect(await store.entries('a')).toHaveLength(report.messages)

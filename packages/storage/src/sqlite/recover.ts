@@ -16,7 +16,8 @@ export interface Recovered {
   readonly lost: number
 }
 
-const WITHOUT_ROWID: ReadonlySet<string> = new Set(['hermes_sessions', 'hermes_tags'])
+/** The target has its own, or they say something that is over. */
+const NOT_COPIED: ReadonlySet<string> = new Set(['schema_version', 'hermes_leases', 'hermes_blocks', 'hermes_reindex'])
 const OWN_KEYS = [OWN_VERSION_KEY, INDEXED_KEY, BACKLOG_KEY]
 
 interface Copied {
@@ -40,11 +41,11 @@ export async function recoverFile(from: string, to: string): Promise<Recovered> 
     target.pragma('foreign_keys = OFF')
     const counts = new Map<string, number>()
     let lost = 0
-    for (const table of TABLES) {
+    for (const table of [...TABLES, ...otherTables(source, target)]) {
       if (!hasTable(source, table)) continue
-      const copied = WITHOUT_ROWID.has(table)
-        ? copyAtOnce(source, target, table)
-        : await copyByRows(source, target, table)
+      const copied = hasRowIds(source, table)
+        ? await copyByRows(source, target, table)
+        : copyAtOnce(source, target, table)
       counts.set(table, copied.rows)
       lost += copied.lost
     }
@@ -80,7 +81,7 @@ function openBoth(from: string, to: string) {
 async function copyByRows(source: Database.Database, target: Database.Database, table: string): Promise<Copied> {
   const names = sharedColumns(source, target, table)
   const select = source.prepare(
-    `SELECT rowid AS "#", ${names.map(quoted).join(', ')} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+    `SELECT rowid AS "#", ${names.map(quoted).join(', ')} FROM ${quoted(table)} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
   )
   const insert = inserter(target, table, names)
   const highest = highestRow(source, table)
@@ -108,15 +109,22 @@ function copyAtOnce(source: Database.Database, target: Database.Database, table:
   const names = sharedColumns(source, target, table)
   const rows: Record<string, unknown>[] = []
   const isWhole = attempt(() => {
-    for (const row of source.prepare(`SELECT * FROM ${table}`).iterate()) rows.push(row as Record<string, unknown>)
+    for (const row of source.prepare(`SELECT * FROM ${quoted(table)}`).iterate())
+      rows.push(row as Record<string, unknown>)
     return true
   })
   return { rows: inserter(target, table, names)(rows), lost: isWhole ? 0 : 1 }
 }
 
+function hasRowIds(database: Database.Database, table: string): boolean {
+  return attempt(() => database.prepare(`SELECT rowid FROM ${quoted(table)} LIMIT 0`)) !== null
+}
+
 function inserter(target: Database.Database, table: string, names: readonly string[]) {
   const places = names.map(() => '?').join(', ')
-  const insert = target.prepare(`INSERT OR IGNORE INTO ${table} (${names.map(quoted).join(', ')}) VALUES (${places})`)
+  const insert = target.prepare(
+    `INSERT OR IGNORE INTO ${quoted(table)} (${names.map(quoted).join(', ')}) VALUES (${places})`,
+  )
   return target.transaction((rows: readonly Record<string, unknown>[]) => {
     let inserted = 0
     for (const row of rows) {
@@ -129,9 +137,22 @@ function inserter(target: Database.Database, table: string, names: readonly stri
 
 function sharedColumns(source: Database.Database, target: Database.Database, table: string): string[] {
   const names = (database: Database.Database) =>
-    (database.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name)
+    (database.pragma(`table_info(${quoted(table)})`) as { name: string }[]).map(({ name }) => name)
   const known = new Set(names(target))
   return names(source).filter((name) => known.has(name))
+}
+
+/** Tables we know nothing of here, ours for other purposes among them; they are made in the target as they are in the source. */
+function otherTables(source: Database.Database, target: Database.Database): string[] {
+  const tables = source
+    .prepare(
+      `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'
+       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'messages\\_fts%' ESCAPE '\\'`,
+    )
+    .all() as { name: string; sql: string }[]
+  const others = tables.filter(({ name }) => !NOT_COPIED.has(name) && !TABLES.some((table) => table === name))
+  for (const { name, sql } of others) if (!hasTable(target, name)) target.exec(sql)
+  return others.map(({ name }) => name)
 }
 
 function hasTable(database: Database.Database, table: string): boolean {
@@ -142,8 +163,8 @@ function hasTable(database: Database.Database, table: string): boolean {
 function highestRow(database: Database.Database, table: string): number {
   const ask = (sql: string) => attempt(() => database.prepare(sql).pluck().get() as number | null) ?? 0
   return Math.max(
-    ask(`SELECT max(rowid) FROM ${table}`),
-    ask(`SELECT seq FROM sqlite_sequence WHERE name = '${table}'`),
+    ask(`SELECT max(rowid) FROM ${quoted(table)}`),
+    ask(`SELECT seq FROM sqlite_sequence WHERE name = '${table.replaceAll("'", "''")}'`),
   )
 }
 
