@@ -54,6 +54,7 @@ describe('loadConfig', () => {
           docker_snap_compat: false,
           docker_network: true,
           docker_shm_size: '1g',
+          singularity_image: 'docker://nikolaik/python-nodejs:python3.11-nodejs20',
           container_cpu: 1,
           container_memory: 5120,
           container_disk: 51_200,

@@ -1,6 +1,6 @@
 /** The `terminal` section: where commands run and files live. */
 export interface TerminalSettings {
-  /** `local`, `ssh` or `docker`. Default `local`. */
+  /** `local`, `ssh`, `docker` or `singularity`. Default `local`. */
   readonly backend: string
   /** Where the shell starts over there. Default: the home directory with ssh, `/workspace` in a container. */
   readonly cwd?: string
@@ -40,6 +40,8 @@ export interface TerminalSettings {
   readonly docker_network: boolean
   /** Default `1g`. */
   readonly docker_shm_size: string
+  /** A file, a folder or an address such as `docker://debian:12`. */
+  readonly singularity_image: string
   /** Cores. Default 1; 0 is no limit. */
   readonly container_cpu: number
   /** MB. Default 5,120; 0 is no limit. */
@@ -88,6 +90,7 @@ export const TERMINAL_FIELDS = {
   docker_snap_compat: no,
   docker_network: yes,
   docker_shm_size: { type: 'text', default: '1g' },
+  singularity_image: { type: 'text', default: 'docker://nikolaik/python-nodejs:python3.11-nodejs20' },
   container_cpu: whole(1),
   container_memory: whole(5_120),
   container_disk: whole(51_200),

@@ -54,7 +54,7 @@ it('is this machine, not isolated, when config.yaml says nothing else', async ()
 it('says which backends there are, and which setting is missing', async () => {
   await expect(open('  backend: cloud9\n')).rejects.toMatchObject({
     code: 'runtime.unknown_backend',
-    message: 'terminal.backend is "cloud9" in config.yaml; it can be local, ssh, docker.',
+    message: 'terminal.backend is "cloud9" in config.yaml; it can be local, ssh, docker, singularity.',
   })
   await expect(open('  backend: ssh\n')).rejects.toMatchObject({ code: 'runtime.backend_config' })
 })

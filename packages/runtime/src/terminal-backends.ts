@@ -1,5 +1,7 @@
 import { errorLine } from '@hermes/contracts'
-import { BACKENDS, type EnvironmentRequest, findEngine, sshOptions } from './open-environment.js'
+import type { EnvironmentRequest } from './environment-request.js'
+import { findEngine, findProgram, sshOptions } from './far-options.js'
+import { BACKENDS } from './open-environment.js'
 
 /** Whether commands could run on one backend; `text` says with what, or why not and what to do. */
 export interface BackendStatus {
@@ -27,6 +29,7 @@ export async function terminalBackends(
     status('local', () => lookAtLocal(request)),
     status('ssh', () => lookAtSsh(request, isOffline)),
     status('docker', () => lookAtDocker(request)),
+    status('singularity', () => lookAtSingularity(request)),
   ])
   if (BACKENDS.some((name) => name === backend)) return known
   const text = `there is no such backend; terminal.backend can be ${BACKENDS.join(', ')}`
@@ -60,5 +63,12 @@ async function lookAtDocker({ env }: EnvironmentRequest): Promise<string> {
   const program = findEngine(env)
   const found = await probeDocker({ program, clientEnv: env })
   if (found.ready) return `${program} ${found.version}`
+  throw new Error(found.why)
+}
+
+async function lookAtSingularity({ env }: EnvironmentRequest): Promise<string> {
+  const { probeSingularity } = await import('@hermes/sandbox/singularity')
+  const found = await probeSingularity({ program: findProgram(env, ['apptainer', 'singularity']), clientEnv: env })
+  if (found.ready) return found.version
   throw new Error(found.why)
 }

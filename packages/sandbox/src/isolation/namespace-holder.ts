@@ -61,6 +61,8 @@ export class NamespaceHolder {
     const { child, init, startTime } = holding
     child.stdin?.end()
     if (keepProcesses || processStartTime(init) !== startTime) return
+    // Whoever closes waits for the end, however little else there is to do.
+    child.ref()
     const ended = new Promise((resolve) => child.once('exit', resolve))
     process.kill(init, 'SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await ended

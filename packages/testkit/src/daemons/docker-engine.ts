@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeBusyboxRoot } from './busybox-root.js'
 import { findProgram, missingPrograms } from './programs.js'
 
 /** A real docker engine on a socket of its own, without a network. */
@@ -71,18 +72,8 @@ async function endContainerd(run: string): Promise<void> {
 }
 
 async function importBusybox(image: string, directory: string, env: Readonly<Record<string, string>>): Promise<void> {
-  const busybox = findProgram('busybox')
-  if (busybox === null) throw new Error('busybox is not installed.')
   const root = join(directory, 'root')
-  for (const folder of ['bin', 'etc', 'proc', 'root', 'sys', 'dev', 'tmp', 'usr', 'workspace']) {
-    await mkdir(join(root, folder), { recursive: true })
-  }
-  await copyFile(busybox, join(root, 'bin/busybox'))
-  const names = execFileSync(busybox, ['--list'], { encoding: 'utf8' }).split('\n').filter(Boolean)
-  for (const name of names) if (name !== 'busybox') await symlink('busybox', join(root, 'bin', name))
-  await symlink('../bin', join(root, 'usr/bin'))
-  await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n')
-  await writeFile(join(root, 'etc/os-release'), 'PRETTY_NAME="Busybox"\n')
+  await makeBusyboxRoot(root)
   const archive = join(directory, 'root.tar')
   execFileSync('tar', ['-C', root, '-cf', archive, '.'])
   execFileSync('docker', ['import', archive, image], { env, stdio: 'ignore' })

@@ -1,4 +1,5 @@
 export { needs } from '../needs.js'
+export { type ApptainerImage, apptainerMissing, makeApptainerImage } from './apptainer-image.js'
 export { type DockerEngine, dockerMissing, startDockerEngine } from './docker-engine.js'
 export { findProgram, missingPrograms } from './programs.js'
 export { type SshServer, startSshServer } from './ssh-server.js'

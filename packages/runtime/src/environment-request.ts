@@ -1,0 +1,19 @@
+import type { HermesConfig } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+
+/** What an environment is opened from. */
+export interface EnvironmentRequest {
+  readonly config: HermesConfig
+  readonly home: string
+  readonly userHome: string
+  readonly user: string
+  /** Where the agent works on this machine. Absolute. */
+  readonly cwd: string
+  readonly tempDir: string
+  readonly env: Readonly<Record<string, string>>
+  /** Keys and tokens of the home, for what configuration asks to pass on. */
+  readonly secrets: Readonly<Record<string, string>>
+  readonly secretNames: readonly string[]
+  readonly logger: Logger
+  readonly clock: Clock
+}

@@ -1,0 +1,1 @@
+export { openSingularityEnvironment, probeSingularity, type SingularityOptions } from './open-singularity.js'
