@@ -68,4 +68,25 @@ describe('spending', () => {
     expect(sent).toContain('three')
     expect(sent).toContain('go on')
   })
+
+  it('of agents that were handed a task counts for the session that handed it on', async () => {
+    await open({ budget: { session: { tokens: 250 } } })
+    const usage = { inputTokens: 90, outputTokens: 10 }
+    server.setHandler(({ body }) => {
+      const isChild = !JSON.stringify(body.messages).includes('Hand it on.')
+      if (isChild) return { text: 'Done.', usage }
+      const isFirst = !body.messages.some(({ role }) => role === 'tool')
+      return isFirst
+        ? { toolCalls: [{ name: 'delegate_task', args: { goal: 'Do a part of it.' } }], usage }
+        : { toolCalls: [{ name: 'todo_read', args: {} }], usage }
+    })
+    const { id, ...result } = await say('Hand it on.')
+    expect(result).toMatchObject({ status: 'stopped', error: { code: 'models.budget_spent' } })
+    expect(server.requests).toHaveLength(3)
+    await runtime.close()
+    await open()
+    expect(
+      (await (await runtime.storage()).ledger.totals({ by: 'session' })).map(({ key, calls }) => [key, calls]),
+    ).toEqual([[id, 3]])
+  })
 })
