@@ -57,6 +57,15 @@ function answers(open: Open, countsReasoning: boolean): void {
     expect(finish.stamp).toEqual(transport.stamp(request.model))
   })
 
+  it('tells the headers of an answer before its first event', async () => {
+    const { transport } = await open([{ text: 'Hello.' }])
+    const seen: unknown[] = []
+    const onHeaders = (headers: Readonly<Record<string, string>>) => seen.push(headers)
+    for await (const event of transport.stream(request, { credential: 'key', onHeaders })) seen.push(event)
+    expect(seen[0]).toHaveProperty('content-type')
+    expect(seen.slice(1)).not.toContainEqual(seen[0])
+  })
+
   it('streams reasoning apart from text', async () => {
     const { ask } = await open([{ reasoning: 'Let me see.', text: 'Yes.', chunkSize: 3 }])
     const events = await collect(ask())
