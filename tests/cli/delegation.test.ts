@@ -31,6 +31,8 @@ it('lets fresh agents work side by side and brings back their answers', async ()
   })
   const run = await chat('-q', 'Read both files.')
   expect(run).toMatchObject({ exitCode: 0, stdout: 'Both are done.\n' })
+  expect(run.stderr).toContain('  1: read a.txt\n')
+  expect(run.stderr).toContain('  2: read missing.txt\n')
 
   const children = server.requests.filter(isChild)
   expect(children).toHaveLength(4)

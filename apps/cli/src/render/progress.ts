@@ -20,6 +20,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
   const style = createStyle(output)
   const line = (body: string) => output.write(`${body}\n`)
   let openText = false
+  const watched = new Set<string>()
   const closeText = () => {
     if (openText) output.write('\n')
     openText = false
@@ -37,9 +38,14 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
       case 'tool-start':
         closeText()
         if (asksHere(event, output)) return
+        if (SHOWS_STEPS.has(event.toolName)) watched.add(event.callId)
         line(style.cyan(clip(`${event.icon || '*'} ${event.summary || event.toolName}`, output.columns())))
         return
+      case 'tool-progress':
+        if (watched.has(event.callId)) line(style.dim(clip(`  ${event.text}`, output.columns())))
+        return
       case 'tool-end':
+        watched.delete(event.callId)
         if (!asksHere(event, output)) line(toolEnd(event, style, output.columns()))
         return
       case 'retry-wait':
@@ -63,6 +69,8 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
 
 const SHOWN_LINES = 8
 const SHOWS_OUTPUT = new Set(['terminal'])
+/** What these are doing is shown while they do it; of others it would be their output, which comes at the end. */
+const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
 
 function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style, columns: number): string {
   const first = event.content.find((part) => part.type === 'text')
