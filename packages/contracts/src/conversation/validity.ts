@@ -158,7 +158,10 @@ function needsUserBefore(last: Message | undefined, { startWithUser = false }: R
 
 /** New ids for calls whose own were used by an earlier message; `null` when none was, which is nearly always. */
 function unusedIds(calls: readonly ToolCallPart[], used: Set<string>): ReadonlyMap<string, string> | null {
-  const isNew = calls.every(({ id }) => !used.has(id))
+  if (calls.every(({ id }) => !used.has(id))) {
+    for (const { id } of calls) used.add(id)
+    return null
+  }
   const own = new Set(calls.map(({ id }) => id))
   const ids = new Map<string, string>()
   for (const { id } of calls) {
@@ -167,7 +170,7 @@ function unusedIds(calls: readonly ToolCallPart[], used: Set<string>): ReadonlyM
     used.add(unused)
     ids.set(id, unused)
   }
-  return isNew ? null : ids
+  return ids
 }
 
 function renameCalls(message: AssistantMessage, ids: ReadonlyMap<string, string>): AssistantMessage {

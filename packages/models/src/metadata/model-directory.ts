@@ -50,7 +50,7 @@ export interface ModelDirectory {
 }
 
 /** How an endpoint is asked. */
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly apiKey: string | null
   readonly signal?: AbortSignal
 }

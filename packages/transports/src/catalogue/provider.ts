@@ -56,7 +56,7 @@ export interface ProviderQuirks {
 }
 
 /** How an endpoint is paid for and unlocked. */
-export type ProviderAuth = 'key' | 'oauth' | 'aws' | 'none'
+type ProviderAuth = 'key' | 'oauth' | 'aws' | 'none'
 
 /** An endpoint Hermes knows by name. */
 export interface Provider {
