@@ -96,6 +96,13 @@ export interface HermesConfig {
     /** Default 1,375. */
     readonly user_char_limit: number
   }
+  /** Programs that `execute_code` runs. */
+  readonly code_execution: {
+    /** Seconds one may take. Default 120. */
+    readonly timeout: number
+    /** Default 50. */
+    readonly max_tool_calls: number
+  }
   readonly tool_output: {
     /** Default 50,000. */
     readonly max_bytes: number

@@ -180,6 +180,7 @@ export const SCHEMA: Section = section({
     memory_char_limit: count(1, 2200),
     user_char_limit: count(1, 1375),
   }),
+  code_execution: section({ timeout: seconds(120), max_tool_calls: count(1, 50) }),
   tool_output: section({
     max_bytes: count(1, 50_000),
     max_lines: count(1, 2000),

@@ -21,6 +21,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   clarify: set('Ask the user', ['clarify']),
   session_search: set('Search and read earlier conversations', ['session_search']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
+  code_execution: set('Run programs that call tools', ['execute_code']),
   memory: set('Remember across sessions', ['memory']),
   moa: set('Put hard questions to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], CORE),

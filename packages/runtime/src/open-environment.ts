@@ -3,7 +3,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
-import { toPath } from './to-path.js'
+import { isolationOf } from './isolation-options.js'
 
 /** The backends there are. */
 export const BACKENDS = ['local', 'ssh', 'docker', 'singularity'] as const
@@ -40,37 +40,17 @@ export async function openEnvironment(request: EnvironmentRequest): Promise<Envi
   }
 }
 
-function openLocal({
-  config,
-  cwd,
-  env,
-  home,
-  userHome,
-  user,
-  secretNames,
-  ...request
-}: EnvironmentRequest): Environment {
-  const { env_passthrough: keep, isolation } = config.terminal
-  const path = (text: string) => toPath(text, userHome, cwd)
+function openLocal(request: EnvironmentRequest): Environment {
+  const { config, cwd, env, home, userHome, user, secretNames } = request
+  const isolation = isolationOf(request)
   return createLocalEnvironment({
     cwd,
-    env: filterEnvironment(env, { secretNames, keep }),
+    env: filterEnvironment(env, { secretNames, keep: config.terminal.env_passthrough }),
     home: userHome,
     outputDir: homeLayout(home).outputs,
     logger: request.logger,
     clock: request.clock,
     user,
-    ...(isolation === 'off'
-      ? {}
-      : {
-          temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])],
-          isolation: {
-            hidden: [home],
-            writable: config.terminal.isolation_write.map(path),
-            readable: config.terminal.isolation_read.map(path),
-            network: config.terminal.isolation_network,
-            required: isolation === 'on',
-          },
-        }),
+    ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
 }

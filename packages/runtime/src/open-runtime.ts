@@ -30,9 +30,11 @@ import { openContextEngine } from './context-engine.js'
 import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
+import type { EnvironmentRequest } from './environment-request.js'
 import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
 import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
+import { type HomeCode, openHomeCode } from './home-code.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import {
@@ -50,7 +52,6 @@ import { makeHome } from './make-home.js'
 import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
 import { chooseModel, type ModelChoice } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
-import type { EnvironmentRequest } from './environment-request.js'
 import { openEnvironment } from './open-environment.js'
 import { configuredModels, toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
@@ -236,6 +237,7 @@ interface PromptFacts {
 /** What the tools of one agent depend on. */
 interface RegistryParts {
   readonly checkpoints: AgentCheckpoints
+  readonly code: HomeCode
   readonly delegation: Delegation | null
   /** The only tools there are; `null` for all. */
   readonly allowed: readonly string[] | null
@@ -416,7 +418,8 @@ class HomeRuntime implements Runtime {
       return this.#makeAgent(this.#childRequest(environment.cwd()), place, this.#childAnswerer(parent))
     }
     const delegation = mayDelegate(lineage, limits) ? { limits, depth: lineage.depth, createChild } : null
-    const registry = this.#registry({ checkpoints, delegation, allowed: lineage.tools })
+    const code = openHomeCode(this.#environmentRequest(cwd))
+    const registry = this.#registry({ checkpoints, code, delegation, allowed: lineage.tools })
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#environment(cwd)
@@ -468,7 +471,7 @@ class HomeRuntime implements Runtime {
       return listModels({ ...choice, apiKey, fetch }).catch(() => [])
     }
     const closeEnvironment = async () => {
-      await Promise.all([environment.close(), checkpoints.close()])
+      await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
     this.#closers.add(closeEnvironment)
     return {
@@ -510,13 +513,14 @@ class HomeRuntime implements Runtime {
     )
   }
 
-  #registry({ checkpoints, delegation, allowed }: Partial<RegistryParts> = {}): ToolRegistry {
+  #registry({ checkpoints, code, delegation, allowed }: Partial<RegistryParts> = {}): ToolRegistry {
     const { services: snapshots } = checkpoints ?? this.checkpoints.forAgent(this.#options.cwd)
     const services = {
       ...toolSettings(this.config),
       ...snapshots,
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
+      code: (code ?? openHomeCode(this.#environmentRequest(this.#options.cwd))).open,
       mixture: Object.keys(this.config.moa.presets).length > 0 ? () => this.#mixtureClient() : null,
       // For a list of tools it does not matter how a child would be made.
       delegation:

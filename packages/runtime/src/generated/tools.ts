@@ -18,6 +18,10 @@ import {
   type ModelsToolServices,
 } from '@hermes/models/tools'
 import {
+  createExecuteCodeTool,
+  type SandboxToolServices,
+} from '@hermes/sandbox/tools'
+import {
   createSessionSearchTool,
   type StorageToolServices,
 } from '@hermes/storage/tools'
@@ -35,7 +39,7 @@ import {
 } from '@hermes/tools'
 
 /** What the tools need of a home. */
-export type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & StorageToolServices
+type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & SandboxToolServices & StorageToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -44,6 +48,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createCheckpointTool,
   createClarifyTool,
   createDelegateTaskTool,
+  createExecuteCodeTool,
   createMemoryTool,
   createMixtureOfAgentsTool,
   createPatchTool,
