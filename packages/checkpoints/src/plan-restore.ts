@@ -46,6 +46,8 @@ export interface RestorePlan {
   readonly merged: readonly string[]
   /** Paths left alone because they were edited since. */
   readonly conflicts: readonly string[]
+  /** Paths that differ from the checkpoint because somebody else changed them; they stay. */
+  readonly edited: readonly string[]
   /** Paths that were there and were never kept: too large, or excluded. */
   readonly unavailable: readonly string[]
 }
@@ -120,8 +122,23 @@ class Planner {
       changes,
       merged: sorted(this.#merged).filter((path) => changes.has(path)),
       conflicts: sorted(this.#conflicts),
+      edited: await this.#edited(),
       unavailable: sorted(this.#unavailable),
     }
+  }
+
+  /** What is other than in the checkpoint, and neither named as something else nor about to be changed. */
+  async #edited(): Promise<readonly string[]> {
+    const { store, now, target, slices } = this.#options
+    const found = await differences(store, { before: target.tree, after: now }, slices)
+    return [...found]
+      .filter(([path, { before, after }]) => {
+        const isNamed = this.#conflicts.has(path) || this.#unavailable.has(path) || this.#merged.has(path)
+        if (isNamed || !this.#isAsked(path)) return false
+        return !isSameEntry(this.#wanted.has(path) ? this.#wanted.get(path) : after, before)
+      })
+      .map(([path]) => path)
+      .sort()
   }
 
   #now(path: string): TreeEntry | undefined {

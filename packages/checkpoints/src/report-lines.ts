@@ -5,7 +5,7 @@ const SHOWN = 20
 
 /** What a restore did, a line for each kind of thing; paths beyond twenty are counted. `forceHint` says how to insist. */
 export function reportLines(report: RestoreReport, forceHint: string): readonly string[] {
-  const { target, undo, restored, removed, merged, conflicts, unavailable } = report
+  const { target, undo, restored, removed, merged, edited, conflicts, unavailable } = report
   const name = `checkpoint ${target.number}${target.label === null ? '' : ` (${target.label})`}`
   const isDone = restored.length + removed.length > 0 || undo !== null
   const lines = [isDone ? `Back at ${name}.` : `Nothing had to be changed for ${name}.`]
@@ -19,8 +19,9 @@ export function reportLines(report: RestoreReport, forceHint: string): readonly 
     'Left as they are',
     conflicts.map(({ path, why }) => `${path} – ${why}`),
   )
+  add('Other than in the checkpoint, changed by somebody else and kept', edited)
   add('Not kept in any checkpoint', unavailable)
-  if (conflicts.length > 0) lines.push(forceHint)
+  if (conflicts.length + edited.length > 0) lines.push(forceHint)
   if (undo) lines.push(`The state before is checkpoint ${undo.number}.`)
   return lines
 }

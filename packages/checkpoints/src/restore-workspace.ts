@@ -37,6 +37,8 @@ export interface RestoreReport {
   readonly removed: readonly string[]
   /** Restored, and an edit made since was kept in them. */
   readonly merged: readonly string[]
+  /** Other than in the checkpoint because somebody else changed them since; left as they are. */
+  readonly edited: readonly string[]
   /** Left as they are, and why. */
   readonly conflicts: readonly { readonly path: string; readonly why: string }[]
   /** Gone, and in no checkpoint: too large, or excluded. */
@@ -63,9 +65,9 @@ async function restore(workspace: Workspace, objects: ObjectStore, request: Rest
   const { plan, tree } = await decide(workspace, objects, { request, target, now: now.tree, paths })
   const isWhole = paths.length === 0 && now.rootMode !== target.rootMode
   const named = plan.conflicts.map((path) => ({ path, why: EDITED }))
-  const { merged, unavailable } = plan
+  const { merged, edited, unavailable } = plan
   if (plan.changes.size === 0 && !isWhole)
-    return { target, undo: null, restored: [], removed: [], merged, conflicts: named, unavailable }
+    return { target, undo: null, restored: [], removed: [], merged, edited, conflicts: named, unavailable }
   // Written down before the first file is touched: after a kill each file is as before or as wanted, and both are known.
   const undo: Checkpoint = {
     number,
@@ -84,7 +86,7 @@ async function restore(workspace: Workspace, objects: ObjectStore, request: Rest
   const applied = await applyChanges(root, plan.changes, { store: objects, slices: createSlices(request.signal) })
   if (isWhole) chmodSync(root, target.rootMode)
   const { restored, removed, kept } = applied
-  return { target, undo, restored, removed, merged, conflicts: [...named, ...kept], unavailable }
+  return { target, undo, restored, removed, merged, edited, conflicts: [...named, ...kept], unavailable }
 }
 
 interface Decision {

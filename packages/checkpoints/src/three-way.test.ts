@@ -52,7 +52,13 @@ describe('a restore with edits of others in between', () => {
     await t.run(() => t.write('ours.txt', 'three\n'))
     t.write('later.txt', 'later\n')
     const report = await t.restore(first)
-    expect(report).toMatchObject({ restored: ['ours.txt'], removed: ['made.txt'], conflicts: [], merged: [] })
+    expect(report).toMatchObject({
+      restored: ['ours.txt'],
+      removed: ['made.txt'],
+      conflicts: [],
+      merged: [],
+      edited: ['later.txt', 'theirs.txt'],
+    })
     expect(t.read('ours.txt')).toBe('one\n')
     expect(t.read('theirs.txt')).toBe('edited\n')
     expect(t.read('later.txt')).toBe('later\n')

@@ -58,13 +58,14 @@ async function restore(services: CheckpointsToolServices, args: Args, context: T
   }
 }
 
-function toData({ target, undo, restored, removed, merged, conflicts, unavailable }: RestoreReport) {
+function toData({ target, undo, restored, removed, merged, edited, conflicts, unavailable }: RestoreReport) {
   return {
     checkpoint: target.number,
     undo_checkpoint: undo?.number ?? null,
     restored: [...restored],
     removed: [...removed],
     merged: [...merged],
+    edited: [...edited],
     conflicts: conflicts.map(({ path, why }) => ({ path, why })),
     unavailable: [...unavailable],
   }
