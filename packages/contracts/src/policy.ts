@@ -91,3 +91,97 @@ export interface Policy {
 
 /** Told of each question as it comes up. Must not throw. */
 export type ApprovalListener = (approvalId: string, question: ApprovalQuestion) => void
+
+/** One question to a person, kept until its answer was used or it expired. */
+export interface Approval {
+  readonly id: string
+  /** Secrets are redacted, in its action too. */
+  readonly question: ApprovalQuestion
+  /** Tells the same action again, secrets included: SHA-256 in hexadecimal digits. */
+  readonly fingerprint: string
+  /** Every rule an answer for the session covers. */
+  readonly rules: readonly string[]
+  readonly askedAtMs: number
+  /** From then on it is not answered any more. */
+  readonly expiresAtMs: number
+  /** `parked`: nobody answered in time, an answer still counts for the next try. `used`: nothing is left to do. */
+  readonly status: 'open' | 'parked' | 'answered' | 'used'
+  readonly choice: ApprovalChoice | null
+  readonly by: string | null
+}
+
+/** Where approvals live. A rejection counts as a denial. */
+export interface ApprovalStore {
+  /** Adds or replaces by id; one that is `used` may be forgotten. What is answered never becomes open or parked again. */
+  put(approval: Approval): Promise<void>
+  get(id: string): Promise<Approval | null>
+  /** Those of a session, by default of all, that are not `used`, oldest first. */
+  pending(sessionId?: string): Promise<readonly Approval[]>
+}
+
+/** One decision, for the audit trail. Secrets are redacted. */
+export interface AuditRecord {
+  readonly atMs: number
+  readonly sessionId: string
+  readonly surface: string
+  readonly user: string | null
+  readonly agentPath: readonly string[]
+  readonly origin: Subject['origin']
+  readonly toolName: string | null
+  readonly kind: Action['type']
+  /** What was asked for, on one line. */
+  readonly action: string
+  readonly decision: 'allow' | 'ask' | 'deny' | 'parked'
+  /** What decided: a pattern, or the name of a built-in rule. */
+  readonly rule: string
+  /** The question it belongs to, where one was put. */
+  readonly approvalId: string | null
+  /** Who answered, where a person did. */
+  readonly by: string | null
+}
+
+/** Where decisions are written down: all that ask or deny, and those that allow more than to read. What it throws changes no decision. */
+export interface AuditSink {
+  record(entry: AuditRecord): void | Promise<void>
+}
+
+/** A decision as it was written down. */
+export interface AuditEntry extends AuditRecord {
+  /** From 1, without gaps. */
+  readonly seq: number
+  /** SHA-256 over this record and the hash of the one before. */
+  readonly hash: string
+}
+
+/** Which decisions a list shows. */
+export interface AuditFilter {
+  /** Unix milliseconds, included. */
+  readonly sinceMs?: number
+  /** Unix milliseconds, excluded. */
+  readonly untilMs?: number
+  readonly sessionId?: string
+  readonly decision?: AuditRecord['decision']
+  readonly kind?: AuditRecord['kind']
+  readonly toolName?: string
+  /** Part of the action or the rule, whatever its case. */
+  readonly text?: string
+  /** Default 50. */
+  readonly limit?: number
+}
+
+/** What a look at the whole trail found. */
+export type AuditCheck =
+  /** `head` is the newest hash, `null` of an empty trail; noted elsewhere, it shows later that nothing before it was rewritten. */
+  | { readonly type: 'intact'; readonly records: number; readonly head: string | null }
+  /** `seq` is the first record that is not what was written. */
+  | { readonly type: 'broken'; readonly seq: number; readonly reason: string }
+
+/** The audit trail of a home: records are added and never changed, each bound to the one before by its hash. */
+export interface AuditLog {
+  /** Adds all or none; resolves once they are durable. */
+  append(records: readonly AuditRecord[]): Promise<void>
+  /** Newest first. */
+  list(filter?: AuditFilter): Promise<readonly AuditEntry[]>
+  /** Reads everything. With `head`, a hash noted earlier has to be in the trail. */
+  verify(options?: { readonly head?: string }): Promise<AuditCheck>
+}

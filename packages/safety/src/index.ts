@@ -1,14 +1,10 @@
+export type { Approval, ApprovalStore, AuditRecord, AuditSink } from '@hermes/contracts/policy'
 export { createAllowAllPolicy } from './allow-all-policy.js'
-export {
-  type Approval,
-  type ApprovalStore,
-  type AuditRecord,
-  type AuditSink,
-  createMemoryApprovalStore,
-} from './approvals.js'
+export { createMemoryApprovalStore } from './approvals.js'
 export { type CommandClass, classifyCommand } from './command/classify-command.js'
 export type { CommandContext } from './command/context.js'
 export { destroyedPaths, isDestructive } from './command/is-destructive.js'
+export type { JudgeSettings } from './judge-settings.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathCheck, type PathOperation } from './path/check-path.js'
 export { createPermit, isPermit, sameAction } from './permit.js'
 export { createPolicy, type PolicyOptions } from './policy.js'

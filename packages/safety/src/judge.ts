@@ -9,11 +9,15 @@ import { checkPath, isWithin } from './path/check-path.js'
 import type { ParsedRule } from './rules.js'
 import { type CheckUrlOptions, checkUrl } from './url/check-url.js'
 
+/** The steps of a verdict, in their order. */
+export const STAGES = Object.freeze(['floor', 'deny-globs', 'protected', 'rules', 'built-in', 'leave', 'mode'] as const)
+export type Stage = (typeof STAGES)[number]
+
 /** What the rules say before anybody is asked. */
 export type Verdict =
-  | { readonly type: 'allow'; readonly rule: string }
-  | { readonly type: 'ask'; readonly rules: readonly string[]; readonly reason: string }
-  | { readonly type: 'deny'; readonly rule: string; readonly reason: string }
+  | { readonly type: 'allow'; readonly rule: string; readonly stage: Stage }
+  | { readonly type: 'ask'; readonly rules: readonly string[]; readonly reason: string; readonly stage: Stage }
+  | { readonly type: 'deny'; readonly rule: string; readonly reason: string; readonly stage: Stage }
 
 /** Everything a verdict depends on besides the action. */
 export interface JudgeOptions {
@@ -33,33 +37,45 @@ export interface JudgeOptions {
 export function judge(action: Action, subject: Subject, options: JudgeOptions): Verdict {
   const subjected = takeApart(action, subject, options)
   const command = subjected.command ? classifyCollected(subjected.command.collected) : null
-  if (command?.level === 'hardline') return deny(command.rule!, `The command ${command.reason}; nothing permits that.`)
+  if (command?.level === 'hardline')
+    return deny('floor', command.rule!, `The command ${command.reason}; nothing permits that.`)
   if (
     action.type === 'write' &&
     action.operation !== 'write' &&
     action.operation !== 'mkdir' &&
     isCriticalPath(action.path, options)
   ) {
-    return deny('delete-system', 'The system or a home folder would be lost; nothing permits that.')
+    return deny('floor', 'delete-system', 'The system or a home folder would be lost; nothing permits that.')
   }
-  const glob = options.denyGlobs.find((pattern) => names(subjected).some((name) => matchGlob(pattern, name)))
-  if (glob !== undefined) return deny('deny-glob', `The configured deny pattern "${glob}" forbids it.`)
+  const glob = denyingGlob(subjected, options)
+  if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
   const check = checkTarget(action, options)
   if (check?.type === 'deny') return check
   const rule = decidingRule(options.rules, subjected, options)
-  if (rule?.effect === 'deny') return deny(rule.pattern, `The permission rule "${rule.pattern}: deny" forbids it.`)
-  if (rule?.effect === 'allow') return { type: 'allow', rule: rule.pattern }
+  if (rule?.effect === 'deny')
+    return deny('rules', rule.pattern, `The permission rule "${rule.pattern}: deny" forbids it.`)
+  if (rule?.effect === 'allow') return { type: 'allow', rule: rule.pattern, stage: 'rules' }
   const asks = [
-    ...(rule ? [ask([`rule:${rule.pattern}`], `the permission rule "${rule.pattern}" asks first`)] : []),
+    ...(rule ? [ask('rules', [`rule:${rule.pattern}`], `the permission rule "${rule.pattern}" asks first`)] : []),
     ...(check ? [check] : []),
-    ...(command?.level === 'dangerous' ? [ask(command.rules, `it ${command.reason}`)] : []),
-    ...(action.type === 'send' && subject.origin === 'model' ? [ask(['send'], 'it sends a message in your name')] : []),
+    ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
+    ...(action.type === 'send' && subject.origin === 'model'
+      ? [ask('built-in', ['send'], 'it sends a message in your name')]
+      : []),
   ]
   const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))
-  if (open.length === 0) return { type: 'allow', rule: asks.length > 0 ? 'granted' : 'default' }
-  if (options.mode === 'off' && rule?.effect !== 'ask') return { type: 'allow', rule: 'mode-off' }
-  const reasons = asks.filter(({ rules }) => rules.some((name) => open.includes(name))).map(({ reason }) => reason)
-  return ask(open, reasons.join('; '))
+  if (open.length === 0)
+    return asks.length > 0
+      ? { type: 'allow', rule: 'granted', stage: 'leave' }
+      : { type: 'allow', rule: 'default', stage: 'built-in' }
+  if (options.mode === 'off' && rule?.effect !== 'ask') return { type: 'allow', rule: 'mode-off', stage: 'mode' }
+  const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
+  return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))
+}
+
+/** The first of the configured deny globs that matches. */
+export function denyingGlob(subjected: Subjected, { denyGlobs }: Pick<JudgeOptions, 'denyGlobs'>): string | undefined {
+  return denyGlobs.find((pattern) => names(subjected).some((name) => matchGlob(pattern, name)))
 }
 
 /** An action with its command line taken apart. */
@@ -92,34 +108,42 @@ function names({ action, command }: Subjected): readonly string[] {
   }
 }
 
-function checkTarget(action: Action, options: JudgeOptions): Exclude<Verdict, { type: 'allow' }> | null {
+/** What stands against the path or address by itself. */
+export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verdict, { type: 'allow' }> | null {
   if (action.type === 'fetch') {
     const check = checkUrl(action.url, options.network)
     if (check.ok) return null
     const near = check.rule === 'loopback' || check.rule === 'private-network'
-    return near ? ask([check.rule], check.reason) : deny(check.rule, `This URL is not fetched: ${check.reason}.`)
+    return near
+      ? ask('protected', [check.rule], check.reason)
+      : deny('protected', check.rule, `This URL is not fetched: ${check.reason}.`)
   }
   if (action.type !== 'read' && action.type !== 'write') return null
   const operation = action.type === 'read' ? 'read' : action.operation
   const check = checkPath(action.path, { home: options.home, userHome: options.userHome, operation })
   if (!check.ok && check.severity === 'deny') {
     return deny(
+      'protected',
       check.rule,
       `${action.path} is protected: ${check.reason}. No setting permits it; ask the user to do it.`,
     )
   }
-  if (!check.ok) return ask([check.rule], check.reason)
+  if (!check.ok) return ask('protected', [check.rule], check.reason)
   const outside = options.workspace.length > 0 && !options.workspace.some((root) => isWithin(action.path, root))
   if (action.type === 'write' || !outside || options.readOutsideWorkspace === 'allow') return null
   return options.readOutsideWorkspace === 'ask'
-    ? ask(['outside-workspace'], 'it is outside the workspace')
-    : deny('outside-workspace', `${action.path} is outside the workspace, and reading there is turned off.`)
+    ? ask('protected', ['outside-workspace'], 'it is outside the workspace')
+    : deny(
+        'protected',
+        'outside-workspace',
+        `${action.path} is outside the workspace, and reading there is turned off.`,
+      )
 }
 
-function ask(rules: readonly string[], reason: string): Extract<Verdict, { type: 'ask' }> {
-  return { type: 'ask', rules, reason }
+function ask(stage: Stage, rules: readonly string[], reason: string): Extract<Verdict, { type: 'ask' }> {
+  return { type: 'ask', rules, reason, stage }
 }
 
-function deny(rule: string, reason: string): Extract<Verdict, { type: 'deny' }> {
-  return { type: 'deny', rule, reason }
+function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { type: 'deny' }> {
+  return { type: 'deny', rule, reason, stage }
 }

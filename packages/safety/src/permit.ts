@@ -42,11 +42,14 @@ class SingleUsePermit {
 
 /** Whether two actions are the same in every field; absent and `undefined` are equal. */
 export function sameAction(left: Action, right: Action): boolean {
-  const flat = (action: Action): string =>
-    JSON.stringify(
-      Object.entries(action)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .filter(([, value]) => value !== undefined),
-    )
-  return flat(left) === flat(right)
+  return flatAction(left) === flatAction(right)
+}
+
+/** An action as text, the same for actions that are the same. */
+export function flatAction(action: Action): string {
+  return JSON.stringify(
+    Object.entries(action)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .filter(([, value]) => value !== undefined),
+  )
 }

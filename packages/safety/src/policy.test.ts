@@ -355,6 +355,63 @@ describe('createPolicy', () => {
       })
     })
 
+    it('hears an answer that another process gave while it waits', async () => {
+      const approvals = createMemoryApprovalStore()
+      const first = setUp({ approvals, approvalPollMs: 1_000 })
+      first.listen()
+      const decision = await first.decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const settled = first.policy.settled(decision.approvalId)
+      await until(() => first.sleeping() === 1)
+      expect(await setUp({ approvals }).policy.answer(decision.approvalId, 'session', 'ada')).toBe(true)
+      first.pass(1_000)
+      expect(await settled).toMatchObject({ type: 'allow', choice: 'session' })
+      expect(outcome(await first.decide(run('rm -rf other')))).toBe('allow')
+      expect(await approvals.pending()).toEqual([])
+    })
+
+    it('takes up a question that a process left open when it ended', async () => {
+      const approvals = createMemoryApprovalStore()
+      const first = setUp({ approvals })
+      first.listen()
+      const left = await first.decide(run('rm -rf dist'))
+      expect(outcome(await first.decide(run('rm -rf dist')))).toBe('ask')
+      expect(await approvals.pending('s1')).toHaveLength(2)
+      const second = setUp({ approvals })
+      second.listen()
+      const again = await second.decide(run('rm -rf dist'))
+      expect(again).toMatchObject({ type: 'ask', approvalId: (left as { approvalId: string }).approvalId })
+      expect(await approvals.pending('s1')).toHaveLength(2)
+    })
+
+    it('takes no answer for a question that has expired, nor uses one', async () => {
+      const { decide, policy, listen, pass } = setUp({ approvalExpiryMs: 10_000 })
+      listen()
+      const late = await decide(run('rm -rf dist'))
+      const answered = await decide(run('rm -rf other'))
+      if (late.type !== 'ask' || answered.type !== 'ask') throw new Error('expected questions')
+      expect(await policy.answer(answered.approvalId, 'once')).toBe(true)
+      pass(10_000)
+      expect(await policy.answer(late.approvalId, 'once')).toBe(false)
+      expect(outcome(await decide(run('rm -rf other')))).toBe('ask')
+    })
+
+    it('keeps no secret of a command, offers nothing permanent for it, and knows it again all the same', async () => {
+      const approvals = createMemoryApprovalStore()
+      const redact = (text: string) => text.replaceAll('hunter22', '[REDACTED]')
+      const { decide, policy, listen, asked } = setUp({ approvals, redact })
+      listen()
+      const decision = await decide(run('rm -rf hunter22'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      expect(asked[0]!.question).toMatchObject({ choices: ['once', 'session', 'deny'], action: run('rm -rf hunter22') })
+      expect(JSON.stringify(await approvals.pending())).not.toContain('hunter22')
+      await policy.answer(decision.approvalId, 'once')
+      expect(outcome(await decide(run('rm -rf [REDACTED]')))).toBe('ask')
+      const allowed = await decide(run('rm -rf hunter22'))
+      if (allowed.type !== 'allow') throw new Error('expected leave')
+      allowed.permit.consume(run('rm -rf hunter22'))
+    })
+
     it('denies when the wait is aborted, and leaves nothing waiting', async () => {
       const { decide, policy, listen, sleeping } = setUp()
       listen()
@@ -407,10 +464,11 @@ describe('createPolicy', () => {
     })
   })
 
-  it('writes every decision down, without secrets', async () => {
+  it('writes down every decision but leave to read, without secrets', async () => {
     const { decide, decideAndAnswer, audit, listen } = setUp({
       redact: (text) => text.replaceAll('hunter22', '[REDACTED]'),
     })
+    await decide(read('/home/ada/project/a'))
     await decide(run('login hunter22'))
     listen()
     await decideAndAnswer(run('rm -rf hunter22'), 'once')
@@ -419,7 +477,23 @@ describe('createPolicy', () => {
       { action: 'Run rm -rf [REDACTED]', decision: 'ask', rule: 'recursive-delete', by: null },
       { action: 'Run rm -rf [REDACTED]', decision: 'allow', rule: 'recursive-delete', by: 'ada' },
     ])
-    expect(audit[0]).toMatchObject({ atMs: 1_000, sessionId: 's1', surface: 'cli' })
+    expect(audit[0]).toEqual({
+      atMs: 1_000,
+      sessionId: 's1',
+      surface: 'cli',
+      user: null,
+      agentPath: ['root'],
+      origin: 'model',
+      toolName: null,
+      kind: 'spawn',
+      action: 'Run login [REDACTED]',
+      decision: 'allow',
+      rule: 'default',
+      approvalId: null,
+      by: null,
+    })
+    expect(audit[1]!.approvalId).toMatch(/^[\da-f-]{36}$/)
+    expect(audit[2]!.approvalId).toBe(audit[1]!.approvalId)
   })
 })
 

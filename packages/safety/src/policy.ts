@@ -1,48 +1,30 @@
-import { type Clock, errorLine, isAbort, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type {
   Action,
+  Approval,
   ApprovalChoice,
   ApprovalListener,
   ApprovalOutcome,
   ApprovalQuestion,
+  ApprovalStore,
+  AuditSink,
   Decision,
   Policy,
   Subject,
 } from '@hermes/contracts/policy'
-import {
-  type Approval,
-  type ApprovalStore,
-  type AuditRecord,
-  type AuditSink,
-  createMemoryApprovalStore,
-} from './approvals.js'
-import { describeAction, ruleFor } from './describe-action.js'
+import { createMemoryApprovalStore } from './approvals.js'
+import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
+import { ruleFor } from './describe-action.js'
 import { type JudgeOptions, judge, type Verdict } from './judge.js'
-import { createPermit, sameAction } from './permit.js'
+import { type JudgeBasis, type JudgeSettings, readRule, readSettings } from './judge-settings.js'
+import { createPermit } from './permit.js'
+import { fingerprintOf, isAlive, questionOf, redactQuestion } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
-import { type ParsedRule, type PermissionRule, parseRule } from './rules.js'
-import type { CheckUrlOptions } from './url/check-url.js'
+import type { ParsedRule, PermissionRule } from './rules.js'
+import { WaitingRoom } from './waiting-room.js'
 
 /** Options of {@link createPolicy}. */
-export interface PolicyOptions {
-  /** `ask` a person about what is dangerous; `off` allows what only a question stands against. */
-  readonly mode: 'ask' | 'off'
-  /** Absolute path of the Hermes home, whose files are protected. */
-  readonly home: string
-  /** Absolute path of the person's home folder. */
-  readonly userHome: string
-  /** Default none. Rules with bad patterns are refused, see `parseRules`. */
-  readonly rules?: readonly PermissionRule[]
-  /** Absolute roots that relative patterns refer to. Default none. */
-  readonly workspace?: readonly string[]
-  /** Globs over commands, paths, URLs and targets that block even with `mode: off`. Default none. */
-  readonly denyGlobs?: readonly string[]
-  /** `command_allowlist`: command globs, or names of rules such as `recursive-delete`. Default none. */
-  readonly allowlist?: readonly string[]
-  /** Default `allow`. */
-  readonly readOutsideWorkspace?: 'allow' | 'ask' | 'deny'
-  /** Whether loopback and private networks are fetched without asking. Default: they ask. */
-  readonly network?: CheckUrlOptions
+export interface PolicyOptions extends JudgeSettings {
   readonly audit?: AuditSink
   /** Default: in memory. */
   readonly approvals?: ApprovalStore
@@ -51,15 +33,14 @@ export interface PolicyOptions {
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** How long `settled` waits before it parks. Default 300,000. */
   readonly approvalTimeoutMs?: number
-  /** Takes secrets out of summaries. Default: by shape. */
+  /** How long a question can be answered, and a late answer counts. Default 86,400,000, a day. */
+  readonly approvalExpiryMs?: number
+  /** How often `settled` looks for answers that another process gave. Default: never. */
+  readonly approvalPollMs?: number
+  /** Takes secrets out of what is kept and shown. Default: by shape. */
   readonly redact?: (text: string) => string
   readonly logger?: Logger
 }
-
-/** What a session-wide or permanent yes would say too much about: the text that runs is not known when the question is asked. */
-const ONCE_ONLY = Object.freeze([
-  ...['remote-to-shell', 'piped-shell', 'computed-command', 'unparsable', 'metadata-endpoint', 'hermes-permissions'],
-])
 
 /**
  * The one decision point. Order: hard floor, deny globs, protected paths and hosts, rules (the last match wins), grants, mode, command
@@ -77,28 +58,23 @@ class RulePolicy implements Policy {
   readonly #store: ApprovalStore
   readonly #redact: (text: string) => string
   readonly #rules: ParsedRule[]
-  readonly #granted: ReadonlySet<string>
+  readonly #basis: JudgeBasis
   readonly #sessionGrants = new Set<string>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
-  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #waiting: WaitingRoom
+  /** Questions that were put here, secrets included; what the store keeps has none. */
+  readonly #asked = new Map<string, ApprovalQuestion>()
 
   constructor(options: PolicyOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
+    this.#waiting = new WaitingRoom(this.#clock)
     this.#store = options.approvals ?? createMemoryApprovalStore()
     this.#redact = options.redact ?? createRedactor({ secrets: [] }).redact
-    const allowlist = options.allowlist ?? []
-    this.#granted = new Set(
-      allowlist.map((entry) =>
-        entry
-          .trim()
-          .toLowerCase()
-          .replace(/[\s_]+/g, '-'),
-      ),
-    )
-    const allowed = allowlist.map((entry): PermissionRule => ({ pattern: `terminal(${entry})`, effect: 'allow' }))
-    this.#rules = [...allowed, ...(options.rules ?? [])].map(readRule)
+    const basis = readSettings(options)
+    this.#basis = basis
+    this.#rules = [...basis.rules]
   }
 
   async decide(action: Action, subject: Subject, options: { readonly signal?: AbortSignal } = {}): Promise<Decision> {
@@ -126,54 +102,46 @@ class RulePolicy implements Policy {
   }
 
   #judgeOptions(subject: Subject): JudgeOptions {
-    const { mode, home, userHome, workspace = [], denyGlobs = [], network = {} } = this.#options
+    const { options, granted } = this.#basis
     return {
-      mode,
-      home,
-      userHome,
-      workspace,
-      denyGlobs,
-      network,
-      readOutsideWorkspace: this.#options.readOutsideWorkspace ?? 'allow',
+      ...options,
       rules: this.#rules,
-      granted: (rule) => this.#granted.has(rule) || this.#sessionGrants.has(grantKey(subject, rule)),
+      granted: (rule) => granted.has(rule) || this.#sessionGrants.has(grantKey(subject, rule)),
     }
   }
 
   async #ask(action: Action, subject: Subject, verdict: Extract<Verdict, { type: 'ask' }>): Promise<Decision> {
-    const earlier = await this.#earlier(action, subject)
-    if (earlier?.status === 'answered') return this.#useAnswer(earlier)
+    const fingerprint = await fingerprintOf(action)
+    const earlier = await this.#earlier(fingerprint, subject)
+    if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
-    const [rule = 'ask'] = verdict.rules
+    const question = questionOf(action, subject, verdict, this.#redact)
+    const { rule } = question
     if (listeners.length === 0) {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action)}`)
     }
-    const question: ApprovalQuestion = {
-      action,
-      subject,
-      rule,
-      summary: this.#redact(`${describeAction(action)}: ${verdict.reason}`),
-      choices: verdict.rules.some((name) => ONCE_ONLY.includes(name))
-        ? ['once', 'deny']
-        : ['once', 'session', 'always', 'deny'],
-    }
     const id = earlier?.id ?? globalThis.crypto.randomUUID()
     const askedAtMs = this.#clock.now()
-    await this.#store.put({ id, question, rules: verdict.rules, askedAtMs, status: 'open', choice: null, by: null })
-    await this.#audit(action, subject, { decision: 'ask', rule })
+    const expiresAtMs = askedAtMs + (this.#options.approvalExpiryMs ?? 86_400_000)
+    const kept = { question: redactQuestion(question, this.#redact), fingerprint, rules: verdict.rules }
+    this.#asked.set(id, question)
+    await this.#store.put({ id, ...kept, askedAtMs, expiresAtMs, status: 'open', choice: null, by: null })
+    await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
   }
 
-  /** An approval of the same action that was parked, or answered while nobody waited. */
-  async #earlier(action: Action, subject: Subject): Promise<Approval | null> {
+  /** An approval of the same action that was answered while nobody waited, was parked, or left open by a process that ended. */
+  async #earlier(fingerprint: string, subject: Subject): Promise<Approval | null> {
     const pending = await this.#store.pending(subject.sessionId)
-    const same = pending.filter(({ question }) => sameAction(question.action, action))
-    return same.find(({ status }) => status === 'answered') ?? same.find(({ status }) => status === 'parked') ?? null
+    const now = this.#clock.now()
+    const same = pending.filter((one) => one.fingerprint === fingerprint && isAlive(one, now))
+    const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#asked.has(id))
+    return same.find(({ status }) => status === 'answered') ?? same.find(isLeft) ?? null
   }
 
-  async #useAnswer(approval: Approval): Promise<Decision> {
-    const outcome = await this.#outcome(approval)
+  async #useAnswer(approval: Approval, action: Action): Promise<Decision> {
+    const outcome = await this.#outcome(approval, action)
     if (outcome.type === 'allow') return { type: 'allow', permit: outcome.permit }
     return { type: 'deny', rule: approval.question.rule, reason: outcome.type === 'deny' ? outcome.reason : '' }
   }
@@ -189,75 +157,63 @@ class RulePolicy implements Policy {
     } catch (error) {
       this.#logger.error('approval failed', { error: errorLine(error) })
       return { type: 'deny', rule: 'policy-error', reason: `The approval could not be read: ${errorLine(error)}` }
+    } finally {
+      this.#asked.delete(approvalId)
     }
   }
 
   async #settle(approvalId: string, signal: AbortSignal | undefined): Promise<ApprovalOutcome> {
-    const deadline = this.#clock.now() + (this.#options.approvalTimeoutMs ?? 300_000)
+    const { approvalTimeoutMs = 300_000, approvalPollMs = Number.POSITIVE_INFINITY } = this.#options
+    const deadline = this.#clock.now() + approvalTimeoutMs
     for (;;) {
       // The listening starts before the look, so that an answer in between is not missed.
-      const waiter = this.#wait(approvalId, deadline - this.#clock.now(), signal)
+      const left = deadline - this.#clock.now()
+      const waiter = this.#waiting.wait(approvalId, Math.min(left, approvalPollMs), signal)
       const approval = await this.#store.get(approvalId)
       if (approval?.status !== 'open') waiter.cancel()
       if (!approval || approval.status === 'used') {
         return { type: 'deny', rule: 'unknown-approval', reason: 'Nothing is asked under this id any more.' }
       }
-      if (approval.status === 'answered') return this.#outcome(approval)
+      const { action, subject, rule } = this.#asked.get(approvalId) ?? approval.question
+      if (approval.status === 'answered') return this.#outcome(approval, action)
       if (approval.status === 'parked') return { type: 'parked', approvalId }
       const woken = await waiter.done
-      if (woken === 'answered') continue
-      const status = woken === 'aborted' ? 'used' : 'parked'
-      await this.#store.put({ ...approval, status })
-      const { action, subject, rule } = approval.question
-      await this.#audit(action, subject, { decision: woken === 'aborted' ? 'deny' : 'parked', rule })
-      if (woken === 'aborted')
+      if (woken === 'aborted') {
+        await this.#store.put({ ...approval, status: 'used' })
+        await this.#audit(action, subject, { decision: 'deny', rule: 'aborted', approvalId })
         return { type: 'deny', rule: 'aborted', reason: 'The call was stopped before anybody answered.' }
+      }
+      if (woken === 'woken' || this.#clock.now() < deadline) continue
+      // An answer of another process may come first; then the store keeps it, and the next look finds it.
+      await this.#store.put({ ...approval, status: 'parked' })
+      if ((await this.#store.get(approvalId))?.status !== 'parked') continue
+      await this.#audit(action, subject, { decision: 'parked', rule, approvalId })
       return { type: 'parked', approvalId }
     }
   }
 
-  #wait(
-    approvalId: string,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): { readonly done: Promise<'answered' | 'late' | 'aborted'>; cancel(): void } {
-    const stop = new AbortController()
-    const waiting = this.#waiting.get(approvalId) ?? new Set()
-    this.#waiting.set(approvalId, waiting)
-    let wake = (): void => undefined
-    const answered = new Promise<'answered'>((resolve) => {
-      wake = () => resolve('answered')
-    })
-    waiting.add(wake)
-    const any = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
-    const late = this.#clock.sleep(Math.max(0, timeoutMs), any).then(
-      () => 'late' as const,
-      (error: unknown) => (isAbort(error) ? ('aborted' as const) : ('late' as const)),
-    )
-    const cancel = () => {
-      waiting.delete(wake)
-      if (waiting.size === 0) this.#waiting.delete(approvalId)
-      stop.abort()
-    }
-    return { done: Promise.race([answered, late]).finally(cancel), cancel }
-  }
-
   async answer(approvalId: string, choice: ApprovalChoice, by?: string): Promise<boolean> {
     const approval = await this.#store.get(approvalId)
-    if (!approval || (approval.status !== 'open' && approval.status !== 'parked')) return false
+    if (!approval || !isAlive(approval, this.#clock.now()) || approval.status === 'answered') return false
     // An answer that was not offered is taken as the next narrower one.
     const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
-    await this.#store.put({ ...approval, status: 'answered', choice: taken, by: by ?? null })
-    if (taken === 'session') {
-      for (const rule of approval.rules) this.#sessionGrants.add(grantKey(approval.question.subject, rule))
-    }
+    const answered = { ...approval, status: 'answered', choice: taken, by: by ?? null } as const
+    await this.#store.put(answered)
+    this.#learn(answered)
     if (taken === 'always') await this.#keep(ruleFor(approval.question.action))
-    for (const wake of this.#waiting.get(approvalId) ?? []) wake()
+    this.#waiting.wake(approvalId)
     return true
   }
 
+  /** What an answer means for what comes after it. */
+  #learn({ choice, rules, question }: Approval): void {
+    if (choice === 'session') for (const rule of rules) this.#sessionGrants.add(grantKey(question.subject, rule))
+    if (choice !== 'always') return
+    const rule = readRule(ruleFor(question.action))
+    if (this.#rules.at(-1)?.pattern !== rule.pattern) this.#rules.push(rule)
+  }
+
   async #keep(rule: PermissionRule): Promise<void> {
-    this.#rules.push(readRule(rule))
     try {
       await this.#options.onAlways?.(rule)
     } catch (error) {
@@ -265,19 +221,18 @@ class RulePolicy implements Policy {
     }
   }
 
-  async #outcome(approval: Approval): Promise<ApprovalOutcome> {
-    const { question, choice, by } = approval
+  /** Uses an answer up. `action` is the one that was asked about. */
+  async #outcome(approval: Approval, action: Action): Promise<ApprovalOutcome> {
+    const { id, question, choice, by } = approval
     await this.#store.put({ ...approval, status: 'used' })
-    const allowed = choice !== null && choice !== 'deny'
-    await this.#audit(question.action, question.subject, {
-      decision: allowed ? 'allow' : 'deny',
-      rule: question.rule,
-      by,
-    })
-    if (allowed) return { type: 'allow', permit: createPermit(question.action), choice }
+    this.#learn(approval)
+    const { rule, subject } = question
+    const isAllowed = choice !== null && choice !== 'deny'
+    await this.#audit(action, subject, { decision: isAllowed ? 'allow' : 'deny', rule, by, approvalId: id })
+    if (isAllowed) return { type: 'allow', permit: createPermit(action), choice }
     return {
       type: 'deny',
-      rule: question.rule,
+      rule,
       reason: 'The user said no. Do not try the same in another way; ask what to do instead.',
     }
   }
@@ -308,31 +263,15 @@ class RulePolicy implements Policy {
     return { type: 'deny', rule, reason }
   }
 
-  async #audit(
-    action: Action,
-    subject: Subject,
-    entry: Pick<AuditRecord, 'decision' | 'rule'> & { readonly by?: string | null },
-  ): Promise<void> {
+  async #audit(action: Action, subject: Subject, decision: AuditedDecision): Promise<void> {
+    const { audit } = this.#options
+    if (!audit || !isAudited(action, decision)) return
     try {
-      await this.#options.audit?.record({
-        atMs: this.#clock.now(),
-        sessionId: subject.sessionId,
-        surface: subject.surface,
-        action: this.#redact(describeAction(action)),
-        decision: entry.decision,
-        rule: this.#redact(entry.rule),
-        by: entry.by ?? null,
-      })
+      await audit.record(auditRecord(action, subject, decision, { atMs: this.#clock.now(), redact: this.#redact }))
     } catch (error) {
       this.#logger.error('audit failed', { error: errorLine(error) })
     }
   }
-}
-
-function readRule(rule: PermissionRule): ParsedRule {
-  const parsed = parseRule(rule)
-  if (typeof parsed === 'string') throw new TypeError(parsed)
-  return parsed
 }
 
 function grantKey(subject: Subject, rule: string): string {

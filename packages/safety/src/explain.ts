@@ -1,0 +1,150 @@
+import type { Action, Subject } from '@hermes/contracts/policy'
+import { classifyCollected } from './command/classify-command.js'
+import { describeAction } from './describe-action.js'
+import { matchGlob } from './glob.js'
+import { checkTarget, denyingGlob, type JudgeOptions, judge, STAGES, type Stage, takeApart } from './judge.js'
+import { type JudgeSettings, readSettings } from './judge-settings.js'
+import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
+import type { ParsedRule, PermissionRule } from './rules.js'
+
+/** What a policy would decide, and why. */
+export interface Explanation {
+  /** The action on one line. */
+  readonly action: string
+  /** `ask` where somebody listens; where nobody does it is a denial. */
+  readonly decision: 'allow' | 'ask' | 'deny'
+  /** The pattern or the name of the built-in rule that decides. */
+  readonly rule: string
+  readonly reason: string
+  /** Where that rule is written; `null` for built-in ones. */
+  readonly source: string | null
+  /** What each step says by itself, in order. */
+  readonly steps: readonly ExplainedStep[]
+  /** Every rule, in order: the last match wins. */
+  readonly rules: readonly ExplainedRule[]
+}
+
+export interface ExplainedStep {
+  readonly stage: Stage
+  readonly says: string
+  readonly decides: boolean
+}
+
+export interface ExplainedRule extends PermissionRule {
+  readonly decides: boolean
+  /** Why it does not decide; empty for the one that does. */
+  readonly why: string
+}
+
+/**
+ * What a policy of these settings would decide, and why; asks nobody and keeps nothing. Answers for a session are not known here.
+ * @throws TypeError for a rule that cannot be read.
+ */
+export function explainAction(action: Action, subject: Subject, settings: JudgeSettings): Explanation {
+  const { options: basis, rules, granted } = readSettings(settings)
+  const options: JudgeOptions = { ...basis, rules, granted: (rule) => granted.has(rule) }
+  const verdict = judge(action, subject, options)
+  const subjected = takeApart(action, subject, options)
+  const winner = decidingRule(rules, subjected, options)
+  const reason = verdict.type === 'allow' ? reasonOfLeave(verdict.stage, verdict.rule) : verdict.reason
+  const decidedByRule = verdict.stage === 'rules'
+  return {
+    action: describeAction(action),
+    decision: verdict.type,
+    rule: verdict.type === 'ask' ? verdict.rules.join(', ') : verdict.rule,
+    reason,
+    source: decidedByRule ? (winner?.source ?? null) : null,
+    steps: STAGES.map((stage) => ({
+      stage,
+      says: stage === verdict.stage ? reason : says(stage, subjected, { options, winner, granted }),
+      decides: stage === verdict.stage,
+    })),
+    rules: rules.map(({ pattern, effect, source, ...rule }) => {
+      const decides = decidedByRule && rule.argument === winner?.argument && pattern === winner.pattern
+      const why = decides
+        ? ''
+        : whyNotDecisive({ pattern, effect, ...rule }, subjected, { options, winner, decidedByRule })
+      return { pattern, effect, ...(source === undefined ? {} : { source }), decides, why }
+    }),
+  }
+}
+
+/** Rules about tools that none of `toolNames` is; tools of MCP servers, which come and go, are left out. */
+export function rulesOfNoTool(settings: JudgeSettings, toolNames: readonly string[]): readonly string[] {
+  return readSettings(settings).rules.flatMap(({ selector: { tool }, pattern }) => {
+    if (tool === undefined || tool.startsWith('mcp_')) return []
+    const family = tool.replace(/\.\*$/, '')
+    const isKnown = toolNames.some(
+      (name) => matchGlob(family, name) || (family !== tool && matchGlob(`${family}_*`, name)),
+    )
+    return isKnown ? [] : [pattern]
+  })
+}
+
+function reasonOfLeave(stage: Stage, rule: string): string {
+  switch (stage) {
+    case 'rules':
+      return `The permission rule "${rule}: allow" allows it.`
+    case 'leave':
+      return 'The allowlist gives leave for what asks.'
+    case 'mode':
+      return 'Approvals are off, and only a question stands against it.'
+    case 'built-in':
+    case 'floor':
+    case 'deny-globs':
+    case 'protected':
+      return 'Nothing stands against it.'
+    default:
+      return stage satisfies never
+  }
+}
+
+interface Facts {
+  readonly options: JudgeOptions
+  readonly winner: ParsedRule | null
+  readonly granted: ReadonlySet<string>
+}
+
+function says(stage: Stage, subjected: Subjected, { options, winner, granted }: Facts): string {
+  const { action, command } = subjected
+  const found = command ? classifyCollected(command.collected) : null
+  switch (stage) {
+    case 'floor':
+      return 'nothing that is never permitted'
+    case 'deny-globs': {
+      const glob = denyingGlob(subjected, options)
+      if (glob !== undefined) return `"${glob}" of approvals.deny matches`
+      return options.denyGlobs.length === 0 ? 'none are configured' : `none of ${options.denyGlobs.length} matches`
+    }
+    case 'protected': {
+      if (action.type === 'spawn' || action.type === 'send') return 'about paths and addresses only'
+      const check = checkTarget(action, options)
+      if (!check) return 'neither protected nor internal'
+      return check.type === 'deny' ? `${check.rule}: ${check.reason}` : `${check.rules.join(', ')}: ${check.reason}`
+    }
+    case 'rules':
+      if (options.rules.length === 0) return 'there are none'
+      return winner ? `"${winner.pattern}: ${winner.effect}"` : `none of ${options.rules.length} matches`
+    case 'leave':
+      return granted.size === 0 ? 'nothing is allow-listed' : 'what command_allowlist names is lifted'
+    case 'mode':
+      return options.mode === 'off' ? 'off: nobody is asked' : 'ask'
+    case 'built-in':
+      if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
+      return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
+    default:
+      return stage satisfies never
+  }
+}
+
+function whyNotDecisive(
+  rule: ParsedRule,
+  subjected: Subjected,
+  { options, winner, decidedByRule }: Pick<Facts, 'options' | 'winner'> & { readonly decidedByRule: boolean },
+): string {
+  const mismatch = whyNotMatched(rule, subjected, options)
+  if (mismatch !== null) return mismatch
+  if (!winner) return 'it allows only a part of the command line'
+  if (rule.pattern === winner.pattern) return decidedByRule ? '' : 'an earlier step decides'
+  return `it matches, but "${winner.pattern}: ${winner.effect}" comes later or is stricter`
+}
