@@ -144,7 +144,7 @@ export interface HermesConfig {
 }
 
 /** One limit of spending. */
-export interface BudgetSettings {
+interface BudgetSettings {
   /** Input and output, cached input included. */
   readonly tokens?: number
   /** US dollars. */
@@ -152,7 +152,7 @@ export interface BudgetSettings {
 }
 
 /** Who does one side task. Default: the model of the session. */
-export interface SideTaskSettings {
+interface SideTaskSettings {
   /** Default `true`. */
   readonly enabled: boolean
   readonly provider?: string
