@@ -2,24 +2,25 @@
 //
 //   names ─▶ facts of each (kind, times, size, mode, inode) ─▶ the same as last time? then its tree is known
 //                                                          ─▶ else read what changed, keep it, make the tree anew
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  type Stats,
-} from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { HermesError, systemClock } from '@hermes/contracts'
 import { UNFINISHED } from './apply-restore.js'
 import { isExcludedFolder, saysItIsACache } from './exclusions.js'
 import { decodeName, fsPath, joinName } from './file-name.js'
+import {
+  cachedValue,
+  type Found,
+  factsOf,
+  isSkipReason,
+  NAME_END,
+  remembered,
+  sameChildren,
+  VALUE_END,
+  valuesOf,
+} from './folder-facts.js'
 import type { ObjectStore } from './object-store.js'
 import type { PackWriter } from './pack-writer.js'
+import { isGone, isRefused, readWhole } from './read-whole.js'
 import type { Slices } from './slices.js'
 import type { CachedFolder, StatCache } from './stat-cache.js'
 import { encodeTree, HASH_CHARS, hashOf, type SkipReason, type TreeEntry } from './tree.js'
@@ -52,13 +53,8 @@ export interface ScanResult {
   readonly isChanged: boolean
 }
 
-// Neither can be in a name.
-const FIELD_END = '\0'
-const NAME_END = '/'
-const VALUE_END = '\0'
 /** Times of files have steps; a change within one step of the last look cannot be seen. */
 const RACY_MS = 50
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** Walks the workspace and hands everything new to the writer. Nothing is written outside the store. */
 export async function scan(options: ScanOptions): Promise<ScanResult> {
@@ -70,13 +66,6 @@ export async function scan(options: ScanOptions): Promise<ScanResult> {
     })
   }
   return { ...walk.counts, tree, cache: walk.cache }
-}
-
-interface Found {
-  readonly name: string
-  readonly stats: Stats
-  /** Stays equal for as long as nothing about it changed that a snapshot keeps. */
-  readonly facts: string
 }
 
 class Walk {
@@ -244,87 +233,7 @@ class Walk {
   }
 }
 
-const SKIP_REASONS: readonly string[] = ['excluded', 'too-large', 'special', 'unreadable'] satisfies SkipReason[]
-
-function isSkipReason(value: string): value is SkipReason {
-  return SKIP_REASONS.includes(value)
-}
-
-function cachedValue(entry: TreeEntry): string {
-  switch (entry.type) {
-    case 'file':
-    case 'folder':
-      return entry.hash
-    case 'link':
-      return entry.target
-    case 'skipped':
-      return entry.reason
-    default:
-      return entry satisfies never
-  }
-}
-
-function valuesOf({ values }: CachedFolder): readonly string[] {
-  return values === '' ? [] : values.split(VALUE_END)
-}
-
-function sameChildren(
-  found: readonly Found[],
-  values: readonly string[],
-  children: ReadonlyMap<string, string>,
-): boolean {
-  return (
-    children.size === 0 || found.every(({ name }, index) => (children.get(name) ?? values[index]) === values[index])
-  )
-}
-
-/** What is known by the facts of one name. */
-function remembered(folder: CachedFolder | undefined): ReadonlyMap<string, string> {
-  if (!folder) return new Map()
-  const facts = folder.facts.split(NAME_END)
-  return new Map(valuesOf(folder).map((value, index) => [facts[index]!, value]))
-}
-
-/**
- * Of a folder only name and mode: what is in it has its own facts. Of anything else the time at which the inode was changed, which goes
- * with every change of content, mode or owner and cannot be set.
- */
-function factsOf(name: string, { mode, ctimeMs, size, ino }: Stats, racyFromMs: number): string {
-  if ((mode & constants.S_IFMT) === constants.S_IFDIR) return name + FIELD_END + mode
-  // A word that never comes again, so that the file is read again next time.
-  const changedMs = ctimeMs >= racyFromMs ? randomUUID() : ctimeMs
-  return name + FIELD_END + changedMs + FIELD_END + size + FIELD_END + ino
-}
-
-/** `bytes` is `null` when the file has grown too large meanwhile. */
-function readWhole(path: string | Buffer, maxBytes: number): { readonly bytes: Buffer | null; readonly mode: number } {
-  const file = openSync(path, READ_FLAGS)
-  try {
-    const stats = fstatSync(file)
-    const mode = stats.mode & 0o7777
-    if (!stats.isFile() || stats.size > maxBytes) return { bytes: null, mode }
-    const bytes = Buffer.allocUnsafeSlow(stats.size)
-    let read = 0
-    while (read < bytes.length) {
-      const count = readSync(file, bytes, read, bytes.length - read, read)
-      if (count === 0) break
-      read += count
-    }
-    return { bytes: bytes.subarray(0, read), mode }
-  } finally {
-    closeSync(file)
-  }
-}
-
 /** A half-written file of a restore that was killed. */
 function isUnfinished(name: string): boolean {
   return name.startsWith(UNFINISHED)
-}
-
-function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
-}
-
-function isRefused(error: unknown): boolean {
-  return ['EACCES', 'EPERM', 'EIO', 'EBUSY', 'ENXIO', 'ESTALE'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
