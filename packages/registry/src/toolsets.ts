@@ -20,6 +20,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   todo: set('Keep a task list', ['todo_write', 'todo_read']),
   clarify: set('Ask the user', ['clarify']),
   session_search: set('Search and read earlier conversations', ['session_search']),
+  learning: set('Remember what fixed an error', ['learning']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   code_execution: set('Run programs that call tools', ['execute_code']),
   memory: set('Remember across sessions', ['memory']),

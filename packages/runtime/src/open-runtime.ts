@@ -25,6 +25,7 @@ import { createModelClient, type KeyLimits, type ModelEndpoint, type ResilientMo
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { type Backups, openBackups, openStorage, type Storage } from '@hermes/storage'
+import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { openContextEngine } from './context-engine.js'
 import { findContextFile, readSoul } from './context-files.js'
@@ -529,7 +530,7 @@ class HomeRuntime implements Runtime {
           : delegation,
       clock: this.#clock,
     }
-    const tools = toolFactories.map((create) => create(services))
+    const tools = toolFactories.map((create) => withLearningHints(create(services), services))
     return createToolRegistry({ tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools })
   }
 

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
 import type { SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
+import type { Learnings } from './learnings.js'
 
 /** Options of `openStorage`. */
 export interface StorageOptions {
@@ -191,6 +192,8 @@ export interface Storage extends SessionStore {
   /** Messages up to this `seq` are not searched yet: an upgrade takes them in step by step, newest first. 0 when all are. */
   searchBacklog(): Promise<number>
   readonly meta: MetaStore
+  /** Past failures and what helped. */
+  readonly learnings: Learnings
   /** Every finished model call, side tasks included; also of sessions that are gone. */
   readonly ledger: UsageLedger
   /** Tokens and money of one session so far; `null` when there is no such session. */

@@ -22,6 +22,7 @@ import {
   type SandboxToolServices,
 } from '@hermes/sandbox/tools'
 import {
+  createLearningTool,
   createSessionSearchTool,
   type StorageToolServices,
 } from '@hermes/storage/tools'
@@ -49,6 +50,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createClarifyTool,
   createDelegateTaskTool,
   createExecuteCodeTool,
+  createLearningTool,
   createMemoryTool,
   createMixtureOfAgentsTool,
   createPatchTool,

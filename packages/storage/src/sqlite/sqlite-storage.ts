@@ -9,13 +9,10 @@ import { Log } from './log.js'
 import { getMeta, setMeta } from './meta.js'
 import { openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
-import { pruneSessions } from './prune.js'
 import type { Queries } from './queries.js'
 import { orRescue } from './rescue.js'
 import { nextTitle, resolveSession } from './resolve.js'
-import { Search } from './search.js'
 import { Sessions } from './sessions.js'
-import { readStats } from './stats.js'
 import { damaged } from './store-error.js'
 import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
@@ -32,7 +29,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const sessions = new Sessions(connection, { leases, clock })
   const words = new WordIndex(connection, { logger })
   const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
-  const search = new Search(connection, words)
+  const search = once(async () => new (await import('./search.js')).Search(connection, words))
+  const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
   const ask = queryRunner(connection)
   return {
     createSession: (session) => sessions.create(session),
@@ -54,7 +52,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     setTags: (sessionId, tags) => sessions.setTags(sessionId, tags),
     resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),
     nextTitle: (base) => ask((queries) => nextTitle(queries, base)),
-    search: (text, filter) => search.find(text, filter),
+    search: async (text, filter) => (await search()).find(text, filter),
     searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs }) =>
@@ -67,14 +65,23 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     ledger: new UsageBook(connection),
+    learnings: {
+      save: async (learning) => (await learnings()).save(learning),
+      find: async (filter) => (await learnings()).find(filter),
+      match: async (error) => (await learnings()).match(error),
+    },
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
     },
     integrityCheck: () => checkFile(path, { quick: false }),
     damage: () => damage,
-    stats: () => connection.read(() => readStats(connection)),
-    pruneSessions: (filter) => pruneSessions(connection, { ...filter, nowMs: clock.now() }),
+    stats: async () => {
+      const { readStats } = await import('./stats.js')
+      return connection.read(() => readStats(connection))
+    },
+    pruneSessions: async (filter) =>
+      (await import('./prune.js')).pruneSessions(connection, { ...filter, nowMs: clock.now() }),
     close: () => {
       words.stop()
       return connection.close(() => {
@@ -83,6 +90,12 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       })
     },
   }
+}
+
+/** What is first made when it is needed, once. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => (made ??= make())
 }
 
 /** Reads with built queries; the query builder is loaded by the first of them. */

@@ -1,0 +1,39 @@
+/** What went wrong once, and what helped. */
+export interface Learning {
+  readonly id: number
+  /** How the failure shows: the telling part of an error message. */
+  readonly pattern: string
+  /** The tool it came from, or a kind of error; no text for any. */
+  readonly errorType: string
+  readonly fix: string
+  /** Where it happened and why the fix works; may be empty. */
+  readonly context: string
+  readonly tags: readonly string[]
+  /** Unix milliseconds. */
+  readonly createdAtMs: number
+  /** How often it was saved again or shown beside a failure. */
+  readonly timesUsed: number
+}
+
+/** What is saved. Texts are cut: `pattern` at 500, `fix` at 2,000, `context` at 1,000 characters. */
+export interface NewLearning {
+  readonly pattern: string
+  readonly errorType?: string
+  readonly fix: string
+  readonly context?: string
+  readonly tags?: readonly string[]
+}
+
+/** Past failures with their fixes, kept for later ones. At most 1,000; the least used of the oldest go first. */
+export interface Learnings {
+  /** Keeps it; what is nearly the same as one of before takes its place and counts on. Rejects with `store.bad_learning` when a text is empty. */
+  save(learning: NewLearning): Promise<{ readonly learning: Learning; readonly isMerged: boolean }>
+  /** Those that share words with `query`, the nearest first; all, the most used first, without one. Default limit 10. */
+  find(options?: {
+    readonly query?: string
+    readonly tag?: string
+    readonly limit?: number
+  }): Promise<readonly Learning[]>
+  /** The one whose pattern is in an error of this tool, counted as used; `null` when none is near enough. */
+  match(error: { readonly text: string; readonly tool: string }): Promise<Learning | null>
+}

@@ -1,0 +1,84 @@
+import { defineTool, type ToolResult } from '@hermes/contracts/tool'
+import { scanContext } from '@hermes/safety'
+import type { FromSchema } from 'json-schema-to-ts'
+import type { Learning, Learnings } from '../learnings.js'
+import type { StorageToolServices } from './tool-services.js'
+
+const parameters = {
+  type: 'object',
+  properties: {
+    action: { type: 'string', enum: ['save', 'search', 'list'] },
+    pattern: { type: 'string', description: 'save: the telling part of the error message' },
+    error_type: { type: 'string', description: 'save: the tool that failed; empty for any' },
+    fix: { type: 'string', description: 'save: what helped, in one or two sentences' },
+    context: { type: 'string', description: 'save: where it happened, why it helps' },
+    tags: { type: 'array', items: { type: 'string' } },
+    query: { type: 'string', description: 'search: words of the error' },
+    limit: { type: 'integer', default: 10 },
+  },
+  required: ['action'],
+} as const
+
+type Args = FromSchema<typeof parameters>
+
+/** Keeps what helped against an error, and finds it again. */
+export const createLearningTool = (services: StorageToolServices) =>
+  defineTool<Args>({
+    name: 'learning',
+    toolset: 'learning',
+    description:
+      'Remember what fixed an error, so that it is not worked out twice. save after you found the fix of a failure that may come again; fixes that match are shown beside later failures by themselves. search or list what is known.',
+    parameters,
+    effect: 'write',
+    concurrency: 'exclusive',
+    icon: '🎓',
+    summarize: ({ action, pattern, query }) => `${action} learning ${pattern ?? query ?? ''}`.trim(),
+    execute: async (args) => {
+      const { learnings } = await services.storage()
+      return args.action === 'save' ? save(learnings, args) : show(learnings, args)
+    },
+  })
+
+async function save(
+  learnings: Learnings,
+  { pattern = '', error_type, fix = '', context, tags }: Args,
+): Promise<ToolResult> {
+  if (pattern.trim() === '' || fix.trim() === '') return { text: 'save needs pattern and fix.', isError: true }
+  const [finding] = scanContext(`${pattern}\n${fix}\n${context ?? ''}`)
+  if (finding)
+    return {
+      text: `Not saved: line ${finding.line} reads like an instruction to you (${finding.rule}). Say what helped in plain words.`,
+      isError: true,
+    }
+  const { learning, isMerged } = await learnings.save({
+    pattern,
+    fix,
+    ...(error_type === undefined ? {} : { errorType: error_type }),
+    ...(context === undefined ? {} : { context }),
+    ...(tags === undefined ? {} : { tags }),
+  })
+  return isMerged
+    ? `Saved over a similar learning, #${learning.id}, met ${learning.timesUsed + 1} times.`
+    : `Saved as #${learning.id}.`
+}
+
+async function show(learnings: Learnings, { action, query, tags, limit }: Args): Promise<ToolResult> {
+  const tag = tags?.[0]
+  const found = await learnings.find({
+    limit: Math.min(Math.max(1, limit), 50),
+    ...(action === 'search' && query !== undefined ? { query } : {}),
+    ...(tag === undefined ? {} : { tag }),
+  })
+  return found.length === 0 ? 'Nothing is known about that yet.' : found.map(line).join('\n')
+}
+
+function line({ id, pattern, errorType, fix, context, tags, timesUsed }: Learning): string {
+  const facts = [errorType, ...tags.map((tag) => `#${tag}`), timesUsed > 0 ? `used ${timesUsed} times` : ''].filter(
+    Boolean,
+  )
+  return [
+    `#${id} ${pattern}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`,
+    `  → ${fix}`,
+    ...(context === '' ? [] : [`  ${context}`]),
+  ].join('\n')
+}
