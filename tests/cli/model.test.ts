@@ -132,7 +132,7 @@ providers:
 })
 
 describe('a proxy', () => {
-  it('leads to endpoints elsewhere', async () => {
+  it('leads to endpoints elsewhere, and calls there have a cost with its source and date', async () => {
     const seen: string[] = []
     const proxy = createServer((incoming, response) => {
       seen.push(`${incoming.method} ${incoming.url}`)
@@ -151,6 +151,23 @@ describe('a proxy', () => {
     })
     expect(result).toMatchObject({ exitCode: 0, stdout: 'Through the proxy.\n' })
     expect(seen[0]).toBe(`POST http://models.test:${port}/v1/chat/completions`)
+    // What a call elsewhere costs is known, with where the price is from.
+    const usage = { inputTokens: 1_000_000, outputTokens: 100_000 }
+    server.enqueue({ text: 'Paid for.', usage })
+    const env = {
+      HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      ANTHROPIC_BASE_URL: `http://models.test:${port}`,
+      ANTHROPIC_API_KEY: 'k',
+    }
+    await config('models_dev: { refresh: false }\n')
+    const paid = await hermes(['chat', '-q', 'hi', '--provider', 'anthropic', '-m', 'claude-3-haiku'], env)
+    expect(paid).toMatchObject({ exitCode: 0, stdout: 'Paid for.\n' })
+    const spent = JSON.parse((await hermes(['usage', '--json', '--by', 'model'])).stdout) as { rows: object[] }
+    expect(spent.rows[0]).toMatchObject({
+      key: 'claude-3-haiku',
+      usage: { costUsd: 0.375 },
+      priceSources: [expect.stringMatching(/^genai-prices \d{4}-\d\d-\d\d$/)],
+    })
     proxy.closeAllConnections()
     proxy.close()
   })

@@ -257,7 +257,9 @@ describe('createModelClient', () => {
   })
 
   it('names the known providers when one is unknown, and asks for an address where one is missing', () => {
-    expect(() => client({ provider: 'opnai' })).toThrow(/^Unknown provider "opnai"\. Known are: openai, openrouter, /)
+    expect(() => client({ provider: 'opnai' })).toThrow(
+      /^Unknown provider "opnai"\. Did you mean openai\? Known are: openai, openrouter, /,
+    )
     expect(() => client({ baseUrl: undefined })).toThrow('The provider "custom" needs a base URL')
   })
 })

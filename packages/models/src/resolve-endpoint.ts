@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
+import { findProvider, PROVIDERS, type Provider, similarProviders } from '@hermes/transports'
 
 /** A provider with the address to use. */
 export interface ResolvedEndpoint {
@@ -13,11 +13,7 @@ export interface ResolvedEndpoint {
  */
 export function resolveEndpoint(name: string, baseUrl: string | undefined): ResolvedEndpoint {
   const provider = findProvider(name)
-  if (!provider)
-    throw new HermesError(`Unknown provider "${name}". Known are: ${PROVIDERS.map(({ id }) => id).join(', ')}.`, {
-      code: 'models.unknown_provider',
-      details: { provider: name },
-    })
+  if (!provider) throw unknownProvider(name)
   const address = baseUrl ?? provider.baseUrl
   if (!address)
     throw new HermesError(`The provider "${provider.id}" needs a base URL, for example http://127.0.0.1:8000/v1.`, {
@@ -25,6 +21,15 @@ export function resolveEndpoint(name: string, baseUrl: string | undefined): Reso
       details: { provider: provider.id },
     })
   return { provider, baseUrl: address }
+}
+
+function unknownProvider(name: string): HermesError {
+  const meant = similarProviders(name)
+  const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
+  return new HermesError(`Unknown provider "${name}".${hint} Known are: ${PROVIDERS.map(({ id }) => id).join(', ')}.`, {
+    code: 'models.unknown_provider',
+    details: { provider: name },
+  })
 }
 
 /**

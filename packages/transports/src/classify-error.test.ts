@@ -244,12 +244,21 @@ describe('toTransportError', () => {
       network('ENOTFOUND'),
     ].map((error) => toTransportError(error, target).message)
     expect(lines).toEqual([
-      'acme refused the API key (401); check that it is complete and meant for https://api.acme.test/v1.',
+      'acme refused the API key (401); check that it is complete and meant for https://api.acme.test/v1. It says: Incorrect API key provided: [key]',
       'acme limits how often it may be asked (429), next in 2 s: Slow down',
       'Nothing answers at https://api.acme.test/v1/chat/completions (404); check the base URL, which usually ends in /v1.',
       'acme has no model "m1" (404): no such model',
       'The host of https://api.acme.test/v1 cannot be found; check the address and the network.',
     ])
+  })
+
+  it('names the variable of a key that was refused, and what the provider says without the key', () => {
+    const error = answered(401, 'Incorrect API key provided: sk-abcdefgh. Find yours at example.com.')
+    expect(
+      toTransportError(error, { ...target, provider: 'openai', baseUrl: 'https://api.openai.com/v1' }).message,
+    ).toBe(
+      'openai refused the API key (401); check that it is complete and meant for https://api.openai.com/v1 (OPENAI_API_KEY). It says: Incorrect API key provided: [key] Find yours at example.com.',
+    )
   })
 
   it('never shows a key that the server echoed', () => {

@@ -1,5 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass } from '@hermes/contracts/model'
+import { findProvider } from './catalogue.js'
 import { type ClassifyContext, classifyError, namedWindow } from './classify-error.js'
 import { type ErrorFacts, errorFacts } from './error-facts.js'
 
@@ -53,7 +54,7 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
   const said = vendorWords(facts.message, target.credential)
   switch (verdict.reason) {
     case 'auth':
-      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}.`
+      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}${inVariable(provider)}. It says: ${said}`
     case 'auth-permanent':
       return `${provider} does not let this API key use ${model}${status}; use another key or model.`
     case 'billing':
@@ -89,6 +90,13 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
     default:
       return verdict.reason satisfies never
   }
+}
+
+/** Where such a key usually is. */
+function inVariable(provider: string): string {
+  const known = findProvider(provider)
+  const variable = known?.keyVariables[0] ?? known?.sharedKeyVariables[0]
+  return variable === undefined ? '' : ` (${variable})`
 }
 
 /** What to look for in a base URL that does not work. */
