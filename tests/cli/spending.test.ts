@@ -43,8 +43,8 @@ describe('hermes usage', () => {
       { text: 'a', usage: { inputTokens: 12_000, outputTokens: 500, cacheReadTokens: 9_000, costUsd: 0.75 } },
       { text: 'b', usage: { inputTokens: 1_000, outputTokens: 10, costUsd: 0.25 } },
     )
-    await ask('one')
-    await ask('two', 'other')
+    expect(await ask('one')).toMatchObject({ exitCode: 0, stdout: 'a\n' })
+    expect(await ask('two', 'other')).toMatchObject({ exitCode: 0, stdout: 'b\n' })
     const { stdout } = await hermes('usage', '--by', 'model')
     expect(stdout.split('\n')).toEqual([
       'Usage of the last 30 days, by model',

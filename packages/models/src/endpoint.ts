@@ -60,6 +60,9 @@ export interface KeyLimits {
 
 const ONLY_KEY = 'key'
 
+/** Limits that say to begin anew within this time are believed. */
+const MAX_TRUSTED_WAIT_MS = 60_000
+
 /** An endpoint with what is remembered of it from call to call. Its transport is made on first use. */
 export class Endpoint {
   readonly options: ModelEndpoint
@@ -158,7 +161,8 @@ export class Endpoint {
     const nowMs = this.#clock.now()
     const known = this.#limits.get(limitKey(credential, model))
     const untilMs = known ? refusedUntilMs(known.limits, nowMs) : null
-    if (untilMs === null) return
+    // Beyond that it is left to the server: what a header says of hours may be wrong, and the cost would be the whole turn.
+    if (untilMs === null || untilMs - nowMs > MAX_TRUSTED_WAIT_MS) return
     throw new HermesError(
       `The limit of ${this.name} for ${model} is used up until ${new Date(untilMs).toISOString()}.`,
       {

@@ -291,6 +291,14 @@ describe('limits', () => {
     expect(server.requests).toHaveLength(2)
   })
 
+  it('that are said to last for hours are left to the server to enforce', async () => {
+    server.enqueue({ text: 'one' }, { text: 'two' })
+    const client = make({ fetch: headersOf({ ...usedUp, 'x-ratelimit-reset-requests': '2h' }) })
+    await ask(client)
+    expect((await ask(client)).waits).toEqual([])
+    expect(server.requests).toHaveLength(2)
+  })
+
   it('of one key send the next call out with another', async () => {
     server.enqueue({ text: 'one' }, { text: 'two' })
     const client = make({ fetch: headersOf(usedUp), credentials: keyRing(2, clock) })
