@@ -10,6 +10,8 @@ import { START_LINE, scriptLine } from './shell-text.js'
 
 /** How long a command that was told to stop may take to say that it began. */
 const START_LIMIT_MS = 3_000
+/** How long the other side may take to end a tree, which takes two seconds when it resists. */
+const KILL_LIMIT_MS = 5_000
 /** How long its end may take to arrive once its processes are gone. */
 const END_LIMIT_MS = 1_000
 
@@ -66,7 +68,9 @@ export async function runFarCommand(run: FarRun): Promise<FarEnd> {
   })
   ended.promise.catch(() => undefined)
   try {
-    return await watch(run, started.promise, ended.promise)
+    const end = await watch(run, started.promise, ended.promise)
+    if (end.type === 'stopped') child.kill()
+    return end
   } finally {
     leave(child)
   }
@@ -127,7 +131,9 @@ async function watch(run: FarRun, started: Promise<FarProcess | null>, ended: Pr
     const first = await Promise.race([ended, after(run.timeoutMs, 'timeout' as const), abort.promise])
     if (typeof first !== 'string') return first
     const session = await Promise.race([started, after(START_LIMIT_MS, null)])
-    if (session) await runScript(run.host, killScript([session]))
+    // A side that does not answer any more keeps nobody waiting: the processes there end with the connection or are lost.
+    const kill = session && runScript(run.host, killScript([session])).catch(() => null)
+    await Promise.race([kill, after(KILL_LIMIT_MS, null)])
     await Promise.race([ended.catch(() => null), after(END_LIMIT_MS, null)])
     return { type: 'stopped', why: first }
   } finally {

@@ -22,6 +22,9 @@ import type { RemoteHost } from './remote-host.js'
 import { RemoteShell } from './remote-shell.js'
 import { runScript } from './run-script.js'
 
+/** How long the other side may take to be left tidy; ending processes that resist takes two seconds each time. */
+const CLOSE_LIMIT_MS = 6_000
+
 /** What every environment on another side needs. */
 export interface RemoteOptions {
   /** Where the shell starts: absolute, or from the home directory over there. Default: that home directory. */
@@ -82,6 +85,7 @@ class RemoteEnvironment implements Environment {
   readonly #host: RemoteHost
   readonly #side: FarSide
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #shell: RemoteShell
   readonly #files: RemoteFiles
   readonly #table: ProcessTable
@@ -94,6 +98,7 @@ class RemoteEnvironment implements Environment {
     this.#host = host
     this.#side = side
     this.#logger = logger
+    this.#clock = clock
     const found = parseShellState(side.state, {}) ?? { cwd: side.home, env: {} }
     const state = { cwd: found.cwd, env: { ...found.env, ...env } }
     const { shell, scratch } = side
@@ -197,15 +202,17 @@ class RemoteEnvironment implements Environment {
     if (this.#closed) return
     this.#closed = true
     const keepProcesses = options.keepProcesses ?? false
-    const results = await Promise.allSettled([this.#shell.close(keepProcesses), this.#table.close(keepProcesses)])
-    for (const result of results) {
-      // A side that cannot be reached any more cannot be tidied; that is no reason to fail at the end.
-      if (result.status === 'rejected')
-        this.#logger.warn('An environment was not left tidy.', {
-          host: this.#host.name,
-          error: errorLine(result.reason),
-        })
-    }
+    const tidied = new AbortController()
+    // A side that cannot be reached any more cannot be tidied; that is no reason to fail or to wait at the end.
+    const late = this.#clock.sleep(CLOSE_LIMIT_MS, tidied.signal).then(
+      () => 'it does not answer',
+      () => null,
+    )
+    const all = Promise.all([this.#shell.close(keepProcesses), this.#table.close(keepProcesses)])
+    const why = await Promise.race([all.then(() => null, errorLine), late])
+    tidied.abort()
+    this.#shell.abandon()
+    if (why !== null) this.#logger.warn('An environment was not left tidy.', { host: this.#host.name, why })
     await this.#host.close({ keepProcesses })
   }
 

@@ -93,6 +93,10 @@ export class RemoteShell {
     const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
     // Outputs that were saved stay: the conversation names them.
     await runScript(host, `${strays}rmdir ${quote(scratch)} 2>/dev/null`)
+  }
+
+  /** Ends the clients that are left. */
+  abandon(): void {
     for (const client of this.#clients) client.kill()
   }
 

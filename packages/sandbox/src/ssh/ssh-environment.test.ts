@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
 import { missingPrograms, needs, type SshServer, startSshServer } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
@@ -125,6 +126,23 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
       expect(scratch().length).toBeLessThan(before.length)
     })
 
+    it('keeps nobody waiting when the other side does not answer any more', async () => {
+      const line = await forwardTo(server.port)
+      const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 10, signal) }
+      const record = join(server.directory, 'forwarded_hosts')
+      const key = (await readFile(server.knownHostsFile, 'utf8')).split(' ').slice(1).join(' ')
+      await writeFile(record, `[127.0.0.1]:${line.port} ${key}`)
+      const { run, environment } = await harness(() => create({ port: line.port, knownHostsFile: record, clock }))
+      const controller = new AbortController()
+      const onOutput = () => {
+        line.cut()
+        controller.abort()
+      }
+      const result = await run('echo up; sleep 30', { signal: controller.signal, onOutput })
+      expect(result).toMatchObject({ canceled: true, exitCode: 130, output: 'up\n' })
+      await environment.close()
+    })
+
     it('finds background processes again after a crash, and can end them', async () => {
       const outputDir = await mkdtemp(join(tmpdir(), 'hermes-ssh-out-'))
       onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
@@ -141,3 +159,28 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
     })
   })
 })
+
+/** A port that hands everything on to `port` until it is cut, and then holds all connections open without a word. */
+async function forwardTo(port: number) {
+  const pairs: Socket[] = []
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      pairs.push(from)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    for (const socket of pairs) socket.destroy()
+  })
+  const cut = () => {
+    for (const socket of pairs) socket.unpipe().pause()
+  }
+  return { port: (server.address() as AddressInfo).port, cut }
+}
