@@ -9,6 +9,7 @@ import { acpServer } from './acp.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { gatewayLoad } from './gateway.mjs'
+import { isolation } from './isolation.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
@@ -25,6 +26,7 @@ const SCENARIOS = {
   echo: keystrokeEcho,
   store: sessionStore,
   checkpoint: checkpoints,
+  isolation,
   size: installedSize,
 }
 const { values } = parseArgs({
