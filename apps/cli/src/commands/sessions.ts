@@ -4,6 +4,7 @@ import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { clip, createStyle, printable } from '../render/style.js'
 import { findSession } from '../session-choice.js'
+import { undoLine } from '../sessions/undo-line.js'
 
 /** `hermes sessions list`: newest first. */
 export async function listSessions(
@@ -34,7 +35,8 @@ export async function showSession(io: Io, name: string, options: { readonly json
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
     const style = createStyle(io.stdout)
-    for (const entry of await storage.entries(session.id)) {
+    const entries = await storage.entries(session.id)
+    for (const entry of entries) {
       if (options.json) io.stdout.write(`${JSON.stringify(entry)}\n`)
       else if (entry.type === 'message') {
         const { message } = entry
@@ -45,7 +47,7 @@ export async function showSession(io: Io, name: string, options: { readonly json
         const text = io.stdout.isTTY ? printable(messageText(message)) : messageText(message)
         const body = [text.trimEnd(), ...calls].filter((part) => part !== '').join('\n')
         io.stdout.write(`${style.bold(label)} ${style.dim(`#${entry.seq}`)}\n${body}\n\n`)
-      }
+      } else if (entry.type === 'undo') io.stdout.write(`${style.yellow(undoLine(entries, entry))}\n\n`)
     }
     return EXIT.ok
   })

@@ -1,5 +1,6 @@
 import { type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ExportedSession } from './export-session.js'
+import { undoLine } from './undo-line.js'
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
@@ -44,6 +45,7 @@ export function exportHtml({ session, entries }: ExportedSession): string {
   ]
   const articles = entries.flatMap((entry) => {
     if (entry.type === 'message') return article(entry.message, entry.atMs)
+    if (entry.type === 'undo') return [`<p class="facts">${asHtml(undoLine(entries, entry))}</p>`]
     return entry.type === 'compaction' ? [summary(entry.summary)] : []
   })
   return `<!doctype html>

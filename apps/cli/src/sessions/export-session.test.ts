@@ -1,6 +1,7 @@
 import { type Entry, noUsage } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { expect, it } from 'vitest'
+import { exportHtml } from './export-html.js'
 import { exportJsonl, exportMarkdown } from './export-session.js'
 
 const session: SessionInfo = {
@@ -66,4 +67,12 @@ it('writes a document in which no result can break out of its block', () => {
 it('writes every entry as one JSON line after the session', () => {
   const lines = exportJsonl({ session, entries }).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([{ type: 'session', session }, ...entries])
+})
+
+it('says what was taken back', () => {
+  const undone: Entry[] = [...entries, { ...at, seq: 5, type: 'undo', fromSeq: 2 }]
+  expect(exportMarkdown({ session, entries: undone })).toContain(
+    '\n*Taken back: everything from #2 (“Look around”) up to here.*\n',
+  )
+  expect(exportHtml({ session, entries: undone })).toContain('Taken back: everything from #2')
 })

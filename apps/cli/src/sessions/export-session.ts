@@ -1,5 +1,6 @@
 import { type AssistantMessage, type Entry, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
+import { undoLine } from './undo-line.js'
 
 /** A session with its whole log. */
 export interface ExportedSession {
@@ -28,6 +29,7 @@ export function exportMarkdown({ session, entries }: ExportedSession): string {
   ]
   const parts = entries.flatMap((entry) => {
     if (entry.type === 'message') return section(entry.message)
+    if (entry.type === 'undo') return [`*${undoLine(entries, entry)}*`]
     return entry.type === 'compaction' ? [`## Summary of what came before\n\n${entry.summary.trim()}`] : []
   })
   return `${[`# ${(title ?? session.preview).replace(/\s+/g, ' ').trim() || id}`, facts.join('\n'), ...parts].join('\n\n')}\n`
