@@ -62,6 +62,12 @@ export class HomeModels {
     return (await directory.window(toAsked(choice))).value
   }
 
+  /** Whether a chosen model can look at images; `true` where nobody says. */
+  async sees(choice: ModelChoice): Promise<boolean> {
+    const { abilities } = await (await this.directory()).facts(toAsked(choice))
+    return abilities.vision ?? true
+  }
+
   /** Looks up what a model costs at the endpoint of a choice; on this machine it costs what the configuration says, if anything. */
   pricesOf(choice: ModelChoice, cacheTtl: '5m' | '1h'): NonNullable<ModelEndpoint['prices']> {
     const isFree = isHere(choice) && Object.keys(this.#options.config.model_overrides).length === 0

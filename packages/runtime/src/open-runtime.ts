@@ -121,6 +121,12 @@ export interface ReadyAgent {
   /** What endpoints said about how much may still be asked, by key and model. */
   limits(): readonly KeyLimits[]
   /**
+   * The client for a task beside the conversation, such as `vision`: who `auxiliary` of config.yaml names, else the agent's own model and
+   * those that stand in for it.
+   * @throws HermesError `models.*`: one line with what is missing.
+   */
+  sideTask(task: string): Promise<ModelClient>
+  /**
    * Gives the session a title of a few words, by a side task, when it has an exchange and no title yet and config.yaml allows it; `null`
    * where none was given. Never rejects; closing the runtime ends it.
    */
@@ -314,6 +320,7 @@ class HomeRuntime implements Runtime {
       config: this.config,
       wishes: () => this.#wishes(),
       fallbacks: () => this.fallbacks().choices,
+      sees: (choice) => this.models.sees(choice),
       endpointOf: (choice) => this.#endpointOf(choice),
       books: () => this.#books(),
       storage: () => this.storage(),
@@ -482,6 +489,7 @@ class HomeRuntime implements Runtime {
       cwd,
       models,
       limits: () => model.limits(),
+      sideTask: (task) => this.#sideTasks.client(task, choice),
       nameSession: () =>
         isRecorded(request) ? Promise.resolve(null) : this.#sideTasks.nameSession(agent.sessionId, choice),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),

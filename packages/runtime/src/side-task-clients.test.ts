@@ -99,3 +99,21 @@ describe('the title of a session', () => {
     expect(titles).toEqual(['Same', 'Same #2'])
   })
 })
+
+describe('the side task of looking at images', () => {
+  it('goes to who can see: not to the model of the session when that is known to be blind', async () => {
+    const model_overrides = { m: { supports_vision: false }, eyes: { supports_vision: true } }
+    const fallback_providers = [{ provider: 'custom', model: 'eyes', base_url: other.baseUrl }]
+    const ready = await open({ model_overrides, fallback_providers })
+    expect(await ready.sideTask('vision')).toMatchObject({ provider: 'custom', model: 'eyes' })
+    expect(await ready.sideTask('summary')).toMatchObject({ provider: 'custom', model: 'm' })
+  })
+
+  it('says what to do where nobody can', async () => {
+    const ready = await open({ model_overrides: { m: { supports_vision: false } } })
+    await expect(ready.sideTask('vision')).rejects.toMatchObject({
+      code: 'models.no_side_task',
+      message: expect.stringContaining('auxiliary.vision'),
+    })
+  })
+})

@@ -11,6 +11,8 @@ export interface SideTasksOptions {
   readonly config: Pick<HermesConfig, 'auxiliary'>
   readonly wishes: () => Omit<ModelWishes, 'asked' | 'session'>
   readonly fallbacks: () => readonly ModelChoice[]
+  /** Whether a model can look at images, which the task `vision` needs. */
+  readonly sees: (choice: ModelChoice) => Promise<boolean>
   readonly endpointOf: (choice: ModelChoice) => Promise<ModelEndpoint>
   readonly books: () => Promise<Spending>
   readonly storage: () => Promise<Storage>
@@ -35,10 +37,11 @@ export class SideTasks {
    * @throws HermesError as choosing a model does; `models.no_side_task` when nobody can do it.
    */
   async client(task: string, main: ModelChoice): Promise<ModelClient> {
-    const { config, wishes, fallbacks, endpointOf, books, clock, logger } = this.#options
+    const { config, wishes, fallbacks, sees, endpointOf, books, clock, logger } = this.#options
     const { chooseForSideTask } = await import('./side-tasks.js')
     const settings = config.auxiliary[task]
-    const choices = chooseForSideTask({ settings, main, fallbacks: fallbacks(), wishes: wishes() })
+    const can = task === 'vision' ? { can: sees } : {}
+    const choices = await chooseForSideTask({ settings, main, fallbacks: fallbacks(), wishes: wishes(), ...can })
     const [first, ...others] = await Promise.all(choices.map(endpointOf))
     if (!first)
       throw new HermesError(`No model can do ${task}; name one as auxiliary.${task} in config.yaml.`, {

@@ -12,8 +12,8 @@ export interface SideTaskOptions {
   /** `fallback_providers`. */
   readonly fallbacks: readonly ModelChoice[]
   readonly wishes: Omit<ModelWishes, 'asked' | 'session'>
-  /** Leaves out models that do not know what the task needs, such as images. Default: all know it. */
-  readonly can?: (choice: ModelChoice) => boolean
+  /** Whether a model can do what the task needs, such as look at an image. Default: all can. */
+  readonly can?: (choice: ModelChoice) => boolean | Promise<boolean>
 }
 
 /** Small models that do side tasks where a provider has to stand in and names none itself. */
@@ -31,17 +31,19 @@ const FIRST = ['openrouter', 'custom', 'anthropic']
  * Who does a side task, most wanted first: the model config.yaml names for it, else that of the session; then its own `fallback_chain`,
  * and `fallback_providers`. Only where the model of the session cannot do it, such as look at an image, providers whose key is there
  * come after these, and never in place of a model on the own machine: what is said to it may not be meant for others. Empty when
- * nobody can. Pure.
+ * nobody can.
  * @throws HermesError as {@link chooseModel} does, for a model that config.yaml names for the task.
  */
-export function chooseForSideTask(options: SideTaskOptions): readonly ModelChoice[] {
+export async function chooseForSideTask(options: SideTaskOptions): Promise<readonly ModelChoice[]> {
   const { settings, main, fallbacks, wishes, can = () => true } = options
   const named = namedFor(options)
   const chain = chooseFallbacks(settings?.fallback_chain ?? [], wishes).choices
   const isLocal = PROVIDERS.some(({ id, local }) => local && id === main.catalogueId)
-  const others = named || isLocal || can(main) ? [] : withKey(wishes)
+  const others = named || isLocal || (await can(main)) ? [] : withKey(wishes)
   const inOrder = named ? [named, ...chain] : [main, ...chain, ...fallbacks, ...others]
-  return inOrder.filter(can).filter((choice, index, all) => all.findIndex((other) => isSame(other, choice)) === index)
+  const different = inOrder.filter((choice, index) => inOrder.findIndex((other) => isSame(other, choice)) === index)
+  const able = await Promise.all(different.map(can))
+  return different.filter((_, index) => able[index])
 }
 
 /** The model of a task, where config.yaml says any of it. */
