@@ -42,7 +42,7 @@ export interface ModelEndpoint {
   /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
   readonly cacheTtl?: '5m' | '1h'
   /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
-  readonly contextLength?: number | undefined
+  readonly contextLength?: number | (() => number | undefined) | undefined
   /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
   readonly prices?: ModelPrices | ((model: string) => Promise<ModelPrices | null>) | undefined
 }
@@ -134,8 +134,9 @@ export class Endpoint {
   /** What is known about the size of a call, for the classification of its failure. */
   sizeOf(request: ModelRequest) {
     const { contextLength } = this.options
-    if (contextLength === undefined) return {}
-    return { conversationTokens: estimateTokens(request.messages), windowTokens: contextLength }
+    const windowTokens = typeof contextLength === 'function' ? contextLength() : contextLength
+    if (windowTokens === undefined) return {}
+    return { conversationTokens: estimateTokens(request.messages), windowTokens }
   }
 
   /** One request on its wire; what its headers say about limits is kept. */

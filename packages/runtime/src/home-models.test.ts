@@ -70,6 +70,14 @@ describe('HomeModels', () => {
     expect(await open().window(choice())).toBe(32_768)
   })
 
+  it('knows a window without waiting once it was looked up, or where it is configured', async () => {
+    const models = open()
+    expect(models.knownWindow({ ...choice(), contextLength: 30_000 })).toBe(30_000)
+    expect(models.knownWindow(choice())).toBeUndefined()
+    await models.window(choice())
+    expect(models.knownWindow(choice())).toBe(256_000)
+  })
+
   it('takes the next smaller usual window where a refusal names none', async () => {
     server.enqueue(tooLong('Input is too long for requested model.'))
     await expect(ask(open(), 'word '.repeat(20_000))).rejects.toThrow()

@@ -27,6 +27,7 @@ export class HomeModels {
   readonly #options: HomeModelsOptions
   readonly #closing = new AbortController()
   readonly #windows = new Map<string, Promise<number>>()
+  readonly #known = new Map<string, number>()
   readonly #looked = new Set<string>()
   #directory: Promise<ModelDirectory> | null = null
 
@@ -59,7 +60,14 @@ export class HomeModels {
 
   async #lookUp(choice: ModelChoice): Promise<number> {
     const directory = await this.directory()
-    return (await directory.window(toAsked(choice))).value
+    const { value } = await directory.window(toAsked(choice))
+    this.#known.set(keyOf(choice), value)
+    return value
+  }
+
+  /** The window as far as it is configured or was looked up; a session that is long enough for it to matter has asked. */
+  knownWindow(choice: ModelChoice): number | undefined {
+    return choice.contextLength ?? this.#known.get(keyOf(choice))
   }
 
   /** Whether a chosen model can look at images; `true` where nobody says. */

@@ -5,7 +5,7 @@ import type { ModelChoice } from './model-choice.js'
 /** A choice in the terms of a model client. */
 export function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
-  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices'>> & {
+  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength'>> & {
     readonly credentials: CredentialSource | null
   },
 ): ModelEndpoint {

@@ -627,6 +627,7 @@ class HomeRuntime implements Runtime {
           cacheTtl,
           credentials,
           prices: this.models.pricesOf(choice, cacheTtl),
+          contextLength: () => this.models.knownWindow(choice),
         },
       ),
       fallbacks: await Promise.all(fallbacks.map((one) => this.#endpointOf(one))),
@@ -658,6 +659,7 @@ class HomeRuntime implements Runtime {
       fetch: this.fetchTo(choice.baseUrl),
       cacheTtl,
       prices: this.models.pricesOf(choice, cacheTtl),
+      contextLength: () => this.models.knownWindow(choice),
       credentials: await this.credentialsFor(choice),
     })
   }
