@@ -124,6 +124,12 @@ export interface HermesConfig {
   readonly checkpoints: CheckpointSettings
   readonly command_allowlist: readonly string[]
   readonly bedrock: BedrockSettings
+  readonly database: {
+    /** `delete` for disks on which a write-ahead log does not work; network file systems are noticed without it. Default `wal`. */
+    readonly journal_mode: 'wal' | 'delete'
+    /** `normal` survives a kill of every process, `full` also a power loss. Default `normal`. */
+    readonly synchronous: 'normal' | 'full'
+  }
   readonly prompt_caching: {
     /** How long a provider with marks for its cache keeps a prefix; an hour costs more to write. Default `5m`. */
     readonly cache_ttl: '5m' | '1h'

@@ -89,6 +89,7 @@ describe('loadConfig', () => {
         },
         command_allowlist: [],
         bedrock: { guardrail: { stream_processing_mode: 'async', trace: 'disabled' } },
+        database: { journal_mode: 'wal', synchronous: 'normal' },
         prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: {} },
         security: { redact_secrets: true },

@@ -365,6 +365,8 @@ class HomeRuntime implements Runtime {
       clock: this.#clock,
       logger: this.#logger,
       rescueDir: this.#options.tempDir,
+      journal: this.config.database.journal_mode,
+      sync: this.config.database.synchronous,
     })
     this.#dailyBackup ??= startDailyBackup(this.backups(), { path, logger: this.#logger })
     return this.#storage
