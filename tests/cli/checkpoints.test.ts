@@ -153,7 +153,7 @@ describe('hermes checkpoints', () => {
 describe('hermes sessions fork and tree', () => {
   it('copies a conversation up to a message, goes on there, and shows where it came from', async () => {
     server.setHandler(({ body }) => ({ text: `Answer ${body.messages.length}.` }))
-    const [{ sessionId }] = parseEvents((await chat('One.', '--json')).stdout) as [{ sessionId: string }]
+    const { sessionId } = parseEvents((await chat('One.', '--json')).stdout)[0]!
     await chat('Two.', '-r', sessionId)
     await hermes('sessions', 'rename', sessionId, 'Plan')
     const shown = await hermes('sessions', 'show', sessionId)
