@@ -8,6 +8,7 @@ import { bundle } from '../scripts/build.mjs'
 import { acpServer } from './acp.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { keystrokeEcho } from './echo.mjs'
+import { executeCode } from './execute-code.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { isolation } from './isolation.mjs'
 import { createWorkspace } from './measure.mjs'
@@ -26,6 +27,7 @@ const SCENARIOS = {
   echo: keystrokeEcho,
   store: sessionStore,
   checkpoint: checkpoints,
+  'execute-code': executeCode,
   isolation,
   size: installedSize,
 }

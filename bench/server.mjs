@@ -1,8 +1,8 @@
 // A chat-completions server with no latency of its own, as a process of its own: it asks for `turns` tool calls after each user
 // message, then answers with a text. Started with fork(); configured and read over IPC:
-//   parent sends { type: 'script', turns, tool?, args?, text? }   answered by { type: 'ready' }; forgets what was recorded
+//   parent sends { type: 'script', turns, tool?, args?, calls?, text? }   answered by { type: 'ready' }; forgets what was recorded
 //   parent sends { type: 'take' }                                 answered by { type: 'requests', requests: [{ atMs, body }] }
-// Without `tool` it calls the first one the request defines; without `args` it fills what that tool's schema requires.
+// `calls` are [{ tool, args }], one for each turn. Without `tool` it calls the first one the request defines; without `args` it fills what that tool's schema requires.
 import { createServer } from 'node:http'
 
 let script = { turns: 0 }
@@ -25,7 +25,9 @@ function answer(response, body) {
   const send = (choice, rest) =>
     response.write(`data: ${JSON.stringify({ ...base, choices: choice ? [choice] : [], ...rest })}\n\n`)
   const isCall = answered < script.turns && body.tools?.length > 0
-  const delta = isCall ? { tool_calls: [toolCall(body.tools)] } : { content: script.text ?? 'All read.' }
+  const delta = isCall
+    ? { tool_calls: [toolCall(body.tools, script.calls?.[answered] ?? script)] }
+    : { content: script.text ?? 'All read.' }
 
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   send({ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null })
@@ -34,9 +36,9 @@ function answer(response, body) {
   response.end('data: [DONE]\n\n')
 }
 
-function toolCall(tools) {
-  const tool = tools.find((item) => item.function.name === script.tool) ?? tools[0]
-  const args = script.args ?? required(tool.function.parameters)
+function toolCall(tools, wanted) {
+  const tool = tools.find((item) => item.function.name === wanted.tool) ?? tools[0]
+  const args = wanted.args ?? required(tool.function.parameters)
   return {
     index: 0,
     id: `call_${requests.length}`,

@@ -5,6 +5,7 @@ describe('resolveToolsets', () => {
   it('follows includes, applies disabled last and sorts', () => {
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['clarify', 'todo'] })).toEqual([
       'delegate_task',
+      'execute_code',
       'memory',
       'patch',
       'process',

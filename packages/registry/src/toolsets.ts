@@ -11,7 +11,7 @@ const set = (description: string, tools: readonly string[], includes: readonly s
   Object.freeze({ description, tools: Object.freeze([...tools]), includes: Object.freeze([...includes]) })
 
 const CORE = ['file', 'terminal', 'todo', 'clarify']
-const EVERYDAY = [...CORE, 'memory', 'delegation']
+const EVERYDAY = [...CORE, 'memory', 'delegation', 'code_execution']
 
 /** The built-in toolsets. Frozen: sets of plugins and MCP servers are merged on read, from the tools that name them. */
 export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({

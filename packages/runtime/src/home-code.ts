@@ -6,32 +6,39 @@ import { isolationOf } from './isolation-options.js'
 
 /** The programs of one agent. */
 export interface HomeCode {
+  readonly timeoutMs: number
+  readonly maxCalls: number
   /** Loads what runs them, the first time. */
   open(): Promise<CodeHost>
   close(): Promise<void>
 }
 
 /** Where `execute_code` runs programs for an agent of this home. */
-export function openHomeCode(options: EnvironmentRequest): HomeCode {
+export function openHomeCode(request: EnvironmentRequest): HomeCode {
+  const { timeout, max_tool_calls: maxCalls } = request.config.code_execution
+  const limits = { timeoutMs: timeout * 1000, maxCalls }
   let host: Promise<CodeHost> | null = null
   return {
-    open: () => (host ??= createHost(options)),
+    ...limits,
+    open: () => (host ??= createHost(request, limits)),
     close: async () => (await host?.catch(() => null))?.close(),
   }
 }
 
-async function createHost(options: EnvironmentRequest): Promise<CodeHost> {
+async function createHost(
+  request: EnvironmentRequest,
+  limits: Pick<HomeCode, 'timeoutMs' | 'maxCalls'>,
+): Promise<CodeHost> {
   const { createCodeHost } = await import('@hermes/sandbox/execute-code')
-  const { config, home, userHome, cwd, tempDir, env, secretNames, logger, clock } = options
-  const isolation = isolationOf(options)
+  const { home, userHome, cwd, tempDir, env, secretNames, logger, clock } = request
+  const isolation = isolationOf(request)
   return createCodeHost({
+    ...limits,
     tempDir,
     env: filterEnvironment(env, { secretNames }),
     home: userHome,
     outputDir: homeLayout(home).outputs,
     workspace: cwd,
-    timeoutMs: config.code_execution.timeout * 1000,
-    maxCalls: config.code_execution.max_tool_calls,
     logger,
     clock,
     ...(isolation === null ? {} : { isolation }),

@@ -531,7 +531,7 @@ class HomeRuntime implements Runtime {
       ...snapshots,
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
-      code: (code ?? openHomeCode(this.#environmentRequest(this.#options.cwd))).open,
+      code: code ?? openHomeCode(this.#environmentRequest(this.#options.cwd)),
       mixture: Object.keys(this.config.moa.presets).length > 0 ? () => this.#mixtureClient() : null,
       // For a list of tools it does not matter how a child would be made.
       delegation:

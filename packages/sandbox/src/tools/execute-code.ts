@@ -12,9 +12,9 @@ const parameters = {
     language: { type: 'string', enum: ['python', 'javascript'], default: 'python' },
     keep: {
       type: 'boolean',
-      description: 'Run in an interpreter that stays, with the variables of earlier kept programs',
+      description: 'Keep variables for later programs with keep',
     },
-    reset: { type: 'boolean', description: 'Start with a fresh one' },
+    reset: { type: 'boolean', description: 'Forget them first' },
   },
   required: ['code'],
 } as const
@@ -23,29 +23,36 @@ type Args = FromSchema<typeof parameters>
 
 /** What the tools of this package need. */
 export interface SandboxToolServices {
-  /** Opened with the first program; `null` where none may run. */
-  readonly code: (() => Promise<CodeHost>) | null
+  /** `null` where no program may run. */
+  readonly code: {
+    /** What runs programs; made with the first one. */
+    open(): Promise<CodeHost>
+    /** Default 120,000. */
+    readonly timeoutMs?: number
+    /** Default 50. */
+    readonly maxCalls?: number
+  } | null
 }
 
 /** Runs a program that calls tools, so that what it does not print costs no context. */
-export const createExecuteCodeTool = ({ code }: SandboxToolServices) =>
+export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =>
   defineTool<Args>({
     name: 'execute_code',
     toolset: 'code_execution',
-    description: describe([]),
-    describe,
+    description: 'Run a program that calls tools; only what it prints comes back.',
+    describe: (names) => describe(scriptToolNames(names), programs),
     parameters,
-    available: () => code !== null && process.platform !== 'win32',
+    available: () => programs !== null && process.platform !== 'win32',
     concurrency: 'exclusive',
     refundsTurn: true,
     icon: '🧬',
     summarize: ({ code: text, language }) => `${language}: ${text.trim().split('\n')[0]}`,
     async execute(args, context) {
-      if (code === null || process.platform === 'win32')
+      if (programs === null || process.platform === 'win32')
         return failure('execute_code is not available here. Use normal tool calls instead.')
       if (!context.tools) return failure('A program cannot run programs. Call the function in the same one.')
       if (args.code.trim() === '' && !args.reset) return failure('code is empty.')
-      const host = await code()
+      const host = await programs.open()
       const where = { language: args.language, code: args.code, cwd: workingFolder(context, host) }
       const permit = await context.permit(codeAction(where))
       const { tools, sessionId, signal } = context
@@ -62,12 +69,11 @@ export const createExecuteCodeTool = ({ code }: SandboxToolServices) =>
     },
   })
 
-function describe(names: readonly string[]): string {
-  const tools = scriptToolNames(names)
-  const list = tools.length === 0 ? 'the tools of this session' : tools.join(', ')
-  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, and cutting large results down before you read them. Not for a single call, or where you must judge a full result yourself.
-Python: \`from hermes_tools import ${tools[0] ?? 'read_file'}\`. JavaScript: the same with \`import { … }\`, ES module, \`await\` each call.
-There: ${list}. Parameters as you know them; results are dicts (read_file: content without line numbers; terminal: output, exit_code), {"error": …} on failure. Calls may run side by side in threads or promises. Use them for files and commands, the standard library for the rest. 120 s, 50 calls, 50 KB of output.`
+function describe(tools: readonly string[], limits: SandboxToolServices['code']): string {
+  const { timeoutMs = 120_000, maxCalls = 50 } = limits ?? {}
+  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, cutting large results down. Not for a single call, or a result you must judge in full.
+Python: \`from hermes_tools import …\`. JavaScript: an ES module, \`import { … } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
+Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": …} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
 }
 
 /** Programs run on this machine; where the agent works on another one, its directory means nothing here. */

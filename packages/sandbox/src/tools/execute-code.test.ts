@@ -1,0 +1,98 @@
+import type { ToolCaller, ToolContext } from '@hermes/contracts/tool'
+import { createToolRegistry } from '@hermes/registry'
+import { describe, expect, it } from 'vitest'
+import { codeScene } from '../execute-code/__fixtures__/code-scene.js'
+import { testPermit } from '../testing/permit.js'
+import { createExecuteCodeTool } from './index.js'
+
+const content = [{ type: 'text', text: 'from a page', origin: 'external' }] as const
+const tools: ToolCaller = {
+  definitions: [{ name: 'read_file', description: 'Reads.', parameters: { type: 'object', properties: { path: {} } } }],
+  call: async () => ({ content, isError: false }),
+}
+
+async function setUp() {
+  const { host, directory } = await codeScene()
+  const registry = createToolRegistry({ tools: [createExecuteCodeTool({ code: { open: async () => host } })] })
+  const actions: unknown[] = []
+  const context = {
+    sessionId: 's',
+    signal: new AbortController().signal,
+    environment: { backend: 'local', cwd: () => directory } as ToolContext['environment'],
+    permit: async (action) => {
+      actions.push(action)
+      return testPermit(action)
+    },
+    progress: () => undefined,
+    tools,
+  } as Partial<ToolContext> as ToolContext
+  const call = (args: object, more: Partial<ToolContext> = {}) =>
+    registry.dispatch('execute_code', args as never, { ...context, ...more })
+  const text = async (args: object, more?: Partial<ToolContext>) => {
+    const { content, isError } = await call(args, more)
+    return `${isError ? 'error: ' : ''}${content.map((part) => ('text' in part ? part.text : '')).join('')}`
+  }
+  return { registry, call, text, actions, directory }
+}
+
+describe('the tool execute_code', () => {
+  it('asks for leave to run the code, and gives output, status, calls and time', async () => {
+    const { call, actions, directory } = await setUp()
+    const outcome = await call({ code: 'print(6 * 7)' })
+    expect(outcome.content).toMatchObject([
+      { text: expect.stringMatching(/^42\n\[success · 0 tool calls · \d+\.\d s\]$/) },
+    ])
+    expect(outcome.data).toEqual({
+      status: 'success',
+      output: '42\n',
+      errors: '',
+      tool_calls_made: 0,
+      duration_seconds: expect.any(Number),
+    })
+    const argv = ['python3', '-c', 'print(6 * 7)']
+    expect(actions).toEqual([{ type: 'spawn', command: 'python3', argv, cwd: directory, backend: 'local' }])
+  })
+
+  it('marks what may hold text from outside', async () => {
+    const { call } = await setUp()
+    const { content: got } = await call({ code: 'from hermes_tools import read_file\nprint(read_file("a"))' })
+    expect(got).toMatchObject([{ text: expect.stringContaining('from a page'), origin: 'external' }])
+  })
+
+  it('fails with what the program wrote, or with what was wrong about the call', async () => {
+    const { text } = await setUp()
+    expect(await text({ code: 'print(1)\n1/0' })).toMatch(/^error: 1\nTraceback[\s\S]*ZeroDivisionError.*\n\[error · 0/)
+    expect(await text({ code: ' ' })).toBe('error: code is empty.')
+    expect(await text({ code: '1', language: 'ruby' })).toMatch(/^error: Invalid arguments/)
+    expect(await text({ code: '1' }, { tools: undefined })).toMatch(/^error: A program cannot run programs/)
+  })
+
+  it('starts beside its own folders where the agent works on another machine', async () => {
+    const { text, directory } = await setUp()
+    const environment = { backend: 'ssh', cwd: () => '/far/away' } as ToolContext['environment']
+    expect(await text({ code: 'import os; print(os.getcwd())' }, { environment })).toContain(`${directory}/t\n`)
+  })
+
+  it('keeps an interpreter and forgets it', async () => {
+    const { text } = await setUp()
+    await text({ code: 'x = 1', keep: true })
+    expect(await text({ code: 'print(x)', keep: true })).toMatch(/^1\n/)
+    expect(await text({ code: 'print(x)', keep: true, reset: true })).toMatch(/NameError/)
+  })
+
+  it('tells of the tools beside it and of its limits, and is missing where nothing may run', async () => {
+    const { registry } = await setUp()
+    const reader = {
+      name: 'read_file',
+      toolset: 'file',
+      description: '',
+      parameters: { type: 'object' },
+      execute: () => '',
+    }
+    registry.register(reader)
+    registry.register({ ...reader, name: 'todo_read' })
+    const shown = (await registry.definitions()).find(({ name }) => name === 'execute_code')!.description
+    expect(shown).toMatch(/There: read_file\.\n[\s\S]*120 s, 50 calls, 50 KB/)
+    expect(await createToolRegistry({ tools: [createExecuteCodeTool({ code: null })] }).definitions()).toEqual([])
+  })
+})

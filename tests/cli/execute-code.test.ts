@@ -1,0 +1,68 @@
+// Programs that the model writes call its tools through the built CLI.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkPrefix } from '@hermes/testkit'
+import { expect, it } from 'vitest'
+import { parseEvents, runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
+const chat = (...args: string[]) =>
+  runCli(['chat', '--base-url', scene.server.baseUrl, '-m', 'm', '-t', 'hermes-cli,code_execution', ...args], scene)
+const answerOf = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
+
+const program = (code: string, more: object = {}) => ({
+  toolCalls: [{ name: 'execute_code', args: { code, ...more } }],
+})
+
+it.each([
+  [
+    'python',
+    'from hermes_tools import search_files, read_file\nfound = search_files("needle", output_mode="files_only", limit=100)\nnames = sorted(found["files"])\nprint(len(names), read_file(names[-1])["content"])',
+  ],
+  [
+    'javascript',
+    'import { search_files, read_file } from "hermes_tools"\nconst { files } = await search_files({ pattern: "needle", output_mode: "files_only", limit: 100 })\nconst last = files.sort().at(-1)\nconsole.log(files.length, (await read_file(last)).content)',
+  ],
+] as const)('brings back what a program of %s prints, and shows its progress', async (language, code) => {
+  const { server, cwd } = scene
+  await mkdir(join(cwd, 'data'))
+  for (let at = 10; at < 40; at++)
+    await writeFile(join(cwd, 'data', `${at}.txt`), at % 3 === 0 ? `needle of ${at}` : 'hay')
+  server.enqueue(program(code, { language }), { text: 'Ten.' })
+  const { exitCode, stdout, stderr } = await chat('--json', '-q', 'Count the needles.')
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+  expect(answerOf(1)).toMatch(/10 needle of 39\\n\[success · 2 tool calls · /)
+  expect(checkPrefix(server.requests[0]!, server.requests[1]!)).toBeNull()
+  const events = parseEvents(stdout)
+  const progress = events.flatMap((event) => (event.type === 'tool-progress' ? [event.text] : []))
+  expect(progress).toEqual(['1/1 calls', '2/2 calls'])
+  expect(events.find((event) => event.type === 'tool-end')).toMatchObject({
+    isError: false,
+    data: { status: 'success', tool_calls_made: 2, errors: '' },
+  })
+})
+
+it('refuses within a program what it refuses outside, and the program goes on', async () => {
+  const { server } = scene
+  const code =
+    'from hermes_tools import terminal\nprint(terminal("r" + "m -rf ../work")["error"])\nprint(terminal("cd /tmp && pwd")["output"], terminal("pwd")["output"])'
+  server.enqueue(program(code), program('import subprocess'), { text: 'Done.' })
+  expect((await chat('-q', 'Clean up.')).exitCode).toBe(0)
+  expect(answerOf(1)).toMatch(/Not permitted \(recursive-delete\)/)
+  expect(answerOf(1)).toMatch(/\/tmp \/tmp\\n\[success · 3 tool calls/)
+  expect(answerOf(2)).toMatch(/Not permitted \(inline-code\)/)
+})
+
+it('knows no keys, and describes only the tools of the session', async () => {
+  const { server } = scene
+  server.enqueue(program('import os\nprint([n for n in os.environ if "KEY" in n])'), { text: 'None.' })
+  const { exitCode } = await runCli(
+    ['chat', '--base-url', server.baseUrl, '-m', 'm', '-t', 'code_execution,file', '-q', 'Which keys?'],
+    { ...scene, env: { OPENAI_API_KEY: 'sk-test', MY_KEY: 'x' } },
+  )
+  expect(exitCode).toBe(0)
+  expect(answerOf(1)).toMatch(/"\[\]\\n\[success · 0 tool calls/)
+  const tools = JSON.stringify(scene.server.requests[0]!.body)
+  expect(tools).toContain('There: patch, read_file, search, search_files, write_file.')
+})
