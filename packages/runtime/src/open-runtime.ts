@@ -8,14 +8,7 @@ import {
   createSessionId,
   type Delegation,
 } from '@hermes/agent-core'
-import {
-  appendPermission,
-  type HermesConfig,
-  homeLayout,
-  loadConfig,
-  loadPermissions,
-  loadSecrets,
-} from '@hermes/config'
+import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
@@ -23,7 +16,7 @@ import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type KeyLimits, type ModelEndpoint, type ResilientModelClient } from '@hermes/models'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
-import { createOriginFetch, createPolicy, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
+import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { type Backups, openBackups, openStorage, type Storage } from '@hermes/storage'
 import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
@@ -38,6 +31,7 @@ import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from
 import { type HomeCode, openHomeCode } from './home-code.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
+import { type HomePolicy, openHomePolicy } from './home-policy.js'
 import {
   childLineage,
   delegationLimits,
@@ -156,6 +150,8 @@ export interface Runtime {
   /** What is wrong with the home, a line each; the runtime works all the same. */
   readonly problems: readonly string[]
   readonly policy: Policy
+  /** What the policy goes by, and what it would decide. */
+  readonly permissions: Pick<HomePolicy, 'settings' | 'explain' | 'rulesOfNoTool'>
   /** What agents remember across sessions; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
   /** What is known about models, loaded on first use. */
@@ -271,6 +267,7 @@ class HomeRuntime implements Runtime {
   readonly config: HermesConfig
   readonly problems: readonly string[]
   readonly policy: Policy
+  readonly permissions: HomePolicy
   readonly checkpoints: HomeCheckpoints
   readonly #options: RuntimeOptions
   readonly #loaded: Loaded
@@ -343,19 +340,19 @@ class HomeRuntime implements Runtime {
       clock: this.#clock,
       logger: this.#logger,
     })
-    this.policy = createPolicy({
-      mode: options.yolo || loaded.config.approvals.mode === 'off' ? 'off' : 'ask',
-      rules: loaded.rules,
+    this.permissions = openHomePolicy({
       home,
       userHome,
-      workspace: [cwd],
-      denyGlobs: loaded.config.approvals.deny,
-      allowlist: loaded.config.command_allowlist,
-      approvalTimeoutMs: loaded.config.approvals.timeout * 1000,
+      cwd,
+      yolo: options.yolo ?? false,
+      config,
+      rules: loaded.rules,
+      storage: () => this.storage(),
+      redactor: () => this.#redact([]),
       clock: this.#clock,
-      onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
       logger: this.#logger,
     })
+    this.policy = this.permissions.policy
   }
 
   storage(): Promise<Storage> {
@@ -738,6 +735,7 @@ class HomeRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
+    await this.permissions.flush()
     const storage = await this.#storage?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()

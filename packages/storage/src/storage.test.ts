@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage, type StorageOptions } from './index.js'
-import { testLedger, testStore } from './testing/index.js'
+import { testApprovalStore, testAuditLog, testLedger, testStore } from './testing/index.js'
 
 async function open(options: Omit<StorageOptions, 'path'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
@@ -20,5 +20,19 @@ testLedger({
   create: async () => {
     const { store, close } = await open()
     return { ledger: store.ledger, close }
+  },
+})
+
+testAuditLog({
+  create: async () => {
+    const { store, close } = await open()
+    return { audit: store.audit, close }
+  },
+})
+
+testApprovalStore({
+  create: async () => {
+    const { store, close } = await open()
+    return { approvals: store.approvals, close }
   },
 })

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
+import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
 import type { SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
 import type { Learnings } from './learnings.js'
 
@@ -196,6 +197,10 @@ export interface Storage extends SessionStore {
   readonly learnings: Learnings
   /** Every finished model call, side tasks included; also of sessions that are gone. */
   readonly ledger: UsageLedger
+  /** What the policy decided, also in sessions that are gone. */
+  readonly audit: AuditLog
+  /** Questions to a person that are not answered, or whose answer was not used yet. */
+  readonly approvals: ApprovalStore
   /** Tokens and money of one session so far; `null` when there is no such session. */
   usage(sessionId: string): Promise<Usage | null>
   /** What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. */

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Storage, StorageOptions } from '../storage.js'
+import { StoredApprovals } from './approvals.js'
+import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
 import { checkFile, hasLeftOverLog } from './health.js'
@@ -65,6 +67,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     ledger: new UsageBook(connection),
+    audit: new AuditTrail(connection),
+    approvals: new StoredApprovals(connection),
     learnings: {
       save: async (learning) => (await learnings()).save(learning),
       find: async (filter) => (await learnings()).find(filter),

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Logger, silentLogger } from '@hermes/contracts'
+import type { Subject } from '@hermes/contracts/policy'
+import { createMemoryApprovalStore } from '@hermes/safety'
+import { testApprovalStore } from '@hermes/storage/testing'
+import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openRuntime, type Runtime } from './index.js'
+
+let server: ModelServer
+let temporary: Awaited<ReturnType<typeof temporaryHome>>
+const open: Runtime[] = []
+
+beforeEach(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  await mkdir(join(temporary.path, 'home', '.hermes'), { recursive: true })
+  await mkdir(join(temporary.path, 'work', 'dist'), { recursive: true })
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), 'approvals: {timeout: 1}\n')
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((runtime) => runtime.close()))
+  await server.close()
+  await temporary.remove()
+})
+
+async function openHome(options: { readonly logger?: Logger; readonly env?: Record<string, string> } = {}) {
+  const runtime = await openRuntime({
+    home: join(temporary.path, 'home', '.hermes'),
+    userHome: join(temporary.path, 'home'),
+    env: { PATH: process.env['PATH']!, ...options.env },
+    cwd: join(temporary.path, 'work'),
+    user: 'ada',
+    tempDir: temporary.path,
+    surface: 'test',
+    logger: options.logger ?? silentLogger,
+  })
+  open.push(runtime)
+  return runtime
+}
+
+const subject: Subject = { sessionId: 's', surface: 'test', agentPath: ['root'], origin: 'model', tainted: false }
+const spawn = (command: string) =>
+  ({ type: 'spawn', command, cwd: join(temporary.path, 'work'), backend: 'local' }) as const
+const dist = () => join(temporary.path, 'work', 'dist')
+
+it('parks a run whose question nobody answers; answered from another process it goes on', async () => {
+  server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf dist' } }] }, { text: 'Gone.' })
+  const first = await openHome()
+  const { agent } = await first.createAgent({ baseUrl: server.baseUrl, model: 'm' })
+  first.policy.listen(agent.sessionId, () => undefined)
+  const parked = await agent.run('Clean up.').result
+  expect(parked).toMatchObject({ status: 'parked', pending: [expect.any(String)] })
+  expect(existsSync(dist())).toBe(true)
+  await first.close()
+
+  const other = await openHome()
+  const [waiting] = await (await other.storage()).approvals.pending()
+  expect(waiting).toMatchObject({
+    id: parked.pending![0],
+    question: { subject: { toolName: 'terminal', user: 'ada' } },
+  })
+  expect(await other.policy.answer(waiting!.id, 'once', 'ada')).toBe(true)
+
+  const last = await openHome()
+  const storage = await last.storage()
+  const session = (await storage.getSession(agent.sessionId))!
+  const resumed = await last.createAgent({ session, baseUrl: server.baseUrl, model: 'm' })
+  expect(await resumed.agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Gone.' })
+  expect(existsSync(dist())).toBe(false)
+  expect(await storage.approvals.pending()).toEqual([])
+  await last.close()
+
+  const audit = await (await (await openHome()).storage()).audit.list({ toolName: 'terminal' })
+  expect(audit.map(({ decision, rule, by }) => ({ decision, rule, by })).reverse()).toEqual([
+    { decision: 'ask', rule: 'recursive-delete', by: null },
+    { decision: 'parked', rule: 'recursive-delete', by: null },
+    { decision: 'allow', rule: 'recursive-delete', by: 'ada' },
+  ])
+})
+
+it('writes "always" of another process into permissions.yaml, where it counts at once', async () => {
+  const [first, other] = [await openHome(), await openHome()]
+  first.policy.listen('*', () => undefined)
+  const asked = await first.policy.decide(spawn('rm -rf dist'), subject)
+  if (asked.type !== 'ask') throw new Error('expected a question')
+  await other.policy.answer(asked.approvalId, 'always')
+  expect(await readFile(join(temporary.path, 'home', '.hermes', 'permissions.yaml'), 'utf8')).toBe(
+    'terminal(rm -rf dist): allow\n',
+  )
+  expect(await first.policy.settled(asked.approvalId)).toMatchObject({ type: 'allow', choice: 'always' })
+  const again = await first.policy.decide(spawn('rm -rf dist'), { ...subject, sessionId: 'another' })
+  expect(again.type).toBe('allow')
+})
+
+it('writes decisions down by the time it is closed, without secrets of the home, and none for reading', async () => {
+  const first = await openHome({ env: { OPENAI_API_KEY: 'sk-canary-0123456789' } })
+  await first.policy.decide({ type: 'read', path: '/tmp/x', backend: 'local' }, subject)
+  await first.policy.decide(spawn('echo sk-canary-0123456789'), subject)
+  await first.policy.decide(spawn('rm -rf /'), subject)
+  await first.close()
+  const { audit } = await (await openHome()).storage()
+  expect((await audit.list()).map(({ action, decision, rule }) => `${decision} ${rule}: ${action}`)).toEqual([
+    'deny delete-system: Run rm -rf /',
+    'allow default: Run echo [REDACTED]',
+  ])
+  expect(await audit.verify()).toMatchObject({ type: 'intact', records: 2 })
+})
+
+it('touches no store for what is only read', async () => {
+  const runtime = await openHome()
+  await runtime.policy.decide({ type: 'read', path: '/tmp/x', backend: 'local' }, subject)
+  await runtime.close()
+  expect(existsSync(join(temporary.path, 'home', '.hermes', 'state.db'))).toBe(false)
+})
+
+testApprovalStore({ create: () => ({ approvals: createMemoryApprovalStore() }) })

@@ -1,0 +1,131 @@
+import { appendPermission, type HermesConfig } from '@hermes/config'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { Action, ApprovalStore, AuditRecord, AuditSink, Policy, Subject } from '@hermes/contracts/policy'
+import { createPolicy, createRedactor, type JudgeSettings, type PermissionRule } from '@hermes/safety'
+import type { Explanation } from '@hermes/safety/explain'
+import type { Storage } from '@hermes/storage'
+
+/** The policy of a home, with what it goes by and what it leaves. */
+export interface HomePolicy {
+  readonly policy: Policy
+  readonly settings: JudgeSettings
+  /** What would be decided, and why; asks nobody and keeps nothing. */
+  explain(action: Action, subject: Subject): Promise<Explanation>
+  /** Rules about tools that none of `toolNames` is. */
+  rulesOfNoTool(toolNames: readonly string[]): Promise<readonly string[]>
+  /** Writes down the decisions that are waiting. Never rejects. */
+  flush(): Promise<void>
+}
+
+/** Options of {@link openHomePolicy}. */
+export interface HomePolicyOptions {
+  readonly home: string
+  readonly userHome: string
+  readonly cwd: string
+  readonly yolo: boolean
+  readonly config: Pick<HermesConfig, 'approvals' | 'command_allowlist'>
+  readonly rules: readonly PermissionRule[]
+  /** Opened by the first decision worth writing down, and by the first question. */
+  readonly storage: () => Promise<Pick<Storage, 'audit' | 'approvals'>>
+  /** Takes the secrets of the home out of a text; called once, when there is the first text. */
+  readonly redactor: () => (text: string) => string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const POLL_MS = 1_000
+
+/** Opens the policy of a home: its questions and decisions are kept in the store. */
+export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
+  const { home, userHome, cwd, yolo, config, rules, storage, clock, logger } = options
+  const settings: JudgeSettings = {
+    mode: yolo || config.approvals.mode === 'off' ? 'off' : 'ask',
+    rules,
+    home,
+    userHome,
+    workspace: [cwd],
+    denyGlobs: config.approvals.deny,
+    allowlist: config.command_allowlist,
+  }
+  const audit = new LateAudit(options)
+  const policy = createPolicy({
+    ...settings,
+    audit,
+    approvals: lateApprovals(async () => (await storage()).approvals),
+    approvalTimeoutMs: config.approvals.timeout * 1000,
+    approvalPollMs: POLL_MS,
+    onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
+    redact: lateRedact(options.redactor),
+    clock,
+    logger,
+  })
+  const explaining = () => import('@hermes/safety/explain')
+  return {
+    policy,
+    settings,
+    explain: async (action, subject) => (await explaining()).explainAction(action, subject, settings),
+    rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),
+    flush: () => audit.flush(),
+  }
+}
+
+/** Known values go, and so does what looks like a secret. */
+function lateRedact(redactor: HomePolicyOptions['redactor']): (text: string) => string {
+  const { redactShapes } = createRedactor({ secrets: [] })
+  let redactValues: ((text: string) => string) | null = null
+  return (text) => {
+    redactValues ??= redactor()
+    return redactShapes(redactValues(text))
+  }
+}
+
+function lateApprovals(open: () => Promise<ApprovalStore>): ApprovalStore {
+  return {
+    put: async (approval) => (await open()).put(approval),
+    get: async (id) => (await open()).get(id),
+    pending: async (sessionId) => (await open()).pending(sessionId),
+  }
+}
+
+/** How long a decision may wait to be written down together with others. */
+const DELAY_MS = 100
+/** Of a store that takes nothing, no more than this is kept for later. */
+const MAX_WAITING = 10_000
+
+/** Takes decisions in at once and writes them down when there is time, in their order. */
+class LateAudit implements AuditSink {
+  readonly #options: Pick<HomePolicyOptions, 'storage' | 'logger'>
+  #waiting: AuditRecord[] = []
+  #writing: Promise<void> = Promise.resolve()
+  #timer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(options: Pick<HomePolicyOptions, 'storage' | 'logger'>) {
+    this.#options = options
+  }
+
+  record(entry: AuditRecord): void {
+    this.#waiting.push(entry)
+    // The process may end before it fires: whoever closes the home flushes.
+    this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS).unref()
+  }
+
+  flush(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#writing = this.#writing.then(() => this.#write())
+    return this.#writing
+  }
+
+  async #write(): Promise<void> {
+    const records = this.#waiting
+    if (records.length === 0) return
+    this.#waiting = []
+    try {
+      const { audit } = await this.#options.storage()
+      await audit.append(records)
+    } catch (error) {
+      this.#waiting = [...records, ...this.#waiting].slice(-MAX_WAITING)
+      this.#options.logger.warn('Decisions could not be written into the audit trail yet.', { error: errorLine(error) })
+    }
+  }
+}
