@@ -95,12 +95,15 @@ describe('take', () => {
   it('leaves out the checkpoints themselves when they are kept inside the workspace', async () => {
     using place = testPlace()
     const directory = join(place.root, 'own')
-    const checkpoints = createCheckpoints({ directory })
+    const checkpoints = createCheckpoints({ directory, exclude: [join(place.root, 'home')] })
+    mkdirSync(join(place.root, 'home'))
+    writeFileSync(join(place.root, 'home/state.db'), 'x')
     writeFileSync(join(place.root, 'a'), 'a')
     const first = await checkpoints.take(place.root, MANUAL)
+    writeFileSync(join(place.root, 'home/state.db'), 'y')
     const second = await checkpoints.take(place.root, MANUAL)
     expect(second.tree).toBe(first.tree)
-    expect(second.skipped).toEqual({ excluded: 1 })
+    expect(second.skipped).toEqual({ excluded: 2 })
   })
 
   it('gives each of several takers at once a number of its own', async () => {

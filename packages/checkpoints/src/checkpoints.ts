@@ -8,12 +8,15 @@ import type { Checkpoint } from './record.js'
 import { type RestoreReport, type RestoreRequest, restoreWorkspace } from './restore-workspace.js'
 import { settle, type TakeOptions, take } from './take.js'
 import type { Workspace } from './workspace.js'
+import { realPrefix } from './workspace-root.js'
 import { WorkspaceStore } from './workspace-store.js'
 
 /** Options of {@link createCheckpoints}. */
 export interface CheckpointsOptions {
-  /** Where checkpoints are kept; made with mode 0700 on first use. Absolute, links followed. */
+  /** Where checkpoints are kept; made with mode 0700 on first use. Absolute. */
   readonly directory: string
+  /** Folders left out wherever they are, as are the checkpoints themselves. Absolute. Default none. */
+  readonly exclude?: readonly string[]
   /** Default: {@link defaultLimits}. */
   readonly limits?: Partial<CheckpointLimits>
   /** Default: the machine's clock. */
@@ -67,15 +70,13 @@ export interface Checkpoints {
 
 /** Opens the checkpoints of a Hermes home. Nothing is read or made before it is needed. */
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
-  const { directory, clock = systemClock } = options
+  const { clock = systemClock } = options
+  const directory = realPrefix(options.directory)
+  const excluded = new Set([directory, ...(options.exclude ?? []).map(realPrefix)])
   const limits = { ...defaultLimits, ...options.limits }
-  const at = (root: string): Workspace => ({
-    store: WorkspaceStore.of(directory, root),
-    root,
-    directory,
-    limits,
-    clock,
-  })
+  const at = (root: string): Workspace => {
+    return { store: WorkspaceStore.of(directory, root), root, excluded, limits, clock, directory }
+  }
   const prune = (asked: PruneOptions = {}) => pruneAll(directory, { ...asked, nowMs: clock.now(), limits })
   return {
     take: async (root, asked) => take(at(root), asked),

@@ -37,8 +37,8 @@ export interface ScanOptions {
   readonly maxFileBytes: number
   /** @throws HermesError `checkpoint.too_many_files` beyond. */
   readonly maxFiles: number
-  /** Left out wherever it is: the folder that the checkpoints themselves are in. Absolute. */
-  readonly ownFolder: string
+  /** Folders left out wherever they are, the one of the checkpoints themselves among them. Absolute, links followed. */
+  readonly excluded: ReadonlySet<string>
 }
 
 /** What a walk found. */
@@ -139,7 +139,7 @@ class Walk {
 
   async #child(path: string, name: string): Promise<string> {
     const child = joinName(path, name)
-    if (isExcludedFolder(name) || `${this.#options.root}/${child}` === this.#options.ownFolder) return 'excluded'
+    if (isExcludedFolder(name) || this.#options.excluded.has(`${this.#options.root}/${child}`)) return 'excluded'
     return this.folder(child)
   }
 

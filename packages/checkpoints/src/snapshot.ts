@@ -10,7 +10,7 @@ export interface SnapshotOptions {
   readonly store: ObjectStore
   /** The file of the stat cache. */
   readonly cachePath: string
-  readonly ownFolder: string
+  readonly excluded: ReadonlySet<string>
   readonly limits: CheckpointLimits
   readonly signal: AbortSignal
 }

@@ -12,6 +12,8 @@ export interface Workspace {
   readonly root: string
   /** The folder of the checkpoints of all workspaces. */
   readonly directory: string
+  /** Folders that are left out. */
+  readonly excluded: ReadonlySet<string>
   readonly limits: CheckpointLimits
   readonly clock: Clock
 }
@@ -24,7 +26,7 @@ const USUAL_MODE = 0o755
  * @throws HermesError `checkpoint.timeout`, `checkpoint.too_many_files`, `checkpoint.too_large`.
  */
 export async function keepState(
-  { store, root, directory, limits }: Workspace,
+  { store, root, excluded, limits }: Workspace,
   objects: ObjectStore,
   signal?: AbortSignal,
 ): Promise<Snapshot & { readonly rootMode: number }> {
@@ -35,7 +37,7 @@ export async function keepState(
       root,
       store: objects,
       cachePath: store.cachePath,
-      ownFolder: directory,
+      excluded,
       limits,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })

@@ -2,7 +2,7 @@ import type { AgentHooks } from '@hermes/agent-core'
 import type { Checkpoints, TurnRecorder } from '@hermes/checkpoints'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '@hermes/checkpoints/tools'
 import { type CheckpointSettings, homeLayout } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
 import type { Action } from '@hermes/contracts/policy'
 import type { SessionStore } from '@hermes/contracts/store'
@@ -46,7 +46,8 @@ export function openHomeCheckpoints(options: HomeCheckpointsOptions): HomeCheckp
         maxTotalBytes: settings.max_total_size_mb * MIB,
         maxFileBytes: settings.max_file_size_mb * MIB,
       }
-      const checkpoints = module.createCheckpoints({ directory: homeLayout(home).checkpoints, limits, clock })
+      const directory = homeLayout(home).checkpoints
+      const checkpoints = module.createCheckpoints({ directory, exclude: [home], limits, clock })
       return { module, checkpoints, rootOf: (folder) => module.workspaceRoot(folder, { userHome, home }) }
     })
     return loading
@@ -68,6 +69,8 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #cwd: string
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
+  /** Runs whose end is being told to the recorder. */
+  #ending: Promise<unknown> = Promise.resolve()
 
   constructor(
     options: HomeCheckpointsOptions,
@@ -81,7 +84,12 @@ class RecordedAgent implements AgentCheckpoints {
         this.#runs.set(sessionId, runId)
         return undefined
       },
-      afterRun: ({ sessionId, runId }) => this.#after(sessionId, runId),
+      afterRun: ({ sessionId, runId }) => {
+        const told = this.#after(sessionId, runId).catch((error: unknown) => {
+          options.logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
+        })
+        this.#ending = Promise.all([this.#ending, told])
+      },
       ...(options.settings.enabled
         ? {
             beforeAction: async (action, about) => {
@@ -104,6 +112,7 @@ class RecordedAgent implements AgentCheckpoints {
   }
 
   async close(): Promise<void> {
+    await this.#ending
     await (await this.#recorder)?.close()
   }
 
