@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { startWriter } from './__fixtures__/run-writer.js'
+import { startScript, startWriter } from './__fixtures__/run-writer.js'
 import { temporaryPath, temporaryStore } from './__fixtures__/temporary-store.js'
 import { openBackups, openStorage } from './index.js'
 import { createStepClock } from './testing/store-case.js'
@@ -167,6 +167,18 @@ describe('a damaged file', () => {
       message: expect.stringMatching(/^.*state\.db is damaged \(.*$/),
     })
     expect(await store.getSession('a')).toMatchObject({ messageCount: 200 })
+  })
+
+  it('is not looked at while another process has it open, whose log lies beside it', async () => {
+    const { path, write } = await home()
+    await write('a', 200)
+    damage(path)
+    const { process: other, ended } = startScript('hold-open.mjs', [path])
+    await new Promise((resolve) => other.stdout.once('data', resolve))
+    appendFileSync(`${path}-wal`, 'left over')
+    expect(await (await temporaryStore({ path })).damage()).toEqual([])
+    other.kill('SIGKILL')
+    await ended
   })
 
   it('gives what can be read to a new file, and stays as it is', async () => {

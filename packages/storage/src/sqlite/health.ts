@@ -6,9 +6,15 @@ const MAX_PROBLEMS = 20
 // Kept as text, so that bundles need no further file. It has no connection to anything but the file.
 const CHECK = `
 const { parentPort, workerData } = require('node:worker_threads')
+const { readdirSync, readlinkSync } = require('node:fs')
 const Database = require(workerData.engine)
-let lines
-try {
+const attempt = (work, otherwise) => { try { return work() } catch { return otherwise } }
+const hasOpen = (pid) => attempt(() => readdirSync('/proc/' + pid + '/fd'), [])
+  .some((fd) => attempt(() => readlinkSync('/proc/' + pid + '/fd/' + fd), '') === workerData.path)
+const isUsed = () => attempt(() => readdirSync('/proc'), [])
+  .some((pid) => /^\\d+$/.test(pid) && Number(pid) !== process.pid && hasOpen(pid))
+let lines = []
+if (!workerData.unlessUsed || !isUsed()) try {
   const database = new Database(workerData.path, { readonly: true, timeout: 5000 })
   lines = database.pragma(workerData.pragma).map((row) => Object.values(row)[0]).filter((line) => line !== 'ok')
   database.close()
@@ -26,7 +32,8 @@ export function hasLeftOverLog(path: string): boolean {
 
 /**
  * What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. `quick` leaves out whether
- * indexes agree with their tables; `isBackground` keeps no process alive for it.
+ * indexes agree with their tables. `isBackground` keeps no process alive for it, and takes a file that others have open for sound: what
+ * lies beside it is theirs.
  */
 export function checkFile(
   path: string,
@@ -34,7 +41,7 @@ export function checkFile(
 ): Promise<readonly string[]> {
   const engine = createRequire(import.meta.url).resolve('better-sqlite3')
   const pragma = `${quick ? 'quick_check' : 'integrity_check'}(${MAX_PROBLEMS})`
-  const worker = new Worker(CHECK, { eval: true, workerData: { engine, path, pragma } })
+  const worker = new Worker(CHECK, { eval: true, workerData: { engine, path, pragma, unlessUsed: isBackground } })
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)

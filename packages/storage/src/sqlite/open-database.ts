@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
@@ -48,12 +48,13 @@ export async function openDatabase(options: StorageOptions): Promise<Connection>
 
 /**
  * The file is made before SQLite sees it, so that it and the files beside it are readable by its owner only; and opened for
- * writing, because SQLite would silently go on read-only.
+ * writing, because SQLite would silently go on read-only. A file that is there is never opened past SQLite: closing it again would
+ * take away the locks that other connections of this process have on it, and their log with them.
  */
 function openFile(path: string): Database.Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, 'a', 0o600))
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
     accessSync(dirname(path), constants.W_OK)
     return new Database(path, { timeout: BLOCKING_WAIT_MS })
   } catch (error) {
