@@ -20,7 +20,7 @@ async function chat(terminal: string, env: Readonly<Record<string, string>> = {}
 const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
 /** What the tools answered, in order. */
 const answers = () =>
-  (scene.server.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] }).messages
+  (scene.server.requests.at(-1)!.body as unknown as { messages: { role: string; content: unknown }[] }).messages
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => JSON.stringify(content))
 

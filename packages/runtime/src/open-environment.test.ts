@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadConfig } from '@hermes/config'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
+import { probeIsolation } from '@hermes/sandbox/isolation'
 import { testPermit } from '@hermes/sandbox/testing'
 import {
   type DockerEngine,
@@ -59,7 +60,7 @@ it('says which backends there are, and which setting is missing', async () => {
   await expect(open('  backend: ssh\n')).rejects.toMatchObject({ code: 'runtime.backend_config' })
 })
 
-needs(missingPrograms('bwrap'))('with isolation', () => {
+needs(await probeIsolation())('with isolation', () => {
   it('holds commands to the workspace and hides the home, but for what config.yaml names', async () => {
     const { environment, root } = await open(
       '  isolation: on\n  isolation_write: [~/.bashrc]\n  isolation_network: false\n',

@@ -1,7 +1,8 @@
-import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { needs } from '@hermes/testkit/daemons'
 import { testEnvironment } from '../testing/index.js'
 import { isolated } from './__fixtures__/isolated.js'
+import { probeIsolation } from './probe-isolation.js'
 
-needs(missingPrograms('bwrap'))('isolated', () => {
+needs(await probeIsolation())('isolated', () => {
   testEnvironment({ name: 'local, isolated', create: () => isolated() })
 })

@@ -7,8 +7,9 @@ import { processStartTime } from '../process-tree.js'
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 
-// Waits for its input to end, which it does when the agent is gone however that went, and then for the last process beside itself.
-const HOLD = `read -r line
+// Says that the namespaces are set up, then waits for its input to end, which it does when the agent is gone however that went, and then for the last process beside itself.
+const HOLD = `echo ready
+read -r line
 while :; do
   count=0
   for one in /proc/[0-9]*; do count=$((count+1)); done
@@ -86,23 +87,33 @@ async function hold(program: string): Promise<Holding> {
     cwd: '/',
     env: { PATH },
     detached: true,
-    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   })
   child.stdin?.on('error', () => undefined)
-  const [said, info] = [child.stderr!, child.stdio[3] as Readable]
-  const init = await started(child, said, info)
-  for (const part of [child, child.stdin, said, info]) (part as unknown as { unref?: () => void } | null)?.unref?.()
+  const info = child.stdio[3] as Readable
+  const init = await started(child, info)
+  for (const part of [child, child.stdin, child.stdout, child.stderr, info])
+    (part as unknown as { unref?: () => void } | null)?.unref?.()
   return { child, init, startTime: processStartTime(init) ?? '' }
 }
 
-function started(child: ChildProcess, said: Readable, info: Readable): Promise<number> {
+/** The first process of the namespaces, once they are set up: its number alone is told before that. */
+function started(child: ChildProcess, info: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     const [texts, errors]: [string[], string[]] = [[], []]
-    said.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+    let isReady = false
+    const look = () => {
+      const pid = /"child-pid":\s*(\d+)/.exec(texts.join(''))?.[1]
+      if (isReady && pid !== undefined) resolve(Number(pid))
+    }
+    child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+    child.stdout?.on('data', () => {
+      isReady = true
+      look()
+    })
     info.on('data', (chunk: Buffer) => {
       texts.push(chunk.toString())
-      const pid = /"child-pid":\s*(\d+)/.exec(texts.join(''))?.[1]
-      if (pid !== undefined) resolve(Number(pid))
+      look()
     })
     child.once('error', (error) => reject(noIsolation('bubblewrap is not installed', error)))
     child.once('close', () =>

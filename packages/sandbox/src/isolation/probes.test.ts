@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { isolated } from './__fixtures__/isolated.js'
 import type { IsolationOptions } from './plan.js'
+import { probeIsolation } from './probe-isolation.js'
 
 const setup = async (isolation?: IsolationOptions) => {
   const made = await isolated(isolation)
@@ -54,7 +55,7 @@ const READS = [
   'cd ROOT/home/.hermes/sandbox/shell-*/state && for n in 1 2 3 4 5 6 7 8 9; do ln -sf ROOT/home/.hermes/.env state-$n; mkfifo state-2$n; done',
 ]
 
-needs(missingPrograms('bwrap'))('isolated commands', () => {
+needs(await probeIsolation())('isolated commands', () => {
   it(`escape in none of ${WRITES.length + READS.length} ways`, async () => {
     const { run, at, environment } = await setup()
     symlinkSync(at('home/.hermes'), at('home/alias'))
