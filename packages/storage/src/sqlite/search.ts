@@ -5,6 +5,7 @@ import { type Facet, facetWord } from './index-text.js'
 import { BLOCK_IDS } from './schema-sql.js'
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from './search-query.js'
 import { makeSnippet } from './snippet.js'
+import { TailIndex } from './tail-index.js'
 import type { WordIndex } from './word-index.js'
 
 const DEFAULT_LIMIT = 10
@@ -66,49 +67,72 @@ type Filter = readonly [facet: Facet, column: string, values: readonly string[] 
 export class Search {
   readonly #connection: Connection
   readonly #words: WordIndex
+  readonly #tailIndex: TailIndex
 
   constructor(connection: Connection, words: WordIndex) {
     this.#connection = connection
     this.#words = words
+    this.#tailIndex = new TailIndex(connection)
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<SearchHit[]> {
     const query = parseSearchQuery(text)
     const limit = Math.min(wholeNumber(options.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
     if (query === null || limit === 0) return []
-    await this.#words.catchUp({ backlogMs: BACKLOG_WAIT_MS })
-    const { plan, ranges } = await this.#connection.read(() => ({
-      plan: this.#plan(query, options),
-      ranges: this.#ranges(options),
-    }))
+    const plan = await this.#connection.read(() => this.#plan(query, options))
     if (plan === null) return []
     const isRanked = options.order === 'relevance' && plan.size <= MAX_RANKED_TERMS
-    const newest = await this.#newest(plan, ranges, isRanked ? RANKED_HITS : limit)
+    const tail = isRanked ? await this.#catchUp() : await this.#tail(plan, limit)
+    const newest = await this.#newest(plan, options, { wanted: isRanked ? RANKED_HITS : limit, first: tail })
     return this.#connection.read(() => {
       const ids = isRanked ? this.#rank(plan, newest) : newest
-      return ids.slice(0, limit).map((id) => this.#hit(id, query.terms))
+      return ids.slice(0, limit).flatMap((id) => this.#hit(id, query.terms) ?? [])
     })
   }
 
-  async #newest(plan: Plan, ranges: readonly Range[], wanted: number): Promise<number[]> {
-    const ids: number[] = []
+  /** Hits among messages that are not in the index yet. Where there is much of that, or it is old, it is taken in first. */
+  async #tail(plan: Plan, wanted: number): Promise<number[]> {
+    if (await this.#connection.read(() => this.#words.isOutdated())) await this.#catchUp()
+    if (!(await this.#connection.read(() => this.#tailIndex.refresh()))) return this.#catchUp()
+    this.#words.schedule()
+    const statement = `
+      SELECT f.rowid FROM temp.hermes_tail f ${CHECKED}
+      WHERE hermes_tail MATCH ? ${plan.conditions} ORDER BY f.rowid DESC LIMIT ?`
+    const parameters = [plan.expression, ...plan.parameters, wanted]
+    return this.#connection.read(() => this.#ids(statement, parameters))
+  }
+
+  async #catchUp(): Promise<number[]> {
+    await this.#words.catchUp({ backlogMs: BACKLOG_WAIT_MS })
+    return []
+  }
+
+  /** From the end of the log on, after those found `first`. */
+  async #newest(
+    plan: Plan,
+    options: SearchOptions,
+    { wanted, first }: { readonly wanted: number; readonly first: readonly number[] },
+  ): Promise<number[]> {
+    const ids = new Set(first)
     const tables = plan.conditions === '' ? '' : CHECKED
     const statement = `
       SELECT f.rowid FROM messages_fts f ${tables}
       WHERE messages_fts MATCH ? AND f.rowid BETWEEN ? AND ? ${plan.conditions} ORDER BY f.rowid DESC LIMIT ?`
+    const ranges = await this.#connection.read(() => this.#ranges(options))
     for (const { low, high } of inSteps(ranges)) {
-      const parameters = [plan.expression, low, high, ...plan.parameters, wanted - ids.length]
-      const found = await this.#connection.read(() =>
-        this.#connection
-          .statement(statement)
-          .pluck()
-          .all(...parameters),
-      )
-      ids.push(...(found as number[]))
-      if (ids.length >= wanted) break
+      if (ids.size >= wanted) break
+      const parameters = [plan.expression, low, high, ...plan.parameters, wanted]
+      for (const id of await this.#connection.read(() => this.#ids(statement, parameters))) ids.add(id)
       await nextTick()
     }
-    return ids
+    return [...ids]
+  }
+
+  #ids(statement: string, parameters: readonly (string | number)[]): number[] {
+    return this.#connection
+      .statement(statement)
+      .pluck()
+      .all(...parameters) as number[]
   }
 
   /** The best match first. */
@@ -172,8 +196,10 @@ export class Search {
     return ranges
   }
 
-  #hit(id: number, terms: readonly SearchTerm[]): SearchHit {
-    const row = this.#connection.statement(HIT).get(id) as HitRow
+  /** `null` when it was deleted since it was found. */
+  #hit(id: number, terms: readonly SearchTerm[]): SearchHit | null {
+    const row = this.#connection.statement(HIT).get(id) as HitRow | undefined
+    if (!row) return null
     const { session_id, timestamp } = row
     const place = { id, session_id, timestamp }
     const context = (sql: string) => (this.#connection.statement(sql).get(place) ?? null) as SearchHit['before']

@@ -39,14 +39,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
-    listSessions: async (filter) => {
-      await words.catchUp()
-      return ask((queries) => queries.list(filter))
-    },
-    latestSession: async (filter) => {
-      await words.catchUp()
-      return ask((queries) => queries.latest(filter))
-    },
+    listSessions: (filter) => ask((queries) => queries.list(filter)),
+    latestSession: (filter) => ask((queries) => queries.latest(filter)),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork).finally(() => words.schedule()),
     ancestors: (id) => connection.read(() => sessions.related(id, 'ancestors')),
     descendants: (id) => connection.read(() => sessions.related(id, 'descendants')),

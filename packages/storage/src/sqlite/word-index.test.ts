@@ -75,7 +75,7 @@ describe('the word index', () => {
     const long = 'word '.repeat(60_000)
     await write(store, 'a', [...Array.from({ length: 600 }, (_, index) => `line ${index}`), long, long, 'the end'])
     expect(await store.search('end')).toHaveLength(1)
-    expect(indexed(path)).toBe(603)
+    await vi.waitFor(() => expect(indexed(path)).toBe(603), { timeout: 5_000 })
     await store.close()
   })
 
@@ -95,7 +95,8 @@ describe('the word index', () => {
     insert.run('a sly cat')
     database.close()
     expect(await store.search('fox OR dog OR cat')).toHaveLength(3)
-    expect(indexed(path)).toBe(3)
+    await vi.waitFor(() => expect(indexed(path)).toBe(3), { timeout: 5_000 })
+    expect(await store.search('fox OR dog OR cat')).toHaveLength(3)
     await store.close()
   })
 
@@ -109,6 +110,19 @@ describe('the word index', () => {
       found.push(store.search(`word${i}`).then((hits) => hits.length))
     }
     expect(await Promise.all(found)).toEqual(found.map(() => 1))
+    await store.close()
+  })
+
+  it('finds what is not in it yet while another process keeps it from being written', async () => {
+    const { path, store } = await open()
+    await write(store, 'a', ['the quick fox'])
+    const locker = new Database(path)
+    locker.exec('BEGIN IMMEDIATE')
+    expect(await store.search('fox')).toMatchObject([{ snippet: 'the quick >>>fox<<<' }])
+    expect(await store.search('fox', { source: 'cli', role: 'user' })).toHaveLength(1)
+    expect(await store.search('fox', { role: 'tool' })).toEqual([])
+    locker.exec('COMMIT')
+    locker.close()
     await store.close()
   })
 

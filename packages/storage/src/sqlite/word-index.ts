@@ -98,6 +98,11 @@ export class WordIndex {
     return this.#mark(BACKLOG_KEY)
   }
 
+  /** Inside a transaction: whether it lacks more than the newest messages. */
+  isOutdated(): boolean {
+    return this.backlog() > 0 || this.#isAnyChanged()
+  }
+
   /** Leaves the rest for later. */
   stop(): void {
     this.#isStopped = true
