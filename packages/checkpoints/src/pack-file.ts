@@ -35,7 +35,14 @@ export async function encodeIndex(places: ReadonlyMap<string, Place>, slices: Sl
 
 /** In many small sorts instead of a long one. */
 async function sorted(hashes: Iterable<string>, slices: Slices): Promise<readonly string[]> {
-  const groups = Map.groupBy(hashes, (hash) => hash.slice(0, 2))
+  const groups = new Map<string, string[]>()
+  for (const hash of hashes) {
+    const prefix = hash.slice(0, 2)
+    const group = groups.get(prefix)
+    if (group) group.push(hash)
+    else groups.set(prefix, [hash])
+    if (slices.isOver()) await slices.pause()
+  }
   const all: string[] = []
   for (const prefix of [...groups.keys()].sort()) {
     for (const hash of groups.get(prefix)!.sort()) all.push(hash)
