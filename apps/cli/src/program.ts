@@ -7,6 +7,7 @@ import { addCheckpoints } from './program/checkpoints.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
 import { addModel } from './program/model.js'
+import { addPolicy } from './program/policy.js'
 import { addBranching } from './program/sessions-branching.js'
 import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
 import { addUsage } from './program/usage.js'
@@ -49,6 +50,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addBackup(program, choose)
   addConfig(program, choose)
   addMemory(program, choose)
+  addPolicy(program, choose)
   program
     .command('tools')
     .description('list tools and toolsets, and which of them work here')

@@ -1,0 +1,81 @@
+import { Argument, type Command, Option } from 'commander'
+import type { Action } from '../action.js'
+
+/** `hermes permissions …`, `hermes approvals …` and `hermes audit …`. */
+export function addPolicy(program: Command, choose: (action: Action) => void): void {
+  addPermissions(program, choose)
+  addApprovals(program, choose)
+  addAudit(program, choose)
+}
+
+function addPermissions(program: Command, choose: (action: Action) => void): void {
+  const permissions = program
+    .command('permissions')
+    .description('what the agent may do without asking: permissions.yaml')
+  const load = () => import('../commands/permissions.js')
+  permissions
+    .command('list', { isDefault: true })
+    .description('the rules in their order; the last one that matches wins')
+    .option('--json', 'as JSON')
+    .action((options) => choose(async (world) => (await load()).permissionsList(world, options)))
+  permissions
+    .command('explain <what...>')
+    .description("what would be decided, and why: 'git push', 'write PATH', 'read PATH', 'fetch URL', 'send TARGET'")
+    .option('--tool <name>', 'the tool that would ask')
+    .option('--surface <name>', 'where: cli, gateway, acp …', 'cli')
+    .option('--user <name>', 'for whom')
+    .option('--yolo', 'as with --yolo')
+    .option('--json', 'as JSON')
+    .action((what: readonly string[], options) =>
+      choose(async (world) => (await load()).permissionsExplain(world, what.join(' '), options)),
+    )
+  permissions
+    .command('add <pattern>')
+    .description("add a rule at the end, where it counts before all others: add 'terminal(git push*)' ask")
+    .addArgument(new Argument('<decision>').choices(['allow', 'ask', 'deny']))
+    .action((pattern, decision) => choose(async (world) => (await load()).permissionsAdd(world, pattern, decision)))
+  permissions
+    .command('remove <pattern>')
+    .description('take a rule out')
+    .action((pattern) => choose(async (world) => (await load()).permissionsRemove(world, pattern)))
+}
+
+function addApprovals(program: Command, choose: (action: Action) => void): void {
+  const approvals = program.command('approvals').description('questions of agents that nobody has answered')
+  const load = () => import('../commands/approvals.js')
+  approvals
+    .command('list', { isDefault: true })
+    .description('what waits for an answer, oldest first')
+    .option('--json', 'as JSON lines')
+    .action((options) => choose(async (world) => (await load()).approvalsList(world, options)))
+  approvals
+    .command('answer <id>')
+    .description(
+      'answer one, by its id or the unique start of it; a run that is parked goes on with: hermes -r SESSION',
+    )
+    .addArgument(new Argument('<choice>').choices(['once', 'session', 'always', 'deny']))
+    .action((id, choice) => choose(async (world) => (await load()).approvalsAnswer(world, id, choice)))
+}
+
+function addAudit(program: Command, choose: (action: Action) => void): void {
+  const audit = program.command('audit').description('what was decided: who wanted what, when, and what decided it')
+  const load = () => import('../commands/audit.js')
+  audit
+    .command('list', { isDefault: true })
+    .description('the newest decisions; reading that nothing stands against is left out')
+    .option('-n, --limit <n>', 'how many', Number, 20)
+    .option('--days <n>', 'how far back', Number)
+    .option('--session <session>', 'one session only: id, unique start of an id, or title')
+    .addOption(new Option('--decision <what>', 'only these').choices(['allow', 'ask', 'deny', 'parked']))
+    .addOption(new Option('--kind <what>', 'only these').choices(['spawn', 'read', 'write', 'fetch', 'send']))
+    .option('--tool <name>', 'only those of one tool')
+    .option('--text <words>', 'part of the action or the rule')
+    .option('--json', 'as JSON lines')
+    .action((options) => choose(async (world) => (await load()).auditList(world, options)))
+  audit
+    .command('verify')
+    .description('check that nothing was changed or taken away; exit code 1 names the first broken record')
+    .option('--head <hash>', 'a hash that verify printed earlier: it has to be there still')
+    .option('--json', 'as JSON')
+    .action((options) => choose(async (world) => (await load()).auditVerify(world, options)))
+}

@@ -1,0 +1,149 @@
+// What the agent may do: rules by hand, decisions explained, questions answered from another terminal, and the trail of it all.
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { type CliResult, runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
+const hermes = (...args: string[]): Promise<CliResult> => runCli(args, { home: scene.home, cwd: scene.cwd })
+const chat = (...args: string[]) => hermes('chat', '--base-url', scene.server.baseUrl, '-m', 'm', ...args)
+const rulesFile = () => join(scene.home, 'permissions.yaml')
+const calls = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
+const lastResult = () => String(scene.server.requests.at(-1)!.body.messages.at(-1)!.content)
+
+it('adds, lists, explains and removes rules, and runs by them', async () => {
+  const { server } = scene
+  expect(await hermes('permissions')).toMatchObject({
+    exitCode: 0,
+    stdout: 'approvals.mode: ask\n',
+    stderr: "No rules yet. Add one: hermes permissions add 'terminal(git push*)' ask\n",
+  })
+  for (const [pattern, effect] of [
+    ['terminal.*', 'allow'],
+    ['terminal(touch *)', 'deny'],
+  ])
+    expect(await hermes('permissions', 'add', pattern!, effect!)).toMatchObject({ exitCode: 0, stderr: '' })
+  const { stdout } = await hermes('permissions', 'list')
+  expect(stdout).toBe(
+    `allow  terminal.*         ${rulesFile()}:1:1\ndeny   terminal(touch *)  ${rulesFile()}:2:1\napprovals.mode: ask\n`,
+  )
+  const explained = await hermes('permissions', 'explain', 'touch x')
+  expect(explained.stdout).toContain(
+    `deny  Run touch x\n  The permission rule "terminal(touch *): deny" forbids it. (${rulesFile()}:2:1)\n`,
+  )
+  expect(explained.stdout).toContain(
+    `  terminal.*: allow (${rulesFile()}:1:1)\n    it matches, but "terminal(touch *): deny" comes later or is stricter\n`,
+  )
+  server.enqueue(calls('touch x'), { text: 'No.' })
+  await chat('-q', 'Touch it.')
+  expect(lastResult()).toContain('Not permitted (terminal(touch *))')
+  expect(await hermes('permissions', 'remove', 'terminal(touch *)')).toMatchObject({
+    exitCode: 0,
+    stdout: 'Removed terminal(touch *).\n',
+  })
+  server.enqueue(calls('touch x'), { text: 'Yes.' })
+  await chat('-q', 'Touch it.')
+  expect(existsSync(join(scene.cwd, 'x'))).toBe(true)
+})
+
+it('explains writes through links, reads, addresses, other surfaces and tools, as JSON too', async () => {
+  const { home, cwd } = scene
+  await mkdir(home, { recursive: true })
+  await writeFile(rulesFile(), "'web.* on gateway': deny\n'browsr.*': deny\n")
+  await symlink(home, join(cwd, 'link'))
+  const explain = async (...args: string[]) =>
+    JSON.parse((await hermes('permissions', 'explain', ...args, '--json')).stdout) as Record<string, unknown>
+  expect(await explain('write link/auth.json')).toMatchObject({ decision: 'deny', rule: 'hermes-secrets' })
+  expect(await explain('write', 'new/file.txt')).toMatchObject({
+    decision: 'allow',
+    action: `Write ${cwd}/new/file.txt`,
+  })
+  expect(await explain('read ~/notes')).toMatchObject({ decision: 'allow' })
+  expect(await explain('fetch http://169.254.169.254/')).toMatchObject({ decision: 'deny' })
+  expect(await explain('fetch https://example.com/', '--surface', 'gateway')).toMatchObject({
+    decision: 'deny',
+    source: `${rulesFile()}:1:1`,
+  })
+  expect(await explain('fetch https://example.com/', '--tool', 'browsr_click')).toMatchObject({ rule: 'browsr.*' })
+  expect(await explain('rm -rf build')).toMatchObject({ decision: 'ask', rule: 'recursive-delete', source: null })
+  expect(await explain('rm -rf build', '--yolo')).toMatchObject({ decision: 'allow', rule: 'mode-off' })
+  expect((await hermes('permissions', 'list')).stderr).toBe(
+    'hermes: "browsr.*" in permissions.yaml names no tool there is here: hermes tools\n',
+  )
+  expect(await hermes('permissions', 'explain', 'fetch', 'nowhere')).toMatchObject({ exitCode: 2 })
+})
+
+it.each([
+  [['permissions', 'add', 'file.wirte', 'deny'], 'names nothing known'],
+  [['permissions', 'add', 'terminal.*', 'maybe'], 'Allowed choices are allow, ask, deny'],
+  [['permissions', 'remove', 'terminal.*'], 'has no rule terminal.*'],
+  [['approvals', 'answer', 'abc', 'once'], 'Nothing waits for an answer under abc'],
+  [['audit', 'list', '-n', '0'], '--limit takes a whole number'],
+  [['audit', 'list', '--decision', 'maybe'], 'Allowed choices'],
+])('answers %j in one line with exit code 2', async (args, said) => {
+  const { exitCode, stderr, stdout } = await hermes(...args)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(said)])
+})
+
+it('reports a file that contradicts itself with both lines, and goes by the last match', async () => {
+  const { home } = scene
+  await mkdir(home, { recursive: true })
+  await writeFile(rulesFile(), "'terminal(git push*)': deny\n# later\n'terminal.*': allow\n")
+  const { stdout, stderr } = await hermes('permissions', 'explain', 'git push')
+  expect(stdout).toMatch(/^allow {2}Run git push\n/)
+  expect(stderr).toBe(
+    `hermes: ${rulesFile()}:1:1: "terminal(git push*): deny" never applies: the later "terminal.*: allow" (${rulesFile()}:3:1) covers all it is about. Move it below, or remove one.\n`,
+  )
+})
+
+it('keeps a trail of what was decided, which shows when somebody changed it', async () => {
+  const { server, home } = scene
+  server.enqueue(
+    { toolCalls: [{ name: 'read_file', args: { path: 'nothing' } }] },
+    calls('echo hi'),
+    calls('rm -rf /'),
+    { text: 'Done.' },
+  )
+  await chat('-q', 'Try.')
+  const { stdout } = await hermes('audit')
+  const listed = stdout.split('\n').filter((line) => line.startsWith('#'))
+  expect(listed.map((line) => line.replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, ''))).toEqual([
+    '#1  allow   Run echo hi',
+    '#2  deny    Run rm -rf /',
+  ])
+  expect(stdout).toContain('by delete-system; tool terminal; ')
+  const denied = (await hermes('audit', 'list', '--decision', 'deny', '--json')).stdout
+  expect(JSON.parse(denied)).toMatchObject({ seq: 2, surface: 'oneshot', rule: 'delete-system', toolName: 'terminal' })
+  const intact = await hermes('audit', 'verify')
+  expect(intact).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^Intact: 2 records\.\nHead [\da-f]{64}: /),
+  })
+  expect((await hermes('audit', 'verify', '--head', 'beef')).exitCode).toBe(1)
+
+  const Database = createRequire(new URL('../../packages/storage/package.json', import.meta.url))('better-sqlite3')
+  const database = new Database(join(home, 'state.db'))
+  database.exec("UPDATE hermes_audit SET record = replace(record, 'rm -rf /', 'ls') WHERE seq = 2")
+  database.close()
+  expect(await hermes('audit', 'verify')).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(/^Broken at record #2\. Its hash does not fit/),
+  })
+})
+
+it('makes nothing of the trail when only the chat was used', async () => {
+  scene.server.enqueue({ text: 'Hi.' })
+  await chat('-q', 'Hello.')
+  expect(await hermes('audit')).toMatchObject({
+    exitCode: 0,
+    stdout: '',
+    stderr: 'No such decision was written down.\n',
+  })
+  expect(await hermes('audit', 'verify')).toMatchObject({ exitCode: 0, stdout: 'Intact: 0 records.\n' })
+  expect(await hermes('approvals')).toMatchObject({ exitCode: 0, stderr: 'Nothing waits for an answer.\n' })
+  expect(await readFile(rulesFile(), 'utf8').catch(() => null)).toBeNull()
+})
