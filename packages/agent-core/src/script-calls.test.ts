@@ -80,12 +80,14 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
   const spawn = { type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' } as const
   const policy = createPolicy({ mode: 'ask', home: '/h', userHome: '/u', approvalTimeoutMs: 1 })
   const origins: string[] = []
+  const waits: boolean[] = []
   const calls: string[] = []
   policy.listen('*', (_, question) => origins.push(`${question.subject.origin} of ${question.subject.toolName}`))
   const outcomes: ToolOutcome[] = []
   const { agent } = programming(
     async (tools) => {
-      outcomes.push(await tools.call('run', { n: 1 }), await tools.call('look', { n: 2 }))
+      outcomes.push(await tools.call('run', { n: 1 }, { onWait: (isWaiting) => waits.push(isWaiting) }))
+      outcomes.push(await tools.call('look', { n: 2 }, { onWait: (isWaiting) => waits.push(isWaiting) }))
     },
     [tool('run', { actions: () => [spawn], effect: 'write' }), tool('look')],
     {
@@ -100,6 +102,7 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
   )
   expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'Done.' })
   expect(origins).toEqual(['script of run'])
+  expect(waits).toEqual([true, false])
   expect(outcomes.map(({ isError }) => isError)).toEqual([true, false])
   expect(textOf(outcomes[0]!)).toMatch(/Nobody answered/)
   expect(calls).toEqual(['p program', 'p.1 run', 'p.2 look'])

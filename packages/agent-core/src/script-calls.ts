@@ -37,11 +37,20 @@ class ScriptCalls implements ToolCaller {
     return (this.#context.session.prompt()?.tools ?? []).filter(({ name }) => visible.includes(name))
   }
 
-  async call(name: string, args: JsonObject, options: { readonly signal?: AbortSignal } = {}): Promise<ToolOutcome> {
+  async call(
+    name: string,
+    args: JsonObject,
+    options: { readonly signal?: AbortSignal; readonly onWait?: (isWaiting: boolean) => void } = {},
+  ): Promise<ToolOutcome> {
     const { registry, clock, subject } = this.#context
     const signal = options.signal ? AbortSignal.any([this.#context.signal, options.signal]) : this.#context.signal
     signal.throwIfAborted()
-    const context: RunContext = { ...this.#context, signal, subject: { ...subject, origin: 'script' } }
+    const emit: RunContext['emit'] = (event, seq) => {
+      if (event.type === 'approval-request') options.onWait?.(true)
+      if (event.type === 'approval-resolve') options.onWait?.(false)
+      this.#context.emit(event, seq)
+    }
+    const context: RunContext = { ...this.#context, signal, emit, subject: { ...subject, origin: 'script' } }
     const number = ++this.#calls
     const startedAtMs = clock.now()
     const prepared = await registry.prepare({ name, args }, visibleTools(context))

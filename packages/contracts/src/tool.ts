@@ -63,9 +63,14 @@ export interface ToolCaller {
   /**
    * Calls one of them as the model would: the arguments are checked, hooks and policy asked, with `script` as the origin. What goes
    * wrong, an approval that nobody gives in time included, is an error outcome. Calls that must not overlap wait for each other. Each
-   * is noted in the session's log; no model sees it. Abort of `signal` or of the run rejects.
+   * is noted in the session's log; no model sees it. `onWait` is told when the call begins to wait for a person, and when that is
+   * over; it must not throw. Abort of `signal` or of the run rejects.
    */
-  call(name: string, args: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<ToolOutcome>
+  call(
+    name: string,
+    args: JsonObject,
+    options?: { readonly signal?: AbortSignal; readonly onWait?: (isWaiting: boolean) => void },
+  ): Promise<ToolOutcome>
 }
 
 /**

@@ -7,6 +7,7 @@ import { type CodeRequest, codeAction } from './code-request.js'
 import type { CodeResult } from './code-result.js'
 import { Interpreters } from './interpreters.js'
 import { KeptInterpreters } from './kept-interpreters.js'
+import { removeAbandoned } from './program-folder.js'
 import { type ProgramSettings, runProgram } from './run-program.js'
 import { scriptEnvironment } from './script-environment.js'
 
@@ -61,6 +62,7 @@ class LocalCodeHost implements CodeHost {
   readonly #settings: ProgramSettings
   readonly #isolation: Isolation | null
   readonly #kept: KeptInterpreters
+  #swept: Promise<void> | null = null
 
   constructor(options: CodeHostOptions) {
     const { tempDir, home, outputDir, workspace, isolation, timeoutMs = 120_000, maxCalls = 50 } = options
@@ -91,6 +93,8 @@ class LocalCodeHost implements CodeHost {
 
   async run(permit: Permit, request: CodeRequest): Promise<CodeResult> {
     permit.consume(codeAction(request))
+    this.#swept ??= removeAbandoned(this.tempDir, this.#settings.clock.now())
+    await this.#swept
     if (request.reset) await this.#kept.reset(request)
     return request.keep ? this.#kept.run(request) : runProgram(this.#settings, request)
   }

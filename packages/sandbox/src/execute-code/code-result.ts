@@ -1,4 +1,4 @@
-import type { Clock } from '@hermes/contracts'
+import type { TimeLimit } from './time-limit.js'
 
 /** What came of a program. */
 export interface CodeResult {
@@ -26,7 +26,7 @@ export type Watched<T> =
 /** Waits for `end`, the time limit or the signal; never rejects unless `end` does. */
 export async function watch<T>(
   end: Promise<T>,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly clock: Clock },
+  options: { readonly limit: TimeLimit; readonly signal: AbortSignal },
 ): Promise<Watched<T>> {
   const { signal } = options
   const settled = new AbortController()
@@ -35,13 +35,11 @@ export async function watch<T>(
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true, signal: settled.signal })
   })
-  const timeout = options.clock.sleep(options.timeoutMs, settled.signal).then(
-    (): Watched<T> => ({ type: 'timeout' }),
-    () => new Promise<never>(() => undefined),
-  )
+  const timeout = options.limit.over.then((): Watched<T> => ({ type: 'timeout' }))
   try {
     return await Promise.race([interrupted, end.then((value): Watched<T> => ({ type: 'ended', value })), timeout])
   } finally {
+    options.limit.stop()
     settled.abort()
   }
 }

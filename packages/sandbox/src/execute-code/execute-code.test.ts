@@ -270,6 +270,7 @@ describe('bad behaviour', () => {
         'except OSError: pass',
         'try: print(g.readline()[:60], g.read())',
         'except OSError: print("closed")',
+        's.sendall(b\'{"tool": "read_file", "args": {"path": "unheard"}}\\n\')',
         's.close()',
         'from hermes_tools import read_file',
         'print(read_file("b")["args"])',
@@ -281,7 +282,7 @@ describe('bad behaviour', () => {
     expect(lines[6]).toMatch(/^\{'id': \[1\], 'result'/)
     expect(lines[7]).toMatch(/A call is at most|closed/)
     expect(lines[8]).toBe("{'path': 'b'}")
-    expect(calls).toHaveLength(2)
+    expect(calls.map(([, { path }]) => path)).toEqual(['a', 'unheard', 'b'])
   })
 
   it('is not held up by a program that asks and never listens', async () => {

@@ -12,6 +12,7 @@ import { makeProgramFolder, type ProgramFolder } from './program-folder.js'
 import { RpcServer } from './rpc-server.js'
 import { INTERRUPT_GRACE_MS, type ProgramSettings, startIn, TIMEOUT_GRACE_MS, toResult } from './run-program.js'
 import type { ScriptEnd, ScriptProcess } from './script-process.js'
+import { TimeLimit } from './time-limit.js'
 
 const LOST = 'The interpreter ended too: what earlier programs left in it is gone.'
 
@@ -27,6 +28,8 @@ export class KeptInterpreter {
   #asked = Promise.withResolvers<(job: JsonObject) => void>()
   #finish: (ok: boolean) => void = () => undefined
   #isOver = false
+  #isTainted = false
+  #ok = true
 
   private constructor(settings: ProgramSettings, folder: ProgramFolder) {
     this.#settings = settings
@@ -65,19 +68,22 @@ export class KeptInterpreter {
     const { timeoutMs, maxCalls, clock } = this.#settings
     const { tools, progress, signal } = request
     const process = this.#process!
-    const calls = new ProgramCalls({ tools, maxCalls, progress })
+    const limit = new TimeLimit(timeoutMs, clock)
+    const calls = new ProgramCalls({ tools, maxCalls, progress, limit })
     const output = new CapturedOutput(this.#settings)
     const startedMs = clock.now()
     this.#calls = calls
     const ended = Promise.race([this.#execute(request.code, output), process.exit])
-    const watched = await watch(ended, { timeoutMs, clock, signal })
+    const watched = await watch(ended, { limit, signal })
     this.#calls = null
     calls.stop()
     const isOver = watched.type !== 'ended' || watched.value !== RAN
     if (isOver) await this.#end(watched)
     const tookMs = clock.now() - startedMs
+    // What an earlier program got from outside may be in what it left.
+    this.#isTainted ||= calls.isTainted
     const result = toResult(this.#verdict(watched), { output, calls, timeoutMs, tookMs })
-    return isOver ? { ...result, note: LOST } : result
+    return { ...result, isTainted: this.#isTainted, note: isOver ? LOST : null }
   }
 
   async close(): Promise<void> {
@@ -87,8 +93,6 @@ export class KeptInterpreter {
     this.#server?.close()
     await this.#folder.remove()
   }
-
-  #ok = true
 
   /** Hands the code over; resolves once it ran and both outputs are read up to their marks. */
   async #execute(code: string, output: CapturedOutput): Promise<typeof RAN> {

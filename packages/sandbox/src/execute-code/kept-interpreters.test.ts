@@ -76,6 +76,14 @@ describe('an interpreter that stays', () => {
     expect(await python('print(x)', kept)).toMatchObject({ status: 'error' })
   })
 
+  it('stays tainted with what an earlier program got from outside', async () => {
+    const content = [{ type: 'text', text: 'page', origin: 'external' }] as const
+    const { python } = await codeScene({ answer: () => ({ content, isError: false }) })
+    await python('from hermes_tools import read_file\npage = read_file("a")', kept)
+    expect(await python('print(page)', kept)).toMatchObject({ output: 'page\n', isTainted: true })
+    expect(await python('print(1)')).toMatchObject({ isTainted: false })
+  })
+
   it('keeps the outputs of two programs apart', async () => {
     const { python } = await codeScene()
     const shout = 'import sys\nfor _ in range(2000): print("x" * 99)\nprint("e", file=sys.stderr)'

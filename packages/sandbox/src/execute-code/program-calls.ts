@@ -1,12 +1,14 @@
 import { errorLine, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { ToolCaller } from '@hermes/contracts/tool'
 import { checkArguments, refusal, scriptResult } from './script-tools.js'
+import type { TimeLimit } from './time-limit.js'
 
 /** The calls of one program. */
 export class ProgramCalls {
   readonly #tools: ToolCaller
   readonly #maxCalls: number
   readonly #progress: (text: string) => void
+  readonly #limit: TimeLimit
   readonly #end = new AbortController()
   #made = 0
   #finished = 0
@@ -16,10 +18,12 @@ export class ProgramCalls {
     readonly tools: ToolCaller
     readonly maxCalls: number
     readonly progress: (text: string) => void
+    readonly limit: TimeLimit
   }) {
     this.#tools = options.tools
     this.#maxCalls = options.maxCalls
     this.#progress = options.progress
+    this.#limit = options.limit
   }
 
   get made(): number {
@@ -46,7 +50,7 @@ export class ProgramCalls {
     if (typeof checked === 'string') return { error: checked }
     this.#made++
     try {
-      const outcome = await this.#tools.call(tool, checked, { signal: this.#end.signal })
+      const outcome = await this.#tools.call(tool, checked, { signal: this.#end.signal, onWait: this.#limit.wait })
       this.#isTainted ||= outcome.content.some((part) => 'origin' in part && part.origin === 'external')
       return scriptResult(tool, outcome)
     } catch (error) {

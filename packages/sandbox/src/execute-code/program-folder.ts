@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolDefinition } from '@hermes/contracts/tool'
+import { processStartTime } from '../process-tree.js'
 import { javascriptStubs } from './javascript-stubs.js'
 import type { Language } from './language.js'
 import { pythonStubs } from './python-stubs.js'
@@ -22,7 +23,8 @@ export async function makeProgramFolder(options: {
   readonly language: Language
   readonly definitions: readonly ToolDefinition[]
 }): Promise<ProgramFolder> {
-  const path = await mkdtemp(prefix(options.tempDir))
+  const base = shortEnough(options.tempDir)
+  const path = await mkdtemp(join(base, `hermes-code-${process.pid}-`))
   const stubs = scriptDefinitions(options.definitions)
   if (options.language === 'python') await writeFile(join(path, 'hermes_tools.py'), pythonStubs(stubs))
   else {
@@ -38,8 +40,23 @@ export async function makeProgramFolder(options: {
   return { path, socket: join(path, 'rpc.sock'), remove }
 }
 
-/** Made with mode 0700 by the system. */
-function prefix(tempDir: string): string {
-  const wanted = join(tempDir, 'hermes-code-')
-  return Buffer.byteLength(`${wanted}XXXXXX/rpc.sock`) > MAX_SOCKET_PATH_BYTES ? '/tmp/hermes-code-' : wanted
+function shortEnough(tempDir: string): string {
+  const longest = join(tempDir, 'hermes-code-1234567-XXXXXX', 'rpc.sock')
+  return Buffer.byteLength(longest) > MAX_SOCKET_PATH_BYTES ? '/tmp' : tempDir
+}
+
+const ABANDONED_AFTER_MS = 3_600_000
+
+/** Removes the folders of agents that crashed. Young ones stay: whose process is not seen may live in another container. */
+export async function removeAbandoned(tempDir: string, nowMs: number): Promise<void> {
+  const base = shortEnough(tempDir)
+  const names = await readdir(base).catch(() => [])
+  for (const name of names) {
+    const owner = /^hermes-code-(\d+)-\w{6}$/.exec(name)?.[1]
+    if (owner === undefined || processStartTime(Number(owner)) !== null) continue
+    const path = join(base, name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: nowMs }))
+    // Those of other users are not ours to remove, and cannot be.
+    if (nowMs - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { recursive: true, force: true }).catch(() => undefined)
+  }
 }

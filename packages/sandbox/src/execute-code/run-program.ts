@@ -11,6 +11,7 @@ import { ProgramCalls } from './program-calls.js'
 import { makeProgramFolder, type ProgramFolder } from './program-folder.js'
 import { RpcServer } from './rpc-server.js'
 import { type ScriptEnd, ScriptProcess } from './script-process.js'
+import { TimeLimit } from './time-limit.js'
 
 /** After the time limit a program has this long to clean up. */
 export const TIMEOUT_GRACE_MS = 5_000
@@ -35,7 +36,8 @@ export async function runProgram(settings: ProgramSettings, request: CodeRequest
   const { language, tools, cwd } = request
   const interpreter = await settings.interpreters.find(language, cwd)
   const folder = await makeProgramFolder({ tempDir: settings.tempDir, language, definitions: tools.definitions })
-  const calls = new ProgramCalls({ tools, maxCalls: settings.maxCalls, progress: request.progress })
+  const limit = new TimeLimit(settings.timeoutMs, settings.clock)
+  const calls = new ProgramCalls({ tools, maxCalls: settings.maxCalls, progress: request.progress, limit })
   let server: RpcServer | null = null
   try {
     server = await RpcServer.listen(folder.socket, calls.handle)
@@ -46,12 +48,13 @@ export async function runProgram(settings: ProgramSettings, request: CodeRequest
     const output = new CapturedOutput(settings)
     process.stdout.on('data', (chunk: Buffer) => output.stdout.push(chunk))
     process.stderr.on('data', (chunk: Buffer) => output.stderr.push(chunk))
-    const watched = await watch(process.exit, { ...settings, signal: request.signal })
+    const watched = await watch(process.exit, { limit, signal: request.signal })
     calls.stop()
     if (watched.type !== 'ended') await process.stop(watched.type === 'timeout' ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS)
     await process.settle()
     return toResult(watched, { output, calls, timeoutMs: settings.timeoutMs, tookMs: settings.clock.now() - startedMs })
   } finally {
+    limit.stop()
     calls.stop()
     server?.close()
     await folder.remove()

@@ -28,10 +28,18 @@ const DEFINITIONS = [
   definition('execute_code', 'code'),
 ]
 
-type Answer = (name: string, args: JsonObject, signal: AbortSignal) => Promise<ToolOutcome> | ToolOutcome
+type Answer = (
+  name: string,
+  args: JsonObject,
+  signal: AbortSignal,
+  onWait: (isWaiting: boolean) => void,
+) => Promise<ToolOutcome> | ToolOutcome
 
 /** The folder of the interpreter itself: finding it behind a manager of versions takes longer than a test. */
 const PYTHON = dirname(execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim())
+
+/** The variable PATH of programs. */
+export const PATH = [PYTHON, '/usr/bin', '/bin'].join(delimiter)
 
 const ok = (data: JsonObject): ToolOutcome => ({ content: [], data, isError: false })
 
@@ -41,7 +49,7 @@ export async function codeScene(options: Partial<CodeHostOptions> & { readonly a
   const [tempDir, outputDir] = [join(directory, 't'), join(directory, 'outputs')]
   await mkdir(tempDir)
   const { answer = (tool, args) => ok({ tool, args }), ...rest } = options
-  const env = { PATH: [PYTHON, '/usr/bin', '/bin'].join(delimiter), HOME: directory, OPENAI_API_KEY: 'sk-secret', MY_TOKEN: 'secret', FOO: 'bar' }
+  const env = { PATH, HOME: directory, OPENAI_API_KEY: 'sk-secret', MY_TOKEN: 'secret', FOO: 'bar' }
   const host = createCodeHost({ tempDir, outputDir, env, home: directory, workspace: directory, ...rest })
   onTestFinished(async () => {
     await host.close()
@@ -50,9 +58,9 @@ export async function codeScene(options: Partial<CodeHostOptions> & { readonly a
   const calls: [string, JsonObject][] = []
   const tools: ToolCaller = {
     definitions: DEFINITIONS,
-    async call(name, args, { signal = new AbortController().signal } = {}) {
+    async call(name, args, { signal = new AbortController().signal, onWait = () => undefined } = {}) {
       calls.push([name, args])
-      return answer(name, args, signal)
+      return answer(name, args, signal, onWait)
     },
   }
   const progress: string[] = []
