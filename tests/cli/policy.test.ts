@@ -5,7 +5,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 const hermes = (...args: string[]): Promise<CliResult> => runCli(args, { home: scene.home, cwd: scene.cwd })
@@ -146,4 +148,27 @@ it('makes nothing of the trail when only the chat was used', async () => {
   expect(await hermes('audit', 'verify')).toMatchObject({ exitCode: 0, stdout: 'Intact: 0 records.\n' })
   expect(await hermes('approvals')).toMatchObject({ exitCode: 0, stderr: 'Nothing waits for an answer.\n' })
   expect(await readFile(rulesFile(), 'utf8').catch(() => null)).toBeNull()
+})
+
+needs('tmux', hasTmux)('a question at the keyboard', () => {
+  it('is answered from another terminal while it waits', async () => {
+    const { server, home, cwd } = scene
+    await mkdir(join(cwd, 'build'))
+    server.enqueue(calls('rm -rf build'), { text: 'Gone.' })
+    const args = ['--base-url', server.baseUrl, '-m', 'm']
+    await using terminal = await openTerminal(args, { home, cwd, columns: 80 })
+    await terminal.shows(/>$/)
+    await terminal.type('Clean up.')
+    await terminal.press('Enter')
+    await terminal.shows('❯ [y] yes, once')
+    const listed = (await hermes('approvals', 'list', '--json')).stdout
+    const { id, question } = JSON.parse(listed) as { id: string; question: { summary: string } }
+    expect(question.summary).toBe('Run rm -rf build: it deletes folders with everything in them')
+    expect((await hermes('approvals')).stdout).toContain(`${id.slice(0, 8)}  `)
+    expect(await hermes('approvals', 'answer', id.slice(0, 8), 'once')).toMatchObject({ stdout: 'Answered: once.\n' })
+    await terminal.shows(/Gone\.\n>$/)
+    expect(existsSync(join(cwd, 'build'))).toBe(false)
+    expect((await hermes('audit', 'list', '--decision', 'allow')).stdout).toContain('answered by ')
+    expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
+  })
 })
