@@ -66,9 +66,14 @@ const CAUSES: readonly {
   },
   {
     words:
-      /No such image|Unable to find image|pull access denied|manifest unknown|repository .* not found|image not known|short-name .* did not resolve/i,
+      /No such image|Unable to find image|initializing source docker:|pull access denied|manifest unknown|repository .* not found|image not known|short-name .* did not resolve/i,
     code: 'image_missing',
     line: 'The container image is not there and cannot be pulled. Check its name and the network.',
+  },
+  {
+    words: /container-init binary not found|docker-init.*not found/i,
+    code: 'engine_incomplete',
+    line: 'The container engine lacks its init program: install catatonit for podman, tini for docker.',
   },
   {
     words: /No such container|is not running|no container with name or ID|container state improper/i,

@@ -23,7 +23,7 @@ export interface DockerOptions extends Omit<RemoteOptions, 'cwd'>, ContainerOpti
 /**
  * Opens an environment in a container of docker or podman: the one there is for the task and profile, else a new hardened one.
  * Containers of ours that ended a while ago are removed on the way.
- * @throws HermesError `environment.engine_unavailable`, `engine_permission`, `engine_timeout`, `image_missing`, `client_missing`,
+ * @throws HermesError `environment.engine_unavailable`, `engine_permission`, `engine_timeout`, `engine_incomplete`, `image_missing`, `client_missing`,
  * `invalid_image`, `invalid_mount`, `unusable`.
  */
 export async function openDockerEnvironment(options: DockerOptions): Promise<Environment> {
