@@ -1,14 +1,15 @@
 // Programs that the model writes call its tools through the built CLI.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPrefix } from '@hermes/testkit'
-import { expect, it } from 'vitest'
-import { parseEvents, runCli } from '../support/cli.js'
+import { expect, it, vi } from 'vitest'
+import { parseEvents, runCli, startCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
-const chat = (...args: string[]) =>
-  runCli(['chat', '--base-url', scene.server.baseUrl, '-m', 'm', '-t', 'hermes-cli,code_execution', ...args], scene)
+const chatArgs = (...args: string[]) => ['chat', '--base-url', scene.server.baseUrl, '-m', 'm', ...args]
+const chat = (...args: string[]) => runCli(chatArgs(...args), scene)
 const answerOf = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
 
 const program = (code: string, more: object = {}) => ({
@@ -52,6 +53,28 @@ it('refuses within a program what it refuses outside, and the program goes on', 
   expect(answerOf(1)).toMatch(/Not permitted \(recursive-delete\)/)
   expect(answerOf(1)).toMatch(/\/tmp \/tmp\\n\[success · 3 tool calls/)
   expect(answerOf(2)).toMatch(/Not permitted \(inline-code\)/)
+})
+
+it('keeps its calls in the transcript', async () => {
+  scene.server.enqueue(program('from hermes_tools import read_file\nread_file("missing.txt")'), { text: 'Done.' })
+  await chat('-q', 'Look.')
+  const { stdout } = await runCli(['sessions', 'export', '--all'], scene)
+  expect(stdout).toMatch(/"sandbox\.tool_call","data":\{"call":"call_1_0","tool":"read_file".*"error":true/)
+})
+
+it('ends with what it started when the user interrupts, and the conversation goes on', async () => {
+  const { server, cwd } = scene
+  const code =
+    'import os, time\nfrom hermes_tools import write_file\nwrite_file("pid", str(os.getpid()))\nwhile True: time.sleep(1)'
+  server.enqueue(program(code))
+  const child = startCli(chatArgs('-q', 'Wait.'), scene)
+  const pid = await vi.waitFor(async () => Number(await readFile(join(cwd, 'pid'), 'utf8')), { timeout: 20_000 })
+  child.kill('SIGINT')
+  await once(child, 'close')
+  await expect(readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).resolves.toBe('')
+  server.enqueue({ text: 'On we go.' })
+  expect(await chat('-c', '-q', 'And?')).toMatchObject({ exitCode: 0, stdout: 'On we go.\n' })
+  expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('interrupted')
 })
 
 it('knows no keys, and describes only the tools of the session', async () => {

@@ -53,6 +53,14 @@ describe('the tool execute_code', () => {
     expect(actions).toEqual([{ type: 'spawn', command: 'python3', argv, cwd: directory, backend: 'local' }])
   })
 
+  it('is summed up by the first line that does something', async () => {
+    const { registry } = await setUp()
+    const summary = (code: string) => registry.get('execute_code')!.summarize!({ code, language: 'python' })
+    expect(summary('\n# all\nimport re\nfrom hermes_tools import read_file\n  go()')).toBe('python: go()')
+    expect(summary('import this')).toBe('python: import this')
+    expect(summary('')).toBe('python: ')
+  })
+
   it('marks what may hold text from outside', async () => {
     const { call } = await setUp()
     const { content: got } = await call({ code: 'from hermes_tools import read_file\nprint(read_file("a"))' })

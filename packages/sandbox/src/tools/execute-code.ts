@@ -46,7 +46,7 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
     concurrency: 'exclusive',
     refundsTurn: true,
     icon: '🧬',
-    summarize: ({ code: text, language }) => `${language}: ${text.trim().split('\n')[0]}`,
+    summarize: ({ code, language }) => `${language}: ${tellingLine(code)}`,
     async execute(args, context) {
       if (programs === null || process.platform === 'win32')
         return failure('execute_code is not available here. Use normal tool calls instead.')
@@ -74,6 +74,12 @@ function describe(tools: readonly string[], limits: SandboxToolServices['code'])
   return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, cutting large results down. Not for a single call, or a result you must judge in full.
 Python: \`from hermes_tools import …\`. JavaScript: an ES module, \`import { … } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
 Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": …} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
+}
+
+/** Most programs begin with what they import. */
+function tellingLine(code: string): string {
+  const lines = code.split('\n').filter((line) => line.trim() !== '')
+  return (lines.find((line) => !/^\s*(?:import|from|#|\/\/)/.test(line)) ?? lines[0] ?? '').trim()
 }
 
 /** Programs run on this machine; where the agent works on another one, its directory means nothing here. */
