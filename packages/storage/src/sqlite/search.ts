@@ -29,7 +29,9 @@ const neighbour = (comparison: '<' | '>', order: 'DESC' | 'ASC') => `
 const BEFORE = neighbour('<', 'DESC')
 const AFTER = neighbour('>', 'ASC')
 const CHECKED = 'CROSS JOIN messages m ON m.id = f.rowid CROSS JOIN sessions s ON s.id = m.session_id'
-const ALL_IDS = 'SELECT coalesce(min(id), 0) AS low, coalesce(max(id), -1) AS high FROM messages'
+// Apart, since together they would be looked for row by row.
+const ALL_IDS =
+  'SELECT coalesce((SELECT min(id) FROM messages), 0) AS low, coalesce((SELECT max(id) FROM messages), -1) AS high'
 const BLOCKS = 'SELECT block FROM hermes_blocks WHERE max_ms > ? AND min_ms < ? ORDER BY block DESC'
 const TAGGED = 'SELECT session_id FROM hermes_tags WHERE tag = ?'
 
