@@ -209,11 +209,15 @@ function checkGlobalsAndSinks(workspace) {
 /** What `file` uses of the process or the outside world; apps own their process, so only sinks count there. */
 function outsideUses(rules, pkg, file) {
   const sinks = file.imports
-    .filter((entry) => entry.kind !== 'type' && rules.sinkModules.includes(entry.specifier))
-    .map((entry) => ({ name: entry.specifier, line: entry.line, rule: 'sink' }))
+    .filter((entry) => entry.kind !== 'type')
+    .flatMap(({ specifier, line }) => {
+      const name = specifier.startsWith('node:') ? specifier : packageName(specifier)
+      return rules.sinkModules.some((pattern) => matchesGlob(name, pattern)) ? [{ name, line, rule: 'sink' }] : []
+    })
+  const isGlobal = ({ name }) => name === 'console' || name.startsWith('process.')
   const uses = file.uses
-    .filter((use) => use.name === 'fetch' || !pkg.isApp)
-    .map((use) => ({ ...use, rule: use.name === 'fetch' ? 'sink' : 'global' }))
+    .filter((use) => !isGlobal(use) || !pkg.isApp)
+    .map((use) => ({ ...use, rule: isGlobal(use) ? 'global' : 'sink' }))
   return [...sinks, ...uses]
 }
 

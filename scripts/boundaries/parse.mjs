@@ -1,9 +1,13 @@
 // One TypeScript file as facts: what it imports, how, and which globals it touches.
 import { parseSync, Visitor } from 'oxc-parser'
+import { FileWrites } from './file-writes.mjs'
+
+/** Globals that open connections by themselves. */
+const CONNECTING = ['WebSocket', 'EventSource', 'XMLHttpRequest', 'WebTransport']
 
 /**
  * @typedef {{ specifier: string, kind: 'value' | 'type' | 'dynamic', line: number }} Import
- * @typedef {{ name: string, line: number }} Use  `process.env`, `process.chdir`, `console` or `fetch`
+ * @typedef {{ name: string, line: number }} Use  `process.env`, `process.chdir`, `console`, or a sink: `fetch`, `fs write`, `eval` …
  */
 
 /**
@@ -19,6 +23,7 @@ export function parseFile(file, text) {
   const lineOf = lineIndex(text)
   const imports = []
   const uses = []
+  const writes = new FileWrites(text)
   const bound = new Set()
   const addImport = (kind, source, node) => {
     const specifier = literalText(source)
@@ -31,6 +36,7 @@ export function parseFile(file, text) {
 
   new Visitor({
     ImportDeclaration(node) {
+      writes.import(node)
       addImport(node.importKind === 'type' ? 'type' : 'value', node.source, node)
       for (const specifier of node.specifiers) {
         bound.add(specifier.local.name)
@@ -38,6 +44,8 @@ export function parseFile(file, text) {
         if (/^(node:)?process$/.test(node.source.value) && (imported === 'env' || imported === 'chdir'))
           addUse(`process.${imported}`, node)
         if (/^(node:)?(process|console)$/.test(node.source.value)) bound.delete(specifier.local.name)
+        if (node.source.value === 'node:module' && imported === 'createRequire')
+          addUse('globalThis.createRequire', node)
       }
     },
     ExportNamedDeclaration(node) {
@@ -55,8 +63,16 @@ export function parseFile(file, text) {
     },
     ImportExpression(node) {
       addImport('dynamic', node.source, node)
+      if (literalText(node.source) === null) addUse('import(…)', node)
+    },
+    NewExpression(node) {
+      if (node.callee.type === 'Identifier' && CONNECTING.includes(node.callee.name)) addUse(node.callee.name, node)
+      if (node.callee.name === 'Function') addUse('eval', node)
+      for (const argument of node.arguments) addBareFetch(argument)
     },
     CallExpression(node) {
+      writes.call(node)
+      if (node.callee.name === 'eval' || node.callee.name === 'Function') addUse('eval', node)
       if (node.callee.type === 'Identifier' && /^require/.test(node.callee.name) && node.arguments.length === 1)
         addImport('dynamic', node.arguments[0], node)
       if (node.callee.type === 'Identifier' && node.callee.name === 'fetch') addUse('fetch', node)
@@ -67,8 +83,12 @@ export function parseFile(file, text) {
       const property = node.computed ? literalText(node.property) : node.property.name
       if (owner === 'process' && (property === 'env' || property === 'chdir')) addUse(`process.${property}`, node)
       if (owner === 'console') addUse('console', node)
-      if (node.object.type === 'Identifier' && node.object.name === 'globalThis' && property === 'fetch')
-        addUse('globalThis.fetch', node)
+      writes.member(node, property ?? undefined)
+      addBareFetch(node.object)
+      if (node.object.type !== 'Identifier' || !/^(?:globalThis|global)$/.test(node.object.name)) return
+      if (property === 'fetch') addUse('globalThis.fetch', node)
+      if (CONNECTING.includes(property) || property === 'eval') addUse(`globalThis.${property}`, node)
+      if (property === null) addUse('globalThis[…]', node)
     },
     VariableDeclarator(node) {
       addBinding(node.id)
@@ -77,7 +97,27 @@ export function parseFile(file, text) {
         for (const property of node.id.properties)
           if (property.key?.name === 'env' || property.key?.name === 'chdir')
             addUse(`process.${property.key.name}`, node)
+      if (node.init.type === 'Identifier' && /^(?:globalThis|global)$/.test(node.init.name)) {
+        const names = node.id.type === 'ObjectPattern' ? node.id.properties.map(({ key }) => key?.name) : [undefined]
+        for (const name of names) if (name === undefined || name === 'fetch') addUse('globalThis.fetch', node)
+      }
       addBareFetch(node.init)
+    },
+    AssignmentExpression(node) {
+      addBareFetch(node.right)
+    },
+    ReturnStatement(node) {
+      addBareFetch(node.argument)
+    },
+    ConditionalExpression(node) {
+      addBareFetch(node.consequent)
+      addBareFetch(node.alternate)
+    },
+    ArrayExpression(node) {
+      for (const element of node.elements) addBareFetch(element)
+    },
+    TSAsExpression(node) {
+      addBareFetch(node.expression)
     },
     AssignmentPattern(node) {
       addBareFetch(node.right)
@@ -91,11 +131,15 @@ export function parseFile(file, text) {
     },
     FunctionDeclaration: addFunction,
     FunctionExpression: addFunction,
-    ArrowFunctionExpression: addFunction,
+    ArrowFunctionExpression(node) {
+      addFunction(node)
+      addBareFetch(node.body)
+    },
   }).visit(program)
+  for (const node of writes.sites()) addUse('fs write', node)
 
   function addBareFetch(expression) {
-    if (expression.type === 'Identifier' && expression.name === 'fetch') addUse('fetch', expression)
+    if (expression?.type === 'Identifier' && expression.name === 'fetch') addUse('fetch', expression)
   }
   function addFunction(node) {
     if (node.id) bound.add(node.id.name)
@@ -106,7 +150,7 @@ export function parseFile(file, text) {
     imports,
     uses: uses
       .filter(({ name }) => !bound.has(name.split('.')[0]))
-      .map((use) => (use.name === 'globalThis.fetch' ? { ...use, name: 'fetch' } : use)),
+      .map((use) => ({ ...use, name: use.name.replace(/^globalThis\./, '') })),
   }
 }
 
