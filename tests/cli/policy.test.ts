@@ -1,6 +1,6 @@
 // What the agent may do: rules by hand, decisions explained, questions answered from another terminal, and the trail of it all.
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -171,4 +171,32 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     expect((await hermes('audit', 'list', '--decision', 'allow')).stdout).toContain('answered by ')
     expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
   })
+})
+
+it('lets no tool past a policy that denies everything, and writes each refusal down', async () => {
+  const { server, home, cwd } = scene
+  await mkdir(home, { recursive: true })
+  await writeFile(rulesFile(), "'*': deny\n")
+  await writeFile(join(cwd, 'old.txt'), 'old\n')
+  const attempts = [
+    { name: 'terminal', args: { command: 'touch made' } },
+    { name: 'terminal', args: { command: 'touch made', background: true } },
+    { name: 'terminal', args: { command: 'touch made', pty: true } },
+    { name: 'execute_code', args: { language: 'javascript', code: "require('fs').writeFileSync('made', '')" } },
+    { name: 'write_file', args: { path: 'made', content: 'x' } },
+    { name: 'patch', args: { path: 'old.txt', old_string: 'old', new_string: 'new' } },
+    { name: 'read_file', args: { path: 'old.txt' } },
+    { name: 'search_files', args: { pattern: 'old' } },
+  ]
+  server.enqueue(...attempts.map((toolCall) => ({ toolCalls: [toolCall] })), { text: 'Nothing worked.' })
+  expect(await chat('-q', 'Try everything.', '-t', 'all', '--yolo')).toMatchObject({ exitCode: 0 })
+  const results = server.requests.slice(1).map(({ body }) => String(body.messages.at(-1)!.content))
+  expect(results).toHaveLength(attempts.length)
+  for (const result of results) expect(result).toContain('Not permitted (*)')
+  expect(await readdir(cwd)).toEqual(['old.txt'])
+  expect(await readFile(join(cwd, 'old.txt'), 'utf8')).toBe('old\n')
+  const audit = (await hermes('audit', 'list', '--decision', 'deny', '--json')).stdout.trim().split('\n')
+  expect(audit.map((line) => (JSON.parse(line) as { toolName: string }).toolName)).toEqual(
+    attempts.map(({ name }) => name),
+  )
 })
