@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
@@ -24,11 +23,6 @@ if (!workerData.unlessUsed || !isUsed()) try {
 }
 parentPort.postMessage(lines)
 `
-
-/** Whether a log lies beside the file, as after a kill, or while another process has it open. Asked before opening it. */
-export function hasLeftOverLog(path: string): boolean {
-  return ['-wal', '-journal'].some((suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
-}
 
 /**
  * What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. `quick` leaves out whether

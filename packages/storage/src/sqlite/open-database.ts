@@ -1,10 +1,9 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { StorageOptions } from '../storage.js'
 import { Connection } from './connection.js'
-import { importNewer } from './import-newer.js'
 import { setJournal } from './journal.js'
 import { backUp, type FoundSchema, inspectSchema, isCurrent, isNewer, migrate } from './migrate.js'
 import { SCHEMA_VERSION } from './schema-sql.js'
@@ -30,6 +29,7 @@ export async function openDatabase(options: StorageOptions): Promise<Connection>
     const found = await connection.read(() => inspectSchema(database, path))
     if (isNewer(found)) {
       database.close()
+      const { importNewer } = await import('./import-newer.js')
       return await openDatabase({ ...options, path: await importNewer(path, found.shared!, logger) })
     }
     await connection.outside(() => setJournal(database, { journal: 'wal', sync: 'normal', ...options, path, logger }))
@@ -64,4 +64,9 @@ function openFile(path: string): Database.Database {
 
 function backUpIfOlder(database: Database.Database, path: string, found: FoundSchema): string | null {
   return found.shared === null ? null : backUp(database, path, found)
+}
+
+/** Whether a log lies beside the file, as after a kill, or while another process has it open. Asked before opening it. */
+export function hasLeftOverLog(path: string): boolean {
+  return ['-wal', '-journal'].some((suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }

@@ -5,11 +5,10 @@ import { StoredApprovals } from './approvals.js'
 import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
-import { checkFile, hasLeftOverLog } from './health.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
 import { getMeta, setMeta } from './meta.js'
-import { openDatabase } from './open-database.js'
+import { hasLeftOverLog, openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { orRescue } from './rescue.js'
@@ -72,7 +71,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
     },
-    integrityCheck: () => checkFile(path, { quick: false }),
+    integrityCheck: async () => (await import('./health.js')).checkFile(path, { quick: false }),
     damage: () => damage,
     stats: async () => {
       const { readStats } = await import('./stats.js')
@@ -108,7 +107,8 @@ function queryRunner(connection: Connection) {
 
 /** After an unclean end the file is looked at beside the work; what is found stops further writes. */
 async function lookForDamage(connection: Connection, path: string, logger: Logger): Promise<readonly string[]> {
-  const problems = await checkFile(path, { quick: true, isBackground: true }).catch((error: unknown) => {
+  const look = async () => (await import('./health.js')).checkFile(path, { quick: true, isBackground: true })
+  const problems = await look().catch((error: unknown) => {
     logger.warn('the store could not be checked', { path, error: errorLine(error) })
     return []
   })
