@@ -102,6 +102,12 @@ it('reports a file that contradicts itself with both lines, and goes by the last
   )
 })
 
+it('has doctor say which rules never apply', async () => {
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(rulesFile(), "'web': deny\n'*': allow\n")
+  expect((await hermes('doctor', '--offline')).stdout).toContain(`${rulesFile()}:1:1: "web: deny" never applies: `)
+})
+
 it('keeps a trail of what was decided, which shows when somebody changed it', async () => {
   const { server, home } = scene
   server.enqueue(

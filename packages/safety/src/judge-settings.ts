@@ -25,7 +25,7 @@ export interface JudgeSettings {
 }
 
 /** Where rules made from the allowlist come from. */
-export const ALLOWLIST_SOURCE = 'command_allowlist'
+const ALLOWLIST_SOURCE = 'command_allowlist'
 
 /** Settings read for use. Rules of the allowlist come first, so that all others count before them. */
 export interface JudgeBasis {

@@ -17,7 +17,7 @@ export interface PermissionRule {
 }
 
 /** What the name in front of a pattern's brackets stands for. */
-export interface Selector {
+interface Selector {
   readonly types: readonly Action['type'][]
   /** Only these operations of a write. */
   readonly operation?: string

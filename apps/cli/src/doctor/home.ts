@@ -2,6 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
+import { parseRules } from '@hermes/safety'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 import { type Finding, fail, ok, warn } from './finding.js'
@@ -38,6 +39,7 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
     loadSecrets({ home, env: io.env }),
     loadPermissions({ home }),
   ])
+  const ruled = permissions.problems.length > 0 ? [] : parseRules(permissions.rules, permissions).problems
   const exists = async (file: string) => (await stat(file).catch(() => null)) !== null
   const sound = async (file: string, problems: readonly { readonly message: string }[], level: typeof fail) => {
     if (problems.length > 0) return problems.map(({ message }) => level(message))
@@ -49,7 +51,7 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
       ? []
       : [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]),
     ...(await sound(layout.env, secrets.problems, warn)),
-    ...(await sound(layout.permissions, permissions.problems, fail)),
+    ...(ruled.length > 0 ? ruled.map(warn) : await sound(layout.permissions, permissions.problems, fail)),
   ]
 }
 
