@@ -12,6 +12,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   patch: 'edit',
   terminal: 'execute',
   process: 'execute',
+  execute_code: 'execute',
   todo_write: 'think',
   todo_read: 'think',
 }
