@@ -257,7 +257,8 @@ export class Conversation implements ConsoleHandlers, Talk {
       }
       const result = await run.result
       if (result.status === 'interrupted') this.say('Stopped.')
-      if (result.status === 'parked') this.say('Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.')
+      if (result.status === 'parked')
+        this.say('Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.')
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
