@@ -45,7 +45,8 @@ export interface CodeHost {
   readonly tempDir: string
   /**
    * Runs a program to its end. The permit is for {@link codeAction}. What goes wrong with the program is in the result.
-   * @throws HermesError `code.no_python`, `environment.spawn_failed`, `environment.no_isolation`.
+   * @throws HermesError `code.no_python`, `environment.spawn_failed`, `environment.no_isolation`; the reason of a signal that has fired
+   * already: nothing is started then.
    */
   run(permit: Permit, request: CodeRequest): Promise<CodeResult>
   /** Ends interpreters that stayed. */
@@ -92,6 +93,7 @@ class LocalCodeHost implements CodeHost {
   }
 
   async run(permit: Permit, request: CodeRequest): Promise<CodeResult> {
+    request.signal.throwIfAborted()
     permit.consume(codeAction(request))
     this.#swept ??= removeAbandoned(this.tempDir, this.#settings.clock.now())
     await this.#swept

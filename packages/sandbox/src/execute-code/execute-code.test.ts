@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -179,7 +179,7 @@ describe('the table of errors', () => {
       'import { read_file } from "hermes_tools"\nconsole.log("so far")\nawait read_file("x")\nawait new Promise((resolve) => setTimeout(resolve, 1e6))'
     const result = await javascript(code, { signal: stop.signal, progress: () => stop.abort() })
     expect(result).toMatchObject({ status: 'interrupted', output: 'so far\n', toolCallsMade: 1 })
-    expect(await javascript('1', { signal: AbortSignal.abort() })).toMatchObject({ status: 'interrupted' })
+    await expect(javascript('1', { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
   })
 
   it('gives large results whole to the program', async () => {
@@ -196,6 +196,16 @@ describe('the table of errors', () => {
     )
     expect(result).toMatchObject({ toolCallsMade: 3, output: expect.stringContaining('limit of 3 tool calls') })
     expect(calls).toHaveLength(3)
+  })
+
+  it('leaves nothing running where its outputs cannot be kept', async () => {
+    const { python, directory, leftovers } = await codeScene()
+    await writeFile(join(directory, 'outputs'), 'a file in the way')
+    const code = 'import os; open("started", "w")'
+    await expect(python(code)).rejects.toThrow('EEXIST')
+    await expect(python(code, { keep: true })).rejects.toThrow('EEXIST')
+    expect(await leftovers()).toEqual([])
+    await expect(readFile(join(directory, 'started'))).rejects.toThrow('ENOENT')
   })
 
   it('does without Python where there is none', async () => {
@@ -251,6 +261,15 @@ describe('bad behaviour', () => {
         .split(' ')
         .filter((pid) => isAlive(Number(pid))),
     ).toEqual([])
+  })
+
+  it('is not held up by a daemon that keeps its output open', async () => {
+    const { python } = await codeScene()
+    const result = await python(
+      'import subprocess\np = subprocess.Popen(["sleep", "600"], start_new_session=True)\nprint(p.pid)',
+    )
+    process.kill(Number(result.output), 'SIGKILL')
+    expect(result.status).toBe('success')
   })
 
   it('answers malformed, oversized and mistyped frames with errors and goes on', async () => {

@@ -24,9 +24,14 @@ export class KeptInterpreters {
   async run(request: CodeRequest): Promise<CodeResult> {
     const key = keyOf(request)
     const interpreter = await this.#take(key, request)
-    const result = await interpreter.run(request)
-    if (!interpreter.isOver) await this.#keep(key, interpreter)
-    return result
+    try {
+      const result = await interpreter.run(request)
+      if (!interpreter.isOver) await this.#keep(key, interpreter)
+      return result
+    } catch (error) {
+      await interpreter.close()
+      throw error
+    }
   }
 
   async reset(request: Pick<CodeRequest, 'sessionId' | 'language'>): Promise<void> {
