@@ -9,6 +9,7 @@ import { scriptDefinitions } from './script-tools.js'
 
 /** Systems differ in how long the path of a socket may be; this fits all. */
 const MAX_SOCKET_PATH_BYTES = 103
+const ABANDONED_AFTER_MS = 3_600_000
 
 /** A folder for one program, open to this user only. */
 export interface ProgramFolder {
@@ -44,8 +45,6 @@ function shortEnough(tempDir: string): string {
   const longest = join(tempDir, 'hermes-code-1234567-XXXXXX', 'rpc.sock')
   return Buffer.byteLength(longest) > MAX_SOCKET_PATH_BYTES ? '/tmp' : tempDir
 }
-
-const ABANDONED_AFTER_MS = 3_600_000
 
 /** Removes the folders of agents that crashed. Young ones stay: whose process is not seen may live in another container. */
 export async function removeAbandoned(tempDir: string, nowMs: number): Promise<void> {

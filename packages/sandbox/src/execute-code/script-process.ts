@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Isolate, IsolatedProgram } from '../isolation/isolation.js'
 import type { OrphanGuard } from '../orphan-guard.js'
-import { groupExists, killTree } from '../process-tree.js'
+import { groupExists, killTree, processStartTime } from '../process-tree.js'
 
 const DRAIN_LIMIT_MS = 250
 
@@ -41,12 +41,16 @@ export class ScriptProcess {
   readonly exit: Promise<ScriptEnd>
   readonly #group: number
   readonly #launch: ScriptLaunch
+  /** Numbers of processes are used again. */
+  readonly #startTime: string | undefined
+  #isSettled = false
 
   private constructor(child: ChildProcess, launch: ScriptLaunch) {
     this.stdout = child.stdout!
     this.stderr = child.stderr!
     this.#group = child.pid!
     this.#launch = launch
+    this.#startTime = processStartTime(this.#group) ?? undefined
     this.exit = new Promise((resolve) => {
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     })
@@ -67,12 +71,14 @@ export class ScriptProcess {
 
   /** Ends the program and all it started; resolves once they are gone. */
   async stop(graceMs: number): Promise<void> {
-    await killTree(this.#group, { clock: this.#launch.clock, graceMs })
+    if (!this.#isSettled) await this.#kill(graceMs)
   }
 
   /** Ends what an ended program left behind, and waits until what was written is read. */
   async settle(): Promise<void> {
-    if (groupExists(this.#group)) await killTree(this.#group, { clock: this.#launch.clock })
+    if (this.#isSettled) return
+    this.#isSettled = true
+    if (groupExists(this.#group)) await this.#kill()
     this.#launch.guard.remove(this.#group)
     const settled = new AbortController()
     const closed = Promise.all([closing(this.stdout), closing(this.stderr)])
@@ -81,6 +87,15 @@ export class ScriptProcess {
     settled.abort()
     this.stdout.destroy()
     this.stderr.destroy()
+  }
+
+  async #kill(graceMs?: number): Promise<void> {
+    const startTime = this.#startTime
+    await killTree(this.#group, {
+      clock: this.#launch.clock,
+      ...(startTime === undefined ? {} : { startTime }),
+      ...(graceMs === undefined ? {} : { graceMs }),
+    })
   }
 }
 
