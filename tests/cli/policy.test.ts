@@ -177,6 +177,52 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     expect((await hermes('audit', 'list', '--decision', 'allow')).stdout).toContain('answered by ')
     expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
   })
+
+  it('parks the run when nobody answers; answered from elsewhere it goes on where it is resumed', async () => {
+    const { server, home, cwd } = scene
+    const open = (...args: string[]) =>
+      openTerminal([...args, '--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 100 })
+    const parked = 'Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.'
+    await mkdir(join(cwd, 'one'))
+    await mkdir(join(cwd, 'two'))
+    await mkdir(home, { recursive: true })
+    await writeFile(
+      join(home, 'config.yaml'),
+      'approvals: {timeout: 1}\nauxiliary: {title_generation: {enabled: false}}\n',
+    )
+    server.enqueue(calls('rm -rf one'), calls('rm -rf two'), { text: 'Both are gone.' })
+    const answer = async () => {
+      const { id, question } = JSON.parse((await hermes('approvals', 'list', '--json')).stdout) as {
+        id: string
+        question: { subject: { sessionId: string } }
+      }
+      const { sessionId } = question.subject
+      const said = `Answered: once. The run goes on with: hermes -r ${sessionId}\n`
+      expect(await hermes('approvals', 'answer', id, 'once')).toMatchObject({ exitCode: 0, stdout: said })
+      return sessionId
+    }
+    {
+      await using terminal = await open()
+      await terminal.shows(/>$/)
+      await terminal.type('Clean up.')
+      await terminal.press('Enter')
+      await terminal.shows(parked)
+      await terminal.press('C-d')
+      await terminal.exitCode()
+    }
+    expect((await readdir(cwd)).sort()).toEqual(['one', 'two'])
+    const sessionId = await answer()
+    {
+      await using terminal = await open('-r', sessionId)
+      await terminal.shows(parked)
+      expect(await readdir(cwd)).toEqual(['two'])
+      await terminal.press('C-d')
+      await terminal.exitCode()
+    }
+    await answer()
+    expect(await chat('-r', sessionId)).toMatchObject({ exitCode: 0, stdout: 'Both are gone.\n' })
+    expect(await readdir(cwd)).toEqual([])
+  })
 })
 
 it('lets no tool past a policy that denies everything, and writes each refusal down', async () => {

@@ -39,8 +39,7 @@ export function approvalsAnswer(io: Io, id: string, choice: ApprovalChoice): Pro
     if (!choices.includes(choice)) throw new UsageError(`This question takes only: ${choices.join(', ')}.`)
     if (!(await runtime.policy.answer(approval.id, choice, io.user)))
       throw new UsageError('It was answered in the meantime, or has expired.')
-    const next =
-      approval.status === 'parked' ? ` The run goes on with the next message: hermes -r ${subject.sessionId}` : ''
+    const next = approval.status === 'parked' ? ` The run goes on with: hermes -r ${subject.sessionId}` : ''
     io.stdout.write(`Answered: ${choice}.${next}\n`)
     return EXIT.ok
   })

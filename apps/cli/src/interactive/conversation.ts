@@ -110,6 +110,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#opened = console
     await this.sit(session)
     greet(this.seat)
+    if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
       const next = this.#waiting.shift()

@@ -22,6 +22,8 @@ export interface Seat {
   readonly desk: ApprovalDesk
   /** The log when the seat was taken. */
   readonly entries: readonly Entry[]
+  /** A question that the session was parked with was answered since; resuming uses the answer. */
+  readonly isAnswered: boolean
   models(): Promise<readonly string[]>
   /** What endpoints said about how much may still be asked. */
   limits: ReadyAgent['limits']
@@ -52,6 +54,7 @@ export async function takeSeat(
     cwd,
     desk,
     entries: session ? await (await runtime.storage()).entries(session.id) : [],
+    isAnswered: session !== null && (await hasAnswer(runtime, session.id)),
     models: ready.models,
     limits: ready.limits,
     nameSession: ready.nameSession,
@@ -60,4 +63,9 @@ export async function takeSeat(
       if (!ready.hasProcesses()) await ready.close()
     },
   }
+}
+
+async function hasAnswer(runtime: Runtime, sessionId: string): Promise<boolean> {
+  const { approvals } = await runtime.storage()
+  return (await approvals.pending(sessionId)).some(({ status }) => status === 'answered')
 }
