@@ -8,6 +8,7 @@ import { isolationOf } from './isolation-options.js'
 export interface HomeCode {
   readonly timeoutMs: number
   readonly maxCalls: number
+  readonly path: string | undefined
   /** Loads what runs them, the first time. */
   open(): Promise<CodeHost>
   close(): Promise<void>
@@ -16,7 +17,7 @@ export interface HomeCode {
 /** Where `execute_code` runs programs for an agent of this home. */
 export function openHomeCode(request: EnvironmentRequest): HomeCode {
   const { timeout, max_tool_calls: maxCalls } = request.config.code_execution
-  const limits = { timeoutMs: timeout * 1000, maxCalls }
+  const limits = { timeoutMs: timeout * 1000, maxCalls, path: request.env['PATH'] }
   let host: Promise<CodeHost> | null = null
   return {
     ...limits,

@@ -3,7 +3,7 @@ import { createToolRegistry } from '@hermes/registry'
 import { describe, expect, it } from 'vitest'
 import { codeScene } from '../execute-code/__fixtures__/code-scene.js'
 import { testPermit } from '../testing/permit.js'
-import { createExecuteCodeTool } from './index.js'
+import { createExecuteCodeTool, type SandboxToolServices } from './index.js'
 
 const content = [{ type: 'text', text: 'from a page', origin: 'external' }] as const
 const tools: ToolCaller = {
@@ -101,6 +101,10 @@ describe('the tool execute_code', () => {
     registry.register({ ...reader, name: 'todo_read' })
     const shown = (await registry.definitions()).find(({ name }) => name === 'execute_code')!.description
     expect(shown).toMatch(/There: read_file\.\n[\s\S]*120 s, 50 calls, 50 KB/)
-    expect(await createToolRegistry({ tools: [createExecuteCodeTool({ code: null })] }).definitions()).toEqual([])
+    const of = (code: SandboxToolServices['code']) => createToolRegistry({ tools: [createExecuteCodeTool({ code })] })
+    const open = () => Promise.reject(new Error('not asked for'))
+    expect((await of({ open, path: '/nowhere' }).definitions())[0]!.description).toContain('No Python here.')
+    expect((await of({ open, maxCalls: 7, timeoutMs: 9_000 }).definitions())[0]!.description).toContain('9 s, 7 calls')
+    expect(await of(null).definitions()).toEqual([])
   })
 })

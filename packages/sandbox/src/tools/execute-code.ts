@@ -3,6 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { CodeHost } from '../execute-code/code-host.js'
 import { type CodeRequest, codeAction } from '../execute-code/code-request.js'
 import type { CodeResult } from '../execute-code/code-result.js'
+import { pythonOnPath } from '../execute-code/language.js'
 import { scriptToolNames } from '../execute-code/script-tools.js'
 
 const parameters = {
@@ -31,6 +32,8 @@ export interface SandboxToolServices {
     readonly timeoutMs?: number
     /** Default 50. */
     readonly maxCalls?: number
+    /** The variable PATH of programs, to tell whether there is Python. Default: there is taken to be. */
+    readonly path?: string | undefined
   } | null
 }
 
@@ -70,9 +73,11 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
   })
 
 function describe(tools: readonly string[], limits: SandboxToolServices['code']): string {
-  const { timeoutMs = 120_000, maxCalls = 50 } = limits ?? {}
+  const { timeoutMs = 120_000, maxCalls = 50, path } = limits ?? {}
+  const hasPython = path === undefined || pythonOnPath(path) !== null
+  const python = hasPython ? 'Python: `from hermes_tools import …`.' : 'No Python here.'
   return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, cutting large results down. Not for a single call, or a result you must judge in full.
-Python: \`from hermes_tools import …\`. JavaScript: an ES module, \`import { … } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
+${python} JavaScript: an ES module, \`import { … } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
 Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": …} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
 }
 
