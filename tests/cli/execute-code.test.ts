@@ -55,6 +55,17 @@ it('refuses within a program what it refuses outside, and the program goes on', 
   expect(answerOf(2)).toMatch(/Not permitted \(inline-code\)/)
 })
 
+it('keeps to the limits of config.yaml, of which the model is told', async () => {
+  const { server, home } = scene
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'config.yaml'), 'code_execution:\n  timeout: 2\n  max_tool_calls: 1\n')
+  const code = 'from hermes_tools import read_file\nfor n in "ab": print(read_file(n)["error"])\nwhile True: pass'
+  server.enqueue(program(code), { text: 'Done.' })
+  await chat('-q', 'Read.')
+  expect(answerOf(1)).toMatch(/The limit of 1 tool calls is reached.*Stopped after 2 s.*\[timeout · 1 tool call ·/)
+  expect(JSON.stringify(server.requests[0]!.body)).toContain('2 s, 1 calls, 50 KB of output')
+})
+
 it('keeps its calls in the transcript', async () => {
   scene.server.enqueue(program('from hermes_tools import read_file\nread_file("missing.txt")'), { text: 'Done.' })
   await chat('-q', 'Look.')

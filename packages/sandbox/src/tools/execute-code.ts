@@ -109,7 +109,7 @@ function render(result: CodeResult): ToolResult {
     ...(fullOutputPath === null ? {} : { full_output_path: fullOutputPath }),
     ...(note === null ? {} : { note }),
   }
-  const facts = [status, `${toolCallsMade} tool calls`, `${seconds.toFixed(1)} s`]
+  const facts = [status, `${toolCallsMade} tool call${toolCallsMade === 1 ? '' : 's'}`, `${seconds.toFixed(1)} s`]
   const lines = [
     output.trimEnd(),
     errors.trimEnd(),
