@@ -1,0 +1,59 @@
+import type { Word } from './script.js'
+
+const MAX_DEPTH = 40
+
+/** Shell text, how far it was read, and what was learnt on the way. */
+export class ShellText {
+  readonly source: string
+  /** Values of variables that are known. */
+  readonly variables: Map<string, string>
+  at = 0
+  depth: number
+  /** False once something is not closed, or nested too deep to follow. */
+  complete = true
+
+  constructor(source: string, variables: Map<string, string>, depth: number) {
+    this.source = source
+    this.variables = variables
+    this.depth = depth
+    if (depth > MAX_DEPTH) this.giveUp()
+  }
+
+  giveUp(): void {
+    this.complete = false
+    this.at = this.source.length
+  }
+
+  /** One level deeper; gives up where that is too deep. */
+  descend(): void {
+    if (++this.depth > MAX_DEPTH) this.giveUp()
+  }
+
+  peek(offset = 0): string {
+    return this.source[this.at + offset] ?? ''
+  }
+
+  match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at
+    return pattern.exec(this.source)
+  }
+
+  skipBlanks(): void {
+    for (;;) {
+      if (this.peek() === ' ' || this.peek() === '\t') this.at++
+      else if (this.peek() === '\\' && this.peek(1) === '\n') this.at += 2
+      else if (this.peek() === '#') this.skipTo('\n')
+      else return
+    }
+  }
+
+  skipTo(character: string): void {
+    const end = this.source.indexOf(character, this.at)
+    this.at = end === -1 ? this.source.length : end
+  }
+}
+
+/** A word without quotes or expansions. */
+export function plainWord(text: string): Word {
+  return { text, mask: 'u'.repeat(text.length), dynamic: false, splits: false, scripts: [] }
+}
