@@ -6,6 +6,14 @@ const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/
 
 /** rule → commands that must be judged by it. */
 const HARDLINE: Readonly<Record<string, readonly string[]>> = {
+  'self-approval': [
+    'hermes approvals answer 1a2b once',
+    'cd /tmp && sudo hermes approvals --x answer 1a2b always',
+    'npx -y @hermes/cli@latest approvals answer 1a2b once',
+    'node /opt/hermes/dist/bin.js approvals answer 1a2b once',
+    "bash -c 'hermes approvals answer 1a2b session'",
+    '~/.local/bin/hermes approvals answer 1a2b deny',
+  ],
   'process-environment': [
     'cat /proc/$PPID/environ',
     'grep -z KEY /proc/1234/environ | base64',
@@ -248,8 +256,22 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
   ],
   'env-file': ['echo KEY=1 > .env', 'cp x .env.production', 'echo x >> app/.envrc'],
   'hermes-secrets': ['echo {} > ~/.hermes/auth.json', 'rm ~/.hermes/.env', 'rm -f ~/.hermes/profiles/work/auth.json'],
-  'hermes-permissions': ['echo "*: allow" > ~/.hermes/permissions.yaml'],
-  'hermes-config': ['sed -i s/ask/off/ ~/.hermes/config.yaml'],
+  'hermes-permissions': [
+    'echo "*: allow" > ~/.hermes/permissions.yaml',
+    "hermes permissions add '*' allow",
+    'hermes permissions remove "terminal(git push*)"',
+    'hermes config set approvals.mode off',
+    'hermes config set command_allowlist "[*]"',
+    'hermes chat -q "rm it" --yolo',
+    'npx @hermes/cli --yolo',
+  ],
+  'hermes-config': [
+    'sed -i s/ask/off/ ~/.hermes/config.yaml',
+    'hermes config set model.default x',
+    'hermes auth remove openai 1',
+    'hermes backup restore x.db',
+    'hermes sessions delete x --yes',
+  ],
   'git-internals': ['echo x > .git/hooks/pre-commit'],
   crontab: ['crontab jobs.txt', 'echo x | crontab -'],
   'credential-read': [
@@ -384,6 +406,14 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const SAFE: readonly string[] = [
+  'hermes approvals list',
+  'hermes permissions list',
+  'hermes permissions explain "rm -rf x" --yolo',
+  'hermes config get model.default',
+  'hermes audit verify',
+  'echo hermes approvals answer 1 once',
+  'npm run approvals answer',
+  'node bin.js --help',
   '',
   '   ',
   '# rm -rf /',

@@ -5,6 +5,7 @@ import { type CommandRule, matching } from './rule.js'
 import { EXECUTION_RULES } from './rules-execution.js'
 import { FILE_RULES } from './rules-files.js'
 import { GIT_RULES } from './rules-git.js'
+import { HERMES_RULES } from './rules-hermes.js'
 import { SERVICE_RULES } from './rules-services.js'
 
 /** What a command line is. `rule` and `reason` are `null` when it is safe. */
@@ -36,7 +37,7 @@ export function classifyCollected({ invocations, forkBombs, complete }: Collecte
     invocations.flatMap((invocation) => matching(rules, invocation))
   const hardline = matches(HARDLINE_RULES)
   if (hardline.length > 0) return judged('hardline', hardline)
-  const dangerous = [GIT_RULES, FILE_RULES, SERVICE_RULES, EXECUTION_RULES].flatMap(matches)
+  const dangerous = [GIT_RULES, FILE_RULES, SERVICE_RULES, EXECUTION_RULES, HERMES_RULES].flatMap(matches)
   const found = complete ? dangerous : [UNPARSABLE, ...dangerous]
   return found.length === 0 ? SAFE : judged('dangerous', found)
 }

@@ -2,6 +2,7 @@ import { isCriticalPath, resolveShellPath } from './context.js'
 import { isMadeFile } from './devices.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
+import { ANSWERS_ITSELF } from './rules-hermes.js'
 import { writeTargets } from './write-targets.js'
 
 const SHUTDOWN = ['shutdown', 'reboot', 'halt', 'poweroff', 'init', 'telinit', 'systemctl', 'loginctl']
@@ -19,7 +20,7 @@ const SYSTEMCTL_SHUTDOWN = [
 const PROCESS_SECRETS = /\/proc\/[^/\s]+\/(?:task\/[^/\s]+\/)?(?:environ|mem)\b/
 const FIND_FILTERS = /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|newer\w*|size|empty|user|group|perm)$/
 
-/** What nothing switches off: the machine or a home folder would be lost. */
+/** What nothing switches off: the machine, a home folder or the say of the person would be lost. */
 export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'delete-system',
@@ -104,6 +105,7 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
       return true
     },
   },
+  ANSWERS_ITSELF,
 ])
 
 function killsAll(name: string, words: readonly string[]): boolean {
