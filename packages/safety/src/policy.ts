@@ -17,11 +17,11 @@ import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
 import { ruleFor } from './describe-action.js'
 import { type JudgeOptions, judge, type Verdict } from './judge.js'
 import { type JudgeBasis, type JudgeSettings, readRule, readSettings } from './judge-settings.js'
+import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
-import { fingerprintOf, isAlive, questionOf, redactQuestion } from './questions.js'
+import { questionOf } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
 import type { ParsedRule, PermissionRule } from './rules.js'
-import { WaitingRoom } from './waiting-room.js'
 
 /** Options of {@link createPolicy}. */
 export interface PolicyOptions extends JudgeSettings {
@@ -55,23 +55,26 @@ class RulePolicy implements Policy {
   readonly #options: PolicyOptions
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #store: ApprovalStore
   readonly #redact: (text: string) => string
   readonly #rules: ParsedRule[]
   readonly #basis: JudgeBasis
   readonly #sessionGrants = new Set<string>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
-  readonly #waiting: WaitingRoom
-  /** Questions that were put here, secrets included; what the store keeps has none. */
-  readonly #asked = new Map<string, ApprovalQuestion>()
+  readonly #questions: OpenQuestions
 
   constructor(options: PolicyOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
-    this.#waiting = new WaitingRoom(this.#clock)
-    this.#store = options.approvals ?? createMemoryApprovalStore()
     this.#redact = options.redact ?? createRedactor({ secrets: [] }).redact
+    this.#questions = new OpenQuestions({
+      store: options.approvals ?? createMemoryApprovalStore(),
+      clock: this.#clock,
+      redact: this.#redact,
+      timeoutMs: options.approvalTimeoutMs ?? 300_000,
+      expiryMs: options.approvalExpiryMs ?? 86_400_000,
+      pollMs: options.approvalPollMs ?? Number.POSITIVE_INFINITY,
+    })
     const basis = readSettings(options)
     this.#basis = basis
     this.#rules = [...basis.rules]
@@ -111,8 +114,7 @@ class RulePolicy implements Policy {
   }
 
   async #ask(action: Action, subject: Subject, verdict: Extract<Verdict, { type: 'ask' }>): Promise<Decision> {
-    const fingerprint = await fingerprintOf(action)
-    const earlier = await this.#earlier(fingerprint, subject)
+    const earlier = await this.#questions.earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
     const question = questionOf(action, subject, verdict, this.#redact)
@@ -120,24 +122,10 @@ class RulePolicy implements Policy {
     if (listeners.length === 0) {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action)}`)
     }
-    const id = earlier?.id ?? globalThis.crypto.randomUUID()
-    const askedAtMs = this.#clock.now()
-    const expiresAtMs = askedAtMs + (this.#options.approvalExpiryMs ?? 86_400_000)
-    const kept = { question: redactQuestion(question, this.#redact), fingerprint, rules: verdict.rules }
-    this.#asked.set(id, question)
-    await this.#store.put({ id, ...kept, askedAtMs, expiresAtMs, status: 'open', choice: null, by: null })
+    const id = await this.#questions.put(question, verdict.rules, earlier)
     await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
-  }
-
-  /** An approval of the same action that was answered while nobody waited, was parked, or left open by a process that ended. */
-  async #earlier(fingerprint: string, subject: Subject): Promise<Approval | null> {
-    const pending = await this.#store.pending(subject.sessionId)
-    const now = this.#clock.now()
-    const same = pending.filter((one) => one.fingerprint === fingerprint && isAlive(one, now))
-    const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#asked.has(id))
-    return same.find(({ status }) => status === 'answered') ?? same.find(isLeft) ?? null
   }
 
   async #useAnswer(approval: Approval, action: Action): Promise<Decision> {
@@ -157,51 +145,37 @@ class RulePolicy implements Policy {
     } catch (error) {
       this.#logger.error('approval failed', { error: errorLine(error) })
       return { type: 'deny', rule: 'policy-error', reason: `The approval could not be read: ${errorLine(error)}` }
-    } finally {
-      this.#asked.delete(approvalId)
     }
   }
 
   async #settle(approvalId: string, signal: AbortSignal | undefined): Promise<ApprovalOutcome> {
-    const { approvalTimeoutMs = 300_000, approvalPollMs = Number.POSITIVE_INFINITY } = this.#options
-    const deadline = this.#clock.now() + approvalTimeoutMs
-    for (;;) {
-      // The listening starts before the look, so that an answer in between is not missed.
-      const left = deadline - this.#clock.now()
-      const waiter = this.#waiting.wait(approvalId, Math.min(left, approvalPollMs), signal)
-      const approval = await this.#store.get(approvalId)
-      if (approval?.status !== 'open') waiter.cancel()
-      if (!approval || approval.status === 'used') {
+    const settled = await this.#questions.settle(approvalId, signal)
+    switch (settled.type) {
+      case 'answered':
+        return this.#outcome(settled.approval, settled.action)
+      case 'unknown':
         return { type: 'deny', rule: 'unknown-approval', reason: 'Nothing is asked under this id any more.' }
-      }
-      const { action, subject, rule } = this.#asked.get(approvalId) ?? approval.question
-      if (approval.status === 'answered') return this.#outcome(approval, action)
-      if (approval.status === 'parked') return { type: 'parked', approvalId }
-      const woken = await waiter.done
-      if (woken === 'aborted') {
-        await this.#store.put({ ...approval, status: 'used' })
+      case 'aborted': {
+        const { action, subject } = settled.question
         await this.#audit(action, subject, { decision: 'deny', rule: 'aborted', approvalId })
         return { type: 'deny', rule: 'aborted', reason: 'The call was stopped before anybody answered.' }
       }
-      if (woken === 'woken' || this.#clock.now() < deadline) continue
-      // An answer of another process may come first; then the store keeps it, and the next look finds it.
-      await this.#store.put({ ...approval, status: 'parked' })
-      if ((await this.#store.get(approvalId))?.status !== 'parked') continue
-      await this.#audit(action, subject, { decision: 'parked', rule, approvalId })
-      return { type: 'parked', approvalId }
+      case 'parked': {
+        const { action, subject, rule } = settled.question
+        if (settled.isNew) await this.#audit(action, subject, { decision: 'parked', rule, approvalId })
+        return { type: 'parked', approvalId }
+      }
+      default:
+        return settled satisfies never
     }
   }
 
   async answer(approvalId: string, choice: ApprovalChoice, by?: string): Promise<boolean> {
-    const approval = await this.#store.get(approvalId)
-    if (!approval || !isAlive(approval, this.#clock.now()) || approval.status === 'answered') return false
-    // An answer that was not offered is taken as the next narrower one.
-    const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
-    const answered = { ...approval, status: 'answered', choice: taken, by: by ?? null } as const
-    await this.#store.put(answered)
+    const answered = await this.#questions.answer(approvalId, choice, by)
+    if (!answered) return false
     this.#learn(answered)
-    if (taken === 'always') await this.#keep(ruleFor(approval.question.action))
-    this.#waiting.wake(approvalId)
+    if (answered.choice === 'always') await this.#keep(ruleFor(answered.question.action))
+    this.#questions.wake(approvalId)
     return true
   }
 
@@ -224,7 +198,7 @@ class RulePolicy implements Policy {
   /** Uses an answer up. `action` is the one that was asked about. */
   async #outcome(approval: Approval, action: Action): Promise<ApprovalOutcome> {
     const { id, question, choice, by } = approval
-    await this.#store.put({ ...approval, status: 'used' })
+    await this.#questions.use(approval)
     this.#learn(approval)
     const { rule, subject } = question
     const isAllowed = choice !== null && choice !== 'deny'

@@ -1,0 +1,124 @@
+import type { Clock } from '@hermes/contracts'
+import type {
+  Action,
+  Approval,
+  ApprovalChoice,
+  ApprovalQuestion,
+  ApprovalStore,
+  Subject,
+} from '@hermes/contracts/policy'
+import { fingerprintOf, isAlive, redactQuestion } from './questions.js'
+import { WaitingRoom } from './waiting-room.js'
+
+/** Options of {@link OpenQuestions}. */
+export interface OpenQuestionsOptions {
+  readonly store: ApprovalStore
+  readonly clock: Clock
+  readonly redact: (text: string) => string
+  readonly timeoutMs: number
+  readonly expiryMs: number
+  readonly pollMs: number
+}
+
+/** How waiting for an answer ended. `parked` is new where it was not parked before. */
+export type Settled =
+  | { readonly type: 'answered'; readonly approval: Approval; readonly action: Action }
+  | { readonly type: 'parked'; readonly question: ApprovalQuestion; readonly isNew: boolean }
+  | { readonly type: 'aborted'; readonly question: ApprovalQuestion }
+  | { readonly type: 'unknown' }
+
+/** Questions to a person, from when they are put until their answer is used; other processes may share the store. */
+export class OpenQuestions {
+  readonly #options: OpenQuestionsOptions
+  readonly #waiting: WaitingRoom
+  /** Questions that were put here, secrets included; what the store keeps has none. */
+  readonly #asked = new Map<string, ApprovalQuestion>()
+
+  constructor(options: OpenQuestionsOptions) {
+    this.#options = options
+    this.#waiting = new WaitingRoom(options.clock)
+  }
+
+  /** An approval of the same action that was answered while nobody waited, was parked, or left open by a process that ended. */
+  async earlier(action: Action, subject: Subject): Promise<Approval | null> {
+    const { store, clock } = this.#options
+    const [fingerprint, pending] = await Promise.all([fingerprintOf(action), store.pending(subject.sessionId)])
+    const same = pending.filter((one) => one.fingerprint === fingerprint && isAlive(one, clock.now()))
+    const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#asked.has(id))
+    return same.find(({ status }) => status === 'answered') ?? same.find(isLeft) ?? null
+  }
+
+  /** Puts a question, again where it was put `earlier`, and returns its id. An answer for the session will cover `rules`. */
+  async put(question: ApprovalQuestion, rules: readonly string[], earlier: Approval | null): Promise<string> {
+    const { store, clock, redact, expiryMs } = this.#options
+    const id = earlier?.id ?? globalThis.crypto.randomUUID()
+    const askedAtMs = clock.now()
+    this.#asked.set(id, question)
+    await store.put({
+      id,
+      question: redactQuestion(question, redact),
+      fingerprint: await fingerprintOf(question.action),
+      rules,
+      askedAtMs,
+      expiresAtMs: askedAtMs + expiryMs,
+      status: 'open',
+      choice: null,
+      by: null,
+    })
+    return id
+  }
+
+  /** Waits for the answer, whichever process gives it. Abort ends the question, running out of time parks it. */
+  async settle(id: string, signal: AbortSignal | undefined): Promise<Settled> {
+    try {
+      return await this.#settle(id, signal)
+    } finally {
+      this.#asked.delete(id)
+    }
+  }
+
+  async #settle(id: string, signal: AbortSignal | undefined): Promise<Settled> {
+    const { store, clock, timeoutMs, pollMs } = this.#options
+    const deadline = clock.now() + timeoutMs
+    for (;;) {
+      // The listening starts before the look, so that an answer in between is not missed.
+      const waiter = this.#waiting.wait(id, Math.min(deadline - clock.now(), pollMs), signal)
+      const approval = await store.get(id)
+      if (approval?.status !== 'open') waiter.cancel()
+      if (!approval || approval.status === 'used') return { type: 'unknown' }
+      const question = this.#asked.get(id) ?? approval.question
+      if (approval.status === 'answered') return { type: 'answered', approval, action: question.action }
+      if (approval.status === 'parked') return { type: 'parked', question, isNew: false }
+      const woken = await waiter.done
+      if (woken === 'aborted') {
+        await store.put({ ...approval, status: 'used' })
+        return { type: 'aborted', question }
+      }
+      if (woken === 'woken' || clock.now() < deadline) continue
+      // An answer of another process may come first; then the store keeps it, and the next look finds it.
+      await store.put({ ...approval, status: 'parked' })
+      if ((await store.get(id))?.status === 'parked') return { type: 'parked', question, isNew: true }
+    }
+  }
+
+  /** Takes an answer in; `null` when the question is unknown, answered already, or has expired. Whoever waits is told by `wake`. */
+  async answer(id: string, choice: ApprovalChoice, by: string | undefined): Promise<Approval | null> {
+    const { store, clock } = this.#options
+    const approval = await store.get(id)
+    if (!approval || !isAlive(approval, clock.now()) || approval.status === 'answered') return null
+    // An answer that was not offered is taken as the next narrower one.
+    const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
+    const answered = { ...approval, status: 'answered', choice: taken, by: by ?? null } as const
+    await store.put(answered)
+    return answered
+  }
+
+  wake(id: string): void {
+    this.#waiting.wake(id)
+  }
+
+  /** An answer counts once. */
+  use(approval: Approval): Promise<void> {
+    return this.#options.store.put({ ...approval, status: 'used' })
+  }
+}
