@@ -1,13 +1,27 @@
 // How apps are bundled: everything in lazy chunks, only what the manifest names as a dependency stays outside.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Options } from 'tsup'
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 // CommonJS packages inside an ES module bundle call require() for Node's own modules.
 const banner = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
 
-/** The build of the app in the current folder. `afterwards` runs once the bundle is written. */
-export function appBundle(afterwards: () => void = () => undefined): Options {
+/** What an app may want of its build. */
+interface AppBundle {
+  /**
+   * Modules that most starts come to; what each needs becomes one file instead of many. The first is named by every lazy chunk, the
+   * others by those of their own folder. Relative to the app.
+   */
+  readonly cores?: readonly string[]
+  /** Runs once the bundle is written. */
+  readonly afterwards?: () => void
+}
+
+/** The build of the app in the current folder. */
+export function appBundle({ cores = [], afterwards }: AppBundle = {}): Options {
   const { version, dependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     version: string
     dependencies?: Record<string, string>
@@ -24,6 +38,7 @@ export function appBundle(afterwards: () => void = () => undefined): Options {
     noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },
     banner: { js: banner },
+    esbuildPlugins: cores.length === 0 ? [] : [keepTogether(cores.map((core) => resolve(core)))],
     esbuildOptions: (options) => {
       options.legalComments = 'none'
       // Errors of libraries are told apart by the names of their classes; `keepNames` would pay for that in every function at run time.
@@ -34,7 +49,34 @@ export function appBundle(afterwards: () => void = () => undefined): Options {
     onSuccess: async () => {
       writeLicences()
       rmSync('dist/metafile-esm.json')
-      afterwards()
+      afterwards?.()
+    },
+  }
+}
+
+/**
+ * Code that several lazy chunks share is cut into a file for each set of them, and every file costs a start. A lazy chunk that also names
+ * the core needs nothing the core has not loaded already, and leaves the core in one piece.
+ */
+function keepTogether(cores: readonly string[]): Plugin {
+  const lazy = new Set<string>()
+  const own = /\/(?:packages|apps)\/[^/]+\/src\/.*\.ts$/
+  const coresOf = (path: string) =>
+    cores.filter((core, index) => core !== path && (index === 0 || path.startsWith(`${dirname(core)}/`)))
+  return {
+    name: 'keep-together',
+    setup: (build) => {
+      build.onResolve({ filter: /^(?:\.|@hermes\/)/ }, async ({ kind, path, pluginData, ...rest }) => {
+        if (kind !== 'dynamic-import' || pluginData === lazy) return undefined
+        const resolved = await build.resolve(path, { ...rest, kind, pluginData: lazy })
+        if (own.test(resolved.path)) lazy.add(resolved.path)
+        return resolved
+      })
+      build.onLoad({ filter: own }, async ({ path }) => {
+        if (!lazy.has(path)) return undefined
+        const imports = coresOf(path).map((core) => `\nimport ${JSON.stringify(core)}`)
+        return { contents: `${await readFile(path, 'utf8')}${imports.join('')}\n`, loader: 'ts' }
+      })
     },
   }
 }

@@ -2,4 +2,9 @@ import { cpSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { appBundle } from '../../tsup.app.js'
 
-export default defineConfig(appBundle(() => cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl')))
+export default defineConfig(
+  appBundle({
+    cores: ['src/oneshot.ts', '../../packages/storage/src/sqlite/sqlite-storage.ts'],
+    afterwards: () => cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl'),
+  }),
+)

@@ -1,27 +1,46 @@
 import { type Command, CommanderError } from 'commander'
 import type { Action } from './action.js'
+import { DOORS } from './doors.js'
 import { describeFailure, EXIT } from './errors.js'
 import type { Io } from './io.js'
-import { buildProgram, DOORS } from './program.js'
+import { addChat, createProgram } from './program/chat.js'
 
 /** Runs one command line and resolves with its exit code; never rejects. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  let action: Action = async () => EXIT.ok
-  const program = buildProgram((chosen) => {
-    action = chosen
-  }, io)
   try {
     const door = DOORS[argv[0] ?? '']
     if (door) return await (await door.load()).main(argv.slice(1), io)
+    let action: Action = async () => EXIT.ok
+    const program = await programFor(argv, io, (chosen) => {
+      action = chosen
+    })
     await program.parseAsync([...argv], { from: 'user' })
     return await action(io)
   } catch (error) {
-    if (error instanceof CommanderError) return commanderExit(error, program, argv, io)
+    if (error instanceof CommanderError) return commanderExit(error, await fullProgram(io), argv, io)
     const { exitCode, line, isOurs } = describeFailure(error)
     io.stderr.write(`hermes: ${line}\n`)
     if (!isOurs) await logUnexpected(io, error)
     return exitCode
   }
+}
+
+const TABLE_WORDS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version'])
+
+/** A conversation starts without the table of all commands, which would take longer than reading the line. */
+async function programFor(argv: readonly string[], io: Io, choose: (action: Action) => void): Promise<Command> {
+  const [first] = argv
+  const isChat = first === undefined || first === 'chat' || first.startsWith('-')
+  if (!isChat || argv.some((word) => TABLE_WORDS.has(word))) return fullProgram(io, choose)
+  const program = createProgram(io)
+  addChat(program, choose)
+  for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
+  return program
+}
+
+async function fullProgram(io: Io, choose: (action: Action) => void = () => undefined): Promise<Command> {
+  const { buildProgram } = await import('./program.js')
+  return buildProgram(choose, io)
 }
 
 async function logUnexpected(io: Io, error: unknown): Promise<void> {

@@ -1,8 +1,10 @@
-import { Argument, Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Action } from './action.js'
+import { DOORS } from './doors.js'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'
+import { addChat, createProgram } from './program/chat.js'
 import { addCheckpoints } from './program/checkpoints.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
@@ -12,32 +14,9 @@ import { addBranching } from './program/sessions-branching.js'
 import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
 import { addUsage } from './program/usage.js'
 
-declare const __HERMES_VERSION__: string
-
-/** Another front door: it takes the rest of the line and says itself what it takes. */
-interface Door {
-  readonly description: string
-  readonly load: () => Promise<{ main(argv: readonly string[], io: Io): Promise<number> }>
-}
-
-/** The other front doors, by the name of their command. */
-export const DOORS: Readonly<Record<string, Door>> = {
-  gateway: { description: 'serve the agent as an OpenAI-compatible API', load: () => import('@hermes/gateway') },
-  acp: { description: 'serve an editor over the Agent Client Protocol', load: () => import('@hermes/acp') },
-}
-
 /** The table of commands. A command that was named on the line is handed to `choose`; nothing runs before. */
 export function buildProgram(choose: (action: Action) => void, io: Io): Command {
-  const program = new Command('hermes')
-    .description('An AI agent in your terminal. Without a command it starts a conversation.')
-    .version(__HERMES_VERSION__, '-V, --version')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: () => undefined,
-      outputError: () => undefined,
-    })
-    .showHelpAfterError(false)
+  const program = createProgram(io)
   addChat(program, choose)
   addSetup(program, choose)
   addModel(program, choose)
@@ -77,25 +56,6 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   for (const [name, { description }] of Object.entries(DOORS)) program.command(name).description(description)
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
   return program
-}
-
-function addChat(program: Command, choose: (action: Action) => void): void {
-  program
-    .command('chat', { isDefault: true })
-    .description('talk to the agent (the default command)')
-    .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
-    .option('-r, --resume <session>', 'go on with a session: id, unique start of an id, or title')
-    .option('-c, --continue', 'go on with the newest session')
-    .option('-m, --model <id>', 'model to use')
-    .option('--provider <name>', 'provider to use')
-    .option('--base-url <url>', 'any OpenAI-compatible endpoint')
-    .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
-    .option('--max-turns <n>', 'model calls before it has to sum up', Number)
-    .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')
-    .option('--json', 'print every event as one JSON line on stdout')
-    .option('--record <file>', 'write the model traffic to a file')
-    .option('--replay <file>', 'answer from such a file instead of a model')
-    .action((options) => choose(async (world) => (await import('./commands/chat.js')).chat(world, options)))
 }
 
 function addSetup(program: Command, choose: (action: Action) => void): void {

@@ -1,13 +1,13 @@
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
-import type { Memory, MemoryTarget } from '@hermes/memory'
+import { MEMORY_TARGETS, type Memory, type MemoryTarget, memorySection, openMemory } from '@hermes/memory'
 
 /** What agents of a home remember. */
 export interface HomeMemory {
   /** Whether config.yaml leaves this store on. */
   isOn(target: MemoryTarget): boolean
   /**
-   * The stores, opened on first use.
+   * The stores; nothing is read before they are asked.
    * @throws HermesError `memory.off` for a store that config.yaml switches off.
    */
   open(target: MemoryTarget): Promise<Memory>
@@ -26,32 +26,25 @@ export function openHomeMemory(options: {
   const { home, settings, redact, clock, logger } = options
   const isOn = { memory: settings.memory_enabled, user: settings.user_profile_enabled }
   if (!isOn.memory && !isOn.user) return null
-  let loading: Promise<Memory> | undefined
-  const load = () => {
-    loading ??= import('@hermes/memory').then(({ openMemory }) =>
-      openMemory({
-        directory: homeLayout(home).memories,
-        limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
-        redact,
-        clock,
-        lock: takeLock,
-      }),
-    )
-    return loading
-  }
+  const memory = openMemory({
+    directory: homeLayout(home).memories,
+    limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
+    redact,
+    clock,
+    lock: takeLock,
+  })
   return {
     isOn: (target) => isOn[target],
     open: async (target) => {
-      if (isOn[target]) return load()
+      if (isOn[target]) return memory
       const key = target === 'user' ? 'user_profile_enabled' : 'memory_enabled'
       throw new HermesError(`The store "${target}" is switched off (memory.${key} in config.yaml).`, {
         code: 'memory.off',
       })
     },
     section: async () => {
-      const { memorySection, MEMORY_TARGETS } = await import('@hermes/memory')
       const { text, problems } = await memorySection(
-        await load(),
+        memory,
         MEMORY_TARGETS.filter((target) => isOn[target]),
       )
       for (const problem of problems) logger.warn('part of the memory is not shown to the model', { problem })

@@ -38,7 +38,7 @@ function open(over: Partial<HomeModelsOptions> = {}) {
     cacheDir,
     config,
     fetchTo: () => fetch,
-    clock: createFakeClock(),
+    clock: { now: createFakeClock().now, sleep: async () => undefined },
     logger: silentLogger,
     ...over,
   })

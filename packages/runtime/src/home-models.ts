@@ -21,6 +21,8 @@ export interface HomeModelsOptions {
 const TIERS = [128_000, 64_000, 32_000, 16_000, 8_000] as const
 
 const NAMES_TIMEOUT_MS = 5_000
+/** After the first answer; by then a short run has ended, and a long one does not notice. */
+const UPDATE_AFTER_MS = 5_000
 
 /** The models of a home: windows, prices, and what calls teach about them. Loads nothing before it is asked. */
 export class HomeModels {
@@ -158,6 +160,7 @@ export class HomeModels {
 
   async #update(choice: ModelChoice): Promise<void> {
     const { signal } = this.#closing
+    await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toAsked(choice))
     if (contextLength.source !== 'config' && contextLength.source !== 'learned')

@@ -1,0 +1,39 @@
+import { Command } from 'commander'
+import type { Action } from '../action.js'
+import type { Io } from '../io.js'
+
+declare const __HERMES_VERSION__: string
+
+/** The program without any command. Its own words about mistakes are held back: `main` has better ones. */
+export function createProgram(io: Io): Command {
+  return new Command('hermes')
+    .description('An AI agent in your terminal. Without a command it starts a conversation.')
+    .version(__HERMES_VERSION__, '-V, --version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: () => undefined,
+      outputError: () => undefined,
+    })
+    .showHelpAfterError(false)
+}
+
+/** `hermes chat`, the command when none is named. */
+export function addChat(program: Command, choose: (action: Action) => void): void {
+  program
+    .command('chat', { isDefault: true })
+    .description('talk to the agent (the default command)')
+    .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
+    .option('-r, --resume <session>', 'go on with a session: id, unique start of an id, or title')
+    .option('-c, --continue', 'go on with the newest session')
+    .option('-m, --model <id>', 'model to use')
+    .option('--provider <name>', 'provider to use')
+    .option('--base-url <url>', 'any OpenAI-compatible endpoint')
+    .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
+    .option('--max-turns <n>', 'model calls before it has to sum up', Number)
+    .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')
+    .option('--json', 'print every event as one JSON line on stdout')
+    .option('--record <file>', 'write the model traffic to a file')
+    .option('--replay <file>', 'answer from such a file instead of a model')
+    .action((options) => choose(async (world) => (await import('../commands/chat.js')).chat(world, options)))
+}
