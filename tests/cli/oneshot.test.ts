@@ -44,6 +44,17 @@ describe('hermes chat -q', () => {
     expect(server.violations).toEqual([])
   })
 
+  // One wider character in a string makes the engine hold all of it at twice the size, in every request of the session.
+  it('sends a prompt and definitions without wide characters, those of tools that are off by default too', async () => {
+    server.setHandler(() => ({ text: 'ok' }))
+    await chat(['-q', 'Hello.', ...model()])
+    await chat(['-q', 'Hello.', '-t', 'all', ...model()])
+    for (const { body } of server.requests) {
+      const wide = JSON.stringify([body.messages[0], body.tools]).match(/.{0,30}[^\x00-\xff].{0,30}/)
+      expect(wide?.[0]).toBeUndefined()
+    }
+  })
+
   it('keeps the prefix of every request, also across -c in a new process and after AGENTS.md changed', async () => {
     await writeFile(join(cwd, 'AGENTS.md'), 'Use tabs.\n')
     server.setHandler(({ body }) => {

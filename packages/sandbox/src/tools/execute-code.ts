@@ -75,10 +75,10 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
 function describe(tools: readonly string[], limits: SandboxToolServices['code']): string {
   const { timeoutMs = 120_000, maxCalls = 50, path } = limits ?? {}
   const hasPython = path === undefined || pythonOnPath(path) !== null
-  const python = hasPython ? 'Python: `from hermes_tools import …`.' : 'No Python here.'
+  const python = hasPython ? 'Python: `from hermes_tools import NAME`.' : 'No Python here.'
   return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, cutting large results down. Not for a single call, or a result you must judge in full.
-${python} JavaScript: an ES module, \`import { … } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
-Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": …} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
+${python} JavaScript: an ES module, \`import { NAME } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
+Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": text} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
 }
 
 /** Most programs begin with what they import. */

@@ -27,7 +27,7 @@ const parameters = {
       items: { type: 'string', enum: ['user', 'assistant', 'tool'] },
       default: ['user', 'assistant'],
     },
-    source: { type: 'string', description: 'cli, telegram, cron …' },
+    source: { type: 'string', description: 'cli, telegram, cron, ...' },
     tag: { type: 'string' },
     after: { type: 'string', description: 'Date such as 2026-03-01' },
     before: { type: 'string', description: 'Date, not included' },
