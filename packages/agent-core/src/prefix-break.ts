@@ -22,6 +22,7 @@ const SHOWN_CHARS = 40
  * only its last message may have gained parts at its end. Pure. Costs next to nothing while the same objects come again.
  */
 export function findPrefixBreak(previous: Prefix, next: Prefix): PrefixBreak | null {
+  if (isSame(previous, next)) return null
   const toolCount = Math.max(previous.tools.length, next.tools.length)
   const [before, after] = [linesOf(previous, toolCount), linesOf(next, toolCount)]
   for (let index = 0; index < before.length; index++) {
@@ -33,6 +34,20 @@ export function findPrefixBreak(previous: Prefix, next: Prefix): PrefixBreak | n
     return breakAt(old.value === undefined ? now! : old, oldText, newText, offset)
   }
   return null
+}
+
+/** Whether the same objects come again, and the same system text; asked before each request, so it makes nothing. */
+function isSame(previous: Prefix, next: Prefix): boolean {
+  if (previous.tools !== next.tools || previous.messages.length > next.messages.length) return false
+  for (let index = 0; index < previous.messages.length; index++) {
+    const [old, now] = [previous.messages[index]!, next.messages[index]!]
+    if (old !== now && !(old.role === 'system' && now.role === 'system' && isSameText(old, now))) return false
+  }
+  return true
+}
+
+function isSameText({ content: [old, ...more] }: Message, { content: [now, ...others] }: Message): boolean {
+  return old?.type === 'text' && now?.type === 'text' && old.text === now.text && more.length + others.length === 0
 }
 
 function toText(value: unknown): string {

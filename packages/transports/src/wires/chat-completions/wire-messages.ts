@@ -11,6 +11,7 @@ import {
 import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { argumentText } from '../argument-text.js'
+import { sameStamp } from '../same-stamp.js'
 import { wireCallId } from '../wire-call-id.js'
 import { wireToolName } from '../wire-tool-name.js'
 import { asList } from './cache-marks.js'
@@ -56,10 +57,16 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
         wire.push({ role: 'user', content: userContent(message.content) })
         break
       case 'assistant':
-        wire.push(assistantMessage(message, options))
+        wire.push(once(message, options, () => assistantMessage(message, options)))
         break
       case 'tool':
-        wire.push({ role: 'tool', tool_call_id: callId(message.callId, options), content: toolContent(message) })
+        wire.push(
+          once(message, options, () => ({
+            role: 'tool',
+            tool_call_id: callId(message.callId, options),
+            content: toolContent(message),
+          })),
+        )
         images.push(...toolImages(message))
         break
       default:
@@ -73,6 +80,22 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
   return options.quirks?.contentAsList
     ? wire.map((message) => (message.role === 'user' ? asList(message) : message))
     : wire
+}
+
+/** A message goes out with every later request of its session and never changes, so it is converted once for an endpoint. */
+const converted = new WeakMap<Message, WireMessageOptions & { readonly wire: WireMessage }>()
+
+function once(message: Message, options: WireMessageOptions, convert: () => WireMessage): WireMessage {
+  const { quirks, model, stamp } = options
+  const known = converted.get(message)
+  if (known && known.quirks === quirks && known.model === model && isSameEndpoint(known.stamp, stamp)) return known.wire
+  const wire = convert()
+  converted.set(message, { ...options, wire })
+  return wire
+}
+
+function isSameEndpoint(left: EndpointStamp | undefined, right: EndpointStamp | undefined): boolean {
+  return left === right || (left !== undefined && right !== undefined && sameStamp(left, right))
 }
 
 function systemRole({ quirks, model = '' }: WireMessageOptions): 'system' | 'developer' {
