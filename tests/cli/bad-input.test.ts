@@ -25,7 +25,10 @@ const oneLine = /^hermes: [^\n]+\n$/
 
 describe('wrong input', () => {
   it.each([
-    [['chat', '-q', 'x', '--provider', 'opnai'], /Unknown provider "opnai"\. Did you mean openai\? Valid providers: openai, openrouter/],
+    [
+      ['chat', '-q', 'x', '--provider', 'opnai'],
+      /Unknown provider "opnai"\. Did you mean openai\? Valid providers: openai, openrouter/,
+    ],
     [['chat', '-q', 'x', '--modle', 'y'], /unknown option '--modle'.*--model/],
     [
       ['chat', '-q', 'x', '--base-url', 'http://127.0.0.1:9/v1', '-m', 'm', '-t', 'fiel'],
