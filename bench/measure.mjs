@@ -7,16 +7,18 @@ import { text } from 'node:stream/consumers'
 
 const folder = import.meta.dirname
 export const BIN = join(folder, '../apps/cli/dist/bin.js')
+const FILES = 50
 const FILE_BYTES = 2048
 
-/** A scratch workspace whose file every tool turn reads. */
+/** A scratch workspace with a file for each tool turn. */
 export function createWorkspace(directory) {
-  const file = join(directory, 'workspace', 'notes.txt')
   mkdirSync(join(directory, 'workspace'), { recursive: true })
   mkdirSync(join(directory, 'tmp'), { recursive: true })
   const line = 'The quick brown fox jumps over the lazy dog, again.\n'
-  writeFileSync(file, line.repeat(Math.ceil(FILE_BYTES / line.length)).slice(0, FILE_BYTES))
-  return { directory, cwd: join(directory, 'workspace'), file }
+  const text = line.repeat(Math.ceil(FILE_BYTES / line.length)).slice(0, FILE_BYTES)
+  const files = Array.from({ length: FILES }, (_, index) => join(directory, 'workspace', `notes-${index}.txt`))
+  for (const file of files) writeFileSync(file, text)
+  return { directory, cwd: join(directory, 'workspace'), files }
 }
 
 /** Command lines of the contestants. `hermes` takes further arguments of `chat`. */

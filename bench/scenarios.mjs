@@ -7,9 +7,14 @@ import { BIN, CONTESTANTS, interleave, ratios, runNode } from './measure.mjs'
 import { prefixLines, prefixStability } from './prefix.mjs'
 import { atLeast, atMost, row } from './report.mjs'
 
-const TURNS = 50
 const MIB = 2 ** 20
-const script = (turns, file) => ({ turns, tool: 'read_file', args: { path: file }, text: 'All read.' })
+
+/** One turn a file: who is asked for the same file again may well answer that it has not changed. */
+const readEach = (files) => ({
+  turns: files.length,
+  calls: files.map((path) => ({ tool: 'read_file', args: { path } })),
+  text: 'All read.',
+})
 
 /** `hermes --version` against Node doing nothing. */
 export async function versionStart({ rounds, workspace }) {
@@ -28,7 +33,7 @@ export async function versionStart({ rounds, workspace }) {
 /** From the start of the process to the arrival of its first request. */
 export async function firstRequest({ rounds, workspace, server }) {
   const first = async (args, options) => {
-    await server.script(script(0, workspace.file))
+    await server.script(readEach([]))
     const { startedMs } = await runNode(args, { workspace, ...options })
     return (await server.requests())[0].atMs - startedMs
   }
@@ -48,14 +53,16 @@ export async function firstRequest({ rounds, workspace, server }) {
   ]
 }
 
-/** Fifty turns that each read the file, every message durable in Hermes' case; time per turn and peak memory. */
+/** Fifty turns that each read a file, every message durable in Hermes' case; time per turn and peak memory. */
 export async function toolTurns({ rounds, workspace, server }) {
+  const { files } = workspace
   const turns = async (args) => {
-    await server.script(script(TURNS, workspace.file))
+    await server.script(readEach(files))
     const { peakBytes } = await runNode(args, { workspace, measureMemory: true })
     const requests = await server.requests()
-    if (requests.length !== TURNS + 1) throw new Error(`expected ${TURNS + 1} requests, got ${requests.length}`)
-    return { turnMs: (requests.at(-1).atMs - requests[0].atMs) / TURNS, peakMib: peakBytes / MIB }
+    if (requests.length !== files.length + 1)
+      throw new Error(`expected ${files.length + 1} requests, got ${requests.length}`)
+    return { turnMs: (requests.at(-1).atMs - requests[0].atMs) / files.length, peakMib: peakBytes / MIB }
   }
   const samples = await interleave(rounds, {
     bare: () => turns(CONTESTANTS.bare(server.baseUrl)),
@@ -79,8 +86,10 @@ export async function toolTurns({ rounds, workspace, server }) {
 export async function prefixAndWeight({ workspace, server }) {
   const home = join(workspace.directory, 'prefix')
   const bodies = []
-  for (const more of [[], ['-c']]) {
-    await server.script(script(TURNS / 2, workspace.file))
+  const half = workspace.files.length / 2
+  for (const [index, more] of [[], ['-c']].entries()) {
+    const files = workspace.files.slice(index * half, (index + 1) * half)
+    await server.script(readEach(files))
     await runNode(CONTESTANTS.hermes(server.baseUrl, ...more), { workspace, home })
     bodies.push(...(await server.requests()).map((request) => request.body))
   }

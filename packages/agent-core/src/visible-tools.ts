@@ -1,8 +1,22 @@
 import { resolveToolsets } from '@hermes/registry'
 import type { RunContext } from './run-context.js'
 
-/** The tools the session was shown, less those that the toolsets chosen now leave out. */
+interface Visible {
+  readonly generation: number
+  readonly prompt: object | null
+  readonly names: readonly string[]
+}
+
+const latest = new WeakMap<RunContext, Visible>()
+
+/** The tools the session was shown, less those that the toolsets chosen now leave out. Kept until tools come or go. */
 export function visibleTools(context: RunContext): readonly string[] {
+  const { generation } = context.registry
+  const prompt = context.session.prompt()
+  const known = latest.get(context)
+  if (known?.generation === generation && known.prompt === prompt) return known.names
   const chosen = new Set(resolveToolsets(context.registry.toolsets(), context.toolsets))
-  return (context.session.prompt()?.tools ?? []).map((tool) => tool.name).filter((name) => chosen.has(name))
+  const names = (prompt?.tools ?? []).map((tool) => tool.name).filter((name) => chosen.has(name))
+  latest.set(context, { generation, prompt, names })
+  return names
 }
