@@ -18,7 +18,10 @@ export async function readBytes(
     const stat = await fs.stat(path)
     if (!stat.isFile()) throw notAFile('read', path, stat.isDirectory())
     if (options.offset === undefined && options.length === undefined) return await fs.readFile(path)
-    return await readPart(path, options.offset ?? 0, options.length ?? Number.POSITIVE_INFINITY)
+    // A size of 0 tells nothing: files of /proc have it.
+    const end = stat.size === 0 ? Number.POSITIVE_INFINITY : stat.size
+    const offset = options.offset ?? 0
+    return await readPart(path, offset, Math.min(options.length ?? Number.POSITIVE_INFINITY, Math.max(0, end - offset)))
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
     throw fileError(error, 'read', path)

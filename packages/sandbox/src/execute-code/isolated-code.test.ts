@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { codeScene } from './__fixtures__/code-scene.js'
 
 needs(missingPrograms('bwrap'))('an isolated program', () => {
-  /** A place that isolated programs may not write: beside this file, not below a temporary folder. */
+  /** A place that isolated programs may not write: not below a temporary folder, as this checkout may be. */
   async function outside() {
-    const folder = await mkdtemp(join(import.meta.dirname, '.outside-'))
+    const folder = await mkdtemp(join(userInfo().homedir, '.hermes-outside-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     return folder
   }

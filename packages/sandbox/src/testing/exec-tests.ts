@@ -144,7 +144,8 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
       const { run, gone } = await harness(create)
       const result = await run(`trap '' TERM; echo $$; while :; do sleep 0.1; done`, { timeoutMs: 200 })
       expect(result).toMatchObject({ exitCode: 124, timedOut: true })
-      expect(await gone(result.output.trim())).toBe(true)
+      // A shell whose child is killed a moment before it may still say "Killed".
+      expect(await gone(result.output.split('\n')[0] ?? '')).toBe(true)
     })
 
     it('cancels on abort, and does not start when aborted before', async () => {
