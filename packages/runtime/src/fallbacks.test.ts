@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chooseFallbacks } from './fallbacks.js'
-import { openRuntime, type Runtime } from './open-runtime.js'
+import { openRuntime } from './open-runtime.js'
+import type { Runtime } from './runtime.js'
 
 const wishes = { configured: {}, endpoints: {}, secrets: { OPENROUTER_API_KEY: 'or', SPARE: 'spare' } }
 

@@ -13,13 +13,7 @@ export {
   poolName,
 } from './model-choice.js'
 export { API_MODE_NAMES } from './named-endpoints.js'
-export {
-  type AgentRequest,
-  openRuntime,
-  type ReadyAgent,
-  type Runtime,
-  type RuntimeOptions,
-  type ToolStatus,
-} from './open-runtime.js'
+export { openRuntime } from './open-runtime.js'
+export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 export { configuredModels } from './settings.js'
 export type { BackendStatus } from './terminal-backends.js'

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chooseMixture } from './mixtures.js'
-import { openRuntime, type Runtime } from './open-runtime.js'
+import { openRuntime } from './open-runtime.js'
+import type { Runtime } from './runtime.js'
 
 const wishes = {
   configured: { provider: 'moa', model: 'default' },

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openRuntime, type Runtime } from './open-runtime.js'
+import { openRuntime } from './open-runtime.js'
+import type { Runtime } from './runtime.js'
 
 let home: TemporaryHome
 let server: ModelServer

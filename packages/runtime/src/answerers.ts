@@ -1,0 +1,230 @@
+import type { HermesConfig } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
+import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
+import { createModelClient, type ModelEndpoint, type ResilientModelClient } from '@hermes/models'
+import type { Storage } from '@hermes/storage'
+import type { Credentials, StoredCredentials } from './credentials.js'
+import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
+import type { HomeModels } from './home-models.js'
+import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
+import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
+import { toModelEndpoint } from './model-endpoint.js'
+import type { AgentRequest } from './runtime.js'
+import { configuredModels } from './settings.js'
+import { openSpending, type Spending } from './spending.js'
+import { openTraffic } from './traffic.js'
+
+type Asked = Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>
+
+/** Who answers an agent, and the one way there. */
+export interface Answerer {
+  readonly choice: ModelChoice
+  readonly model: ResilientModelClient
+  readonly credentials: CredentialSource | null
+  readonly fetch: typeof fetch
+}
+
+/** What it takes to find who answers in a home. */
+export interface AnswerersOptions {
+  readonly config: HermesConfig
+  readonly surface: string
+  readonly tempDir: string
+  readonly secrets: ModelWishes['secrets']
+  readonly stored: StoredCredentials
+  readonly credentials: Credentials
+  readonly models: HomeModels
+  readonly fetchTo: (baseUrl: string) => typeof fetch
+  readonly storage: () => Promise<Storage>
+  /** Takes what is to be done when the home is closed. */
+  readonly atClose: (close: () => Promise<void>) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Who answers in a home: which model is chosen, by rule, mixture or fallback, and its client with keys, prices and books. */
+export class Answerers {
+  readonly #options: AnswerersOptions
+  #spending: Promise<Spending> | null = null
+
+  constructor(options: AnswerersOptions) {
+    this.#options = options
+  }
+
+  chooseModel(asked: Asked): ModelChoice {
+    const mixture = this.#mixture(asked)
+    if (mixture) return { ...mixture.aggregator, provider: MIXTURE, model: mixture.preset }
+    return chooseModel({ asked, session: asked.session ?? null, ...this.wishes() })
+  }
+
+  /** The mixture that is asked for, else that of the session, else that of config.yaml; `null` where a single model is. */
+  #mixture({ provider, model, baseUrl, session }: Asked): MixtureChoice | null {
+    const configured = this.#options.config.model
+    const own = session ?? { provider: configured.provider, model: configured.default }
+    const isOwn = provider === undefined && baseUrl === undefined && own.provider === MIXTURE
+    if (provider !== MIXTURE && !isOwn) return null
+    const preset = model ?? (isOwn ? own.model : undefined) ?? undefined
+    return chooseMixture({ settings: this.#options.config.moa, preset, wishes: this.wishes() })
+  }
+
+  /** What config.yaml and the keys at hand say of models. */
+  wishes(): Omit<ModelWishes, 'asked' | 'session'> {
+    const { config, secrets, stored } = this.#options
+    return { ...configuredModels(config), secrets, stored: stored.providers }
+  }
+
+  /**
+   * The answerer for an agent.
+   * @throws HermesError `models.*`: one line with what is missing.
+   */
+  async answererFor(request: AgentRequest, environment: Environment): Promise<Answerer> {
+    await this.#options.stored.look()
+    const asked = request.replay === undefined ? await this.#routed(request) : request
+    const mixture = request.replay === undefined ? this.#mixture(asked) : null
+    if (!mixture)
+      return this.#model(request, environment, request.replay === undefined ? this.chooseModel(asked) : REPLAYED)
+    const { createMixtureClient } = await import('@hermes/models/mixture')
+    const answerer = await this.#model(request, environment, mixture.aggregator)
+    const model = createMixtureClient({
+      provider: MIXTURE,
+      model: mixture.preset,
+      references: await this.#clientsOf(mixture.references),
+      aggregator: answerer.model,
+      logger: this.#options.logger,
+    })
+    return { ...answerer, model: Object.assign(model, { limits: () => answerer.model.limits() }) }
+  }
+
+  async #model(request: AgentRequest, environment: Environment, chosen: ModelChoice): Promise<Answerer> {
+    const traffic = await openTraffic({
+      ...request,
+      choice: chosen,
+      fetchTo: this.#options.fetchTo,
+      probe: await probeFor(request, environment),
+      tempDir: this.#options.tempDir,
+    })
+    if (traffic.close) this.#options.atClose(traffic.close)
+    const choice =
+      request.replay === undefined
+        ? chosen
+        : { ...chosen, api: traffic.api, model: request.model ?? traffic.model ?? 'recorded' }
+    const cacheTtl = this.#options.config.prompt_caching.cache_ttl
+    const fallbacks = chosen === REPLAYED || request.record !== undefined ? [] : this.#usableFallbacks()
+    const credentials = chosen === REPLAYED ? null : await this.#options.credentials.sourceFor(choice)
+    const model = createModelClient({
+      ...toModelEndpoint(
+        { ...choice, baseUrl: traffic.baseUrl },
+        {
+          fetch: traffic.fetch,
+          cacheTtl,
+          credentials,
+          prices: this.#options.models.pricesOf(choice, cacheTtl),
+          contextLength: () => this.#options.models.knownWindow(choice),
+        },
+      ),
+      fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
+      ...(chosen === REPLAYED ? {} : await this.books()),
+      maxRetries: this.#options.config.agent.api_max_retries,
+      clock: this.#options.clock,
+      logger: this.#options.logger,
+    })
+    const isReal = chosen !== REPLAYED && request.record === undefined
+    return {
+      choice,
+      model: isReal ? this.#options.models.watch(model, choice) : model,
+      credentials,
+      fetch: traffic.fetch,
+    }
+  }
+
+  /** A new session for which nobody named a model goes where the rules of config.yaml send it, and stays there. */
+  async #routed(request: AgentRequest): Promise<AgentRequest> {
+    const { routing, timezone } = this.#options.config
+    const isNamed = [request.session, request.provider, request.model, request.baseUrl].some((one) => one !== undefined)
+    if (routing.length === 0 || isNamed) return request
+    const [{ routeFor }, { knownTimeZone }] = await Promise.all([
+      import('./routing.js'),
+      import('@hermes/models/spending'),
+    ])
+    const start = { kind: this.#options.surface, text: request.firstText, atMs: this.#options.clock.now() }
+    return { ...request, ...routeFor(routing, { ...start, timeZone: knownTimeZone(timezone) }) }
+  }
+
+  /** How a chosen model is reached, with its keys and prices. */
+  async endpointOf(choice: ModelChoice): Promise<ModelEndpoint> {
+    const cacheTtl = this.#options.config.prompt_caching.cache_ttl
+    return toModelEndpoint(choice, {
+      fetch: this.#options.fetchTo(choice.baseUrl),
+      cacheTtl,
+      prices: this.#options.models.pricesOf(choice, cacheTtl),
+      contextLength: () => this.#options.models.knownWindow(choice),
+      credentials: await this.#options.credentials.sourceFor(choice),
+    })
+  }
+
+  /** Plain clients of models that stand beside a conversation. */
+  async #clientsOf(choices: readonly ModelChoice[]): Promise<readonly ResilientModelClient[]> {
+    const books = await this.books()
+    const [clock, logger] = [this.#options.clock, this.#options.logger]
+    const endpoints = await Promise.all(choices.map((choice) => this.endpointOf(choice)))
+    return endpoints.map((endpoint) => createModelClient({ ...endpoint, ...books, maxRetries: 1, clock, logger }))
+  }
+
+  /** The default mixture, for a question put to it by a tool. */
+  async mixtureClient(): Promise<ModelClient> {
+    const { preset, references, aggregator } = chooseMixture({
+      settings: this.#options.config.moa,
+      wishes: this.wishes(),
+    })
+    const { createMixtureClient } = await import('@hermes/models/mixture')
+    const [first, ...others] = await this.#clientsOf([aggregator, ...references])
+    const logger = this.#options.logger
+    return createMixtureClient({ provider: MIXTURE, model: preset, aggregator: first!, references: others, logger })
+  }
+
+  /** Where finished calls are written down, and what they may come to; the same for all agents of this home. */
+  books(): Promise<Spending> {
+    this.#spending ??= openSpending({
+      config: this.#options.config,
+      ledger: async () => (await this.#options.storage()).ledger,
+      clock: this.#options.clock,
+      logger: this.#options.logger,
+    })
+    return this.#spending
+  }
+
+  #usableFallbacks(): readonly ModelChoice[] {
+    const { choices, problems } = this.fallbacks()
+    for (const problem of problems) this.#options.logger.warn(problem)
+    return choices
+  }
+
+  fallbacks(): Fallbacks {
+    const { fallback_providers: entries } = this.#options.config
+    if (entries.length === 0) return { choices: [], problems: [] }
+    return chooseFallbacks(entries, this.wishes())
+  }
+
+  /** Writes down what finished calls came to. */
+  async flush(): Promise<void> {
+    const books = await this.#spending?.catch(() => null)
+    await books?.flush()
+  }
+}
+
+function probeFor(request: AgentRequest, environment: Environment) {
+  return isRecorded(request) ? environment.probe() : null
+}
+
+export function isRecorded({ record, replay }: AgentRequest): boolean {
+  return record !== undefined || replay !== undefined
+}
+
+/** Who answers in place of a model; which one it stands for is in the recording. */
+const REPLAYED: ModelChoice = {
+  provider: 'custom',
+  catalogueId: 'custom',
+  model: 'recorded',
+  baseUrl: 'http://127.0.0.1/v1',
+  apiKey: null,
+}

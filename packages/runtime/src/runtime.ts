@@ -1,0 +1,148 @@
+import type { Agent, AgentOptions } from '@hermes/agent-core'
+import type { HermesConfig } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
+import type { Policy } from '@hermes/contracts/policy'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { KeyLimits } from '@hermes/models'
+import type { Backups, Storage } from '@hermes/storage'
+import type { Fallbacks } from './fallbacks.js'
+import type { HomeCheckpoints } from './home-checkpoints.js'
+import type { HomeMemory } from './home-memory.js'
+import type { HomeModels } from './home-models.js'
+import type { HomePolicy } from './home-policy.js'
+import type { ModelChoice } from './model-choice.js'
+import type { BackendStatus } from './terminal-backends.js'
+
+/** The world a runtime lives in; nothing else is read from the process. */
+export interface RuntimeOptions {
+  /** The Hermes home; made on first write. */
+  readonly home: string
+  readonly userHome: string
+  /** The whole environment: keys are looked up in it, and commands get it without them. */
+  readonly env: Readonly<Record<string, string>>
+  /** Where agents work. Absolute. */
+  readonly cwd: string
+  readonly user: string
+  readonly tempDir: string
+  /** `cli`, `oneshot`, `acp`, `gateway` … */
+  readonly surface: string
+  /** Dangerous commands run without asking; the hard floor stays. Default `false`. */
+  readonly yolo?: boolean
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** What one agent is asked to be. */
+export interface AgentRequest {
+  /** Continues this session. Default: a new one. */
+  readonly session?: SessionInfo
+  /** Id of a new session. Default: made from the time. */
+  readonly sessionId?: string
+  /** Where the agent works. Absolute. Default: that of the runtime. */
+  readonly cwd?: string
+  /** Added to the system text of a new session, after the project's instructions. */
+  readonly instructions?: string
+  readonly provider?: string
+  readonly model?: string
+  readonly baseUrl?: string
+  /** What a new session will begin with, for rules of `routing` that go by its size. */
+  readonly firstText?: string
+  /** Default: `toolsets` of config.yaml. */
+  readonly toolsets?: readonly string[]
+  /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
+  readonly withoutToolsets?: readonly string[]
+  readonly maxTurns?: number
+  /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
+  readonly notices?: boolean
+  readonly ask?: AgentOptions['ask']
+  /** Writes the model traffic to this file. */
+  readonly record?: string
+  /** Answers from this file instead of a model. */
+  readonly replay?: string
+}
+
+/** An agent and what was chosen for it. */
+export interface ReadyAgent {
+  readonly agent: Agent
+  readonly model: string
+  readonly provider: string
+  /** Where it works. Absolute. */
+  readonly cwd: string
+  /** The models the endpoint offers; empty when it does not say. */
+  models(): Promise<readonly string[]>
+  /** What endpoints said about how much may still be asked, by key and model. */
+  limits(): readonly KeyLimits[]
+  /**
+   * The client for a task beside the conversation, such as `vision`: who `auxiliary` of config.yaml names, else the agent's own model and
+   * those that stand in for it.
+   * @throws HermesError `models.*`: one line with what is missing.
+   */
+  sideTask(task: string): Promise<ModelClient>
+  /**
+   * Gives the session a title of a few words, by a side task, when it has an exchange and no title yet and config.yaml allows it; `null`
+   * where none was given. Never rejects; closing the runtime ends it.
+   */
+  nameSession(): Promise<string | null>
+  /** Whether background processes of the agent still run. */
+  hasProcesses(): boolean
+  /** Ends its background processes and frees what it holds; the session stays. Not while a run is active. */
+  close(): Promise<void>
+}
+
+/** A tool as lists show it. */
+export interface ToolStatus {
+  readonly name: string
+  readonly toolset: string
+  readonly description: string
+  /** Whether the toolsets of config.yaml hold it. */
+  readonly isEnabled: boolean
+  /** Whether it can work on this machine. */
+  readonly isAvailable: boolean
+  /** Environment variables it needs. */
+  readonly requires: readonly string[]
+}
+
+/** One opened Hermes home. Several may live in one process. */
+export interface Runtime {
+  readonly config: HermesConfig
+  /** What is wrong with the home, a line each; the runtime works all the same. */
+  readonly problems: readonly string[]
+  readonly policy: Policy
+  /** What the policy goes by, and what it would decide. */
+  readonly permissions: Pick<HomePolicy, 'settings' | 'explain' | 'rulesOfNoTool'>
+  /** What agents remember across sessions; `null` where config.yaml switches it off. */
+  readonly memory: HomeMemory | null
+  /** What is known about models, loaded on first use. */
+  readonly models: Pick<HomeModels, 'directory' | 'window'>
+  /** The session store; opened on first use, from when on it is backed up once a day. */
+  storage(): Promise<Storage>
+  /** Copies of the session store, in the home's folder `backups`. */
+  backups(): Backups
+  /** Snapshots of workspaces; loaded on first use. */
+  readonly checkpoints: Pick<HomeCheckpoints, 'open'>
+  /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
+  fetchTo(baseUrl: string): typeof fetch
+  /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
+  credentialsFor(choice: ModelChoice): Promise<CredentialSource | null>
+  /**
+   * Which model a request would get.
+   * @throws HermesError with one line that says what is missing.
+   */
+  chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice
+  /**
+   * A ready agent on a new or continued session.
+   * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
+   */
+  createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** Which terminal backends are ready, and why not; hosts are asked only when online. */
+  terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]>
+  /** All tools, sorted by name. */
+  tools(): Promise<readonly ToolStatus[]>
+  /** Who answers when the chosen model does not, in order, and what is wrong with entries that cannot be used. */
+  fallbacks(): Fallbacks
+  /** All toolsets by name, with the tools each comes to. */
+  toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>>
+  /** Ends background processes, closes recordings and the store. */
+  close(): Promise<void>
+}
