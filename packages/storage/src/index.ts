@@ -16,3 +16,4 @@ export type {
   StorageOptions,
   StoreStats,
 } from './storage.js'
+export type { NewSessionSummary, SessionSummaries, SessionSummary } from './summaries.js'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage, type StorageOptions } from './index.js'
-import { testApprovalStore, testAuditLog, testLedger, testStore } from './testing/index.js'
+import { testApprovalStore, testAuditLog, testLedger, testStore, testSummaries } from './testing/index.js'
 
 async function open(options: Omit<StorageOptions, 'path'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
@@ -36,3 +36,5 @@ testApprovalStore({
     return { approvals: store.approvals, close }
   },
 })
+
+testSummaries({ create: open })

@@ -3,6 +3,7 @@ import type { Usage } from '@hermes/contracts/conversation'
 import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
 import type { SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
 import type { Learnings } from './learnings.js'
+import type { SessionSummaries } from './summaries.js'
 
 /** Options of `openStorage`. */
 export interface StorageOptions {
@@ -195,6 +196,8 @@ export interface Storage extends SessionStore {
   readonly meta: MetaStore
   /** Past failures and what helped. */
   readonly learnings: Learnings
+  /** What sessions were about. */
+  readonly summaries: SessionSummaries
   /** Every finished model call, side tasks included; also of sessions that are gone. */
   readonly ledger: UsageLedger
   /** What the policy decided, also in sessions that are gone. */

@@ -65,8 +65,11 @@ export function pairs(run: string): readonly string[] {
     : characters.slice(1).map((character, index) => characters[index]! + character)
 }
 
-/** The last character follows as a word of its own, so that each character begins one. */
-function pairUp(text: string): string {
+/**
+ * Pairs of neighbouring characters in place of runs of such scripts. The last character follows as a word of its own, so that each
+ * character begins one.
+ */
+export function pairUp(text: string): string {
   if (!isUnspaced(text)) return text
   return text.replace(UNSPACED_RUN, (run) => ` ${pairs(run).join(' ')} ${[...run].at(-1)} `)
 }

@@ -147,7 +147,8 @@ function otherTables(source: Database.Database, target: Database.Database): stri
   const tables = source
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'
-       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'messages\\_fts%' ESCAPE '\\'`,
+       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'messages\\_fts%' ESCAPE '\\'
+       AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')`,
     )
     .all() as { name: string; sql: string }[]
   const others = tables.filter(({ name }) => !NOT_COPIED.has(name) && !TABLES.some((table) => table === name))

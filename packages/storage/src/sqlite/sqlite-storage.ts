@@ -32,6 +32,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
   const search = once(async () => new (await import('./search.js')).Search(connection, words))
   const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
+  const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
   const ask = queryRunner(connection)
   return {
     createSession: (session) => sessions.create(session),
@@ -66,6 +67,11 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
       save: async (learning) => (await learnings()).save(learning),
       find: async (filter) => (await learnings()).find(filter),
       match: async (error) => (await learnings()).match(error),
+    },
+    summaries: {
+      save: async (summary) => (await summaries()).save(summary),
+      get: async (sessionId) => (await summaries()).get(sessionId),
+      search: async (text, filter) => (await summaries()).search(text, filter),
     },
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
