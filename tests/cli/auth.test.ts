@@ -140,12 +140,28 @@ describe('keys', () => {
     [['remove', 'openai', 'nope'], '', /has no credential "nope"/],
     [['remove', 'openai'], '', /missing required argument 'credential'/],
     [['reset', 'openai'], '', /has no keys or logins/],
+    [['priority', 'openai', 'key-1', 'first'], '', /whole number of at least 0/],
+    [['priority', 'openai', 'key-1', '0'], '', /openai has no credential "key-1"\. It has none\./],
+    [['refresh', 'opnai', '1'], '', /Did you mean openai\?/],
+    [['refresh', 'openai', '1'], '', /has no credential "1"/],
   ])('%j with input %j is answered by one line and exit code 2', async (args, input, line) => {
     const result = await auth(args, { input })
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toMatch(/^hermes: [^\n]+\n$/)
     expect(result.stderr).toMatch(line)
     expect(await authFile()).toBeNull()
+  })
+
+  it('change their places in the order of use', async () => {
+    await lab()
+    for (const input of [FIRST, SECOND]) await auth(['add', 'lab', '--key-stdin'], { input })
+    expect(await auth(['priority', 'lab', 'key-2', '0'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'lab uses, in this order: key-2, key-1\n',
+    })
+    server.setHandler(() => ({ text: 'hello' }))
+    await chat()
+    expect(server.requests[0]!.headers['authorization']).toBe(`Bearer ${SECOND}`)
   })
 
   it('are not kept twice', async () => {
@@ -217,6 +233,23 @@ describe('a login', () => {
     )
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
     expect(issuer.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')).toHaveLength(1)
+  }, 60_000)
+
+  it('is renewed on demand, and a key has nothing to be renewed with', async () => {
+    await logInByCode()
+    const before = JSON.parse((await authFile())!).credential_pool['custom:lab'][0].access_token
+    const renewed = await auth(['refresh', 'lab', 'login-1'])
+    expect(renewed).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(renewed.stdout).toMatch(/^Renewed login-1 \(login …\S{4}\) of lab, good until \d{4}-\d\d-\d\dT[\d:]+Z\n$/)
+    expect(JSON.parse((await authFile())!).credential_pool['custom:lab'][0].access_token).not.toBe(before)
+    await auth(['add', 'lab', '--key-stdin'], { input: FIRST })
+    expect(await auth(['refresh', 'lab', 'key-1'])).toMatchObject({
+      exitCode: 2,
+      stderr: 'hermes: key-1 of custom:lab has no refresh token: there is nothing to renew it with.\n',
+    })
+    issuer.failNext(400, '{"error":"invalid_grant"}')
+    const over = await auth(['refresh', 'lab', 'login-1'])
+    expect(over).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/ended this login \(invalid_grant\)/) })
   }, 60_000)
 
   it('in the browser goes through a port of this machine', async () => {

@@ -12,7 +12,7 @@ const WRONGLY_ASKED = [
   /^models\.(?:unknown_provider|no_key|no_model)/,
   /^runtime\./,
   /^config\.(?:invalid|unknown)/,
-  /^credentials\.(?:duplicate|unknown|borrowed|bad_key)$/,
+  /^credentials\.(?:duplicate|unknown|borrowed|bad_key|not_renewable)$/,
   /^oauth\.not_configured$/,
 ]
 

@@ -1,9 +1,18 @@
-import { type Clock, errorLine, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import {
+  type Clock,
+  errorLine,
+  HermesError,
+  type JsonObject,
+  type Logger,
+  silentLogger,
+  systemClock,
+} from '@hermes/contracts'
 import type { Credential, CredentialOutcome, CredentialSource } from '@hermes/contracts/model'
 import type { AuthDocument } from './auth-file.js'
 import { AuthStore } from './auth-store.js'
 import { afterFailure, type Failure } from './cooldown.js'
 import { type BorrowedKey, CLEARED, changeEntry, type PoolEntry, poolEntries } from './entry.js'
+import { findEntry } from './find-entry.js'
 import { type CredentialInfo, toInfo } from './info.js'
 import { Renewals } from './renewals.js'
 import { choose, isCounting, type PoolStrategy } from './strategy.js'
@@ -41,6 +50,12 @@ export interface CredentialPoolOptions {
 export interface CredentialPool extends CredentialSource {
   /** All of them in the order of their priority, without secrets. */
   entries(): Promise<readonly CredentialInfo[]>
+  /**
+   * Renews one login now, named by id, label or place in the list, although its token may still be good.
+   * @throws HermesError `credentials.unknown`, `credentials.not_renewable` for a key or a login without a refresh token,
+   * `credentials.not_renewed` with what the provider said; an `AbortError` on abort
+   */
+  renew(name: string, options?: { readonly signal?: AbortSignal }): Promise<CredentialInfo>
 }
 
 /** Opens the pool of one provider. Reads nothing yet; there is nothing to close. */
@@ -118,6 +133,26 @@ class FilePool implements CredentialPool {
 
   async entries(): Promise<readonly CredentialInfo[]> {
     return (await this.#all()).map(toInfo)
+  }
+
+  async renew(name: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<CredentialInfo> {
+    const { provider } = this.#options
+    const { id, label, secret, refreshToken, state } = findEntry(await this.#all(), provider, name)
+    if (refreshToken === null || secret === null)
+      throw new HermesError(`${label} of ${provider} has no refresh token: there is nothing to renew it with.`, {
+        code: 'credentials.not_renewable',
+      })
+    const renewed = state.type === 'dead' ? null : await this.#renewals.renew({ id, secret }, signal)
+    const after = (await this.#all()).find((entry) => entry.id === id)
+    if (renewed && after) return toInfo(after)
+    const why =
+      after?.state.type === 'dead'
+        ? `the provider ended this login (${after.state.reason}); log in again under the same label`
+        : (this.#renewals.lastError(id) ?? 'another process may be at it; try again in a minute')
+    throw new HermesError(`${label} of ${provider} was not renewed: ${why}.`.replace(/\.\.$/, '.'), {
+      code: 'credentials.not_renewed',
+      retryable: after?.state.type !== 'dead',
+    })
   }
 
   #handOut(credential: Credential): Credential {

@@ -148,3 +148,30 @@ describe('reset', () => {
     expect(await store.reset('p')).toEqual([])
   })
 })
+
+describe('prioritize', () => {
+  it('moves one to a place and keeps the order of the others', async () => {
+    const { home, store } = await open(keys({}, {}, {}))
+    const labels = async (name: string, place: number) =>
+      (await store.prioritize('p', name, place)).map(({ label }) => label)
+    expect(await labels('key-2', 0)).toEqual(['key-2', 'key-0', 'key-1'])
+    expect((await next(home.pool())).id).toBe('id-2')
+    expect(await labels('1', 99)).toEqual(['key-0', 'key-1', 'key-2'])
+    expect((await store.list('p')).map(({ priority }) => priority)).toEqual([0, 1, 2])
+  })
+
+  it('puts a key in front of one of the environment, of which only a fingerprint is written', async () => {
+    const { home, withEnv } = await open(keys({ priority: 5 }))
+    const order = await withEnv.prioritize('p', 'P_KEY', 1)
+    expect(order.map(({ label }) => label)).toEqual(['key-0', 'P_KEY'])
+    expect(await home.text()).not.toContain('sk-environment')
+    expect((await withEnv.list('p')).map(({ label }) => label)).toEqual(['key-0', 'P_KEY'])
+  })
+
+  it('refuses a name that is not there and changes nothing', async () => {
+    const { home, store } = await open(keys({}))
+    const before = await home.text()
+    await expect(store.prioritize('p', 'nope', 0)).rejects.toMatchObject({ code: 'credentials.unknown' })
+    expect(await home.text()).toBe(before)
+  })
+})

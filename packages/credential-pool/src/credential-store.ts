@@ -14,6 +14,7 @@ import {
   storedProviders,
   withEntries,
 } from './entry.js'
+import { findEntry } from './find-entry.js'
 import { type CredentialInfo, toInfo } from './info.js'
 import { type OAuthSettings, type TokenSet, tokenFields } from './tokens.js'
 
@@ -71,6 +72,12 @@ export interface CredentialStore {
    * @throws HermesError `credentials.unknown`
    */
   reset(provider: string, name?: string): Promise<readonly CredentialInfo[]>
+  /**
+   * Moves one to a place in the order, 0 first, beyond the end last; the others keep their order around it. Resolves with all of them
+   * in the new order.
+   * @throws HermesError `credentials.unknown`
+   */
+  prioritize(provider: string, name: string, priority: number): Promise<readonly CredentialInfo[]>
 }
 
 /** Opens the credentials of a home. Reads nothing yet; there is nothing to close. Every method may reject with `credentials.*`. */
@@ -120,7 +127,7 @@ class FileStore implements CredentialStore {
 
   remove(provider: string, name: string): Promise<CredentialInfo> {
     return this.#store.update((document) => {
-      const entry = find(this.#entries(document, provider), provider, name)
+      const entry = findEntry(this.#entries(document, provider), provider, name)
       if (isBorrowed(entry.source) && entry.secret !== null)
         throw failure('borrowed', `${entry.label} comes from ${placeOf(entry.source)}; take it out there.`)
       const left = storedEntries(document, provider).filter((stored) => stored !== entry.stored)
@@ -131,7 +138,7 @@ class FileStore implements CredentialStore {
   reset(provider: string, name?: string): Promise<readonly CredentialInfo[]> {
     return this.#store.update((document) => {
       const entries = this.#entries(document, provider)
-      const chosen = name === undefined ? entries : [find(entries, provider, name)]
+      const chosen = name === undefined ? entries : [findEntry(entries, provider, name)]
       const stopped = chosen.filter(({ state }) => state.type === 'cooling' || state.type === 'dead')
       const fields = { ...CLEARED, last_status_at: null }
       const next = stopped.reduce((before, { id }) => {
@@ -139,6 +146,20 @@ class FileStore implements CredentialStore {
         return changeEntry(before, { provider, entry, fields })
       }, document)
       return { document: next, result: stopped.map(toInfo) }
+    })
+  }
+
+  prioritize(provider: string, name: string, priority: number): Promise<readonly CredentialInfo[]> {
+    return this.#store.update((document) => {
+      const entries = this.#entries(document, provider)
+      const moved = findEntry(entries, provider, name)
+      const order = entries.filter((entry) => entry !== moved).map(({ id }) => id)
+      order.splice(priority, 0, moved.id)
+      const next = order.reduce((before, id, place) => {
+        const entry = this.#entries(before, provider).find((other) => other.id === id)!
+        return entry.priority === place ? before : changeEntry(before, { provider, entry, fields: { priority: place } })
+      }, document)
+      return { document: next, result: this.#entries(next, provider).map(toInfo) }
     })
   }
 
@@ -180,15 +201,6 @@ class FileStore implements CredentialStore {
       ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }),
     }
   }
-}
-
-function find(entries: readonly PoolEntry[], provider: string, name: string): PoolEntry {
-  const found =
-    entries.find(({ id, label }) => id === name || label === name) ??
-    (/^[1-9]\d*$/.test(name) ? entries[Number(name) - 1] : undefined)
-  if (found) return found
-  const there = entries.length > 0 ? `There are: ${entries.map(({ label }) => label).join(', ')}.` : 'It has none.'
-  throw failure('unknown', `${provider} has no credential "${name}". ${there}`)
 }
 
 function checkKey(secret: string): void {

@@ -59,6 +59,37 @@ const refused = (error: string) =>
 const stored = async (home: PoolHome) =>
   ((await home.read())['credential_pool'] as Record<string, JsonObject[]>)['p']![0]!
 
+describe('renew', () => {
+  it('renews a login by its label although its token is still good', async () => {
+    const home = await homeWithLogin(3_600_000)
+    const { spent, renewTokens } = scripted(tokens('2'))
+    const info = await home.pool({ renewTokens }).renew('key-0')
+    expect(info).toMatchObject({ label: 'key-0', state: { type: 'ready' } })
+    expect([spent, (await stored(home))['access_token']]).toEqual([['refresh-1'], 'access-token-2'])
+  })
+
+  it('says why it could not: a key, a passing failure, a login that is over', async () => {
+    const home = await homeWithLogin(3_600_000, {}, {})
+    const { spent, renewTokens } = scripted(new Error('the server is away'), refused('invalid_grant'))
+    const pool = home.pool({ renewTokens })
+    await expect(pool.renew('key-1')).rejects.toMatchObject({ code: 'credentials.not_renewable' })
+    await expect(pool.renew('key-0')).rejects.toMatchObject({
+      code: 'credentials.not_renewed',
+      retryable: true,
+      message: 'key-0 of p was not renewed: the server is away.',
+    })
+    const over = {
+      code: 'credentials.not_renewed',
+      retryable: false,
+      message: expect.stringContaining('invalid_grant'),
+    }
+    await expect(pool.renew('key-0')).rejects.toMatchObject(over)
+    await expect(pool.renew('key-0')).rejects.toMatchObject(over)
+    expect(spent).toHaveLength(2)
+    await expect(pool.renew('nope')).rejects.toMatchObject({ code: 'credentials.unknown' })
+  })
+})
+
 describe('a token', () => {
   it('is used as it is while it lives', async () => {
     const home = await homeWithLogin(600_000)

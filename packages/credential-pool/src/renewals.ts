@@ -31,7 +31,8 @@ export interface RenewalsOptions {
 export class Renewals {
   readonly #options: RenewalsOptions
   readonly #running = new Map<string, Promise<Credential | null>>()
-  readonly #againAtMs = new Map<string, number>()
+  /** Renewals that failed in passing: when the next may be tried, and what went wrong. */
+  readonly #setbacks = new Map<string, { readonly againAtMs: number; readonly error: string }>()
 
   constructor(options: RenewalsOptions) {
     this.#options = options
@@ -39,7 +40,12 @@ export class Renewals {
 
   /** Before this time an entry is not tried again; 0 when it may be. */
   nextAtMs(id: string): number {
-    return this.#againAtMs.get(id) ?? 0
+    return this.#setbacks.get(id)?.againAtMs ?? 0
+  }
+
+  /** Why the last renewal of an entry failed in passing; `null` when it did not. */
+  lastError(id: string): string | null {
+    return this.#setbacks.get(id)?.error ?? null
   }
 
   /** A newer secret than that of `stale`; `null` when there is none to be had. Rejects only with an abort, which ends the waiting. */
@@ -92,13 +98,14 @@ export class Renewals {
     const { clock, logger, renewTokens, oauth, change, find, provider } = this.#options
     const settings = settingsOf(entry, oauth)
     if (!settings) {
-      logger.warn('A login cannot be renewed: no client id is configured for it.', { provider })
-      this.#againAtMs.set(entry.id, clock.now() + AGAIN_AFTER_MS)
+      const error = 'no client id is configured for it'
+      logger.warn('A login cannot be renewed.', { provider, error })
+      this.#setbacks.set(entry.id, { againAtMs: clock.now() + AGAIN_AFTER_MS, error })
       return null
     }
     try {
       const tokens = await renewTokens(entry.refreshToken!, settings)
-      this.#againAtMs.delete(entry.id)
+      this.#setbacks.delete(entry.id)
       const credential = { id: entry.id, secret: tokens.accessToken }
       await change(entry, tokenFields(tokens, clock.now(), entry.stored ?? {})).catch((error: unknown) =>
         logger.error('A renewed login could not be written; it holds in this process.', { error: errorLine(error) }),
@@ -108,7 +115,7 @@ export class Renewals {
       const reason = terminalRefusal(error)
       logger.warn('A login was not renewed.', { provider, error: errorLine(error), final: reason !== null })
       if (reason === null) {
-        this.#againAtMs.set(entry.id, clock.now() + AGAIN_AFTER_MS)
+        this.#setbacks.set(entry.id, { againAtMs: clock.now() + AGAIN_AFTER_MS, error: errorLine(error) })
         return null
       }
       // A program that knows nothing of the lock may have been first.

@@ -1,10 +1,17 @@
 import { type HermesConfig, homeLayout, loadConfig, loadSecrets } from '@hermes/config'
-import { type BorrowedKey, type CredentialStore, openCredentialStore } from '@hermes/credential-pool'
-import { borrowedKeys, chooseModel, configuredModels, poolName } from '@hermes/runtime'
+import {
+  type BorrowedKey,
+  type CredentialPool,
+  type CredentialStore,
+  openCredentialPool,
+  openCredentialStore,
+} from '@hermes/credential-pool'
+import { borrowedKeys, chooseModel, configuredModels, oauthSettings, poolName } from '@hermes/runtime'
 import { findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
+import { fetchTo } from '../setup/endpoint.js'
 
 /** The keys and logins of a home, as `hermes auth` sees them. */
 export interface AuthHome {
@@ -12,6 +19,8 @@ export interface AuthHome {
   readonly path: string
   readonly config: HermesConfig
   readonly store: CredentialStore
+  /** The pool of one provider, for what takes its server: renewing a login. */
+  pool(provider: NamedProvider): CredentialPool
 }
 
 /** A provider as a person names it and as `auth.json` does. */
@@ -33,12 +42,20 @@ export async function openAuthHome(io: Io): Promise<AuthHome> {
   ])
   for (const problem of [...problems, ...more]) io.stderr.write(`hermes: ${problem.message}\n`)
   const path = homeLayout(home).auth
-  const store = openCredentialStore({
+  const onProblem = (line: string) => void io.stderr.write(`hermes: ${line}\n`)
+  return {
     path,
-    borrowed: borrowedByPool(config, secrets),
-    onProblem: (line) => io.stderr.write(`hermes: ${line}\n`),
-  })
-  return { path, config, store }
+    config,
+    store: openCredentialStore({ path, borrowed: borrowedByPool(config, secrets), onProblem }),
+    pool: ({ pool, name }) =>
+      openCredentialPool({
+        path,
+        provider: pool,
+        oauth: oauthSettings(config, name),
+        fetchTo: (address) => fetchTo(address, io.env),
+        onProblem,
+      }),
+  }
 }
 
 /** The keys that environment, `.env` and config.yaml hold, by provider. */

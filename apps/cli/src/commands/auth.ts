@@ -1,3 +1,4 @@
+import { isAbort } from '@hermes/contracts'
 import type { CredentialInfo } from '@hermes/credential-pool'
 import { poolStrategy } from '@hermes/runtime'
 import { type AuthHome, findNamed, type NamedProvider, named, openAuthHome } from '../auth/auth-home.js'
@@ -74,7 +75,7 @@ function statusOf({ config }: AuthHome, { name, pool, title, credentials }: List
 
 function statusLine({ title, strategy, total, usable, usableAtMs }: ReturnType<typeof statusOf>): string {
   if (total === 0) return `${title}: no key or login`
-  const next = usableAtMs === null ? '' : `, the next at ${new Date(usableAtMs).toISOString().slice(0, 19)}Z`
+  const next = usableAtMs === null ? '' : `, the next at ${toSeconds(usableAtMs)}`
   const many = total > 1 ? `, chosen ${strategy}` : ''
   return `${title}: ${usable} of ${total} can be used now${next}${many}`
 }
@@ -100,4 +101,41 @@ export async function authReset(io: Io, wanted: string, name: string | undefined
   const labels = reset.map(({ label }) => label).join(', ')
   io.stdout.write(reset.length > 0 ? `Used again: ${labels}\n` : 'Nothing rested, nothing was refused.\n')
   return EXIT.ok
+}
+
+/** `hermes auth priority PROVIDER NAME N`: its place in the order in which keys are used; 0 is used first. */
+export async function authPriority(io: Io, wanted: string, name: string, priority: string): Promise<number> {
+  if (!/^\d{1,4}$/.test(priority))
+    throw new UsageError('The priority is a whole number of at least 0; 0 is used first.')
+  const home = await openAuthHome(io)
+  const provider = await findNamed(home, wanted)
+  const ordered = await home.store.prioritize(provider.pool, name, Number(priority))
+  const order = ordered.map(({ label }) => label).join(', ')
+  io.stdout.write(`${provider.title} uses, in this order: ${order}\n`)
+  return EXIT.ok
+}
+
+/** `hermes auth refresh PROVIDER NAME`: a new token for a login, before the old one has run out. */
+export async function authRefresh(io: Io, wanted: string, name: string): Promise<number> {
+  const home = await openAuthHome(io)
+  const provider = await findNamed(home, wanted)
+  const controller = new AbortController()
+  const stopListening = io.onInterrupt(() => controller.abort())
+  try {
+    const renewed = await home.pool(provider).renew(name, { signal: controller.signal })
+    const until = renewed.expiresAtMs === null ? '' : `, good until ${toSeconds(renewed.expiresAtMs)}`
+    io.stdout.write(`Renewed ${renewed.label} (${describeHint(renewed)}) of ${provider.title}${until}\n`)
+    return EXIT.ok
+  } catch (error) {
+    if (!isAbort(error)) throw error
+    io.stderr.write('No longer waited for; a renewal under way is kept all the same.\n')
+    return EXIT.interrupted
+  } finally {
+    stopListening()
+  }
+}
+
+/** A moment without its milliseconds. */
+function toSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

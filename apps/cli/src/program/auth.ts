@@ -39,6 +39,18 @@ export function addAuth(program: Command, choose: (action: Action) => void): voi
       choose(async (world) => (await import('../commands/auth.js')).authReset(world, provider, name)),
     )
   auth
+    .command('priority <provider> <credential> <n>')
+    .description('its place in the order of use: 0 first')
+    .action((provider, name, place) =>
+      choose(async (world) => (await import('../commands/auth.js')).authPriority(world, provider, name, place)),
+    )
+  auth
+    .command('refresh <provider> <credential>')
+    .description('renew a login now')
+    .action((provider, name) =>
+      choose(async (world) => (await import('../commands/auth.js')).authRefresh(world, provider, name)),
+    )
+  auth
     .command('status')
     .description('whether providers can be used now')
     .argument('[provider]', 'only this one')
