@@ -1,6 +1,6 @@
 import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import { addUsage, type Entry, messageText, type NewEntry, noUsage, toolCalls } from '@hermes/contracts/conversation'
-import type { Lease, NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { Lease, Letter, Mailbox, NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
 
 const PREVIEW_CHARS = 63
 const DEFAULT_TTL_MS = 30_000
@@ -18,11 +18,38 @@ export function createMemoryStore(options: { readonly clock?: Pick<Clock, 'now'>
 }
 
 class MemoryStore implements SessionStore {
+  readonly mailbox: Mailbox
   readonly #sessions = new Map<string, StoredSession>()
+  /** By key. What is held dies with the process, as does the store; `null` was taken. */
+  readonly #letters = new Map<string, { readonly letter: Letter; readonly isHeld: boolean } | null>()
   readonly #clock: Pick<Clock, 'now'>
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock
+    this.mailbox = {
+      hold: async (letter) => this.#put(letter, true),
+      send: async (letter) => this.#put(letter, false),
+      waiting: async (sessionId) =>
+        [...this.#letters.values()].flatMap((one) =>
+          one && !one.isHeld && one.letter.sessionId === sessionId ? [one.letter] : [],
+        ),
+    }
+  }
+
+  #put(letter: Letter, isHeld: boolean): boolean {
+    this.#require(letter.sessionId)
+    const known = this.#letters.get(letter.key)
+    if (known === null || known?.isHeld === false) return false
+    this.#letters.set(letter.key, { letter, isHeld })
+    return true
+  }
+
+  #take(keys: readonly string[]): void {
+    for (const key of keys) {
+      if (this.#letters.get(key)?.isHeld !== false)
+        throw new HermesError(`Letter ${key} is not waiting: it was taken already.`, { code: 'store.letter_taken' })
+    }
+    for (const key of keys) this.#letters.set(key, null)
   }
 
   async createSession(session: NewSession): Promise<SessionInfo> {
@@ -66,10 +93,11 @@ class MemoryStore implements SessionStore {
   async append(
     sessionId: string,
     entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number },
+    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
   ): Promise<readonly number[]> {
     const session = this.#require(sessionId)
     this.#refuseLostLease(session, options.lease)
+    if (options.take) this.#take(options.take)
     const atMs = options.atMs ?? this.#clock.now()
     const first = (session.entries.at(-1)?.seq ?? 0) + 1
     const added = entries.map((entry, index): Entry => ({ ...structuredClone(entry), seq: first + index, atMs }))

@@ -1,5 +1,6 @@
 import type { Entry, NewEntry } from './conversation/entry.js'
 import type { Usage } from './conversation/usage.js'
+import type { JsonObject } from './json.js'
 
 /** One conversation as lists show it. Times are Unix milliseconds. */
 export interface SessionInfo {
@@ -60,14 +61,17 @@ export interface SessionStore {
   /** In order of `seq`. An unknown session has none. */
   entries(sessionId: string, options?: { readonly afterSeq?: number }): Promise<readonly Entry[]>
   /**
-   * Appends all or none and resolves once they are durable; returns their `seq` in order.
-   * Rejects with `store.lease_lost` when `lease` is not the newest one.
+   * Appends all or none and resolves once they are durable; returns their `seq` in order. `take` are keys of letters of this session that
+   * the entries say: they are taken in the same step.
+   * Rejects with `store.lease_lost` when `lease` is not the newest one, with `store.letter_taken` when a letter is not waiting any more.
    */
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number },
+    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
   ): Promise<readonly number[]>
+  /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
+  readonly mailbox?: Mailbox
   /**
    * Takes the write lease. Rejects with `store.session_busy` while anybody live holds it; `details.owner` names it.
    * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free.
@@ -84,6 +88,32 @@ export interface SessionStore {
       readonly baseUrl?: string
     },
   ): Promise<void>
+}
+
+/** Something for a session to hear of, once. */
+export interface Letter {
+  /** A key is delivered once, whoever sends it and however often. */
+  readonly key: string
+  readonly sessionId: string
+  /** Dotted name, for example `delegation.result`. */
+  readonly kind: string
+  readonly body: JsonObject
+}
+
+/** Letters to sessions: durable, each delivered and taken exactly once. Rejections are `HermesError` `store.*`. */
+export interface Mailbox {
+  /**
+   * Keeps a letter back: it is delivered as it is should this process end, or not hold it again for `ttlMs` (default 120,000). Replaces
+   * what is held under the key. `false` when a letter of that key was delivered or taken. Rejects with `store.unknown_session`.
+   */
+  hold(letter: Letter, options?: { readonly ttlMs?: number }): Promise<boolean>
+  /**
+   * Delivers a letter, in place of one that is held under its key. `false` when one of that key was delivered or taken before. Rejects
+   * with `store.unknown_session`.
+   */
+  send(letter: Letter): Promise<boolean>
+  /** What was delivered and nobody has taken, oldest first. */
+  waiting(sessionId: string): Promise<readonly Letter[]>
 }
 
 /** One finished model call, as the ledger keeps it. */

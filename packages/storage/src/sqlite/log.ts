@@ -4,6 +4,7 @@ import type { Lease } from '@hermes/contracts/store'
 import type { Connection } from './connection.js'
 import { countEntries, countParameters, UPDATE_COUNTS } from './counts.js'
 import type { Leases } from './leases.js'
+import type { StoredMailbox } from './mailbox.js'
 import { decodeMessage, encodeMessage, type MessageColumns } from './message-codec.js'
 
 const INSERT_MESSAGE = `
@@ -38,15 +39,22 @@ interface EntryRow extends MessageColumns {
 export class Log {
   readonly #connection: Connection
   readonly #leases: Leases
+  readonly #mailbox: StoredMailbox
   readonly #clock: Clock
   readonly #appended: () => void
 
   constructor(
     connection: Connection,
-    options: { readonly leases: Leases; readonly clock: Clock; readonly appended: () => void },
+    options: {
+      readonly leases: Leases
+      readonly mailbox: StoredMailbox
+      readonly clock: Clock
+      readonly appended: () => void
+    },
   ) {
     this.#connection = connection
     this.#leases = options.leases
+    this.#mailbox = options.mailbox
     this.#clock = options.clock
     this.#appended = options.appended
   }
@@ -63,11 +71,12 @@ export class Log {
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number },
+    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
   ): Promise<readonly number[]> {
     const atMs = options.atMs ?? this.#clock.now()
     return this.#connection.write(() => {
       this.#leases.use(sessionId, options.lease)
+      if (options.take) this.#mailbox.take(sessionId, options.take)
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))

@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
+import { StoredMailbox } from './mailbox.js'
 import { getMeta, setMeta } from './meta.js'
 import { hasLeftOverLog, openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
@@ -26,10 +27,12 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const damage = isCheckDue ? lookForDamage(connection, path, logger) : Promise.resolve([])
-  const leases = new Leases(connection, { clock, process: options.owner ?? processIdentity() })
+  const owner = options.owner ?? processIdentity()
+  const leases = new Leases(connection, { clock, process: owner })
+  const mailbox = new StoredMailbox(connection, { clock, process: owner })
   const sessions = new Sessions(connection, { leases, clock })
   const words = new WordIndex(connection, { logger })
-  const log = new Log(connection, { leases, clock, appended: () => words.schedule() })
+  const log = new Log(connection, { leases, mailbox, clock, appended: () => words.schedule() })
   const search = once(async () => new (await import('./search.js')).Search(connection, words))
   const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
   const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
@@ -51,8 +54,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     search: async (text, filter) => (await search()).find(text, filter),
     searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
-    append: (sessionId, entries, { lease, atMs }) =>
-      orRescue(() => log.append(sessionId, entries, { lease, atMs }), {
+    append: (sessionId, entries, { lease, atMs, take }) =>
+      orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
         directory: options.rescueDir ?? null,
         sessionId,
         entries,
@@ -63,6 +66,7 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     ledger: new UsageBook(connection),
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
+    mailbox,
     learnings: {
       save: async (learning) => (await learnings()).save(learning),
       find: async (filter) => (await learnings()).find(filter),
