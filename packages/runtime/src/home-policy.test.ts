@@ -116,4 +116,31 @@ it('touches no store for what is only read', async () => {
   expect(existsSync(join(temporary.path, 'home', '.hermes', 'state.db'))).toBe(false)
 })
 
+it('has a model review what would be asked when approvals are smart, and books it', async () => {
+  const config = `approvals: {mode: smart, timeout: 1}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
+  server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf dist' } }] }, { text: 'APPROVE' })
+  server.enqueue({ text: 'Gone.' })
+  const runtime = await openHome()
+  expect(runtime.problems).toEqual([])
+  const { agent } = await runtime.createAgent({})
+  expect(await agent.run('Clean up.').result).toMatchObject({ status: 'completed', text: 'Gone.' })
+  expect(existsSync(dist())).toBe(false)
+  expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('rm -rf dist')
+  await runtime.close()
+  const { audit, ledger } = await (await openHome()).storage()
+  expect(await audit.list({ toolName: 'terminal' })).toMatchObject([{ decision: 'allow', by: 'custom/m' }])
+  expect(await ledger.totals({ by: 'purpose' })).toMatchObject([{ key: 'judge', calls: 1 }, { key: 'turn' }])
+})
+
+it('asks a person when the model that reviews fails', async () => {
+  const config = `approvals: {mode: smart}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
+  server.enqueue({ fault: 'status', status: 401 })
+  const runtime = await openHome()
+  runtime.policy.listen('*', () => undefined)
+  expect(await runtime.policy.decide(spawn('rm -rf dist'), subject)).toMatchObject({ type: 'ask' })
+  expect(server.requests).toHaveLength(1)
+})
+
 testApprovalStore({ create: () => ({ approvals: createMemoryApprovalStore() }) })

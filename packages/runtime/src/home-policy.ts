@@ -1,7 +1,8 @@
 import { appendPermission, type HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { ModelClient } from '@hermes/contracts/model'
 import type { Action, ApprovalStore, AuditRecord, AuditSink, Policy, Subject } from '@hermes/contracts/policy'
-import { createPolicy, createRedactor, type JudgeSettings, type PermissionRule } from '@hermes/safety'
+import { createPolicy, createRedactor, type JudgeSettings, type PermissionRule, type Reviewer } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
 
@@ -23,17 +24,20 @@ export interface HomePolicyOptions {
   readonly userHome: string
   readonly cwd: string
   readonly yolo: boolean
-  readonly config: Pick<HermesConfig, 'approvals' | 'command_allowlist'>
+  readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist'>
   readonly rules: readonly PermissionRule[]
   /** Opened by the first decision worth writing down, and by the first question. */
   readonly storage: () => Promise<Pick<Storage, 'audit' | 'approvals'>>
   /** Takes the secrets of the home out of a text; called once, when there is the first text. */
   readonly redactor: () => (text: string) => string
+  /** The model that reviews questions of a session when `approvals.mode` is `smart`. */
+  readonly reviewModel: (sessionId: string) => Promise<ModelClient>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 const POLL_MS = 1_000
+const REVIEW_SECONDS = 30
 
 /** Opens the policy of a home: its questions and decisions are kept in the store. */
 export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
@@ -54,6 +58,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     approvals: lateApprovals(async () => (await storage()).approvals),
     approvalTimeoutMs: config.approvals.timeout * 1000,
     approvalPollMs: POLL_MS,
+    ...(!yolo && config.approvals.mode === 'smart' ? { reviewer: lateReviewer(options) } : {}),
     onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
     redact: lateRedact(options.redactor),
     clock,
@@ -76,6 +81,22 @@ function lateRedact(redactor: HomePolicyOptions['redactor']): (text: string) => 
   return (text) => {
     redactValues ??= redactor()
     return redactShapes(redactValues(text))
+  }
+}
+
+/** The task is read, and the model chosen, when there is the first question. */
+function lateReviewer({ reviewModel, config, logger }: HomePolicyOptions): Reviewer {
+  const { timeout = REVIEW_SECONDS } = config.auxiliary['approval'] ?? {}
+  const onFailure = (error: unknown) =>
+    logger.warn('No model could review a request; it is asked instead.', { error: errorLine(error) })
+  return {
+    review: async (question, { signal: stopped } = {}) => {
+      const { createModelReviewer } = await import('@hermes/safety/model-reviewer')
+      const clientFor = () => reviewModel(question.subject.rootSessionId ?? question.subject.sessionId)
+      const inTime = AbortSignal.timeout(timeout * 1_000)
+      const signal = stopped ? AbortSignal.any([stopped, inTime]) : inTime
+      return createModelReviewer({ clientFor, onFailure }).review(question, { signal })
+    },
   }
 }
 

@@ -1,15 +1,15 @@
 import {
-  buildSystemPrompt,
   type ChildTask,
   childInstructions,
   createAgent,
   createSessionId,
   type Delegation,
+  type SystemPrompt,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { CredentialSource } from '@hermes/contracts/model'
+import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
@@ -18,7 +18,6 @@ import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { type Answerer, Answerers, isRecorded } from './answerers.js'
 import { openContextEngine } from './context-engine.js'
-import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -47,6 +46,7 @@ import { openEnvironment } from './open-environment.js'
 import type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
+import { openSystemPrompt } from './system-prompt.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
 
@@ -74,20 +74,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     rules: rules.rules,
     proxies,
     stored,
-    problems: [
-      ...problems,
-      ...stored.problems,
-      ...rules.problems,
-      ...proxyProblems,
-      ...modeProblems(loaded.config),
-      ...routes,
-    ],
+    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes],
   })
-}
-
-function modeProblems(config: HermesConfig): string[] {
-  if (config.approvals.mode !== 'smart') return []
-  return ['approvals.mode: smart needs a judge that this version does not have; you are asked instead.']
 }
 
 /** What the system text of a session is made of, beside the home. */
@@ -138,6 +126,8 @@ class HomeRuntime implements Runtime {
   readonly #answerers: Answerers
   readonly #sideTasks: SideTasks
   readonly #turnScopes = new TurnScopes()
+  /** Who answers in each session that is open. */
+  readonly #choices = new Map<string, ModelChoice>()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     this.#options = options
@@ -217,6 +207,7 @@ class HomeRuntime implements Runtime {
       rules: loaded.rules,
       storage: () => this.storage(),
       redactor: () => this.#redact([]),
+      reviewModel: (sessionId) => this.#reviewModel(sessionId),
       clock: this.#clock,
       logger: this.#logger,
     })
@@ -344,6 +335,7 @@ class HomeRuntime implements Runtime {
       models,
       limits: () => model.limits(),
       sideTask: (task) => this.#sideTasks.client(task, choice),
+    this.#choices.set(sessionId, choice)
       nameSession: () =>
         isRecorded(request) ? Promise.resolve(null) : this.#sideTasks.nameSession(agent.sessionId, choice),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
@@ -358,11 +350,17 @@ class HomeRuntime implements Runtime {
   async tools(): Promise<readonly ToolStatus[]> {
     const registry = this.#registry()
     const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
+        this.#choices.delete(sessionId)
     const available = (await registry.definitions()).map(({ name }) => name)
     return registry.names().map((name) => {
       const { toolset, description, requires = [] } = registry.get(name)!
       const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
       return { name, toolset, description, isEnabled, isAvailable, requires }
+  /** Chosen as for any side task: what config.yaml names, else the model of the session. */
+  #reviewModel(sessionId: string): Promise<ModelClient> {
+    return this.#sideTasks.client('approval', this.#choices.get(sessionId) ?? this.chooseModel({}))
+  }
+
     })
   }
 
@@ -450,23 +448,17 @@ class HomeRuntime implements Runtime {
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
-  async #systemPrompt(of: PromptFacts): Promise<string> {
-    const maxChars = this.config.context_file_max_chars
+  async #systemPrompt(of: PromptFacts): Promise<SystemPrompt> {
     const isChild = of.lineage.depth > 0
-    const [identity, contextFile, probe, memory] = await Promise.all([
-      isChild ? childInstructions(of.lineage.role) : readSoul(homeLayout(this.#options.home).soul, maxChars),
-      findContextFile({ cwd: of.cwd, maxChars }),
-      of.environment.probe(),
-      isChild ? '' : (this.memory?.section() ?? ''),
-    ])
-    return buildSystemPrompt({
-      ...(identity === null ? {} : { identity }),
-      ...(isChild ? {} : { surface: this.#options.surface }),
-      environment: probe,
+    return openSystemPrompt({
+      cwd: of.cwd,
+      soul: isChild ? childInstructions(of.lineage.role) : { path: homeLayout(this.#options.home).soul },
+      surface: isChild ? null : this.#options.surface,
+      environment: of.environment,
       model: of.model,
-      contextFiles: contextFile ? [contextFile] : [],
-      memory,
-      ...(of.instructions === undefined ? {} : { instructions: of.instructions }),
+      memory: isChild ? null : this.memory,
+      instructions: of.instructions,
+      config: this.config,
     })
   }
 

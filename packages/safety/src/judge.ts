@@ -5,6 +5,7 @@ import { isCriticalPath } from './command/context.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { decidingRule, type Subjected } from './match-rules.js'
+import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
 import type { ParsedRule } from './rules.js'
 import { type CheckUrlOptions, checkUrl } from './url/check-url.js'
@@ -61,6 +62,9 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
     ...(action.type === 'send' && subject.origin === 'model'
       ? [ask('built-in', ['send'], 'it sends a message in your name')]
+      : []),
+    ...(subject.tainted && subject.origin !== 'operator'
+      ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),
   ]
   const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))

@@ -19,8 +19,9 @@ import { type JudgeOptions, judge, type Verdict } from './judge.js'
 import { type JudgeBasis, type JudgeSettings, readRule, readSettings } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
-import { questionOf } from './questions.js'
+import { questionOf, redactQuestion } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
+import { type Reviewer, reviewable } from './reviewer.js'
 import type { ParsedRule, PermissionRule } from './rules.js'
 
 /** Options of {@link createPolicy}. */
@@ -31,6 +32,8 @@ export interface PolicyOptions extends JudgeSettings {
   readonly clock?: Clock
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
+  /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
+  readonly reviewer?: Reviewer
   /** How long `settled` waits before it parks. Default 300,000. */
   readonly approvalTimeoutMs?: number
   /** How long a question can be answered, and a late answer counts. Default 86,400,000, a day. */
@@ -44,7 +47,7 @@ export interface PolicyOptions extends JudgeSettings {
 
 /**
  * The one decision point. Order: hard floor, deny globs, protected paths and hosts, rules (the last match wins), grants, mode, command
- * classification, default allow. Fails closed: whatever throws is a denial.
+ * classification, default allow; where it asks, `reviewer` may answer before a person does. Fails closed: whatever throws is a denial.
  * @throws HermesError never from its methods; on creation `TypeError` for a rule that cannot be read.
  */
 export function createPolicy(options: PolicyOptions): Policy {
@@ -98,7 +101,7 @@ class RulePolicy implements Policy {
         await this.#audit(action, subject, { decision: 'allow', rule: verdict.rule })
         return { type: 'allow', permit: createPermit(action) }
       case 'ask':
-        return this.#ask(action, subject, verdict)
+        return this.#ask(action, subject, verdict, signal)
       default:
         return verdict satisfies never
     }
@@ -113,12 +116,19 @@ class RulePolicy implements Policy {
     }
   }
 
-  async #ask(action: Action, subject: Subject, verdict: Extract<Verdict, { type: 'ask' }>): Promise<Decision> {
+  async #ask(
+    action: Action,
+    subject: Subject,
+    verdict: Extract<Verdict, { type: 'ask' }>,
+    signal: AbortSignal | undefined,
+  ): Promise<Decision> {
     const earlier = await this.#questions.earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
     const question = questionOf(action, subject, verdict, this.#redact)
     const { rule } = question
+    const reviewed = await this.#review(question, verdict.rules, signal)
+    if (reviewed) return reviewed
     if (listeners.length === 0) {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action)}`)
     }
@@ -126,6 +136,35 @@ class RulePolicy implements Policy {
     await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
+  }
+
+  /** What the reviewer says in a person's place; `null` where it is for a person to say. */
+  async #review(
+    question: ApprovalQuestion,
+    rules: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<Decision | null> {
+    const { reviewer } = this.#options
+    const { action, subject, rule } = question
+    if (!reviewer || !reviewable(question, rules)) return null
+    const { verdict, by } = await reviewer.review(redactQuestion(question, this.#redact), signal ? { signal } : {})
+    if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
+    switch (verdict) {
+      case 'approve':
+        await this.#audit(action, subject, { decision: 'allow', rule, by })
+        return { type: 'allow', permit: createPermit(action), note: `approved by ${by}` }
+      case 'deny':
+        await this.#audit(action, subject, { decision: 'deny', rule, by })
+        return {
+          type: 'deny',
+          rule,
+          reason: `${sentence(question.summary)} The model that reviews such requests (${by}) refused. Do not try the same in another way; ask the user.`,
+        }
+      case 'escalate':
+        return null
+      default:
+        return verdict satisfies never
+    }
   }
 
   async #useAnswer(approval: Approval, action: Action): Promise<Decision> {
@@ -248,8 +287,9 @@ class RulePolicy implements Policy {
   }
 }
 
+/** Leave given before text from outside came in does not count after it. */
 function grantKey(subject: Subject, rule: string): string {
-  return `${rootOf(subject)}\n${rule}`
+  return `${rootOf(subject)}\n${subject.tainted ? 'outside-text ' : ''}${rule}`
 }
 
 function rootOf({ sessionId, rootSessionId }: Subject): string {

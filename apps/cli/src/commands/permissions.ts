@@ -13,7 +13,8 @@ import { createStyle, printable, type Style } from '../render/style.js'
 /** `hermes permissions list`: the rules in their order, with what stands before and behind them. */
 export async function permissionsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
   return withRuntime(io, {}, async (runtime) => {
-    const { mode, rules = [], allowlist = [], denyGlobs = [] } = runtime.permissions.settings
+    const { rules = [], allowlist = [], denyGlobs = [], ...settings } = runtime.permissions.settings
+    const mode = settings.mode === 'off' ? 'off' : runtime.config.approvals.mode
     if (json) {
       io.stdout.write(`${JSON.stringify({ mode, rules, allowlist, denyGlobs })}\n`)
       return EXIT.ok
