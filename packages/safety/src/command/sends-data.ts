@@ -1,0 +1,54 @@
+import { type Invocation, readOptions, texts } from './invocation.js'
+
+const REMOTE_SHELLS = Object.freeze(['ssh', 'sftp', 'mosh', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ftp', 'lftp'])
+const MAILERS = Object.freeze(['mail', 'mailx', 'sendmail', 'mutt', 'msmtp', 'swaks'])
+const CLOUDS = Object.freeze([
+  'aws',
+  'gcloud',
+  'gsutil',
+  'az',
+  'rclone',
+  's3cmd',
+  'azcopy',
+  'wrangler',
+  'vercel',
+  'netlify',
+])
+const LOOKUPS = Object.freeze(['dig', 'nslookup', 'host', 'ping', 'getent'])
+const LONG_SENDS = /^--(?:data|form|json|upload-file|post-data|post-file|body-)/
+const WRITING_METHOD = /^(?:POST|PUT|PATCH|DELETE)$/i
+
+/** Whether a known program takes data off this machine. Says nothing about programs it does not know. */
+export function sendsData(invocation: Invocation): boolean {
+  const { name, args } = invocation
+  const words = texts(args)
+  if (REMOTE_SHELLS.includes(name) || MAILERS.includes(name) || CLOUDS.includes(name)) return true
+  switch (name) {
+    case 'curl':
+    case 'wget':
+    case 'http':
+    case 'https':
+    case 'xh':
+      return words.some((word) => sendsOption(name, word)) || isComputed(invocation)
+    case 'scp':
+    case 'rsync':
+      return readOptions(args, ['-e', '-P', '-i', '-o', '-F']).operands.some((word) => /^[^/]+:/.test(word))
+    case 'git':
+      return ['push', 'send-email', 'request-pull'].includes(readOptions(args, ['-C', '-c']).operands[0] ?? '')
+    case 'gh':
+    case 'glab':
+      return words.some((word) => /^(?:api|create|comment|edit|review|upload|merge|send)$/.test(word))
+    default:
+      return LOOKUPS.includes(name) && isComputed(invocation)
+  }
+}
+
+const sendsOption = (name: string, word: string): boolean =>
+  LONG_SENDS.test(word) ||
+  (name === 'curl' && /^-[A-Za-z]*[dFT]/.test(word)) ||
+  WRITING_METHOD.test(word.replace(/^(?:-X|--(?:request|method)=)/, ''))
+
+/** An address put together from the output of other programs, or from variables, carries data by itself. */
+function isComputed({ inner, args, via }: Invocation): boolean {
+  return inner.length > 0 || via !== null || args.some(({ dynamic }) => dynamic)
+}

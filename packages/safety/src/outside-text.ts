@@ -1,0 +1,65 @@
+import type { Action } from '@hermes/contracts/policy'
+import { type CommandContext, resolveShellPath } from './command/context.js'
+import type { Invocation } from './command/invocation.js'
+import { sendsData } from './command/sends-data.js'
+import { writeTargets } from './command/write-targets.js'
+import type { Subjected } from './match-rules.js'
+import { isWithin } from './path/check-path.js'
+
+/** What a person is asked about only once text from outside is in the conversation. */
+export interface OutsideTextAsk {
+  readonly rule: 'outside-text-send' | 'outside-text-write'
+  readonly reason: string
+}
+
+const SENDS: OutsideTextAsk = {
+  rule: 'outside-text-send',
+  reason: 'it sends data away after text from outside was read, which may have asked for that',
+}
+const WRITES: OutsideTextAsk = {
+  rule: 'outside-text-write',
+  reason: 'it writes outside the workspace after text from outside was read, which may have asked for that',
+}
+
+const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
+const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
+
+/** What of an action text from outside may be after: data that leaves, files beyond the workspace. Looks at known programs only. */
+export function outsideTextAsks(
+  { action, command }: Subjected,
+  options: CommandContext & { readonly workspace: readonly string[] },
+): readonly OutsideTextAsk[] {
+  switch (action.type) {
+    case 'send':
+      return [SENDS]
+    case 'fetch':
+      return READING_METHODS.includes(action.method.toUpperCase()) ? [] : [SENDS]
+    case 'write':
+      return isOutside(action, action.path, options) ? [WRITES] : []
+    case 'read':
+      return []
+    case 'spawn': {
+      const invocations = command?.collected.invocations ?? []
+      const writes = (invocation: Invocation) =>
+        writeTargets(invocation).some((path) => isOutside(action, path, { ...options, ...invocation.context }))
+      return [
+        ...(invocations.some((invocation) => sendsData(invocation)) ? [SENDS] : []),
+        ...(invocations.some(writes) ? [WRITES] : []),
+      ]
+    }
+    default:
+      return action satisfies never
+  }
+}
+
+/** The workspace is a folder of this machine: what lies around it elsewhere is not known here. */
+function isOutside(
+  { backend }: Extract<Action, { type: 'spawn' | 'write' }>,
+  path: string,
+  options: CommandContext & { readonly workspace: readonly string[] },
+): boolean {
+  if (backend !== 'local' || options.workspace.length === 0) return false
+  const resolved = resolveShellPath(path, options)
+  const roots = options.workspace.map((root) => resolveShellPath(root, options))
+  return ![...roots, ...TEMPORARY].some((root) => isWithin(resolved, root))
+}

@@ -1,0 +1,26 @@
+import type { ApprovalQuestion } from '@hermes/contracts/policy'
+
+/** What a reviewer says about one question. */
+export interface Review {
+  /** `escalate` leaves it to a person, and where nobody listens that is a no. */
+  readonly verdict: 'approve' | 'deny' | 'escalate'
+  /** Who says so, for the audit trail. */
+  readonly by: string
+}
+
+/** Answers questions in a person's place, as far as it is sure. */
+export interface Reviewer {
+  /** Sees the question with its secrets taken out. Never rejects: whatever goes wrong is an `escalate`. Abort ends it at once. */
+  review(question: ApprovalQuestion, options?: { readonly signal?: AbortSignal }): Promise<Review>
+}
+
+/** Questions about Hermes itself, and about rights beyond those of the user. */
+const FOR_A_PERSON = /^(?:rule:|hermes-|outside-text|self-approval$|elevated$|kill-own$)/
+
+/**
+ * Whether a reviewer may answer: not where a rule of the user asks, where Hermes' own settings are at stake, or once text from outside
+ * is in the conversation, which may have been written for the reviewer.
+ */
+export function reviewable({ subject }: ApprovalQuestion, rules: readonly string[]): boolean {
+  return !subject.tainted && !rules.some((rule) => FOR_A_PERSON.test(rule))
+}
