@@ -1,10 +1,10 @@
 import {
+  buildSystemPrompt,
   type ChildTask,
   childInstructions,
   createAgent,
   createSessionId,
   type Delegation,
-  type SystemPrompt,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
@@ -18,6 +18,7 @@ import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { type Answerer, Answerers, isRecorded } from './answerers.js'
 import { openContextEngine } from './context-engine.js'
+import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -46,7 +47,6 @@ import { openEnvironment } from './open-environment.js'
 import type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
-import { openSystemPrompt } from './system-prompt.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
 
@@ -327,6 +327,7 @@ class HomeRuntime implements Runtime {
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
     this.#closers.add(closeEnvironment)
+    this.#choices.set(sessionId, choice)
     return {
       agent,
       model: model.model,
@@ -335,32 +336,31 @@ class HomeRuntime implements Runtime {
       models,
       limits: () => model.limits(),
       sideTask: (task) => this.#sideTasks.client(task, choice),
-    this.#choices.set(sessionId, choice)
       nameSession: () =>
         isRecorded(request) ? Promise.resolve(null) : this.#sideTasks.nameSession(agent.sessionId, choice),
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
         this.#closers.delete(closeEnvironment)
         this.#turnScopes.forget(sessionId)
+        this.#choices.delete(sessionId)
         await closeEnvironment()
       },
     }
   }
 
-  async tools(): Promise<readonly ToolStatus[]> {
-    const registry = this.#registry()
-    const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
-        this.#choices.delete(sessionId)
-    const available = (await registry.definitions()).map(({ name }) => name)
-    return registry.names().map((name) => {
-      const { toolset, description, requires = [] } = registry.get(name)!
-      const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
-      return { name, toolset, description, isEnabled, isAvailable, requires }
   /** Chosen as for any side task: what config.yaml names, else the model of the session. */
   #reviewModel(sessionId: string): Promise<ModelClient> {
     return this.#sideTasks.client('approval', this.#choices.get(sessionId) ?? this.chooseModel({}))
   }
 
+  async tools(): Promise<readonly ToolStatus[]> {
+    const registry = this.#registry()
+    const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
+    const available = (await registry.definitions()).map(({ name }) => name)
+    return registry.names().map((name) => {
+      const { toolset, description, requires = [] } = registry.get(name)!
+      const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
+      return { name, toolset, description, isEnabled, isAvailable, requires }
     })
   }
 
@@ -448,17 +448,23 @@ class HomeRuntime implements Runtime {
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
-  async #systemPrompt(of: PromptFacts): Promise<SystemPrompt> {
+  async #systemPrompt(of: PromptFacts): Promise<string> {
+    const maxChars = this.config.context_file_max_chars
     const isChild = of.lineage.depth > 0
-    return openSystemPrompt({
-      cwd: of.cwd,
-      soul: isChild ? childInstructions(of.lineage.role) : { path: homeLayout(this.#options.home).soul },
-      surface: isChild ? null : this.#options.surface,
-      environment: of.environment,
+    const [identity, contextFile, probe, memory] = await Promise.all([
+      isChild ? childInstructions(of.lineage.role) : readSoul(homeLayout(this.#options.home).soul, maxChars),
+      findContextFile({ cwd: of.cwd, maxChars }),
+      of.environment.probe(),
+      isChild ? '' : (this.memory?.section() ?? ''),
+    ])
+    return buildSystemPrompt({
+      ...(identity === null ? {} : { identity }),
+      ...(isChild ? {} : { surface: this.#options.surface }),
+      environment: probe,
       model: of.model,
-      memory: isChild ? null : this.memory,
-      instructions: of.instructions,
-      config: this.config,
+      contextFiles: contextFile ? [contextFile] : [],
+      memory,
+      ...(of.instructions === undefined ? {} : { instructions: of.instructions }),
     })
   }
 
