@@ -9,7 +9,7 @@ export class UsageError extends Error {}
 /** Codes of errors that another command line would not have met. */
 const WRONGLY_ASKED = [
   /^registry\.unknown_toolset$/,
-  /^models\.(?:unknown_provider|no_key|no_model)/,
+  /^models\.(?:unknown_provider|unknown_preset|bad_preset|no_key|no_model)/,
   /^runtime\./,
   /^config\.(?:invalid|unknown)/,
   /^credentials\.(?:duplicate|unknown|borrowed|bad_key|not_renewable)$/,

@@ -34,12 +34,17 @@ export async function openCli(io: Io, options: { readonly surface: string; reado
   return runtime
 }
 
-/** Opens the sessions of the home for one piece of work. */
-export async function withStorage<T>(io: Io, work: (storage: Storage) => Promise<T>): Promise<T> {
+/** Opens the home for one piece of work. */
+export async function withRuntime<T>(io: Io, work: (runtime: Runtime) => Promise<T>): Promise<T> {
   const runtime = await openCli(io, { surface: 'cli', yolo: false })
   try {
-    return await work(await runtime.storage())
+    return await work(runtime)
   } finally {
     await runtime.close()
   }
+}
+
+/** Opens the sessions of the home for one piece of work. */
+export function withStorage<T>(io: Io, work: (storage: Storage) => Promise<T>): Promise<T> {
+  return withRuntime(io, async (runtime) => work(await runtime.storage()))
 }

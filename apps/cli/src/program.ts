@@ -8,8 +8,10 @@ import { addChat, createProgram } from './program/chat.js'
 import { addCheckpoints } from './program/checkpoints.js'
 import { addFallback } from './program/fallback.js'
 import { addMemory } from './program/memory.js'
+import { addMoa } from './program/moa.js'
 import { addModel } from './program/model.js'
 import { addPolicy } from './program/policy.js'
+import { addPrompt } from './program/prompt.js'
 import { addBranching } from './program/sessions-branching.js'
 import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
 import { addUsage } from './program/usage.js'
@@ -22,6 +24,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addModel(program, choose)
   addAuth(program, choose)
   addFallback(program, choose)
+  addMoa(program, choose)
   addUsage(program, choose)
   addSessions(program, choose)
   addMigrateSessions(program, choose)
@@ -29,6 +32,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addBackup(program, choose)
   addConfig(program, choose)
   addMemory(program, choose)
+  addPrompt(program, choose)
   addPolicy(program, choose)
   program
     .command('tools')

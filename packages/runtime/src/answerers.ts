@@ -10,7 +10,7 @@ import type { HomeModels } from './home-models.js'
 import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
 import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
 import { toModelEndpoint } from './model-endpoint.js'
-import type { AgentRequest } from './runtime.js'
+import type { AgentRequest, MixtureRequest } from './runtime.js'
 import { configuredModels } from './settings.js'
 import { openSpending, type Spending } from './spending.js'
 import { openTraffic } from './traffic.js'
@@ -64,7 +64,7 @@ export class Answerers {
     const isOwn = provider === undefined && baseUrl === undefined && own.provider === MIXTURE
     if (provider !== MIXTURE && !isOwn) return null
     const preset = model ?? (isOwn ? own.model : undefined) ?? undefined
-    return chooseMixture({ settings: this.#options.config.moa, preset, wishes: this.wishes() })
+    return this.chooseMixture(preset)
   }
 
   /** What config.yaml and the keys at hand say of models. */
@@ -170,16 +170,20 @@ export class Answerers {
     return endpoints.map((endpoint) => createModelClient({ ...endpoint, ...books, maxRetries: 1, clock, logger }))
   }
 
-  /** The default mixture, for a question put to it by a tool. */
-  async mixtureClient(): Promise<ModelClient> {
-    const { preset, references, aggregator } = chooseMixture({
-      settings: this.#options.config.moa,
-      wishes: this.wishes(),
-    })
+  /** The models of a preset; of the default one without a name. @throws HermesError as {@link chooseMixture} does. */
+  chooseMixture(preset?: string): MixtureChoice {
+    return chooseMixture({ settings: this.#options.config.moa, preset, wishes: this.wishes() })
+  }
+
+  /** A mixture for a single question; the default one without a name. */
+  async mixtureClient({ preset: wanted, onReference }: MixtureRequest = {}): Promise<ModelClient> {
+    await this.#options.stored.look()
+    const { preset, references, aggregator } = this.chooseMixture(wanted)
     const { createMixtureClient } = await import('@hermes/models/mixture')
     const [first, ...others] = await this.#clientsOf([aggregator, ...references])
-    const logger = this.#options.logger
-    return createMixtureClient({ provider: MIXTURE, model: preset, aggregator: first!, references: others, logger })
+    const { logger } = this.#options
+    const models = { aggregator: first!, references: others }
+    return createMixtureClient({ provider: MIXTURE, model: preset, ...models, logger, onReference })
   }
 
   /** Where finished calls are written down, and what they may come to; the same for all agents of this home. */

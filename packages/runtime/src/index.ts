@@ -4,6 +4,7 @@ export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
 export type { Fallbacks } from './fallbacks.js'
 export { createFileLogger } from './file-logger.js'
 export { HomeModels, toAsked } from './home-models.js'
+export { MIXTURE, type MixtureChoice } from './mixtures.js'
 export {
   type ConfiguredEndpoint,
   type ConfiguredModel,

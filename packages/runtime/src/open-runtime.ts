@@ -41,10 +41,10 @@ import {
   subjectOf,
 } from './lineage.js'
 import { makeHome } from './make-home.js'
-import { MIXTURE } from './mixtures.js'
+import { MIXTURE, type MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
-import type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
+import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
 import type { BackendStatus } from './terminal-backends.js'
@@ -247,6 +247,14 @@ class HomeRuntime implements Runtime {
 
   fallbacks(): Fallbacks {
     return this.#answerers.fallbacks()
+  }
+
+  chooseMixture(preset?: string): MixtureChoice {
+    return this.#answerers.chooseMixture(preset)
+  }
+
+  mixture(request?: MixtureRequest): Promise<ModelClient> {
+    return this.#answerers.mixtureClient(request)
   }
 
   createAgent(request: AgentRequest): Promise<ReadyAgent> {

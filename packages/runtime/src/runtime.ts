@@ -1,16 +1,19 @@
-import type { Agent, AgentOptions } from '@hermes/agent-core'
+import type { Agent, AgentOptions, SystemPrompt } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
+import type { ToolDefinition } from '@hermes/contracts/tool'
 import type { KeyLimits } from '@hermes/models'
+import type { ReferenceOutcome } from '@hermes/models/mixture'
 import type { Backups, Storage } from '@hermes/storage'
 import type { Fallbacks } from './fallbacks.js'
 import type { HomeCheckpoints } from './home-checkpoints.js'
 import type { HomeMemory } from './home-memory.js'
 import type { HomeModels } from './home-models.js'
 import type { HomePolicy } from './home-policy.js'
+import type { MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import type { BackendStatus } from './terminal-backends.js'
 
@@ -90,6 +93,14 @@ export interface ReadyAgent {
   close(): Promise<void>
 }
 
+/** A mixture of models, for a single question. */
+export interface MixtureRequest {
+  /** Default: `moa.default_preset` of config.yaml. */
+  readonly preset?: string | undefined
+  /** Told of each reference once it has answered or failed. */
+  readonly onReference?: ((outcome: ReferenceOutcome) => void) | undefined
+}
+
 /** A tool as lists show it. */
 export interface ToolStatus {
   readonly name: string
@@ -131,10 +142,22 @@ export interface Runtime {
    */
   chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice
   /**
+   * The models of a mixture in config.yaml; of the default one without a name.
+   * @throws HermesError `models.unknown_preset`, `models.bad_preset`, and what {@link Runtime.chooseModel} throws.
+   */
+  chooseMixture(preset?: string): MixtureChoice
+  /** A mixture as a client; what it asks is in the ledger and held by budgets. Rejects as {@link Runtime.chooseMixture} throws. */
+  mixture(request?: MixtureRequest): Promise<ModelClient>
+  /**
    * A ready agent on a new or continued session.
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** What a new session would be told first, as things stand now. A model that is not set up gets no advice of its own. */
+  prompt(request: Pick<AgentRequest, 'cwd' | 'model' | 'provider' | 'toolsets' | 'instructions'>): Promise<{
+    readonly system: SystemPrompt
+    readonly tools: readonly ToolDefinition[]
+  }>
   /** Which terminal backends are ready, and why not; hosts are asked only when online. */
   terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]>
   /** All tools, sorted by name. */

@@ -1,9 +1,8 @@
 import { changeConfigList } from '@hermes/config'
-import { HermesError } from '@hermes/contracts'
-import type { Runtime } from '@hermes/runtime'
+import { checkModel } from '../check-model.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf, openCli } from '../open-cli.js'
+import { homeOf, withRuntime } from '../open-cli.js'
 
 const KEY = 'fallback_providers'
 
@@ -69,32 +68,6 @@ export async function clearFallbacks(io: Io): Promise<number> {
   await changeConfigList({ home: homeOf(io), key: KEY, change: () => [] })
   io.stderr.write('There is no fallback any more.\n')
   return EXIT.ok
-}
-
-async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
-  try {
-    return await work(runtime)
-  } finally {
-    await runtime.close()
-  }
-}
-
-const MENDABLE: readonly string[] = ['models.no_key', 'models.foreign_key']
-
-/** What keeps the model from answering that can still be mended, as a line; `null` when nothing does. */
-function checkModel(
-  runtime: Runtime,
-  asked: Parameters<Runtime['chooseModel']>[0],
-  keyEnv: string | undefined,
-): string | null {
-  try {
-    runtime.chooseModel(asked)
-    return null
-  } catch (error) {
-    if (!HermesError.isInstance(error) || !MENDABLE.includes(error.code)) throw error
-    return keyEnv === undefined ? error.message : null
-  }
 }
 
 type Entry = Readonly<Record<string, unknown>>

@@ -5,7 +5,7 @@ import { type ModelChoice, type Runtime, toAsked } from '@hermes/runtime'
 import { findProvider, listModels, PROVIDERS, similar } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf, openCli } from '../open-cli.js'
+import { homeOf, withRuntime } from '../open-cli.js'
 import { createStyle } from '../render/style.js'
 
 const TIMEOUT_MS = 10_000
@@ -184,13 +184,4 @@ export async function modelRefresh(io: Io): Promise<number> {
     )
     return EXIT.failed
   })
-}
-
-async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
-  try {
-    return await work(runtime)
-  } finally {
-    await runtime.close()
-  }
 }

@@ -1,1 +1,1 @@
-export { createMixtureClient, type MixtureOptions } from './mixture-client.js'
+export { createMixtureClient, type MixtureOptions, type ReferenceOutcome } from './mixture-client.js'

@@ -2,7 +2,7 @@ import type { Message } from '@hermes/contracts/conversation'
 import { createFakeClock, type ModelServer, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askModel, createModelClient } from '../index.js'
-import { createMixtureClient } from './index.js'
+import { createMixtureClient, type MixtureOptions, type ReferenceOutcome } from './index.js'
 
 let servers: readonly [ModelServer, ModelServer, ModelServer]
 
@@ -11,12 +11,12 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all(servers.map((server) => server.close())))
 
-function make() {
+function make(more: Partial<MixtureOptions> = {}) {
   const clients = servers.map(({ baseUrl }, index) =>
     createModelClient({ provider: 'custom', model: `m${index}`, baseUrl, maxRetries: 0, clock: createFakeClock() }),
   )
   const [aggregator, ...references] = clients
-  return createMixtureClient({ provider: 'moa', model: 'default', aggregator: aggregator!, references })
+  return createMixtureClient({ provider: 'moa', model: 'default', aggregator: aggregator!, references, ...more })
 }
 
 const system: Message = { role: 'system', content: [{ type: 'text', text: 'You have tools.' }] }
@@ -49,6 +49,24 @@ describe('createMixtureClient', () => {
     }
     const sent = JSON.stringify(bodies(0)[0]!.messages)
     for (const words of ['You have tools.', 'A or B?', 'I say A.', 'I say B.']) expect(sent).toContain(words)
+  })
+
+  it('tells of each reference what it said or why it failed, and goes on without the latter', async () => {
+    const [first, second, third] = servers
+    second.enqueue({ text: 'I say A.' })
+    third.enqueue({ fault: 'status', status: 401 })
+    first.enqueue({ text: 'It is A.' })
+    const told: ReferenceOutcome[] = []
+    const onReference = (outcome: ReferenceOutcome) => {
+      told.push(outcome)
+      throw new Error('An observer hurts nobody.')
+    }
+    await askModel(make({ onReference }), { messages: [user('A or B?')], tools: [] }, { purpose: 'moa' })
+    expect(told.toSorted((left, right) => left.model.localeCompare(right.model))).toEqual([
+      { provider: 'custom', model: 'm1', text: 'I say A.', error: null },
+      { provider: 'custom', model: 'm2', text: null, error: expect.stringMatching(/^\S[^\n]*401/) },
+    ])
+    expect(bodies(0)).toHaveLength(1)
   })
 
   it('asks them once per turn and keeps the bytes of earlier messages within it', async () => {

@@ -16,7 +16,19 @@ export interface MixtureOptions {
   readonly aggregator: ModelClient
   /** How long the references may take together. Default 120,000. */
   readonly timeoutMs?: number
+  /** Told of each reference once it has answered or failed. What it throws is logged. */
+  readonly onReference?: ((outcome: ReferenceOutcome) => void) | undefined
   readonly logger?: Logger
+}
+
+/** What became of one reference. */
+export interface ReferenceOutcome {
+  readonly provider: string
+  readonly model: string
+  /** What it said; `null` when it failed or took too long. */
+  readonly text: string | null
+  /** What kept it from answering, in one line; `null` when nothing did. */
+  readonly error: string | null
 }
 
 type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
@@ -77,7 +89,7 @@ class MixtureClient implements ModelClient {
     request: ClientRequest,
     { signal, sessionId, root }: StreamOptions & CallScope,
   ): Promise<readonly Advice[]> {
-    const { references, timeoutMs = DEFAULT_TIMEOUT_MS, logger = silentLogger } = this.#options
+    const { references, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
     const messages = forAdvisers(request.messages)
     const limit = AbortSignal.timeout(timeoutMs)
     const scope = {
@@ -86,19 +98,32 @@ class MixtureClient implements ModelClient {
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(root === undefined ? {} : { root }),
     }
-    const said = await Promise.all(
-      references.map(async (reference): Promise<Advice | null> => {
-        try {
-          const { message } = await askModel(reference, { messages, tools: [] }, scope)
-          return { model: reference.model, text: messageText(message) }
-        } catch (error) {
-          if (!isAbort(error))
-            logger.warn('A reference model gave no advice.', { model: reference.model, error: errorLine(error) })
-          return null
-        }
-      }),
-    )
-    if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
-    return said.filter((one): one is Advice => one !== null && one.text.trim() !== '')
+    const asked = references.map(async (reference): Promise<readonly Advice[]> => {
+      const { provider, model } = reference
+      const failed = (error: unknown) => {
+        if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
+        const line = isAbort(error) ? `it took longer than ${timeoutMs / 1_000} s` : errorLine(error)
+        this.#tell({ provider, model, text: null, error: line })
+        return []
+      }
+      const answer = askModel(reference, { messages, tools: [] }, scope).then(({ message }) => {
+        const text = messageText(message)
+        this.#tell({ provider, model, text, error: null })
+        return text.trim() === '' ? [] : [{ model, text }]
+      })
+      return answer.catch(failed)
+    })
+    return (await Promise.all(asked)).flat()
+  }
+
+  #tell(outcome: ReferenceOutcome): void {
+    const { logger = silentLogger, onReference } = this.#options
+    const { model, error } = outcome
+    if (error !== null) logger.warn('A reference model gave no advice.', { model, error })
+    try {
+      onReference?.(outcome)
+    } catch (thrown) {
+      logger.error('An observer of a mixture threw.', { error: errorLine(thrown) })
+    }
   }
 }
