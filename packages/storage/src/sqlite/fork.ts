@@ -32,7 +32,7 @@ export function forkSession({ connection, sessions, log }: ForkPlace, fork: Fork
       ...(cwd === null ? {} : { cwd }),
     })
     const entries = liveEntries(log.read(parent.id).filter(({ seq }) => seq <= upToSeq))
-    const copied = copy(entries, (entry, atMs) => log.insert(id, entry, atMs))
+    const copied = copyEntries(entries, (entry, atMs) => log.insert(id, entry, atMs))
     const counts = countEntries(copied)
     // What the conversation has cost so far was paid in the other session.
     if (counts) {
@@ -44,7 +44,10 @@ export function forkSession({ connection, sessions, log }: ForkPlace, fork: Fork
 }
 
 /** Inserts the entries in their order; where one points at others, it points at their copies. */
-function copy(entries: readonly Entry[], insert: (entry: NewEntry, atMs: number) => number): readonly NewEntry[] {
+export function copyEntries(
+  entries: readonly Entry[],
+  insert: (entry: NewEntry, atMs: number) => number,
+): readonly NewEntry[] {
   const numbers: (readonly [seq: number, copy: number])[] = []
   return entries.map(({ seq, atMs, ...entry }) => {
     const renumbered = entry.type === 'compaction' ? renumber(entry, numbers) : entry

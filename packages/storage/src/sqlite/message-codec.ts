@@ -18,7 +18,7 @@ export type MessageColumns = Pick<
 
 /** What the columns cannot hold. Each field is there only when the columns alone would give something else back. */
 interface Payload {
-  /** The whole entry: a text has half a surrogate pair, which no UTF-8 column can hold. */
+  /** The whole entry: a text is one that no column can hold. */
   readonly whole?: MessageEntry
   readonly usage?: Usage
   /** The parts in order; a text kept in a column is replaced by its length, a call by what its column lacks. */
@@ -41,10 +41,16 @@ const TO_COLUMN: Readonly<Record<FinishReason, string>> = {
 }
 const FROM_COLUMN = new Map(Object.entries(TO_COLUMN).map(([ours, theirs]) => [theirs, ours as FinishReason]))
 
-/** The columns of a message and the JSON of what they cannot hold; `null` when they hold all of it. */
-export function encodeMessage(entry: MessageEntry): { columns: MessageColumns; payload: string | null } {
+/**
+ * The columns of a message and the JSON of what they cannot hold; `null` when they hold all of it. `holds` tells whether a column gives a
+ * text back as it is; by default all but half surrogate pairs.
+ */
+export function encodeMessage(
+  entry: MessageEntry,
+  holds: (text: string) => boolean = (text) => text.isWellFormed(),
+): { columns: MessageColumns; payload: string | null } {
   const columns = toColumns(entry.message)
-  const payload = Object.values(columns).every((value) => value?.isWellFormed() ?? true)
+  const payload = Object.values(columns).every((value) => value === null || holds(value))
     ? missingFrom(columns, entry)
     : { whole: entry }
   return { columns, payload: Object.keys(payload).length === 0 ? null : JSON.stringify(payload) }

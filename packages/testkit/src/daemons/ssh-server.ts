@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from './free-port.js'
 import { findProgram } from './programs.js'
 
 /** A real sshd on a loopback port, for the user that runs the tests. */
@@ -68,15 +68,6 @@ PermitRootLogin prohibit-password
 MaxStartups 100
 Subsystem sftp internal-sftp
 `
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('No port is free.')
-  return address.port
-}
 
 function listening(stderr: NodeJS.ReadableStream, daemon: NodeJS.EventEmitter): Promise<void> {
   return new Promise((resolve, reject) => {
