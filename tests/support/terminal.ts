@@ -38,8 +38,8 @@ export interface Terminal extends AsyncDisposable {
   exitCode(): Promise<number>
 }
 
-/** A conversation in which no model is asked for a title, so that a script holds the answers of the conversation alone. */
-const WITHOUT_TITLES = 'auxiliary:\n  title_generation:\n    enabled: false\n'
+/** A conversation in which no model is asked for a title or a summary, so that a script holds the answers of the conversation alone. */
+const WITHOUT_TITLES = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
 
 /** How a terminal is opened. */
 export interface TerminalOptions extends CliOptions {

@@ -177,6 +177,7 @@ class HomeRuntime implements Runtime {
       fallbacks: () => this.fallbacks().choices,
       sees: (choice) => this.models.sees(choice),
       endpointOf: (choice) => this.#answerers.endpointOf(choice),
+      choiceOf: (session) => this.#answerers.chooseModel({ session }),
       books: () => this.#answerers.books(),
       storage: () => this.storage(),
       clock: this.#clock,
@@ -344,13 +345,18 @@ class HomeRuntime implements Runtime {
       models,
       limits: () => model.limits(),
       sideTask: (task) => this.#sideTasks.client(task, choice),
-      nameSession: () =>
-        isRecorded(request) ? Promise.resolve(null) : this.#sideTasks.nameSession(agent.sessionId, choice),
+      nameSession: async () => {
+        if (isRecorded(request)) return null
+        void this.#sideTasks.sumUp(null)
+        return this.#sideTasks.nameSession(agent.sessionId, choice)
+      },
       hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
         this.#closers.delete(closeEnvironment)
         this.#turnScopes.forget(sessionId)
         this.#choices.delete(sessionId)
+        if (lineage.depth === 0 && !isRecorded(request) && agent.entries().length > 0)
+          void this.#sideTasks.sumUp(sessionId)
         await closeEnvironment()
       },
     }

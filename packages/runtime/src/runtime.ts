@@ -84,12 +84,16 @@ export interface ReadyAgent {
   sideTask(task: string): Promise<ModelClient>
   /**
    * Gives the session a title of a few words, by a side task, when it has an exchange and no title yet and config.yaml allows it; `null`
-   * where none was given. Never rejects; closing the runtime ends it.
+   * where none was given. Never rejects; closing the runtime ends it. The first of a runtime also lets the newest sessions that were left
+   * without a summary get one, beside everything else.
    */
   nameSession(): Promise<string | null>
   /** Whether background processes of the agent still run. */
   hasProcesses(): boolean
-  /** Ends its background processes and frees what it holds; the session stays. Not while a run is active. */
+  /**
+   * Ends its background processes and frees what it holds; the session stays. Not while a run is active. Nobody waits for the summary that
+   * the session then gets.
+   */
   close(): Promise<void>
 }
 
@@ -121,7 +125,7 @@ export interface Runtime {
   readonly problems: readonly string[]
   readonly policy: Policy
   /** What the policy goes by, and what it would decide. */
-  readonly permissions: Pick<HomePolicy, 'settings' | 'explain' | 'rulesOfNoTool'>
+  readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
   /** What agents remember across sessions; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
   /** What is known about models, loaded on first use. */

@@ -1,6 +1,7 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
+import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type ModelEndpoint } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 import type { ModelChoice, ModelWishes } from './model-choice.js'
@@ -14,6 +15,8 @@ export interface SideTasksOptions {
   /** Whether a model can look at images, which the task `vision` needs. */
   readonly sees: (choice: ModelChoice) => Promise<boolean>
   readonly endpointOf: (choice: ModelChoice) => Promise<ModelEndpoint>
+  /** Who answers in a session. @throws HermesError `models.*` when that cannot be asked any more. */
+  readonly choiceOf: (session: SessionInfo) => ModelChoice
   readonly books: () => Promise<Spending>
   readonly storage: () => Promise<Storage>
   readonly clock: Clock
@@ -21,12 +24,19 @@ export interface SideTasksOptions {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 30
+/** Who closes the home within this time after a session was left wants to be gone. */
+const SETTLE_MS = 5_000
+/** A session in which nothing was said for so long was left. */
+const LEFT_AFTER_MS = 600_000
+/** Earlier sessions that nobody has summed up: so many of the newest at a time. */
+const MAX_EARLIER = 3
 
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class SideTasks {
   readonly #options: SideTasksOptions
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<unknown>>()
+  #hasLookedBack = false
 
   constructor(options: SideTasksOptions) {
     this.#options = options
@@ -75,8 +85,12 @@ export class SideTasks {
       if (!isAbort(error)) this.#options.logger.info('A session got no title.', { sessionId, error: errorLine(error) })
       return null
     })
-    this.#underWay.add(named)
-    return named.finally(() => this.#underWay.delete(named))
+    return this.#track(named)
+  }
+
+  #track<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underWay.add(work)
+    return work.finally(() => this.#underWay.delete(work))
   }
 
   async #name(sessionId: string, main: ModelChoice): Promise<string | null> {
@@ -89,6 +103,55 @@ export class SideTasks {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout * 1_000)])
     const client = () => this.client('title_generation', main)
     return nameSession({ storage: await this.#options.storage(), sessionId, client, language, maxTokens, signal })
+  }
+
+  /**
+   * Sums up a session that was just left and, once, the newest earlier ones that nobody has, a moment later and one by one; unless
+   * config.yaml says no. What a home that closes leaves undone, the next one does. Each is done by a model of its own session. Resolves
+   * when there is nothing more to do. Never rejects.
+   */
+  async sumUp(justLeft: string | null): Promise<void> {
+    const isOff = this.#options.config.auxiliary['session_summary']?.enabled === false
+    if (isOff || this.#stop.signal.aborted || (justLeft === null && this.#hasLookedBack)) return
+    const { logger } = this.#options
+    const work = this.#sumUpSoon(justLeft).catch((error: unknown) => {
+      if (!isAbort(error)) logger.info('Sessions could not be summed up.', { error: errorLine(error) })
+    })
+    await this.#track(work)
+  }
+
+  async #sumUpSoon(justLeft: string | null): Promise<void> {
+    const looksBack = !this.#hasLookedBack
+    this.#hasLookedBack = true
+    const { clock, storage: open, logger } = this.#options
+    await clock.sleep(SETTLE_MS, this.#stop.signal)
+    const storage = await open()
+    const left = justLeft === null ? null : await storage.getSession(justLeft)
+    const newest = looksBack ? await storage.listSessions({ limit: MAX_EARLIER + 1 }) : []
+    const isLeft = ({ id, lastActiveAtMs }: SessionInfo) =>
+      id !== justLeft && lastActiveAtMs < clock.now() - LEFT_AFTER_MS
+    for (const session of [...(left ? [left] : []), ...newest.filter(isLeft)]) {
+      await this.#sumUpOne(storage, session).catch((error: unknown) => {
+        if (isAbort(error)) throw error
+        logger.info('A session got no summary.', { sessionId: session.id, error: errorLine(error) })
+      })
+    }
+  }
+
+  async #sumUpOne(storage: Storage, session: SessionInfo): Promise<void> {
+    const {
+      language,
+      max_tokens: maxTokens,
+      timeout = DEFAULT_TIMEOUT_SECONDS,
+    } = this.#options.config.auxiliary['session_summary'] ?? {}
+    const { summarizeSession } = await import('./session-summary.js')
+    const limit = AbortSignal.timeout(timeout * 1_000)
+    const signal = AbortSignal.any([this.#stop.signal, limit])
+    const client = () => this.client('session_summary', this.#options.choiceOf(session))
+    await summarizeSession({ storage, session, client, language, maxTokens, signal }).catch((error: unknown) => {
+      if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${timeout} s.`)
+      throw error
+    })
   }
 
   /** Ends what is going on and waits until it has let go. */

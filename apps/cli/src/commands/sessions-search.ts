@@ -29,11 +29,35 @@ export async function searchSessions(io: Io, query: string, flags: SearchFlags):
       if (flags.json) io.stdout.write(`${JSON.stringify(hit)}\n`)
       else show(io, hit, flags.context ?? false)
     }
+    const isEmpty = hits.length + (await showSummaries(io, storage, { query, flags, hits })) === 0
     if ((await storage.searchBacklog()) > 0)
       io.stderr.write('Older messages are still being indexed; search again later.\n')
-    if (hits.length === 0) io.stderr.write(`Nothing was found for "${query}".\n`)
-    return hits.length === 0 ? EXIT.failed : EXIT.ok
+    if (isEmpty) io.stderr.write(`Nothing was found for "${query}".\n`)
+    return isEmpty ? EXIT.failed : EXIT.ok
   })
+}
+
+/** Sessions that are about the words although none of the messages shown is theirs. Tells how many. */
+async function showSummaries(
+  io: Io,
+  storage: Storage,
+  { query, flags, hits }: { readonly query: string; readonly flags: SearchFlags; readonly hits: readonly SearchHit[] },
+): Promise<number> {
+  const { role, source, session, tag, after, before } = flags
+  const isNarrowed = [role, source, session, tag, after, before].some((filter) => filter !== undefined)
+  const limit = flags.limit - hits.length
+  if (isNarrowed || limit < 1) return 0
+  const excludeSessions = hits.map(({ sessionId }) => sessionId)
+  const style = createStyle(io.stdout)
+  const found = await storage.summaries.search(query, { limit, excludeSessions })
+  for (const { sessionId, text, keywords, atMs } of found) {
+    if (flags.json) io.stdout.write(`${JSON.stringify({ sessionId, summary: text, keywords, atMs })}\n`)
+    else {
+      const shown = wrap(printable(text).replace(/\s+/g, ' ').trim(), width(io)).replace(/^/gm, '  ')
+      io.stdout.write(`${style.bold(sessionId)}${style.dim('  summary')}\n${shown}\n\n`)
+    }
+  }
+  return found.length
 }
 
 async function toOptions(storage: Storage, flags: SearchFlags): Promise<SearchOptions> {

@@ -6,13 +6,15 @@ import { messageText, sessionLine } from './session-text.js'
 const FIRST = 20
 const LAST = 10
 
-/** The beginning and the end of a session. */
+/** The beginning and the end of a session, and what a long one was about. */
 export async function readSession(storage: Storage, session: SessionInfo): Promise<ToolResult> {
   const texts = (await storage.entries(session.id)).map(messageText).filter((text) => text !== null)
   const left = texts.length - FIRST - LAST
   const shown =
     left <= 0 ? texts : [...texts.slice(0, FIRST), `… ${left} messages; read them with around …`, ...texts.slice(-LAST)]
-  return { text: [sessionLine(session), ...shown].join('\n'), external: true }
+  const summary = left <= 0 ? null : await storage.summaries.get(session.id)
+  const about = summary === null ? [] : [`Summary: ${summary.text}`]
+  return { text: [sessionLine(session), ...about, ...shown].join('\n'), external: true }
 }
 
 /** The messages on both sides of one; `null` when the session has no such message. */

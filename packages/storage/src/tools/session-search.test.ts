@@ -49,6 +49,26 @@ describe('session_search', () => {
     )
   })
 
+  it('finds a session by its summary where no message has the words, and begins a long one with it', async () => {
+    const { ask, storage, write } = await open()
+    const save = (sessionId: string, upToSeq: number) =>
+      storage.summaries.save({ sessionId, text: 'Rollout of the web shop\nto the staging machines.', upToSeq })
+    await save('20231114_a', 2)
+    const { text, external } = await ask({ query: 'rollout shop' })
+    expect(text).toMatch(
+      /^20231114_a {2}.* {2}2 messages {2}Deploys\n {2}Summary: Rollout of the web shop to the staging machines\.$/,
+    )
+    expect(external).toBe(true)
+    expect((await ask({ query: 'rollout', source: 'cli' })).text).toMatch(/^Nothing was found/)
+    expect((await ask({ query: 'staging' })).text).not.toContain('Summary')
+    await write(
+      '20231115_l',
+      Array.from({ length: 40 }, (_, index) => user(`line ${index}`)),
+    )
+    await save('20231115_l', 40)
+    expect((await ask({ session_id: '20231115_l' })).text).toMatch(/\nSummary: Rollout of the web shop\n/)
+  })
+
   it('narrows by source, role, tag and dates', async () => {
     const { ask, storage } = await open()
     await storage.setTags('20231114_a', ['work'])

@@ -95,14 +95,38 @@ async function search(storage: Storage, words: string, asked: Asked, context: To
   const hits = await storage.search(words, filter)
   const shown =
     sessionId === undefined ? onePerLineage(await withRoots(storage, hits)).slice(0, limit) : hits.slice(0, limit)
-  if (shown.length === 0)
+  const known = [context.sessionId, ...hits.map((hit) => hit.sessionId)]
+  const summaries = isNarrowed(asked) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
+  if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try fewer or other words, OR, a prefix*, or role tool.`
   const backlog = await storage.searchBacklog()
   const note = backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']
   return {
-    text: [...shown.map(hitLines), ...note].join('\n\n'),
-    external: shown.some((hit) => hit.role === 'tool'),
+    text: [...shown.map(hitLines), ...summaries, ...note].join('\n\n'),
+    external: summaries.length > 0 || shown.some((hit) => hit.role === 'tool'),
   }
+}
+
+/** A summary is of a whole session: it has no role, and says nothing of when. */
+function isNarrowed({ role, source, tag, afterMs, beforeMs, sessionId }: Asked): boolean {
+  return (
+    [source, tag, afterMs, beforeMs, sessionId].some((filter) => filter !== undefined) || !role.includes('assistant')
+  )
+}
+
+/** Sessions that are about the words although no message that was found has them. */
+async function summed(
+  storage: Storage,
+  words: string,
+  { known, limit }: { readonly known: readonly string[]; readonly limit: number },
+): Promise<readonly string[]> {
+  if (limit < 1) return []
+  const found = await storage.summaries.search(words, { limit, excludeSessions: known })
+  const sessions = await Promise.all(found.map(({ sessionId }) => storage.getSession(sessionId)))
+  return found.flatMap(({ text }, index) => {
+    const session = sessions[index]
+    return session ? [`${sessionLine(session)}\n  Summary: ${text.replace(/\s+/g, ' ')}`] : []
+  })
 }
 
 /** Each hit with the first ancestor of its session. */
