@@ -26,6 +26,8 @@ import { EventQueue } from './event-queue.js'
 import { type AgentHooks, observe } from './hooks.js'
 import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import { createMemoryStore } from './memory-store.js'
+import { PauseGate } from './pause.js'
+import type { SystemSource } from './prompt/layers.js'
 import { type RunInput, run } from './run.js'
 import {
   type Activity,
@@ -51,8 +53,8 @@ export interface AgentOptions extends Sampling {
   readonly tools?: readonly Tool[] | ToolRegistry
   /** Which toolsets of the registry the session sees. Default all. */
   readonly toolsets?: ToolsetSelection
-  /** System text, read once per session. Default: two plain sentences. */
-  readonly system?: string | (() => string | Promise<string>)
+  /** System text, read once per session; of `buildSystemPrompt` its layers are stored too. Default: two plain sentences. */
+  readonly system?: SystemSource
   /** Default: a store in memory. */
   readonly store?: SessionStore
   /** Continues this session; made when it does not exist. Default: a new one, made by the first run. */

@@ -14,7 +14,16 @@ export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'
 export type { LoopGuardOptions } from './loop-guard.js'
 export { createMemoryStore } from './memory-store.js'
-export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt.js'
+export {
+  cutHeadTail,
+  LAYER_TOKENS,
+  type LayerName,
+  MOST_PROMPT_TOKENS,
+  type PromptLayer,
+  type SystemPrompt,
+  type SystemSource,
+} from './prompt/layers.js'
+export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
 export type { RunInput } from './run.js'
 export type { Activity } from './run-context.js'
 export { createSessionId } from './session-id.js'

@@ -10,6 +10,9 @@ import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
 import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
 import type { SessionLog } from './session.js'
+import { letterPart } from './mail.js'
+import type { PauseGate } from './pause.js'
+import type { SystemSource } from './prompt/layers.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
@@ -19,7 +22,7 @@ export interface AgentParts {
   readonly model: ModelClient
   readonly registry: ToolRegistry
   readonly toolsets: ToolsetSelection
-  readonly system: string | (() => string | Promise<string>)
+  readonly system: SystemSource
   readonly environment: Environment | null
   /** `null`: the session is never compacted. */
   readonly engine: ContextEngine | null

@@ -20,6 +20,8 @@ import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
 import type { ModelTurn, RunContext } from './run-context.js'
+import { guidanceAfterSwitch } from './prompt/guidance.js'
+import { promptEntry } from './prompt/prompt-entry.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
@@ -70,10 +72,10 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
   if (current?.provider !== model.provider || current.model !== model.model) {
     entries.push({ type: 'model', provider: model.provider, model: model.model })
   }
-  if (!session.prompt()) {
-    const system = typeof context.system === 'function' ? await context.system() : context.system
-    entries.push({ type: 'prompt', system, tools: await context.registry.definitions(context.toolsets) })
-  } else tellOfHiddenTools(context)
+    const guidance = guidanceOfNewModel(context)
+    if (guidance !== null) entries.push({ type: 'note', kind: 'steer.queued', data: guidance })
+  if (session.prompt()) tellOfHiddenTools(context)
+  else entries.push(await promptEntry(context))
   if (entries.length > 0) await session.append(...entries)
   if (isResume(input)) return
   await answerLeftOpen(context)
@@ -81,6 +83,13 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
 }
 
 /** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
+/** Advice that the system text, made for another model, does not have; it leads the next message of the user. */
+function guidanceOfNewModel({ session, model }: RunContext): JsonObject | null {
+  const prompt = session.prompt()
+  const text = prompt?.layers ? guidanceAfterSwitch(model.model, prompt.system) : null
+  return text === null ? null : { text, origin: 'reminder' }
+}
+
 function tellOfHiddenTools(context: RunContext): void {
   const visible = visibleTools(context)
   const hidden = (context.session.prompt()?.tools ?? [])

@@ -10,6 +10,7 @@ export {
   type NewEntry,
   type NoteEntry,
   type PromptEntry,
+  type PromptLayerSize,
   project,
   type UndoEntry,
 } from './conversation/entry.js'

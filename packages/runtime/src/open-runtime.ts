@@ -1,10 +1,10 @@
 import {
-  buildSystemPrompt,
   type ChildTask,
   childInstructions,
   createAgent,
   createSessionId,
   type Delegation,
+  type SystemPrompt,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
@@ -18,7 +18,6 @@ import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { type Answerer, Answerers, isRecorded } from './answerers.js'
 import { openContextEngine } from './context-engine.js'
-import { findContextFile, readSoul } from './context-files.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -47,6 +46,7 @@ import { openEnvironment } from './open-environment.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { toolSettings } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
+import { openSystemPrompt } from './system-prompt.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
 
@@ -462,19 +462,33 @@ class HomeRuntime implements Runtime {
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
-  async #systemPrompt(of: PromptFacts): Promise<string> {
-    const maxChars = this.config.context_file_max_chars
+  async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {
+    const { cwd = this.#options.cwd, instructions } = request
+    const environment = await this.#environment(cwd)
+    try {
+      const model = this.#modelName(request)
+      const system = await this.#systemPrompt({ environment, cwd, model, instructions, lineage: ROOT })
+      return { system, tools: await this.#registry().definitions(this.#selection(request)) }
+    } finally {
+      await environment.close()
+    }
+  }
+
+  #modelName(request: Pick<AgentRequest, 'model' | 'provider'>): string {
+    try {
+      return this.chooseModel(request).model
+    } catch {
+      return request.model ?? ''
+    }
+  }
+
+  async #systemPrompt(of: PromptFacts): Promise<SystemPrompt> {
     const isChild = of.lineage.depth > 0
-    const [identity, contextFile, probe, memory] = await Promise.all([
-      isChild ? childInstructions(of.lineage.role) : readSoul(homeLayout(this.#options.home).soul, maxChars),
-      findContextFile({ cwd: of.cwd, maxChars }),
-      of.environment.probe(),
-      isChild ? '' : (this.memory?.section() ?? ''),
-    ])
-    return buildSystemPrompt({
-      ...(identity === null ? {} : { identity }),
-      ...(isChild ? {} : { surface: this.#options.surface }),
-      environment: probe,
+    return openSystemPrompt({
+      cwd: of.cwd,
+      soul: isChild ? childInstructions(of.lineage.role) : { path: homeLayout(this.#options.home).soul },
+      surface: isChild ? null : this.#options.surface,
+      environment: of.environment,
       model: of.model,
       contextFiles: contextFile ? [contextFile] : [],
       memory,

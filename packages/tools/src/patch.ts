@@ -16,9 +16,9 @@ const parameters = {
     path: { type: 'string' },
     old_string: {
       type: 'string',
-      description: 'Text to replace, copied from the file, with enough lines around it to be unique',
+      description: 'Text to replace, as in the file and unique in it',
     },
-    new_string: { type: 'string', description: 'What stands there instead; empty deletes' },
+    new_string: { type: 'string', description: 'Its replacement; empty deletes' },
     replace_all: { type: 'boolean', default: false },
     patch: {
       type: 'string',

@@ -14,16 +14,16 @@ const parameters = {
   type: 'object',
   properties: {
     command: { type: 'string' },
-    background: { type: 'boolean', default: false, description: 'Return at once with a session_id for process' },
-    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, at most 600' },
-    workdir: { type: 'string', description: 'Run here, this once' },
-    notify_on_complete: { type: 'boolean', description: 'Background: be told when it ends' },
+    background: { type: 'boolean', default: false, description: 'Return at once; see process' },
+    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, most 600' },
+    workdir: { type: 'string', description: 'Run here' },
+    notify_on_complete: { type: 'boolean', description: 'Be told when it ends' },
     watch_patterns: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Background: be told of output lines that hold one of these texts; rare ones only',
+      description: 'Be told of output lines with one of these; rare ones',
     },
-    pty: { type: 'boolean', description: 'On a pseudo-terminal, for interactive programs' },
+    pty: { type: 'boolean', description: 'For interactive programs' },
   },
   required: ['command'],
 } as const

@@ -5,8 +5,8 @@ import { delegate } from '../delegation/delegate.js'
 import type { ChildResult, ChildTask, Delegation } from '../delegation/delegation.js'
 
 const task = {
-  goal: { type: 'string', description: 'What to do and what to report, complete in itself' },
-  context: { type: 'string', description: 'Paths, facts and constraints it needs; it sees nothing else' },
+  goal: { type: 'string' },
+  context: { type: 'string' },
   toolsets: { type: 'array', items: { type: 'string' } },
   role: { type: 'string', enum: ['leaf', 'orchestrator'], default: 'leaf' },
 } as const
@@ -15,12 +15,13 @@ const parameters = {
   type: 'object',
   properties: {
     ...task,
+    goal: { ...task.goal, description: 'Complete: what to do and report' },
     tasks: {
       type: 'array',
-      description: 'Several tasks at once, in place of goal',
+      description: 'In place of goal',
       items: { type: 'object', properties: task, required: ['goal'] },
     },
-    output_schema: { type: 'object', description: 'JSON Schema of the answer, when you need data' },
+    output_schema: { type: 'object' },
   },
 } as const
 
@@ -40,7 +41,7 @@ export const createDelegateTaskTool = ({ delegation, clock = systemClock }: Agen
     toolset: 'delegation',
     description: `Hand a task to a fresh agent with a context of its own and wait for its answer; up to ${limit} tasks run side by side.
 For work that is independent, or that would fill your context with detail: searching a large codebase, reviewing, comparing. Not for a step or two, and not for what needs the user.
-It knows only what you write. Its answer is its own word: check what matters.`,
+It knows only what you write in goal and context. output_schema, a JSON Schema, gets data back. Its answer is its own word: check what matters.`,
     parameters,
     available: () => delegation !== null,
     effect: 'write',

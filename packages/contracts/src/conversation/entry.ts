@@ -45,6 +45,17 @@ export interface PromptEntry {
   readonly type: 'prompt'
   readonly system: string
   readonly tools: readonly ToolDefinition[]
+  /** What `system` is made of, in order, with a blank line between the parts. Default: not known. */
+  readonly layers?: readonly PromptLayerSize[]
+}
+
+/** One part of a stored system text. */
+export interface PromptLayerSize {
+  readonly name: string
+  /** Where it came from, for a person. */
+  readonly source: string
+  /** UTF-16 code units. */
+  readonly chars: number
 }
 
 /** Something worth keeping that no model sees. */

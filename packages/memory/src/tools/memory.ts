@@ -8,8 +8,8 @@ import type { MemoryTarget } from '../target.js'
 
 const change = {
   action: { type: 'string', enum: ['add', 'replace', 'remove', 'read'] },
-  content: { type: 'string', description: 'The whole new entry' },
-  old_text: { type: 'string', description: 'A few words that only the meant entry has' },
+  content: { type: 'string' },
+  old_text: { type: 'string' },
 } as const
 
 const parameters = {
@@ -17,6 +17,8 @@ const parameters = {
   properties: {
     target: { type: 'string', enum: ['memory', 'user'], default: 'memory' },
     ...change,
+    content: { ...change.content, description: 'The whole new entry' },
+    old_text: { ...change.old_text, description: 'A few words that only the meant entry has' },
     operations: {
       type: 'array',
       description: 'Several changes at once, all or none',

@@ -1,25 +1,35 @@
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
+import { guidanceFor } from './guidance.js'
+import { fitLayers, type LayerName, type PromptLayer, type SystemPrompt } from './layers.js'
 
 /** A project's own instructions, already checked for injection and cut to size. */
 export interface ContextFile {
   readonly name: string
   readonly text: string
+  /** Where it is. Default: `name`. */
+  readonly path?: string
 }
 
 /** What the system text is made of; each part is left out when absent. */
 export interface SystemPromptOptions {
-  /** Who the agent is. Default: {@link DEFAULT_IDENTITY}. */
+  /** Who the agent is. Default: two sentences. */
   readonly identity?: string
+  /** Where `identity` comes from. Default `built in`. */
+  readonly identitySource?: string
   /** Where it speaks: decides about markup and whether anybody is there. Unknown surfaces get no hint. */
   readonly surface?: string
   readonly environment?: EnvironmentProbe
   /** Model id; some families need to be told to act instead of announcing. */
   readonly model?: string
+  /** The list of skills. */
+  readonly skills?: string
   readonly contextFiles?: readonly ContextFile[]
   /** What is remembered from earlier sessions, as of now. */
   readonly memory?: string
   /** What the program around the agent adds, last. */
   readonly instructions?: string
+  /** The most tokens of all of it. Default 32,000. */
+  readonly maxTokens?: number
 }
 
 const DEFAULT_IDENTITY = `You are Hermes, an agent that gets work done on the user's machine with the tools you are given.
@@ -28,12 +38,8 @@ Be accurate, plain and brief. Say what you do not know. Look before you change, 
 const SURFACES: Readonly<Record<string, string>> = {
   cli: `You speak through a terminal: plain text, short lines, no Markdown tables or headings. Name files by their path.`,
   oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
+  cron: `You run on a schedule, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is delivered as it is: put the result first.`,
 }
-
-const ACTS_LATE = /gpt|codex|gemini|gemma|grok|glm|qwen|deepseek|llama|mistral/i
-
-const ACT = `Act through tools; do not describe what you are about to do and stop. Work until the task is done and checked, or you are
-blocked; then say what was done and what you saw. Never state as done what no tool result shows.`
 
 const WORKING = `How you work:
 - Several independent reads or searches go into one message; they run side by side.
@@ -44,21 +50,33 @@ const WORKING = `How you work:
 - Ask before you destroy what cannot be recovered.`
 
 /**
- * The system text of a session: identity, surface, environment, ways of working, project instructions, memory, in this order. It is read
- * once, stored with the session and never changes, so nothing in it may depend on the time of day.
+ * The system text of a session in its layers: identity, surface, environment, advice for the model, ways of working, skills, project
+ * instructions, memory, and what the program adds, in this order, within their budgets. It is read once, stored with the session and
+ * never changes, so nothing in it may depend on the time of day. @see 001 section 12
  */
-export function buildSystemPrompt(options: SystemPromptOptions = {}): string {
-  const parts = [
-    options.identity ?? DEFAULT_IDENTITY,
-    SURFACES[options.surface ?? ''],
-    options.environment && environmentLines(options.environment),
-    WORKING,
-    ACTS_LATE.test(options.model ?? '') ? ACT : undefined,
-    ...(options.contextFiles ?? []).map((file) => `Project instructions from ${file.name}:\n\n${file.text.trim()}`),
-    options.memory,
-    options.instructions?.trim(),
+export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemPrompt {
+  const { surface, environment, contextFiles = [] } = options
+  const candidates = [
+    layer('identity', options.identitySource ?? 'built in', options.identity ?? DEFAULT_IDENTITY),
+    layer('platform', `built in, for ${surface}`, SURFACES[surface ?? '']),
+    layer('environment', `asked from ${environment?.backend}`, environment && environmentLines(environment)),
+    ...guidanceFor(options.model ?? '').map(({ name, source, text }) => layer(name, source, text)),
+    layer('ways of working', 'built in', WORKING),
+    layer('skills', 'skills', options.skills),
+    ...contextFiles.map(({ name, text, path }) =>
+      layer('project', path ?? name, `Project instructions from ${name}:\n\n${text.trim()}`),
+    ),
+    layer('memory', 'memories', options.memory),
+    layer('instructions', 'given by the program', options.instructions?.trim()),
   ]
-  return parts.filter((part) => part !== undefined && part !== '').join('\n\n')
+  return fitLayers(
+    candidates.filter((candidate) => candidate !== null),
+    options.maxTokens,
+  )
+}
+
+function layer(name: LayerName, source: string, text: string | undefined): PromptLayer | null {
+  return text === undefined || text === '' ? null : { name, source, text }
 }
 
 function environmentLines(probe: EnvironmentProbe): string {

@@ -1,0 +1,77 @@
+import { EXIT, UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { openCli, withStorage } from '../open-cli.js'
+import { type PromptPart, part, storedParts, toolParts } from '../prompt-parts.js'
+import { clip, createStyle, printable } from '../render/style.js'
+import { findSession } from '../session-choice.js'
+
+/** Flags of `hermes prompt show`. */
+export interface PromptShowFlags {
+  readonly text?: boolean
+  readonly model?: string
+  readonly toolsets?: string
+  readonly json?: boolean
+}
+
+/** `hermes prompt show [SESSION]`: the layers of the system text and the tools, with size and source. */
+export async function promptShow(io: Io, session: string | undefined, flags: PromptShowFlags): Promise<number> {
+  const parts = session === undefined ? await newParts(io, flags) : await partsOfSession(io, session)
+  const total = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (flags.json)
+    io.stdout.write(`${JSON.stringify({ bytes: total, parts: parts.map((each) => shown(each, flags)) })}\n`)
+  else if (flags.text) io.stdout.write(`${parts.map(({ text }) => safe(io, text)).join('\n\n')}\n`)
+  else io.stdout.write(table(io, parts))
+  return EXIT.ok
+}
+
+/** The parts of what a session was told. @throws UsageError when it has none yet. */
+export function partsOfSession(io: Io, name: string): Promise<readonly PromptPart[]> {
+  return withStorage(io, async (storage) => {
+    const session = await findSession(storage, name)
+    const parts = storedParts(await storage.entries(session.id))
+    if (parts) return parts
+    throw new UsageError(`The session ${session.id} asked no model yet, so it has no prompt.`)
+  })
+}
+
+async function newParts(io: Io, { model, toolsets }: PromptShowFlags): Promise<readonly PromptPart[]> {
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    const { system, tools } = await runtime.prompt({
+      ...(model === undefined ? {} : { model }),
+      ...(toolsets === undefined ? {} : { toolsets: toolsets.split(',').map((name) => name.trim()) }),
+    })
+    for (const problem of system.problems ?? []) io.stderr.write(`hermes: ${problem}\n`)
+    return [...system.layers.map(({ name, source, text }) => part('system', name, source, text)), ...toolParts(tools)]
+  } finally {
+    await runtime.close()
+  }
+}
+
+function shown({ text, ...facts }: PromptPart, { text: withText }: PromptShowFlags) {
+  return withText ? { ...facts, text } : facts
+}
+
+function safe({ stdout }: Io, text: string): string {
+  return stdout.isTTY ? printable(text) : text
+}
+
+function table(io: Io, parts: readonly PromptPart[]): string {
+  const style = createStyle(io.stdout)
+  const width = Math.max(...parts.map(({ name }) => name.length), 'system text'.length)
+  const line = (name: string, bytes: number, tokens: number, source: string) => {
+    const head = `${name.padEnd(width)}  ${String(bytes).padStart(7)} bytes  ${String(tokens).padStart(6)} tokens  `
+    return `${head}${style.dim(clip(source, Math.max(10, io.stdout.columns() - head.length)))}\n`
+  }
+  const sum = (kind: PromptPart['kind'] | null, key: 'bytes' | 'tokens') =>
+    parts.filter((each) => kind === null || each.kind === kind).reduce((total, each) => total + each[key], 0)
+  const total = (name: string, kind: PromptPart['kind'] | null) =>
+    line(name, sum(kind, 'bytes'), sum(kind, 'tokens'), '')
+  return [
+    ...parts.map(({ name, bytes, tokens, source }) => line(name, bytes, tokens, source)),
+    '\n',
+    total('system text', 'system'),
+    total('tools', 'tool'),
+    total('together', null),
+  ].join('')
+}

@@ -1,0 +1,12 @@
+import type { PromptEntry } from '@hermes/contracts/conversation'
+import type { RunContext } from '../run-context.js'
+
+/** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */
+export async function promptEntry(context: RunContext): Promise<PromptEntry> {
+  const system = typeof context.system === 'function' ? await context.system() : context.system
+  const tools = await context.registry.definitions(context.toolsets)
+  if (typeof system === 'string') return { type: 'prompt', system, tools }
+  for (const text of system.problems ?? []) context.emit({ type: 'notice', level: 'warning', text })
+  const layers = system.layers.map(({ name, source, text }) => ({ name, source, chars: text.length }))
+  return { type: 'prompt', system: system.text, tools, layers }
+}
