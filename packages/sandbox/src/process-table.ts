@@ -40,6 +40,8 @@ interface ProcessTableOptions {
   readonly loadPty?: (() => Promise<PtyModule>) | undefined
   /** Ends the tree of a process on another side. */
   readonly killFar?: (process: FarProcess) => Promise<void>
+  /** Reaches a job that an earlier table started; `log` is where its output goes on this machine. */
+  readonly follow?: ((job: string, log: string) => ProcessHandle) | undefined
 }
 
 /** How a process on another side is started by a client here. */
@@ -55,6 +57,19 @@ export interface Launch {
   readonly failure: (exitCode: number | null, report: string) => HermesError
 }
 
+/** A process on another side that needs no client here: it is asked for what is new. */
+export interface Job {
+  readonly handle: ProcessHandle
+  readonly far: FarProcess
+  /** What finds it again. */
+  readonly job: string
+}
+
+/** How a process on another side is started; what a job prints goes to `log` on this machine. */
+export type FarStart =
+  | { readonly type: 'client'; readonly launch: Launch }
+  | { readonly type: 'job'; readonly start: (log: string) => Promise<Job> }
+
 /** Holds a program to what it may touch. */
 type StartIsolated = (asked: Started) => Promise<IsolatedProgram>
 
@@ -64,8 +79,8 @@ interface Start {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly files: ProcessFiles
-  readonly launch?: Launch
-  readonly isolate?: StartIsolated
+  readonly launch: Launch | undefined
+  readonly isolate: StartIsolated | undefined
 }
 
 /**
@@ -89,21 +104,25 @@ export class ProcessTable {
     command: string,
     cwd: string,
     env: Readonly<Record<string, string>>,
-    options: { readonly pty?: boolean; readonly launch?: Launch; readonly isolate?: StartIsolated } = {},
+    options: { readonly pty?: boolean; readonly far?: FarStart; readonly isolate?: StartIsolated } = {},
   ): Promise<BackgroundProcess> {
     const module = options.pty ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
-    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), ...options }
-    const handle = module ? this.#startPty(start, module) : await this.#startChild(start)
+    const { far, isolate } = options
+    const launch = far?.type === 'client' ? far.launch : undefined
+    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), launch, isolate }
+    const job = far?.type === 'job' ? await this.#startJob(start, far.start) : null
+    const handle = job?.handle ?? (module ? this.#startPty(start, module) : await this.#startChild(start))
     const { pid } = handle
-    const startTime = processStartTime(pid) ?? ''
+    const startTime = job ? '' : (processStartTime(pid) ?? '')
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
     const state = { status: 'running', exitCode: null, signal: null, ...(module ? { pty: true } : {}) } as const
-    const record: ProcessRecord = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
+    const base = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
+    const record: ProcessRecord = job ? { ...base, far: job.far, job: job.job } : base
     const tracked = this.#track(record, handle)
     this.#save(record)
-    if (options.launch) await this.#awaitStart(tracked, handle, options.launch, id)
+    if (launch) await this.#awaitStart(tracked, handle, launch, id)
     return tracked
   }
 
@@ -178,6 +197,16 @@ export class ProcessTable {
     return { ...plain, ...isolated, command: [program, ...wrapped].map(quote).join(' ') }
   }
 
+  async #startJob({ files }: Start, start: (log: string) => Promise<Job>): Promise<Job> {
+    closeSync(this.#openLog(files))
+    try {
+      return await start(files.log)
+    } catch (error) {
+      removeFiles(files)
+      throw error
+    }
+  }
+
   #startPty({ command, cwd, env, files }: Start, module: PtyModule): ProcessHandle {
     const { program } = this.#options
     const log = this.#openLog(files)
@@ -225,9 +254,16 @@ export class ProcessTable {
     this.#adopted = true
     const owner = thisOwner()
     for (const record of abandonedRecords(this.#directory)) {
-      if (!this.#processes.has(record.id)) this.#track(record, null).own(owner)
+      if (this.#processes.has(record.id)) continue
+      this.#track(record, this.#followed(record)).own(owner)
     }
     this.#prune()
+  }
+
+  /** Only a job tells what it did since; of others one sees whether they are there. */
+  #followed({ id, job, status }: ProcessRecord): ProcessHandle | null {
+    if (job === undefined || status === 'exited') return null
+    return this.#options.follow?.(job, processFiles(this.#directory, id).log) ?? null
   }
 
   #prune(): void {

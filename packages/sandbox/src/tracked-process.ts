@@ -8,6 +8,8 @@ import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
 const OBSERVE_MS = 200
+/** How long it may take to hear from another side that a process there is gone. */
+const FAR_END_MS = 5_000
 
 interface TrackedProcessOptions {
   readonly record: ProcessRecord
@@ -45,7 +47,7 @@ export class TrackedProcess implements BackgroundProcess {
 
   info(): ProcessInfo {
     this.#look()
-    const { startTime: _startTime, owner: _owner, far, ...info } = this.#record
+    const { startTime: _startTime, owner: _owner, job: _job, far, ...info } = this.#record
     return far ? { ...info, pid: far.pid } : info
   }
 
@@ -94,11 +96,11 @@ export class TrackedProcess implements BackgroundProcess {
   }
 
   async kill(): Promise<void> {
-    const { pid, startTime, status, far } = this.#record
+    const { pid, startTime, status, far, job } = this.#record
     if (far) {
       await this.#options.killFar?.(far)
-      await this.wait({ timeoutMs: 1_000 })
-      if (this.#record.status === 'exited') return
+      await this.wait({ timeoutMs: job === undefined ? 1_000 : FAR_END_MS })
+      if (this.#record.status === 'exited' || job !== undefined) return
     }
     if (status === 'exited' && !groupExists(pid)) return
     await killTree(pid, { clock: this.#options.clock, startTime: startTime || undefined })

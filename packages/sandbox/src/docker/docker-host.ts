@@ -1,5 +1,5 @@
 import type { Clock, HermesError, Logger } from '@hermes/contracts'
-import type { HostClient, RemoteHost } from '../remote/remote-host.js'
+import { type HostClient, ProgramHost } from '../remote/program-host.js'
 import { ensureContainer, removeContainer } from './container.js'
 import type { ContainerOptions } from './container-options.js'
 import { type EngineOptions, engineFailure } from './engine.js'
@@ -16,7 +16,7 @@ export interface DockerHostOptions {
 }
 
 /** A container, made or found on first use and started again when it stopped for lack of work. */
-export class DockerHost implements RemoteHost {
+export class DockerHost extends ProgramHost {
   readonly backend = 'docker'
   readonly isolated = true
   readonly name: string
@@ -26,6 +26,7 @@ export class DockerHost implements RemoteHost {
   #opening: Promise<void> | null = null
 
   constructor(options: DockerHostOptions) {
+    super()
     this.#options = options
     this.name = `the container of ${options.container.image}`
   }

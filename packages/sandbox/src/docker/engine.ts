@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
-import { clientMissing } from '../remote/run-script.js'
+import { clientMissing } from '../remote/program-host.js'
 
 /** A container engine by its command line: docker, or podman, which takes the same. */
 export interface EngineOptions {

@@ -1,12 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Clock } from '@hermes/contracts'
 import type { FarProcess } from '../process-record.js'
 import { killScript } from './kill-script.js'
 import { MarkedOutput } from './marked-output.js'
-import type { RemoteHost } from './remote-host.js'
-import { clientMissing, runScript, startClient } from './run-script.js'
-import { START_LINE, scriptLine } from './shell-text.js'
+import type { FarStream, RemoteHost } from './remote-host.js'
+import { runScript } from './run-script.js'
 
 /** How long a command that was told to stop may take to say that it began. */
 const START_LIMIT_MS = 3_000
@@ -41,8 +39,8 @@ export interface FarRun {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Told of a client that stays because processes left behind still hold its output. */
-  readonly onClient: (client: ChildProcess) => void
+  /** Told of a stream that stays because processes left behind still hold its output. */
+  readonly onStream: (stream: FarStream) => void
 }
 
 /**
@@ -50,42 +48,32 @@ export interface FarRun {
  * @throws HermesError what the host makes of its client's failure.
  */
 export async function runFarCommand(run: FarRun): Promise<FarEnd> {
-  const client = run.host.client(START_LINE)
-  const child = startClient(client)
-  run.onClient(child)
-  const stderr: Buffer[] = []
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  child.stdin.on('error', () => undefined)
-  child.stdin.write(scriptLine(run.script))
-  child.stdin.end(run.input)
   const started = Promise.withResolvers<FarProcess | null>()
   const ended = Promise.withResolvers<FarEnd>()
-  listen(child, run, started.resolve, ended.resolve)
-  child.once('error', (error) => ended.reject(clientMissing(client.program, error)))
-  child.once('close', (exitCode) => {
-    started.resolve(null)
-    ended.reject(run.host.failure(exitCode, Buffer.concat(stderr).toString('utf8')))
+  const output = listen(run, started.resolve, ended.resolve)
+  const stream = run.host.stream(run.script, run.input, {
+    onOutput: (chunk) => output.push(chunk),
+    onClose: (why) => {
+      started.resolve(null)
+      ended.reject(why)
+    },
   })
+  run.onStream(stream)
   ended.promise.catch(() => undefined)
   try {
     const end = await watch(run, started.promise, ended.promise)
-    if (end.type === 'stopped') child.kill()
+    if (end.type === 'stopped') stream.stop()
     return end
   } finally {
-    leave(child)
+    stream.leave()
   }
 }
 
-function listen(
-  child: ReturnType<typeof startClient>,
-  run: FarRun,
-  start: (process: FarProcess) => void,
-  end: (end: FarEnd) => void,
-): void {
+function listen(run: FarRun, start: (process: FarProcess) => void, end: (end: FarEnd) => void): MarkedOutput {
   let session: FarProcess | null = null
   let words: readonly string[] = []
   const state: Buffer[] = []
-  const output = new MarkedOutput(run.mark, {
+  return new MarkedOutput(run.mark, {
     onOutput: run.onOutput,
     onState: (chunk) => state.push(chunk),
     onMark: (said) => {
@@ -95,7 +83,6 @@ function listen(
       if (said[0] === 'done') end(endOf(words, Buffer.concat(state), session))
     },
   })
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
 }
 
 function endOf(words: readonly string[], state: Buffer, session: FarProcess | null): FarEnd {
@@ -140,14 +127,4 @@ async function watch(run: FarRun, started: Promise<FarProcess | null>, ended: Pr
     settled.abort()
     run.signal.removeEventListener('abort', onAbort)
   }
-}
-
-/** What processes left behind still write is read and dropped, so that they neither block nor get SIGPIPE; it keeps nobody alive. */
-function leave(child: ReturnType<typeof startClient>): void {
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.removeAllListeners('data')
-    stream.resume()
-    ;(stream as unknown as { unref?: () => void }).unref?.()
-  }
-  child.unref()
 }

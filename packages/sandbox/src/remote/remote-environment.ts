@@ -14,7 +14,6 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { ProcessTable } from '../process-table.js'
 import { shellProgram } from '../shell-script.js'
 import { parseShellState } from '../shell-state.js'
-import { farLaunch } from './far-launch.js'
 import { killScript } from './kill-script.js'
 import { type FarSide, parseProbe, probeScript } from './probe-script.js'
 import { RemoteFiles } from './remote-files.js'
@@ -110,6 +109,7 @@ class RemoteEnvironment implements Environment {
       outputDir,
       clock,
       logger,
+      follow: host.follow?.bind(host),
       killFar: async (process) => void (await runScript(host, killScript([process]))),
     })
   }
@@ -185,8 +185,8 @@ class RemoteEnvironment implements Environment {
     const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
     permit.consume(this.#spawnAction(command, far.cwd))
     await this.#host.connect()
-    const launch = farLaunch(this.#host, far, randomBytes(8).toString('hex'))
-    return this.#table.spawn(command, far.cwd, {}, { launch })
+    const start = this.#host.background(far, randomBytes(8).toString('hex'))
+    return this.#table.spawn(command, far.cwd, {}, { far: start })
   }
 
   processes(): readonly BackgroundProcess[] {

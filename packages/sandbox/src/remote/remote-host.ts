@@ -1,15 +1,36 @@
 import type { HermesError } from '@hermes/contracts'
+import type { ProcessHandle } from '../process-handle.js'
+import type { FarStart } from '../process-table.js'
+import type { FarCommand } from './exec-script.js'
 
-/** A program of this machine whose standard input and output become those of a command on the other side. */
-export interface HostClient {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
+/** What a script said. */
+export interface Said {
+  readonly exitCode: number | null
+  readonly stdout: Buffer
+  /** What the way there said, not the script. */
+  readonly stderr: string
+}
+
+/** Told of a running script. */
+export interface StreamListener {
+  readonly onOutput: (chunk: Buffer) => void
+  /** Once, after the last output. `why` is what to say when the end came too early. */
+  readonly onClose: (why: HermesError) => void
+}
+
+/** A script that runs over there. */
+export interface FarStream {
+  /** Resolves when nothing more can come. */
+  readonly closed: Promise<void>
+  /** Gives up on it. What it started over there is not ended. */
+  stop(): void
+  /** Lets what was left behind write on, unheard; it keeps nobody alive. */
+  leave(): void
 }
 
 /**
- * The way to another machine or container: how to start a program there. Everything an environment does goes over it as shell
- * scripts, so the other side needs a POSIX shell and the usual small programs, nothing of ours.
+ * The way to another machine or container. Everything an environment does goes over it as shell scripts, so the other side needs a POSIX
+ * shell and the usual small programs, nothing of ours.
  */
 export interface RemoteHost {
   /** The environment's backend name, for example `ssh`. */
@@ -20,12 +41,15 @@ export interface RemoteHost {
   readonly isolated: boolean
   /** Opens the way, or opens it again when it was lost. Called before each command. */
   connect(): Promise<void>
-  /**
-   * The client that runs `line`, a command line without secrets, with its three standard streams as plain pipes. A client that `lasts`
-   * goes on when this program and the connection it shares are gone.
-   */
-  client(line: string, options?: { readonly lasts?: boolean }): HostClient
-  /** Why a client failed that never reached a shell, or lost it; `stderr` is what it said. */
+  /** Runs a script to its end, with `input` as its standard input. */
+  converse(script: string, input: Uint8Array): Promise<Said>
+  /** Runs a script in a session of its own and tells its output as it comes. */
+  stream(script: string, input: string, listener: StreamListener): FarStream
+  /** How a background process is started there; `mark` tells what it reports from what it prints. */
+  background(far: FarCommand, mark: string): FarStart
+  /** A background process without a client here, found again by what its record says. */
+  follow?(job: string, log: string): ProcessHandle
+  /** Why a script's way failed; `stderr` is what it said. */
   failure(exitCode: number | null, stderr: string): HermesError
   /** Lets go. With `keepProcesses` what runs over there goes on. */
   close(options: { readonly keepProcesses: boolean }): Promise<void>

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
@@ -12,7 +11,7 @@ import { nextState, parseShellState, type ShellState } from '../shell-state.js'
 import { execScript } from './exec-script.js'
 import { type FarEnd, runFarCommand } from './far-command.js'
 import { killScript } from './kill-script.js'
-import type { RemoteHost } from './remote-host.js'
+import type { FarStream, RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
 
 const DEFAULT_TIMEOUT_MS = 180_000
@@ -39,7 +38,7 @@ interface RemoteShellOptions {
 export class RemoteShell {
   readonly #options: RemoteShellOptions
   readonly #running = new Map<AbortController, Promise<unknown>>()
-  readonly #clients = new Set<ChildProcess>()
+  readonly #streams = new Set<FarStream>()
   /** Sessions of commands that left processes behind. */
   readonly #strays: FarProcess[] = []
   #state: ShellState
@@ -95,9 +94,9 @@ export class RemoteShell {
     await runScript(host, `${strays}rmdir ${quote(scratch)} 2>/dev/null`)
   }
 
-  /** Ends the clients that are left. */
+  /** Gives up on what still runs. */
   abandon(): void {
-    for (const client of this.#clients) client.kill()
+    for (const stream of this.#streams) stream.stop()
   }
 
   async #exec(
@@ -127,7 +126,7 @@ export class RemoteShell {
         timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
         signal,
         clock,
-        onClient: (client) => this.#keepTrack(client),
+        onStream: (stream) => this.#keepTrack(stream),
       })
       if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
       this.#keepState(end, options)
@@ -148,9 +147,9 @@ export class RemoteShell {
     return { outputDir, clock }
   }
 
-  #keepTrack(client: ChildProcess): void {
-    this.#clients.add(client)
-    client.once('close', () => this.#clients.delete(client))
+  #keepTrack(stream: FarStream): void {
+    this.#streams.add(stream)
+    void stream.closed.then(() => this.#streams.delete(stream))
   }
 
   #keepState(end: FarEnd, options: ExecOptions): void {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { HermesError, Logger } from '@hermes/contracts'
 import type { Mount } from '../docker/container-options.js'
 import { askEngine, type EngineOptions } from '../docker/engine.js'
-import type { HostClient, RemoteHost } from '../remote/remote-host.js'
+import { type HostClient, ProgramHost } from '../remote/program-host.js'
 import { singularityFailure } from './singularity-errors.js'
 
 /** An image may have to be fetched and converted. */
@@ -29,7 +29,7 @@ const LEAD = '{ command -v setsid >/dev/null 2>&1 && exec setsid /bin/sh -c "$1"
 const LEAD_TO_PIPE = `${LEAD} | cat`
 
 /** An instance of apptainer or singularity, one for each environment; it ends with it, what is in mounted folders stays. */
-export class SingularityHost implements RemoteHost {
+export class SingularityHost extends ProgramHost {
   readonly backend = 'singularity'
   readonly isolated = true
   readonly name: string
@@ -39,6 +39,7 @@ export class SingularityHost implements RemoteHost {
   #starting: Promise<void> | null = null
 
   constructor(options: SingularityHostOptions) {
+    super()
     this.#options = options
     this.name = `the container of ${options.image}`
   }

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HermesError } from '@hermes/contracts'
-import type { HostClient, RemoteHost } from '../remote/remote-host.js'
-import { clientMissing } from '../remote/run-script.js'
+import { clientMissing, type HostClient, ProgramHost } from '../remote/program-host.js'
 import { sshFailure } from './ssh-errors.js'
 
 const PERSIST_SECONDS = 300
@@ -42,7 +41,7 @@ export interface SshHostOptions extends SshTarget {
  * A machine reached by the system's `ssh`. One connection is opened, without any question to the user, and shared by all commands;
  * it is opened again when it was lost. Background processes have connections of their own.
  */
-export class SshHost implements RemoteHost {
+export class SshHost extends ProgramHost {
   readonly backend = 'ssh'
   readonly isolated = false
   readonly name: string
@@ -54,6 +53,7 @@ export class SshHost implements RemoteHost {
 
   /** @throws HermesError `environment.invalid_host`. */
   constructor(options: SshHostOptions) {
+    super()
     for (const part of [options.host, options.user ?? 'user']) {
       // A leading dash would be an option of ssh; the rest has no place in a name.
       if (/^[^-\s'"`$\\;&|<>()][^\s'"`$\\;&|<>()]*$/.test(part)) continue

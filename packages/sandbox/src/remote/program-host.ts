@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { HermesError } from '@hermes/contracts'
+import type { FarStart } from '../process-table.js'
+import type { FarCommand } from './exec-script.js'
+import { farLaunch } from './far-launch.js'
+import type { FarStream, RemoteHost, Said, StreamListener } from './remote-host.js'
+import { START_LINE, scriptLine } from './shell-text.js'
+
+/** A program of this machine whose standard input and output become those of a command on the other side. */
+export interface HostClient {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A way there by a program of this machine, such as `ssh` or `docker exec`. */
+export abstract class ProgramHost implements RemoteHost {
+  abstract readonly backend: string
+  abstract readonly name: string
+  abstract readonly isolated: boolean
+
+  abstract connect(): Promise<void>
+
+  /**
+   * The client that runs `line`, a command line without secrets, with its three standard streams as plain pipes. A client that `lasts`
+   * goes on when this program and the connection it shares are gone.
+   */
+  abstract client(line: string, options?: { readonly lasts?: boolean }): HostClient
+
+  abstract failure(exitCode: number | null, stderr: string): HermesError
+
+  abstract close(options: { readonly keepProcesses: boolean }): Promise<void>
+
+  converse(script: string, input: Uint8Array): Promise<Said> {
+    return converse(this.client(START_LINE), scriptLine(script), input)
+  }
+
+  stream(script: string, input: string, listener: StreamListener): FarStream {
+    const client = this.client(START_LINE)
+    const child = startClient(client)
+    const stderr: Buffer[] = []
+    child.stdout.on('data', listener.onOutput)
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+    child.stdin.on('error', () => undefined)
+    child.stdin.write(scriptLine(script))
+    child.stdin.end(input)
+    child.once('error', (error) => listener.onClose(clientMissing(client.program, error)))
+    const closed = new Promise<void>((resolve) => {
+      child.once('close', (exitCode) => {
+        listener.onClose(this.failure(exitCode, Buffer.concat(stderr).toString('utf8')))
+        resolve()
+      })
+    })
+    return { closed, stop: () => void child.kill(), leave: () => leave(child) }
+  }
+
+  background(far: FarCommand, mark: string): FarStart {
+    return { type: 'client', launch: farLaunch(this, far, mark) }
+  }
+}
+
+/** What processes left behind still write is read and dropped, so that they neither block nor get SIGPIPE; it keeps nobody alive. */
+function leave(child: ReturnType<typeof startClient>): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.removeAllListeners('data')
+    stream.resume()
+    ;(stream as unknown as { unref?: () => void }).unref?.()
+  }
+  child.unref()
+}
+
+function converse(client: HostClient, line: string, input: Uint8Array): Promise<Said> {
+  const child = startClient(client)
+  const stdout: Buffer[] = []
+  const stderr: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+  child.stdin.on('error', () => undefined)
+  child.stdin.write(line)
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(clientMissing(client.program, error)))
+    child.once('close', (exitCode) =>
+      resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') }),
+    )
+  })
+}
+
+/** Starts a client in a session of its own: what a terminal sends to this program is not meant for it. */
+function startClient({ program, args, env }: HostClient) {
+  return spawn(program, args, { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** A client that is not installed. */
+export function clientMissing(program: string, cause: unknown): HermesError {
+  return new HermesError(`The program ${program} cannot be started; install it and see that it is in PATH.`, {
+    code: 'environment.client_missing',
+    details: { program },
+    cause,
+  })
+}
