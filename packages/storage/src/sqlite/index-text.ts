@@ -74,7 +74,8 @@ export function pairUp(text: string): string {
   return text.replace(UNSPACED_RUN, (run) => ` ${pairs(run).join(' ')} ${[...run].at(-1)} `)
 }
 
-function partsOfNames(text: string): readonly string[] {
+/** The parts of names like `getUserById`. */
+export function partsOfNames(text: string): readonly string[] {
   if (!HAS_HUMP.test(text)) return []
   const names = new Set(text.match(HUMPS))
   return [...new Set([...names].flatMap((name) => name.match(HUMP) ?? []))]

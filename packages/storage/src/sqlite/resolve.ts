@@ -1,38 +1,47 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import { distance } from 'fastest-levenshtein'
-import type { SessionResolution } from '../storage.js'
-import type { Queries } from './queries.js'
-import type { Sessions } from './sessions.js'
+import type { ListSessionsOptions, SessionResolution } from '../storage.js'
 import { cleanTitle, numberedTitle, splitTitle } from './title.js'
 
 const MAX_CANDIDATES = 10
 const MAX_NEAREST = 3
 const NEAREST_AMONG = 500
 
-/** Inside a transaction: what a person means by `text`. */
-export function resolveSession(sessions: Sessions, queries: Queries, text: string): SessionResolution {
-  const exact = sessions.find(text) ?? queries.lineage(text)[0]
-  if (exact) return { type: 'found', session: exact }
-  const candidates = text === '' ? [] : queries.withPrefix(text, MAX_CANDIDATES)
-  if (candidates.length === 1) return { type: 'found', session: candidates[0]! }
-  if (candidates.length > 1) return { type: 'ambiguous', candidates }
-  return { type: 'none', nearest: nearest(queries, text.toLowerCase()) }
+/** What is asked of a store to find a session by what a person calls it. */
+export interface SessionLookup {
+  find(id: string): Promise<SessionInfo | null>
+  /** Newest activity first. */
+  list(options: ListSessionsOptions): Promise<readonly SessionInfo[]>
+  /** `base` and `base #2`, `base #3` …, newest activity first. */
+  lineage(base: string): Promise<readonly SessionInfo[]>
+  /** Sessions whose id begins with `prefix`, newest activity first. */
+  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]>
 }
 
-/** Inside a transaction: the first title of the lineage of `base` that no session has. */
-export function nextTitle(queries: Queries, base: string): string {
+/** What a person means by `text`. */
+export async function resolveSession(lookup: SessionLookup, text: string): Promise<SessionResolution> {
+  const exact = (await lookup.find(text)) ?? (await lookup.lineage(text))[0]
+  if (exact) return { type: 'found', session: exact }
+  const candidates = text === '' ? [] : await lookup.withPrefix(text, MAX_CANDIDATES)
+  if (candidates.length === 1) return { type: 'found', session: candidates[0]! }
+  if (candidates.length > 1) return { type: 'ambiguous', candidates }
+  return { type: 'none', nearest: await nearest(lookup, text.toLowerCase()) }
+}
+
+/** The first title of the lineage of `base` that no session has. */
+export async function nextTitle(lookup: Pick<SessionLookup, 'lineage'>, base: string): Promise<string> {
   const root = splitTitle(cleanTitle(base) ?? '').base
-  const numbers = queries.lineage(root).map(({ title }) => splitTitle(title ?? '').number)
+  const numbers = (await lookup.lineage(root)).map(({ title }) => splitTitle(title ?? '').number)
   if (numbers.length === 0) return root
   let number = Math.max(...numbers) + 1
   // A long base is cut to fit its number, and then another lineage may be in the way.
-  while (queries.lineage(numberedTitle(root, number)).length > 0) number++
+  while ((await lookup.lineage(numberedTitle(root, number))).length > 0) number++
   return numberedTitle(root, number)
 }
 
-function nearest(queries: Queries, wanted: string): SessionInfo[] {
-  return queries
-    .list({ limit: NEAREST_AMONG, includeEmpty: true })
+async function nearest(lookup: SessionLookup, wanted: string): Promise<readonly SessionInfo[]> {
+  const sessions = await lookup.list({ limit: NEAREST_AMONG, includeEmpty: true })
+  return sessions
     .map((session) => ({ session, far: howFar(wanted, session) }))
     .sort((left, right) => left.far - right.far)
     .slice(0, MAX_NEAREST)

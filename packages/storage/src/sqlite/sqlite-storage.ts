@@ -13,7 +13,7 @@ import { hasLeftOverLog, openDatabase } from './open-database.js'
 import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { orRescue } from './rescue.js'
-import { nextTitle, resolveSession } from './resolve.js'
+import { nextTitle, resolveSession, type SessionLookup } from './resolve.js'
 import { Sessions } from './sessions.js'
 import { damaged } from './store-error.js'
 import { UsageBook } from './usage.js'
@@ -37,20 +37,26 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
   const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
   const ask = queryRunner(connection)
+  const lookup: SessionLookup = {
+    find: (id) => connection.read(() => sessions.find(id)),
+    list: (filter) => ask((queries) => queries.list(filter)),
+    lineage: (base) => ask((queries) => queries.lineage(base)),
+    withPrefix: (prefix, limit) => ask((queries) => queries.withPrefix(prefix, limit)),
+  }
   return {
     createSession: (session) => sessions.create(session),
     getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
-    listSessions: (filter) => ask((queries) => queries.list(filter)),
+    listSessions: (filter) => lookup.list(filter ?? {}),
     latestSession: (filter) => ask((queries) => queries.latest(filter)),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork).finally(() => words.schedule()),
     ancestors: (id) => connection.read(() => sessions.related(id, 'ancestors')),
     descendants: (id) => connection.read(() => sessions.related(id, 'descendants')),
     tags: (sessionId) => connection.read(() => sessions.tags(sessionId)),
     setTags: (sessionId, tags) => sessions.setTags(sessionId, tags),
-    resolveSession: (text) => ask((queries) => resolveSession(sessions, queries, text)),
-    nextTitle: (base) => ask((queries) => nextTitle(queries, base)),
+    resolveSession: (text) => resolveSession(lookup, text),
+    nextTitle: (base) => nextTitle(lookup, base),
     search: async (text, filter) => (await search()).find(text, filter),
     searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),

@@ -33,6 +33,11 @@ export function splitTitle(title: string): { readonly base: string; readonly num
   return base === undefined ? { base: title, number: 1 } : { base, number: Number(digits) }
 }
 
+/** Whether a title is `base` or one of its numbers. */
+export function isOfLineage(title: string | null, base: string): boolean {
+  return title !== null && (title === base || splitTitle(title).base === base)
+}
+
 /** Number `number` of a lineage; the base gives way where both do not fit. */
 export function numberedTitle(base: string, number: number): string {
   const suffix = ` #${number}`
