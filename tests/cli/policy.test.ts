@@ -1,8 +1,10 @@
 // What the agent may do: rules by hand, decisions explained, questions answered from another terminal, and the trail of it all.
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { CapturedRequest } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
@@ -14,6 +16,10 @@ const hermes = (...args: string[]): Promise<CliResult> => runCli(args, { home: s
 const chat = (...args: string[]) => hermes('chat', '--base-url', scene.server.baseUrl, '-m', 'm', ...args)
 const rulesFile = () => join(scene.home, 'permissions.yaml')
 const calls = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
+const openDatabase = (home: string) => {
+  const Database = createRequire(new URL('../../packages/storage/package.json', import.meta.url))('better-sqlite3')
+  return new Database(join(home, 'state.db'))
+}
 const lastResult = () => String(scene.server.requests.at(-1)!.body.messages.at(-1)!.content)
 
 it('adds, lists, explains and removes rules, and runs by them', async () => {
@@ -133,8 +139,7 @@ it('keeps a trail of what was decided, which shows when somebody changed it', as
   })
   expect((await hermes('audit', 'verify', '--head', 'beef')).exitCode).toBe(1)
 
-  const Database = createRequire(new URL('../../packages/storage/package.json', import.meta.url))('better-sqlite3')
-  const database = new Database(join(home, 'state.db'))
+  const database = openDatabase(home)
   database.exec("UPDATE hermes_audit SET record = replace(record, 'rm -rf /', 'ls') WHERE seq = 2")
   database.close()
   expect(await hermes('audit', 'verify')).toMatchObject({
@@ -156,7 +161,55 @@ it('makes nothing of the trail when only the chat was used', async () => {
   expect(await readFile(rulesFile(), 'utf8').catch(() => null)).toBeNull()
 })
 
+it('prunes old decisions, and verifies what stays', async () => {
+  scene.server.enqueue(calls('rm -rf build'), { text: 'No.' })
+  await chat('-q', 'Clean up.')
+  expect(await hermes('audit', 'prune', '--days', '30', '--yes')).toMatchObject({ stdout: 'Deleted 0 decisions.\n' })
+  const database = openDatabase(scene.home)
+  const { record } = database.prepare('SELECT record FROM hermes_audit WHERE seq = 1').get() as { record: string }
+  const old = JSON.stringify({ ...(JSON.parse(record) as object), atMs: 1_000 })
+  const hash = createHash('sha256').update(`\n1\n${old}`).digest('hex')
+  database.prepare('UPDATE hermes_audit SET at_ms = 1000, record = ?, hash = ? WHERE seq = 1').run(old, hash)
+  database.close()
+  expect(await hermes('audit', 'prune', '--days', '30')).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(await hermes('audit', 'prune', '--days', '30', '--yes')).toMatchObject({ stdout: 'Deleted 1 decisions.\n' })
+  expect((await hermes('audit', 'verify')).stdout).toMatch(/^Intact: 1 records, 1 older ones pruned on the record\./)
+  expect((await hermes('audit')).stdout).toContain('Prune the audit trail: records older than 30 days')
+})
+
 needs('tmux', hasTmux)('a question at the keyboard', () => {
+  it('says that a helper asks; leave for the session is shown and taken back', async () => {
+    const { server, home, cwd } = scene
+    await mkdir(join(cwd, 'build'))
+    const isChild = (request: CapturedRequest) => JSON.stringify(request.body.messages[0]).includes('another agent')
+    server.setHandler((request) => {
+      const isDone = request.body.messages.at(-1)!.role === 'tool'
+      if (isChild(request)) return isDone ? { text: 'Gone.' } : calls('rm -rf build')
+      return isDone
+        ? { text: 'Handed on.' }
+        : { toolCalls: [{ name: 'delegate_task', args: { goal: 'Remove the folder build.' } }] }
+    })
+    const args = ['--base-url', server.baseUrl, '-m', 'm']
+    await using terminal = await openTerminal(args, { home, cwd, columns: 100 })
+    const say = async (line: string) => {
+      await terminal.type(line)
+      await terminal.press('Enter')
+    }
+    await terminal.shows(/>$/)
+    await say('/approvals')
+    await terminal.shows('Nothing waits for an answer, and nothing is allowed for this session.')
+    await say('Clean up.')
+    await terminal.shows('A helper (task-1) asks: Run rm -rf build: it deletes folders')
+    await terminal.press('s')
+    await terminal.shows(/Handed on\.\n>$/)
+    await say('/approvals')
+    await terminal.shows('Allowed for this session: recursive-delete.')
+    await say('/approvals revoke session')
+    await terminal.shows('Leave for this session is taken back')
+    await say('/approvals revoke abc')
+    await terminal.shows('Nothing waits for an answer under abc.')
+  })
+
   it('is answered from another terminal while it waits', async () => {
     const { server, home, cwd } = scene
     await mkdir(join(cwd, 'build'))

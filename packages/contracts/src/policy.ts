@@ -136,8 +136,10 @@ export interface AuditRecord {
   readonly rule: string
   /** The question it belongs to, where one was put. */
   readonly approvalId: string | null
-  /** Who answered, where a person did. */
+  /** Who answered, where a person or a model did. */
   readonly by: string | null
+  /** Set by {@link AuditLog.prune} alone: what it took away, and the hash of the last of it, to which the rest is bound. */
+  readonly pruned?: { readonly upToSeq: number; readonly hash: string }
 }
 
 /** Where decisions are written down: all that ask or deny, and those that allow more than to read. What it throws changes no decision. */
@@ -171,8 +173,11 @@ export interface AuditFilter {
 
 /** What a look at the whole trail found. */
 export type AuditCheck =
-  /** `head` is the newest hash, `null` of an empty trail; noted elsewhere, it shows later that nothing before it was rewritten. */
-  | { readonly type: 'intact'; readonly records: number; readonly head: string | null }
+  /**
+   * `head` is the newest hash, `null` of an empty trail; noted elsewhere, it shows later that nothing before it was rewritten. `records`
+   * are still there, `pruned` were taken away on the record.
+   */
+  | { readonly type: 'intact'; readonly records: number; readonly pruned: number; readonly head: string | null }
   /** `seq` is the first record that is not what was written. */
   | { readonly type: 'broken'; readonly seq: number; readonly reason: string }
 
@@ -184,4 +189,10 @@ export interface AuditLog {
   list(filter?: AuditFilter): Promise<readonly AuditEntry[]>
   /** Reads everything. With `head`, a hash noted earlier has to be in the trail. */
   verify(options?: { readonly head?: string }): Promise<AuditCheck>
+  /**
+   * Takes away the records from the oldest up to the first that is not older than `beforeMs`, and puts `record` on the trail, which says
+   * what is gone and keeps the rest verifiable. Resolves with how many went; with 0 nothing was recorded.
+   * @throws HermesError `store.audit_broken` when a record is missing where the trail would be cut.
+   */
+  prune(options: { readonly beforeMs: number; readonly record: AuditRecord }): Promise<number>
 }

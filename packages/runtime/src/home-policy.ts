@@ -1,14 +1,21 @@
 import { appendPermission, type HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { Action, ApprovalStore, AuditRecord, AuditSink, Policy, Subject } from '@hermes/contracts/policy'
-import { createPolicy, createRedactor, type JudgeSettings, type PermissionRule, type Reviewer } from '@hermes/safety'
+import type { Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@hermes/contracts/policy'
+import {
+  createPolicy,
+  createRedactor,
+  type JudgeSettings,
+  type PermissionRule,
+  type Reviewer,
+  type RevocablePolicy,
+} from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
 
 /** The policy of a home, with what it goes by and what it leaves. */
 export interface HomePolicy {
-  readonly policy: Policy
+  readonly policy: RevocablePolicy
   readonly settings: JudgeSettings
   /** What would be decided, and why; asks nobody and keeps nothing. */
   explain(action: Action, subject: Subject): Promise<Explanation>

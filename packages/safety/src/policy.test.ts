@@ -601,3 +601,15 @@ describe('a reviewer', () => {
     expect(JSON.stringify(seen)).not.toContain('s3cr3t')
   })
 })
+
+it('shows leave for a session and takes it back', async () => {
+  const { policy, listen, decide, decideAndAnswer } = setUp()
+  listen()
+  await decideAndAnswer(run('rm -rf dist'), 'session')
+  await decideAndAnswer(run('git push --force'), 'session', { ...subject(), tainted: true })
+  expect(policy.leaveOf('s1')).toEqual(['git-destructive', 'outside-text-send', 'recursive-delete'])
+  expect(policy.leaveOf('s')).toEqual([])
+  policy.revokeLeave('s1')
+  expect(policy.leaveOf('s1')).toEqual([])
+  expect(outcome(await decide(run('rm -rf dist')))).toBe('ask')
+})

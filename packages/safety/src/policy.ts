@@ -50,11 +50,19 @@ export interface PolicyOptions extends JudgeSettings {
  * classification, default allow; where it asks, `reviewer` may answer before a person does. Fails closed: whatever throws is a denial.
  * @throws HermesError never from its methods; on creation `TypeError` for a rule that cannot be read.
  */
-export function createPolicy(options: PolicyOptions): Policy {
+export function createPolicy(options: PolicyOptions): RevocablePolicy {
   return new RulePolicy(options)
 }
 
-class RulePolicy implements Policy {
+/** A policy whose leave for a session can be looked at and taken back. */
+export interface RevocablePolicy extends Policy {
+  /** Names of the rules that answers gave leave for until the session ends, in this process, sorted. */
+  leaveOf(sessionId: string): readonly string[]
+  /** Ends that leave; what asked before asks again. */
+  revokeLeave(sessionId: string): void
+}
+
+class RulePolicy implements RevocablePolicy {
   readonly #options: PolicyOptions
   readonly #clock: Clock
   readonly #logger: Logger
@@ -258,6 +266,19 @@ class RulePolicy implements Policy {
     }
   }
 
+  leaveOf(sessionId: string): readonly string[] {
+    const rules = this.#grantsOf(sessionId).map((key) => key.replace(/^.*\n\S+ /, ''))
+    return [...new Set(rules)].sort()
+  }
+
+  revokeLeave(sessionId: string): void {
+    for (const key of this.#grantsOf(sessionId)) this.#sessionGrants.delete(key)
+  }
+
+  #grantsOf(sessionId: string): readonly string[] {
+    return [...this.#sessionGrants].filter((key) => key.startsWith(`${sessionId}\n`))
+  }
+
   #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {
     const heard = ['*', subject.sessionId, rootOf(subject)]
     return [...this.#listeners].filter(({ sessionId }) => heard.includes(sessionId))
@@ -289,7 +310,7 @@ class RulePolicy implements Policy {
 
 /** Leave given before text from outside came in does not count after it. */
 function grantKey(subject: Subject, rule: string): string {
-  return `${rootOf(subject)}\n${subject.tainted ? 'outside-text ' : ''}${rule}`
+  return `${rootOf(subject)}\n${subject.tainted ? 'tainted' : 'plain'} ${rule}`
 }
 
 function rootOf({ sessionId, rootSessionId }: Subject): string {

@@ -1,5 +1,6 @@
 import { defineTool } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
+import { plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { TODO_STATUSES, todoResult, todosOf, updateTodos } from './todo-list.js'
 
@@ -46,7 +47,7 @@ Returns the whole list.`,
     parameters,
     effect: 'read',
     icon: '📋',
-    summarize: ({ todos }) => (todos ? `update ${todos.length} tasks` : 'read the task list'),
+    summarize: ({ todos }) => (todos ? `update ${plural(todos.length, 'task')}` : 'read the task list'),
     execute({ todos, merge }, { state }) {
       const current = todosOf(state.latest('todo_write')?.data)
       if (!todos) return todoResult(current)

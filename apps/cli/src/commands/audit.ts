@@ -1,4 +1,5 @@
-import type { AuditEntry, AuditFilter } from '@hermes/contracts/policy'
+import type { AuditEntry, AuditFilter, AuditRecord } from '@hermes/contracts/policy'
+import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
@@ -73,8 +74,49 @@ export function auditVerify(
         check.head === null
           ? ''
           : `\nHead ${check.head}: keep it elsewhere, and verify --head finds a trail that was rewritten.`
-      io.stdout.write(`Intact: ${check.records} records.${note}\n`)
+      const gone = check.pruned === 0 ? '' : `, ${check.pruned} older ones pruned on the record`
+      io.stdout.write(`Intact: ${check.records} records${gone}.${note}\n`)
     }
     return check.type === 'intact' ? EXIT.ok : EXIT.failed
+  })
+}
+
+/** `hermes audit prune`: takes old records away; what stays is verifiable, and says what went. */
+export function auditPrune(io: Io, { days, yes }: { readonly days: number; readonly yes?: boolean }): Promise<number> {
+  if (!(Number.isInteger(days) && days > 0)) throw new UsageError('--days takes a whole number of at least 1.')
+  return withStorage(io, async ({ audit }) => {
+    const check = await audit.verify()
+    if (check.type === 'broken')
+      throw new UsageError(
+        `The trail is broken at record #${check.seq}, so nothing of it is taken away. ${check.reason}`,
+      )
+    const nowMs = Date.now()
+    const beforeMs = nowMs - days * DAY_MS
+    const due = await audit.list({ untilMs: beforeMs, limit: 1 })
+    if (
+      due.length > 0 &&
+      !yes &&
+      !(await confirm(io, `Delete decisions older than ${days} days?`, 'yes, delete them'))
+    ) {
+      io.stderr.write('Nothing was deleted.\n')
+      return EXIT.failed
+    }
+    const record: AuditRecord = {
+      atMs: nowMs,
+      sessionId: '',
+      surface: 'cli',
+      user: io.user,
+      agentPath: [],
+      origin: 'operator',
+      toolName: null,
+      kind: 'write',
+      action: `Prune the audit trail: records older than ${days} days`,
+      decision: 'allow',
+      rule: 'audit-prune',
+      approvalId: null,
+      by: io.user,
+    }
+    io.stdout.write(`Deleted ${await audit.prune({ beforeMs, record })} decisions.\n`)
+    return EXIT.ok
   })
 }

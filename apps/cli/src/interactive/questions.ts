@@ -56,14 +56,19 @@ async function askApproval(
   question: ApprovalQuestion,
   signal: AbortSignal,
 ): Promise<ApprovalChoice | null> {
-  const { action, summary, choices } = question
+  const { action, summary, choices, subject } = question
   const command = action.type === 'spawn' && !summary.includes(action.command) ? [`  ${action.command}`] : []
-  const title = printable([summary, ...command].join('\n'))
+  const title = printable([`${whoAsks(subject)}${summary}`, ...command].join('\n'))
   const answer = await asker.pick({ title, options: choices.map((choice) => CHOICES[choice]), freeText: false }, signal)
   if (signal.aborted) return null
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'
   record(asker, title, CHOICES[choice].label)
   return choice
+}
+
+/** The agent a person talks to needs no name; one that works for it does. */
+function whoAsks({ agentPath }: ApprovalQuestion['subject']): string {
+  return agentPath.length > 1 ? `A helper (${agentPath.slice(1).join(' / ')}) asks: ` : ''
 }
 
 /** Puts a `clarify` question to the person. */

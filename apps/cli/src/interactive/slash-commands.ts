@@ -49,6 +49,13 @@ export const SLASH_COMMANDS = [
     summary: 'list checkpoints; bring files and conversation back to one',
     whileBusy: false,
   },
+  {
+    name: 'approvals',
+    aliases: [],
+    args: '[ID CHOICE | revoke ID]',
+    summary: 'what waits for an answer; answer it, or take leave back',
+    whileBusy: true,
+  },
   { name: 'yolo', aliases: [], args: '', summary: 'stop or go on asking for approval', whileBusy: true },
   { name: 'exit', aliases: ['quit'], args: '', summary: 'leave (also Ctrl-D)', whileBusy: true },
 ] as const satisfies readonly SlashCommand[]

@@ -38,6 +38,7 @@ const HANDLERS: Readonly<Record<SlashName, Handler>> = {
   branch,
   checkpoint,
   rollback,
+  approvals: async (talk, args) => (await import('./approval-handlers.js')).approvals(talk, args),
   yolo,
   exit: (talk) => talk.leave(),
 }

@@ -55,6 +55,10 @@ function addApprovals(program: Command, choose: (action: Action) => void): void 
     )
     .addArgument(new Argument('<choice>').choices(['once', 'session', 'always', 'deny']))
     .action((id, choice) => choose(async (world) => (await load()).approvalsAnswer(world, id, choice)))
+  approvals
+    .command('revoke <id>')
+    .description('take back an answer that was not used yet, or a question')
+    .action((id) => choose(async (world) => (await load()).approvalsRevoke(world, id)))
 }
 
 function addAudit(program: Command, choose: (action: Action) => void): void {
@@ -78,4 +82,10 @@ function addAudit(program: Command, choose: (action: Action) => void): void {
     .option('--head <hash>', 'a hash that verify printed earlier: it has to be there still')
     .option('--json', 'as JSON')
     .action((options) => choose(async (world) => (await load()).auditVerify(world, options)))
+  audit
+    .command('prune')
+    .description('take old decisions away; what stays can still be verified')
+    .requiredOption('--days <n>', 'older than so many days', Number)
+    .option('-y, --yes', 'without asking')
+    .action((options) => choose(async (world) => (await load()).auditPrune(world, options)))
 }

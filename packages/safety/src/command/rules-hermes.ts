@@ -38,6 +38,7 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       if (command === 'config') return verb === 'set'
       if (command === 'auth') return ['add', 'remove', 'reset'].includes(verb)
       if (command === 'backup') return verb === 'restore'
+      if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')
     },
   },

@@ -47,6 +47,30 @@ it.each([
   await store.close()
 })
 
+it('takes nothing from a trail with a gap where it would be cut', async () => {
+  const store = await tampered('DELETE FROM hermes_audit WHERE seq = 3')
+  await expect(store.audit.prune({ beforeMs: 5_000, record: decided('prune') })).rejects.toMatchObject({
+    code: 'store.audit_broken',
+  })
+  expect(await store.audit.list()).toHaveLength(2)
+  await store.close()
+})
+
+it('finds records that are gone without having been pruned', async () => {
+  const path = temporaryPath()
+  const store = await openStorage({ path })
+  await store.audit.append([decided('one'), decided('two'), decided('three')])
+  await store.audit.prune({ beforeMs: 5_000, record: { ...decided('prune'), atMs: 9_000 } })
+  await store.audit.append([{ ...decided('four'), atMs: 9_000 }])
+  await store.close()
+  const database = new Database(path)
+  database.exec('DELETE FROM hermes_audit WHERE seq = 4')
+  database.close()
+  const again = await openStorage({ path })
+  expect(await again.audit.verify()).toMatchObject({ type: 'broken', seq: 1 })
+  await again.close()
+})
+
 it('does not close a gap by what is added later', async () => {
   const store = await tampered('DELETE FROM hermes_audit WHERE seq = 3')
   await store.audit.append([decided('four')])

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { HermesError } from '@hermes/contracts'
 import type { AuditCheck, AuditEntry, AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/policy'
 import type { Connection } from './connection.js'
 
@@ -30,6 +31,13 @@ const LIST = `
     AND (:kind IS NULL OR kind = :kind) AND (:toolName IS NULL OR tool = :toolName)
     AND (:text IS NULL OR instr(lower(json_extract(record, '$.action') || char(10) || json_extract(record, '$.rule')), lower(:text)))
   ORDER BY seq DESC LIMIT :limit`
+// The first record that stays: times of several processes are not quite in the order of the records.
+const KEPT = 'SELECT min(seq) AS seq FROM hermes_audit WHERE at_ms >= ?'
+const OLDEST = 'SELECT seq FROM hermes_audit ORDER BY seq LIMIT 1'
+const HASH = 'SELECT hash FROM hermes_audit WHERE seq = ?'
+const REMOVE = 'DELETE FROM hermes_audit WHERE seq <= ?'
+const PRUNED =
+  "SELECT record FROM hermes_audit WHERE json_extract(record, '$.pruned') IS NOT NULL ORDER BY seq DESC LIMIT 1"
 const PAGE = 'SELECT * FROM hermes_audit WHERE seq > ? ORDER BY seq LIMIT 2000'
 
 interface Row {
@@ -43,6 +51,8 @@ interface Row {
   readonly hash: string
 }
 
+type SeqRow = Pick<Row, 'seq'>
+
 /** The audit trail on SQLite. */
 export class AuditTrail implements AuditLog {
   readonly #connection: Connection
@@ -53,22 +63,24 @@ export class AuditTrail implements AuditLog {
   }
 
   append(records: readonly AuditRecord[]): Promise<void> {
-    return this.#connection.write(() => {
-      if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
-      const last = this.#connection.statement(LAST).get() as Pick<Row, 'seq' | 'hash'> | undefined
-      // What was taken away leaves a gap that verify finds, rather than a number used twice.
-      let seq = Math.max(last?.seq ?? 0, this.#counted())
-      let hash = last?.hash ?? ''
-      const insert = this.#connection.statement(INSERT)
-      for (const one of records) {
-        const { atMs, sessionId, kind, decision, toolName } = one
-        const record = JSON.stringify(one)
-        seq += 1
-        hash = hashOf(hash, seq, record)
-        insert.run({ seq, atMs, sessionId, kind, decision, toolName, record, hash })
-      }
-      this.#isMade = true
-    })
+    return this.#connection.write(() => this.#append(records))
+  }
+
+  #append(records: readonly AuditRecord[]): void {
+    if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
+    const last = this.#connection.statement(LAST).get() as Pick<Row, 'seq' | 'hash'> | undefined
+    // What was taken away leaves a gap that verify finds, rather than a number used twice.
+    let seq = Math.max(last?.seq ?? 0, this.#counted())
+    let hash = last?.hash ?? ''
+    const insert = this.#connection.statement(INSERT)
+    for (const one of records) {
+      const { atMs, sessionId, kind, decision, toolName } = one
+      const record = JSON.stringify(one)
+      seq += 1
+      hash = hashOf(hash, seq, record)
+      insert.run({ seq, atMs, sessionId, kind, decision, toolName, record, hash })
+    }
+    this.#isMade = true
   }
 
   list(filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
@@ -83,7 +95,10 @@ export class AuditTrail implements AuditLog {
   }
 
   async verify({ head }: { readonly head?: string } = {}): Promise<AuditCheck> {
-    let [seq, hash, isHeadSeen] = [0, '', head === undefined]
+    const pruned = await this.#connection.read(() => (this.#exists() ? this.#pruned() : null))
+    const gone = pruned?.upToSeq ?? 0
+    let [seq, hash] = [gone, pruned?.hash ?? '']
+    let isHeadSeen = head === undefined || (pruned !== null && head === pruned.hash)
     for (;;) {
       const page = await this.#connection.read(() =>
         this.#exists() ? (this.#connection.statement(PAGE).all(seq) as Row[]) : [],
@@ -99,9 +114,34 @@ export class AuditTrail implements AuditLog {
     }
     const counted = await this.#connection.read(() => (this.#exists() ? this.#counted() : 0))
     if (counted > seq) return { type: 'broken', seq: seq + 1, reason: 'It is missing, with all that came after it.' }
-    if (!isHeadSeen)
-      return { type: 'broken', seq: 1, reason: `No record has the hash ${head}: the trail was rewritten.` }
-    return { type: 'intact', records: seq, head: seq === 0 ? null : hash }
+    if (!isHeadSeen) return { type: 'broken', seq: gone + 1, reason: noHead(head!, gone) }
+    return { type: 'intact', records: seq - gone, pruned: gone, head: seq === 0 ? null : hash }
+  }
+
+  prune({ beforeMs, record }: { readonly beforeMs: number; readonly record: AuditRecord }): Promise<number> {
+    return this.#connection.write(() => {
+      const oldest = this.#exists() ? (this.#connection.statement(OLDEST).get() as SeqRow | undefined) : undefined
+      if (!oldest) return 0
+      const kept = (this.#connection.statement(KEPT).get(beforeMs) as { readonly seq: number | null }).seq
+      const upToSeq = (kept ?? this.#counted() + 1) - 1
+      if (upToSeq < oldest.seq) return 0
+      const last = this.#connection.statement(HASH).get(upToSeq) as Pick<Row, 'hash'> | undefined
+      if (!last)
+        throw new HermesError(
+          'The audit trail has gaps, so nothing of it is taken away; look with: hermes audit verify',
+          {
+            code: 'store.audit_broken',
+          },
+        )
+      this.#append([{ ...record, pruned: { upToSeq, hash: last.hash } }])
+      this.#connection.statement(REMOVE).run(upToSeq)
+      return upToSeq - oldest.seq + 1
+    })
+  }
+
+  #pruned(): NonNullable<AuditRecord['pruned']> | null {
+    const row = this.#connection.statement(PRUNED).get() as Pick<Row, 'record'> | undefined
+    return row ? ((JSON.parse(row.record) as AuditRecord).pruned ?? null) : null
   }
 
   #counted(): number {
@@ -111,6 +151,13 @@ export class AuditTrail implements AuditLog {
   #exists(): boolean {
     return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
   }
+}
+
+function noHead(head: string, gone: number): string {
+  const missing = `No record has the hash ${head}: `
+  return gone === 0
+    ? `${missing}the trail was rewritten.`
+    : `${missing}it was among the ${gone} that were pruned, or the trail was rewritten.`
 }
 
 function faultOf(row: Row, before: string): string | null {

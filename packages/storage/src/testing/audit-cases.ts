@@ -39,7 +39,7 @@ export function testAuditLog(options: { readonly create: () => Promise<AuditSubj
   describe('AuditLog', () => {
     auditCase('is empty and intact at first', async (audit) => {
       expect(await audit.list()).toEqual([])
-      expect(await audit.verify()).toEqual({ type: 'intact', records: 0, head: null })
+      expect(await audit.verify()).toEqual({ type: 'intact', records: 0, pruned: 0, head: null })
     })
     auditCase('gives back what was added, newest first, numbered without gaps', async (audit) => {
       await audit.append([decided(), decided({ atMs: 2_000, toolName: null, user: null })])
@@ -56,7 +56,7 @@ export function testAuditLog(options: { readonly create: () => Promise<AuditSubj
     auditCase('stays intact over many additions at once, its head being the newest hash', async (audit) => {
       await Promise.all(Array.from({ length: 20 }, (_, at) => audit.append([decided({ atMs: at }), decided()])))
       const [newest] = await audit.list({ limit: 1 })
-      expect(await audit.verify()).toEqual({ type: 'intact', records: 40, head: newest!.hash })
+      expect(await audit.verify()).toEqual({ type: 'intact', records: 40, pruned: 0, head: newest!.hash })
     })
     auditCase('knows a head noted earlier, and says when there is no such record', async (audit) => {
       await audit.append([decided()])
@@ -68,6 +68,29 @@ export function testAuditLog(options: { readonly create: () => Promise<AuditSubj
         type: 'broken',
         reason: expect.stringContaining(wrong),
       })
+    })
+    auditCase('takes old records away on the record, and what stays is verifiable', async (audit) => {
+      const record = decided({ atMs: 9_000, kind: 'write', action: 'Prune the audit trail', rule: 'audit-prune' })
+      expect(await audit.prune({ beforeMs: 5_000, record })).toBe(0)
+      await audit.append([1_000, 2_000, 3_000, 2_500, 4_000].map((atMs) => decided({ atMs })))
+      const before = await audit.list()
+      expect(await audit.prune({ beforeMs: 1_000, record })).toBe(0)
+      // The fourth is old enough, but a younger one stands before it.
+      expect(await audit.prune({ beforeMs: 2_600, record })).toBe(2)
+      const { hash } = before.find(({ seq }) => seq === 2)!
+      expect((await audit.list()).map(({ seq, pruned }) => ({ seq, pruned }))).toEqual([
+        { seq: 6, pruned: { upToSeq: 2, hash } },
+        ...[5, 4, 3].map((seq) => ({ seq, pruned: undefined })),
+      ])
+      expect(await audit.verify()).toMatchObject({ type: 'intact', records: 4, pruned: 2 })
+      expect(await audit.verify({ head: before[0]!.hash })).toMatchObject({ type: 'intact' })
+      expect(await audit.verify({ head: before.at(-1)!.hash })).toMatchObject({
+        type: 'broken',
+        reason: expect.stringContaining('pruned'),
+      })
+      expect(await audit.prune({ beforeMs: 10_000, record })).toBe(4)
+      await audit.append([decided({ atMs: 11_000 })])
+      expect(await audit.verify()).toMatchObject({ type: 'intact', records: 2, pruned: 6 })
     })
     auditCase('narrows by time, session, decision, kind, tool and text', async (audit) => {
       await audit.append([
