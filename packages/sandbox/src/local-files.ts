@@ -1,45 +1,68 @@
 import { randomBytes } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, open as openFile, read as readFile } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, FileStat } from '@hermes/contracts/environment'
 import { fileError, systemCode } from './file-error.js'
 
-const CHUNK_BYTES = 65_536
+const CHUNK_BYTES = 1_048_576
+/** For files that do not tell their size. */
+const BLIND_CHUNK_BYTES = 65_536
 const MAX_LINKS = 40
+
+// A pipe is opened without waiting for its other end, a terminal without becoming this program's own.
+const { O_RDONLY, O_NONBLOCK = 0, O_NOCTTY = 0 } = constants
 
 /** Bytes of a regular file from `offset`, at most `length`; `null` when nothing is there. Works for `/proc` files of size 0. */
 export async function readBytes(
   path: string,
-  options: { readonly offset?: number; readonly length?: number } = {},
+  { offset = 0, length = Number.POSITIVE_INFINITY }: { readonly offset?: number; readonly length?: number } = {},
 ): Promise<Uint8Array | null> {
   try {
-    const stat = await fs.stat(path)
-    if (!stat.isFile()) throw notAFile('read', path, stat.isDirectory())
-    if (options.offset === undefined && options.length === undefined) return await fs.readFile(path)
-    // A size of 0 tells nothing: files of /proc have it.
-    const end = stat.size === 0 ? Number.POSITIVE_INFINITY : stat.size
-    const offset = options.offset ?? 0
-    return await readPart(path, offset, Math.min(options.length ?? Number.POSITIVE_INFINITY, Math.max(0, end - offset)))
+    const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    try {
+      // What was just opened is asked and closed without a trip through the thread pool: that costs more than all three.
+      const stat = fstatSync(file)
+      if (!stat.isFile()) throw notAFile('read', path, stat.isDirectory())
+      // A size of 0 tells nothing: files of /proc have it.
+      const end = stat.size === 0 ? Number.POSITIVE_INFINITY : stat.size
+      return await readPart(file, offset, Math.min(length, Math.max(0, end - offset)))
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
+    // So a socket answers.
+    if (systemCode(error) === 'ENXIO') throw notAFile('read', path, false)
     throw fileError(error, 'read', path)
   }
 }
 
-async function readPart(path: string, offset: number, length: number): Promise<Uint8Array> {
-  await using file = await fs.open(path, 'r')
+async function readPart(file: number, offset: number, length: number): Promise<Uint8Array> {
   const chunks: Buffer[] = []
+  const chunkBytes = Number.isFinite(length) ? CHUNK_BYTES : BLIND_CHUNK_BYTES
   let total = 0
   while (total < length) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, length - total))
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, offset + total)
+    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, length - total))
+    const bytesRead = await read(file, chunk, offset + total)
     if (bytesRead === 0) break
     chunks.push(chunk.subarray(0, bytesRead))
     total += bytesRead
   }
-  return Buffer.concat(chunks, total)
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, total)
+}
+
+function open(path: string, flags: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    openFile(path, flags, (error, file) => (error ? reject(error) : resolve(file)))
+  })
+}
+
+function read(file: number, into: Buffer, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    readFile(file, into, 0, into.length, position, (error, bytesRead) => (error ? reject(error) : resolve(bytesRead)))
+  })
 }
 
 /** What is at `path`, links followed; `null` when nothing is. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js'
 import type { ToolDefinition } from '../tool.js'
-import type { Message, UserMessage } from './message.js'
+import type { Message, SystemMessage, UserMessage } from './message.js'
 import type { Usage } from './usage.js'
 
 /** A message of the conversation; `usage` belongs to assistant messages. */
@@ -124,8 +124,7 @@ const SUMMARY_END = '[End of the summary. Go on with what follows it.]'
 export function project(log: readonly Entry[]): Message[] {
   const entries = liveEntries(log)
   const prompt = latestPrompt(entries)
-  const system: Message[] =
-    prompt && prompt.system !== '' ? [{ role: 'system', content: [{ type: 'text', text: prompt.system }] }] : []
+  const system = prompt && prompt.system !== '' ? [systemMessage(prompt)] : []
   const talk = entries.filter(isTalk)
   const compaction = latestCompaction(entries)
   if (!compaction) return [...system, ...talk.map(({ message }) => message)]
@@ -144,6 +143,16 @@ export function project(log: readonly Entry[]): Message[] {
 export function latestCompaction(entries: readonly Entry[]): (CompactionEntry & { readonly seq: number }) | null {
   const entry = entries.findLast((candidate) => candidate.type === 'compaction')
   return entry ?? null
+}
+
+/** The same object for as long as the prompt lives, so that what is made of it for a wire is made once. */
+const systemMessages = new WeakMap<PromptEntry, SystemMessage>()
+
+function systemMessage(prompt: PromptEntry): SystemMessage {
+  let message = systemMessages.get(prompt)
+  if (!message)
+    systemMessages.set(prompt, (message = { role: 'system', content: [{ type: 'text', text: prompt.system }] }))
+  return message
 }
 
 function isTalk(entry: Entry): entry is Entry & MessageEntry {

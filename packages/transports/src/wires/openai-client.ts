@@ -1,5 +1,6 @@
 import { OpenAI } from 'openai/client'
 import { Stream } from 'openai/streaming'
+import { requestBytes } from './request-bytes.js'
 
 // This module loads the SDK, so it is itself loaded on first use.
 
@@ -11,6 +12,9 @@ export interface OpenAiClientOptions {
   readonly timeoutMs: number
   readonly fetch: typeof fetch | undefined
 }
+
+/** The SDK leaves it to the caller to say what bytes are. */
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** The SDK refuses an empty key; without a credential this stands in its place and never leaves the process. */
 const NO_KEY = 'none'
@@ -47,7 +51,10 @@ export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
     fetch: (url, init) => (options.fetch ?? fetch)(url, { ...init, headers }),
   })
   return {
-    send: (path, body, { signal }) => client.post(path, { body, stream: isStreaming(body), signal }).asResponse(),
+    send: (path, body, { signal }) =>
+      client
+        .post(path, { body: requestBytes(body), headers: JSON_TYPE, stream: isStreaming(body), signal })
+        .asResponse(),
     events: <Event>(response: Response, controller: AbortController) =>
       Stream.fromSSEResponse<Event>(response, controller, client),
   }

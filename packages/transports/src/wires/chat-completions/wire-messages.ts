@@ -51,10 +51,10 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
     }
     switch (message.role) {
       case 'system':
-        wire.push({ role: systemRole(options), content: joinTexts(message.content) })
+        wire.push(once(message, options, () => ({ role: systemRole(options), content: joinTexts(message.content) })))
         break
       case 'user':
-        wire.push({ role: 'user', content: userContent(message.content) })
+        wire.push(once(message, options, () => ({ role: 'user', content: userContent(message.content) })))
         break
       case 'assistant':
         wire.push(once(message, options, () => assistantMessage(message, options)))

@@ -53,14 +53,23 @@ function wireMessages(
 function toolFields({ tools, toolChoice }: ModelRequest, { schemaDialect }: ProviderQuirks): object {
   if (tools.length === 0) return {}
   return {
-    tools: tools.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: {
-        name,
-        description,
-        parameters: schemaDialect ? toSchemaDialect(parameters, schemaDialect) : parameters,
-      },
-    })),
+    tools: wireTools(tools, schemaDialect),
     ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
   }
+}
+
+type Dialect = ProviderQuirks['schemaDialect']
+
+/** The definitions of a session are frozen, so they are converted once for a dialect. */
+const converted = new WeakMap<ModelRequest['tools'], { readonly dialect: Dialect; readonly tools: readonly object[] }>()
+
+function wireTools(definitions: ModelRequest['tools'], dialect: Dialect): readonly object[] {
+  const known = converted.get(definitions)
+  if (known && known.dialect === dialect) return known.tools
+  const tools = definitions.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters: dialect ? toSchemaDialect(parameters, dialect) : parameters },
+  }))
+  converted.set(definitions, { dialect, tools })
+  return tools
 }
