@@ -27,6 +27,9 @@ const UNSPACED =
   '\\u4e00-\\u9fff\\ua960-\\ua97f\\uac00-\\ud7ff\\uf900-\\ufaff\\uff66-\\uffdc\\u{20000}-\\u{3ffff}'
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
 const UNSPACED_RUN = new RegExp(`[${UNSPACED}]+`, 'gu')
+const IS_ASCII = /^[\0-\x7f]*$/
+const ACCENTS = /[\u0300-\u036f]/g
+const ENDS_IN_WORD = /[\p{L}\p{N}\p{Co}]$/u
 const HUMPS = /\p{L}*[\p{Ll}\p{N}]\p{Lu}[\p{L}\p{N}]*/gu
 const HAS_HUMP = /[a-z\d][A-Z]/
 const HUMP = /\p{Lu}?[\p{Ll}\p{N}]+|\p{Lu}+(?!\p{Ll})/gu
@@ -42,9 +45,27 @@ export function toIndexText(message: IndexedMessage): string {
   return [pairUp(text), ...partsOfNames(text), ...facets].join(' ')
 }
 
+/** Small letters without accents, as the index has them. */
+function fold(text: string): string {
+  return (IS_ASCII.test(text) ? text : text.normalize('NFD').replace(ACCENTS, '')).toLowerCase()
+}
+
 /** The word that stands for a facet. Two values may share one, so what it finds is to be checked. */
 export function facetWord(facet: Facet, value: string): string {
   return MARKS[facet] + value.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
+}
+
+/** Whether a message has a word that begins with `prefix`, small letters and digits of ASCII, as a look into the index would say. */
+export function hasWordWith(
+  message: Pick<IndexedMessage, 'content' | 'tool_name' | 'tool_calls'>,
+  prefix: string,
+): boolean {
+  const { content, tool_name, tool_calls } = message
+  if (!fold([content, tool_name, tool_calls].join('\n')).includes(prefix)) return false
+  const text = fold(toIndexText({ content, tool_name, tool_calls, role: '', source: '', session_id: '' }))
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1))
+    if (!ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at))) return true
+  return false
 }
 
 /** Whether `text` has characters of a script without blanks. */

@@ -5,6 +5,8 @@ const MAX_CHARS = 500
 
 /** A prefix of two letters is looked up as all prefixes of three that begin with it; shorter ones would be most of the index. */
 const MIN_PREFIX_CHARS = 2
+/** Prefixes of so many letters have entries in the index. */
+const INDEXED_PREFIX_CHARS = 3
 const THIRD_LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 
 /** What to look for and what to mark. */
@@ -15,6 +17,15 @@ export interface SearchQuery {
   readonly size: number
   /** What a snippet marks. */
   readonly terms: readonly SearchTerm[]
+  /** The same, easier to answer; `null` where there is no such thing. */
+  readonly loose: LooseQuery | null
+}
+
+/** A query with shorter prefixes: it finds all that the whole one finds and more, newest first without gathering anything before. */
+export interface LooseQuery {
+  readonly expression: string
+  /** What is to be checked of each hit: it has words that begin with all of these. Letters and digits of ASCII. */
+  readonly prefixes: readonly string[]
 }
 
 /** A word or phrase as it was typed, without its quotes and star. */
@@ -30,6 +41,8 @@ export interface SearchTerm {
  */
 export function parseSearchQuery(query: string): SearchQuery | null {
   const expression: string[] = []
+  const loosened: string[] = []
+  const prefixes: string[] = []
   const terms: SearchTerm[] = []
   let operator: string | null = null
   for (const token of tokens(query)) {
@@ -39,14 +52,25 @@ export function parseSearchQuery(query: string): SearchQuery | null {
     }
     const term = toTerm(token)
     if (term === null) continue
-    if (expression.length > 0) expression.push(operator ?? 'AND')
-    if (operator !== 'NOT' || expression.length === 0) terms.push(term)
-    expression.push(toExpression(term))
+    const isWanted = operator !== 'NOT' || expression.length === 0
+    if (isWanted) terms.push(term)
+    const isLoosened = isWanted && isLongPrefix(term)
+    if (isLoosened) prefixes.push(term.text.toLowerCase())
+    const shortened = isLoosened ? { ...term, text: term.text.slice(0, INDEXED_PREFIX_CHARS) } : term
+    const joint = expression.length > 0 ? [operator ?? 'AND'] : []
+    expression.push(...joint, toExpression(term))
+    loosened.push(...joint, toExpression(shortened))
     operator = null
   }
   if (expression.length === 0) return null
   const joined = expression.join(' ')
-  return { expression: joined, size: joined.split('"').length >> 1, terms }
+  const isLoose = prefixes.length > 0 && !expression.includes('OR')
+  const loose = isLoose ? { expression: loosened.join(' '), prefixes } : null
+  return { expression: joined, size: joined.split('"').length >> 1, terms, loose }
+}
+
+function isLongPrefix({ text, isPrefix }: SearchTerm): boolean {
+  return isPrefix && text.length > INDEXED_PREFIX_CHARS && /^[a-z\d]+$/i.test(text)
 }
 
 /** Quoted phrases and words; a quote without its partner separates words. Letters for private use may stand for facets. */

@@ -1,7 +1,9 @@
 import { type NewEntry, userText } from '@hermes/contracts/conversation'
+import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { temporaryStore } from '../__fixtures__/temporary-store.js'
+import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { openStorage } from '../index.js'
 import { createStepClock } from '../testing/store-case.js'
 import { parseSearchQuery } from './search-query.js'
 
@@ -180,6 +182,60 @@ describe('search', () => {
     expect(await store.search('t*')).toEqual([])
   })
 
+  it('finds by a long prefix the same as by gathering all that begins with it', async () => {
+    const word = fc.constantFrom(
+      ...'deploy deployment Déployer dépôt depth deputy redeploy toDeployNow DEPLOYS deploy_key 部署deploy x.depl épée'.split(
+        ' ',
+      ),
+    )
+    const store = await temporaryStore()
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    const texts = fc.sample(fc.array(word, { minLength: 1, maxLength: 3 }), { numRuns: 300, seed: 1 })
+    await store.append(
+      's',
+      [...texts, ['deputies'], ['depth', 'redeploy'], ...texts, ['depth', 'redeploy']].map((words) =>
+        say(words.join(' ')),
+      ),
+      { lease },
+    )
+    // Until then it is searched in memory.
+    await store.search('word', { order: 'relevance' })
+    const seqs = async (query: string, limit: number) => (await store.search(query, { limit })).map(({ seq }) => seq)
+    for (const prefix of ['depl', 'deploy', 'deploye', 'depot', 'deputi', 'DEPU', 'depx']) {
+      for (const limit of [1, 7, 100]) {
+        const gathered = await seqs(`${prefix}* OR unheard`, limit)
+        expect(await seqs(`${prefix}*`, limit), prefix).toEqual(gathered)
+        expect(await seqs(`dep* ${prefix}* NOT unheard*`, limit), prefix).toEqual(gathered)
+      }
+    }
+    expect(await seqs('deputi*', 100)).toHaveLength(1)
+  })
+
+  it('asks a thread of its own in a large store, and gives up with it', async () => {
+    const path = temporaryPath()
+    await (await openStorage({ path })).close()
+    const database = new Database(path)
+    database.exec("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'messages'")
+    const store = await openStorage({ path })
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.append('s', [say('the first word')], { lease })
+    database.exec("UPDATE sqlite_sequence SET seq = 500000 WHERE name = 'messages'")
+    database.close()
+    await store.append('s', [say('the second word is a word'), say('wordless')], { lease })
+    const find = async (query: string, options = {}) => (await store.search(query, options)).map(({ seq }) => seq)
+    expect(await find('word')).toEqual([500_001, 1_001])
+    expect(await find('word', { order: 'relevance' })).toEqual([500_001, 1_001])
+    expect(await find('word')).toEqual([500_001, 1_001])
+    expect(await find('word*', { source: 'cli', role: 'user' })).toEqual([500_002, 500_001, 1_001])
+    expect(await find('"first word"', { beforeMs: Date.now() + 1_000 })).toEqual([1_001])
+    const underWay = store.search('word')
+    await store.close()
+    await expect(underWay).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
+  })
+
   it('takes whatever a person types', async () => {
     const { store } = await storeWithTalk()
     const piece = fc.constantFrom(
@@ -221,6 +277,17 @@ describe('parseSearchQuery', () => {
     ['', null],
   ])('turns %j into %j', (query, expression) => {
     expect(parseSearchQuery(query)?.expression ?? null).toBe(expression)
+  })
+
+  it.each([
+    ['deploy*', '"dep"*', ['deploy']],
+    ['Deploy* NOT python*', '"Dep"* NOT "python"*', ['deploy']],
+    ['dep*', undefined, undefined],
+    ['deploy* OR python', undefined, undefined],
+    ['dépl*', undefined, undefined],
+  ])('answers %j more easily by %j', (query, expression, prefixes) => {
+    const { loose } = parseSearchQuery(query)!
+    expect([loose?.expression, loose?.prefixes]).toEqual([expression, prefixes])
   })
 
   it('looks for a prefix of two letters as prefixes of three', () => {

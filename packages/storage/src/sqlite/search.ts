@@ -1,9 +1,9 @@
-import { setImmediate as nextTick } from 'node:timers/promises'
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
-import { type Facet, facetWord } from './index-text.js'
-import { BLOCK_IDS } from './schema-sql.js'
-import { parseSearchQuery, type SearchQuery, type SearchTerm } from './search-query.js'
+import { hasWordWith, type IndexedMessage } from './index-text.js'
+import { ReaderThread } from './reader-thread.js'
+import { planSearch, type Range, rangesOf, type SearchPlan } from './search-plan.js'
+import { parseSearchQuery, type SearchTerm } from './search-query.js'
 import { makeSnippet } from './snippet.js'
 import { TailIndex } from './tail-index.js'
 import type { WordIndex } from './word-index.js'
@@ -13,13 +13,14 @@ const MAX_LIMIT = 100
 const RANKED_HITS = 2_000
 // Ranking counts all messages with a word, some 10 ms per word that a third of a million has.
 const MAX_RANKED_TERMS = 4
-// How far one step of a search goes before others have a turn.
-const STEP_IDS = 250_000
+// So many hits of a loose query are read for each one that is wanted.
+const LOOSE_HITS = 8
 const BACKLOG_WAIT_MS = 2_000
 const CONTEXT_CHARS = 200
-// More values than this are only checked in the tables.
-const MAX_FACET_WORDS = 200
 
+const TEXTS = 'SELECT content, tool_name, tool_calls FROM messages WHERE id = ?'
+const RANKED = `
+  SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank, rowid DESC`
 const HIT = `
   SELECT m.id, m.session_id, m.role, m.timestamp, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_at
   FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?`
@@ -29,11 +30,6 @@ const neighbour = (comparison: '<' | '>', order: 'DESC' | 'ASC') => `
 const BEFORE = neighbour('<', 'DESC')
 const AFTER = neighbour('>', 'ASC')
 const CHECKED = 'CROSS JOIN messages m ON m.id = f.rowid CROSS JOIN sessions s ON s.id = m.session_id'
-// Apart, since together they would be looked for row by row.
-const ALL_IDS =
-  'SELECT coalesce((SELECT min(id) FROM messages), 0) AS low, coalesce((SELECT max(id) FROM messages), -1) AS high'
-const BLOCKS = 'SELECT block FROM hermes_blocks WHERE max_ms > ? AND min_ms < ? ORDER BY block DESC'
-const TAGGED = 'SELECT session_id FROM hermes_tags WHERE tag = ?'
 
 interface HitRow {
   readonly id: number
@@ -49,59 +45,47 @@ interface HitRow {
   readonly started_at: number
 }
 
-/** A range of message ids, both ends included. */
-interface Range {
-  readonly low: number
-  readonly high: number
-}
-
-/** A search made ready: what the index is asked, and what is then checked in the tables. */
-interface Plan {
-  expression: string
-  size: number
-  conditions: string
-  readonly parameters: (string | number)[]
-}
-
-type Filter = readonly [facet: Facet, column: string, values: readonly string[] | undefined]
-
-/** Finds messages. It goes through the log from its end in steps, so that no search holds up anything else for long. */
+/** Finds messages. The index answers newest first; in a large store a thread of its own asks it. */
 export class Search {
   readonly #connection: Connection
   readonly #words: WordIndex
   readonly #tailIndex: TailIndex
+  readonly #thread: ReaderThread
 
   constructor(connection: Connection, words: WordIndex) {
     this.#connection = connection
     this.#words = words
     this.#tailIndex = new TailIndex(connection)
+    this.#thread = new ReaderThread(connection.path)
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<SearchHit[]> {
     const query = parseSearchQuery(text)
     const limit = Math.min(wholeNumber(options.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
     if (query === null || limit === 0) return []
-    const plan = await this.#connection.read(() => this.#plan(query, options))
+    const plan = await this.#connection.read(() => planSearch(this.#connection, query, options))
     if (plan === null) return []
     const isRanked = options.order === 'relevance' && plan.size <= MAX_RANKED_TERMS
     const tail = isRanked ? await this.#catchUp() : await this.#tail(plan, limit)
     const newest = await this.#newest(plan, options, { wanted: isRanked ? RANKED_HITS : limit, first: tail })
-    return this.#connection.read(() => {
-      const ids = isRanked ? this.#rank(plan, newest) : newest
-      return ids.slice(0, limit).flatMap((id) => this.#hit(id, query.terms) ?? [])
-    })
+    const ids = isRanked ? await this.#rank(plan, newest) : newest
+    return this.#connection.read(() => ids.slice(0, limit).flatMap((id) => this.#hit(id, query.terms) ?? []))
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close()
   }
 
   /** Hits among messages that are not in the index yet. Where there is much of that, or it is old, it is taken in first. */
-  async #tail(plan: Plan, wanted: number): Promise<number[]> {
+  async #tail(plan: SearchPlan, wanted: number): Promise<number[]> {
     if (await this.#connection.read(() => this.#words.isOutdated())) await this.#catchUp()
     if (!(await this.#connection.read(() => this.#tailIndex.refresh()))) return this.#catchUp()
     this.#words.schedule()
     const statement = `
       SELECT f.rowid FROM temp.hermes_tail f ${CHECKED}
       WHERE hermes_tail MATCH ? ${plan.conditions} ORDER BY f.rowid DESC LIMIT ?`
-    const parameters = [plan.expression, ...plan.parameters, wanted]
-    return this.#connection.read(() => this.#ids(statement, parameters))
+    const parameters = [plan.expression + plan.facets, ...plan.parameters, wanted]
+    return this.#connection.read(() => this.#numbers(statement, parameters))
   }
 
   async #catchUp(): Promise<number[]> {
@@ -111,91 +95,68 @@ export class Search {
 
   /** From the end of the log on, after those found `first`. */
   async #newest(
-    plan: Plan,
+    plan: SearchPlan,
     options: SearchOptions,
     { wanted, first }: { readonly wanted: number; readonly first: readonly number[] },
   ): Promise<number[]> {
     const ids = new Set(first)
-    const tables = plan.conditions === '' ? '' : CHECKED
-    const statement = `
-      SELECT f.rowid FROM messages_fts f ${tables}
-      WHERE messages_fts MATCH ? AND f.rowid BETWEEN ? AND ? ${plan.conditions} ORDER BY f.rowid DESC LIMIT ?`
-    const ranges = await this.#connection.read(() => this.#ranges(options))
-    for (const { low, high } of inSteps(ranges)) {
+    for (const range of await this.#connection.read(() => rangesOf(this.#connection, options))) {
       if (ids.size >= wanted) break
-      const parameters = [plan.expression, low, high, ...plan.parameters, wanted]
-      for (const id of await this.#connection.read(() => this.#ids(statement, parameters))) ids.add(id)
-      await nextTick()
+      const found = (await this.#inRangeLoosely(plan, range, wanted)) ?? (await this.#inRange(plan, range, wanted))
+      for (const id of found) ids.add(id)
     }
     return [...ids]
   }
 
-  #ids(statement: string, parameters: readonly (string | number)[]): number[] {
-    return this.#connection
-      .statement(statement)
-      .pluck()
-      .all(...parameters) as number[]
+  #inRange(plan: SearchPlan, range: Range, wanted: number, expression = plan.expression): Promise<number[]> {
+    const tables = plan.conditions === '' ? '' : CHECKED
+    const statement = `
+      SELECT f.rowid FROM messages_fts f ${tables}
+      WHERE messages_fts MATCH ? AND f.rowid BETWEEN ? AND ? ${plan.conditions} ORDER BY f.rowid DESC LIMIT ?`
+    const parameters = [expression + plan.facets, range.low, range.high, ...plan.parameters, wanted]
+    return this.#answer(plan, statement, parameters)
+  }
+
+  /**
+   * The index gathers all that begins with a long prefix before it gives the first hit. Where there is much of that, the newest hits
+   * of a shorter prefix have enough of it. `null` when they have not.
+   */
+  async #inRangeLoosely(plan: SearchPlan, range: Range, wanted: number): Promise<number[] | null> {
+    const { loose } = plan
+    if (loose === null || wanted > MAX_LIMIT) return null
+    const limit = wanted * LOOSE_HITS
+    const candidates = await this.#inRange(plan, range, limit, `(${loose.expression})`)
+    const found = await this.#connection.read(() => {
+      const passed: number[] = []
+      for (const id of candidates) {
+        if (passed.length === wanted) break
+        const row = this.#connection.statement(TEXTS).get(id) as IndexedMessage | undefined
+        if (row && loose.prefixes.every((prefix) => hasWordWith(row, prefix))) passed.push(id)
+      }
+      return passed
+    })
+    return found.length === wanted || candidates.length < limit ? found : null
   }
 
   /** The best match first. */
-  #rank(plan: Plan, ids: readonly number[]): number[] {
+  async #rank(plan: SearchPlan, ids: readonly number[]): Promise<number[]> {
     if (ids.length < 2) return [...ids]
+    const ranked = await this.#answer(plan, RANKED, [plan.expression + plan.facets, ids.at(-1)!, ids[0]!])
     const known = new Set(ids)
-    const ranked = this.#connection
-      .statement(
-        'SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank, rowid DESC',
-      )
-      .pluck()
-      .all(plan.expression, ids.at(-1), ids[0]) as number[]
     return ranked.filter((id) => known.has(id))
   }
 
-  /** `null` when a filter lets nothing through. */
-  #plan(query: SearchQuery, options: SearchOptions): Plan | null {
-    const { tag, afterMs, beforeMs } = options
-    const tagged = tag === undefined ? undefined : (this.#connection.statement(TAGGED).pluck().all(tag) as string[])
-    const wanted: readonly Filter[] = [
-      ['role', 'm.role', list(options.role)],
-      ['source', 's.source', list(options.source)],
-      ['session', 'm.session_id', list(options.sessionId)],
-      ['session', 'm.session_id', tagged],
-    ]
-    if (wanted.some(([, , values]) => values?.length === 0)) return null
-    const plan: Plan = { expression: `(${query.expression})`, size: query.size, conditions: '', parameters: [] }
-    for (const [facet, column, values] of wanted) {
-      if (values === undefined) continue
-      addCondition(plan, `${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values))
-      if (values.length > MAX_FACET_WORDS) continue
-      plan.expression += ` AND (${values.map((value) => `"${facetWord(facet, value)}"`).join(' OR ')})`
-      plan.size += values.length
-    }
-    // Two values may share a facet's word, so what is left out is known to the tables alone.
-    const { excludeSources, excludeSessions } = options
-    if (excludeSources)
-      addCondition(plan, 's.source NOT IN (SELECT value FROM json_each(?))', JSON.stringify(excludeSources))
-    if (excludeSessions)
-      addCondition(plan, 's.id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(excludeSessions))
-    if (afterMs !== undefined) addCondition(plan, 'm.timestamp > ?', afterMs / 1000)
-    if (beforeMs !== undefined) addCondition(plan, 'm.timestamp < ?', beforeMs / 1000)
-    return plan
+  /** Where there is much to go through, the thread does. */
+  #answer({ isLong }: SearchPlan, sql: string, parameters: readonly (string | number)[]): Promise<number[]> {
+    if (isLong) return this.#thread.numbers(sql, parameters)
+    return this.#connection.read(() => this.#numbers(sql, parameters))
   }
 
-  /** Where messages of the time asked for are, newest first. */
-  #ranges({ afterMs, beforeMs }: SearchOptions): readonly Range[] {
-    const all = this.#connection.statement(ALL_IDS).get() as Range
-    if (afterMs === undefined && beforeMs === undefined) return [all]
-    const blocks = this.#connection
-      .statement(BLOCKS)
+  #numbers(sql: string, parameters: readonly (string | number)[]): number[] {
+    return this.#connection
+      .statement(sql)
       .pluck()
-      .all(afterMs ?? Number.MIN_SAFE_INTEGER, beforeMs ?? Number.MAX_SAFE_INTEGER) as number[]
-    const ranges: { low: number; high: number }[] = []
-    for (const block of blocks) {
-      const low = block * BLOCK_IDS
-      const last = ranges.at(-1)
-      if (last?.low === low + BLOCK_IDS) last.low = low
-      else ranges.push({ low, high: low + BLOCK_IDS - 1 })
-    }
-    return ranges
+      .all(...parameters) as number[]
   }
 
   /** `null` when it was deleted since it was found. */
@@ -219,22 +180,6 @@ export class Search {
       after: context(AFTER),
     }
   }
-}
-
-function addCondition(plan: Plan, sql: string, parameter: string | number): void {
-  plan.conditions += ` AND ${sql}`
-  plan.parameters.push(parameter)
-}
-
-/** The ranges in pieces that take a few milliseconds each. */
-function* inSteps(ranges: readonly Range[]): Generator<Range> {
-  for (const { low, high } of ranges) {
-    for (let to = high; to >= low; to -= STEP_IDS) yield { low: Math.max(low, to - STEP_IDS + 1), high: to }
-  }
-}
-
-function list(value: string | readonly string[] | undefined): readonly string[] | undefined {
-  return typeof value === 'string' ? [value] : value
 }
 
 function wholeNumber(value: number): number {

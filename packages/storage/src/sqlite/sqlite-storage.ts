@@ -14,6 +14,7 @@ import { processIdentity } from './process-identity.js'
 import type { Queries } from './queries.js'
 import { orRescue } from './rescue.js'
 import { nextTitle, resolveSession, type SessionLookup } from './resolve.js'
+import type { Search } from './search.js'
 import { Sessions } from './sessions.js'
 import { damaged } from './store-error.js'
 import { UsageBook } from './usage.js'
@@ -33,7 +34,8 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
   const sessions = new Sessions(connection, { leases, clock })
   const words = new WordIndex(connection, { logger })
   const log = new Log(connection, { leases, mailbox, clock, appended: () => words.schedule() })
-  const search = once(async () => new (await import('./search.js')).Search(connection, words))
+  let searching: Promise<Search> | undefined
+  const search = () => (searching ??= import('./search.js').then((module) => new module.Search(connection, words)))
   const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
   const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
   const ask = queryRunner(connection)
@@ -95,9 +97,10 @@ export async function openSqliteStorage(options: StorageOptions): Promise<Storag
     },
     pruneSessions: async (filter) =>
       (await import('./prune.js')).pruneSessions(connection, { ...filter, nowMs: clock.now() }),
-    close: () => {
+    close: async () => {
       words.stop()
-      return connection.close(() => {
+      await (await searching)?.close()
+      await connection.close(() => {
         leases.releaseAll()
         words.takeSome()
       })

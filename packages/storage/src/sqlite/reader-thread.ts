@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { HermesError } from '@hermes/contracts'
+import { toStoreError } from './store-error.js'
+
+const BUSY_WAIT_MS = 5_000
+// Kept as text, so that bundles need no further file. It has no connection to anything but the file.
+const READ = `
+const { parentPort, workerData } = require('node:worker_threads')
+const Database = require(workerData.engine)
+const statements = new Map()
+let database
+parentPort.on('message', ({ id, sql, parameters }) => {
+  try {
+    database ??= new Database(workerData.path, { readonly: true, timeout: ${BUSY_WAIT_MS} })
+    if (!statements.has(sql)) statements.set(sql, database.prepare(sql).pluck())
+    parentPort.postMessage({ id, values: statements.get(sql).all(...parameters) })
+  } catch (error) {
+    parentPort.postMessage({ id, code: error.code, message: error.message })
+  }
+})
+`
+
+type Answer =
+  | { readonly id: number; readonly values: number[] }
+  | { readonly id: number; readonly code: string; readonly message: string }
+
+interface Question {
+  readonly resolve: (values: number[]) => void
+  readonly reject: (error: HermesError) => void
+}
+
+/** Runs queries that may take long in a thread with a connection of its own, which starts with the first. It keeps no process alive. */
+export class ReaderThread {
+  readonly #path: string
+  readonly #open = new Map<number, Question>()
+  #worker: Worker | null = null
+  #last = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** The first column of what `sql` gives. Rejects with `store.*`. */
+  numbers(sql: string, parameters: readonly (string | number)[]): Promise<number[]> {
+    this.#worker ??= this.#start()
+    const worker = this.#worker
+    const id = ++this.#last
+    return new Promise((resolve, reject) => {
+      this.#open.set(id, { resolve, reject })
+      worker.ref()
+      worker.postMessage({ id, sql, parameters })
+    })
+  }
+
+  /** Questions that are open are given up with `store.closed`. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+    this.#giveUp(new HermesError(`The store ${this.#path} is closed.`, { code: 'store.closed' }))
+  }
+
+  #start(): Worker {
+    const engine = createRequire(import.meta.url).resolve('better-sqlite3')
+    const worker = new Worker(READ, { eval: true, workerData: { engine, path: this.#path } })
+    worker.on('message', (answer: Answer) => this.#take(answer))
+    worker.on('error', (error) => this.#giveUp(toStoreError(error, this.#path)))
+    worker.unref()
+    return worker
+  }
+
+  #take(answer: Answer): void {
+    const question = this.#open.get(answer.id)
+    this.#open.delete(answer.id)
+    if (this.#open.size === 0) this.#worker?.unref()
+    if ('values' in answer) question?.resolve(answer.values)
+    else question?.reject(toStoreError(Object.assign(new Error(answer.message), { code: answer.code }), this.#path))
+  }
+
+  #giveUp(error: HermesError): void {
+    this.#worker = null
+    for (const { reject } of this.#open.values()) reject(error)
+    this.#open.clear()
+  }
+}
