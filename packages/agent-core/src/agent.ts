@@ -27,6 +27,7 @@ import { type AgentHooks, observe } from './hooks.js'
 import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import { createMemoryStore } from './memory-store.js'
 import { PauseGate } from './pause.js'
+import { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import { type RunInput, run } from './run.js'
 import {
@@ -104,6 +105,11 @@ export interface Agent {
   run(input: RunInput, options?: { readonly signal?: AbortSignal }): Run
   /** A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. */
   steer(text: string): Promise<'delivered' | 'queued'>
+  /**
+   * Holds the run under way, or the next one, before its next model call, until the function that is returned is called; what is being
+   * done is done first. Of several that hold it the last lets it go on. An interrupt ends a run that is held.
+   */
+  pause(): () => void
   /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
   interrupt(reason?: string): void
   /**
@@ -172,6 +178,7 @@ function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'no
     }),
     activity: new ActivityTracker(() => clock.now()),
     steering: new SteerQueue(),
+    gate: new PauseGate(),
   }
 }
 
@@ -260,7 +267,9 @@ class CoreAgent implements Agent {
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
   async #queueSteering({ steering, session, logger }: AgentParts, count?: number): Promise<void> {
-    for (const { text, origin, settle } of steering.take(count)) {
+    for (const { text, origin, letter, settle } of steering.take(count)) {
+      // A letter waits in its box, from where the next run takes it.
+      if (letter !== undefined) continue
       const data: JsonObject = origin === 'reminder' ? { text, origin } : { text }
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
@@ -343,6 +352,10 @@ class CoreAgent implements Agent {
 
   interrupt(reason = 'interrupted'): void {
     this.#active?.abort(new DOMException(reason, 'AbortError'))
+  }
+
+  pause(): () => void {
+    return this.#parts.gate.hold()
   }
 
   activity(): Activity {

@@ -61,6 +61,6 @@ function mergeDeltas(last: AgentEvent, next: AgentEvent): AgentEvent | null {
   if (last.type === 'message-delta' || last.type === 'reasoning-delta') {
     if (next.type === last.type && next.messageId === last.messageId) return { ...last, text: last.text + next.text }
   }
-  if (last.type === 'tool-progress' && next.type === 'tool-progress' && next.callId === last.callId) return next
-  return null
+  if (last.type !== 'tool-progress' || next.type !== 'tool-progress') return null
+  return next.callId === last.callId && next.source === last.source ? next : null
 }

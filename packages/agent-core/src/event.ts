@@ -2,7 +2,7 @@ import type { ErrorDetails, JsonObject, JsonValue } from '@hermes/contracts'
 import type { AssistantMessage, ToolResultPart, Usage } from '@hermes/contracts/conversation'
 import type { ErrorReason, RetryRemedy } from '@hermes/contracts/model'
 import type { ApprovalOutcome, ApprovalQuestion } from '@hermes/contracts/policy'
-import type { Answer, Question } from '@hermes/contracts/tool'
+import type { Answer, ProgressAbout, Question } from '@hermes/contracts/tool'
 
 /** How a run ended. `parked`: approvals are unanswered; answer them and `run({ resume: true })`. `stopped`: a limit was reached. */
 export type RunStatus = 'completed' | 'interrupted' | 'parked' | 'stopped' | 'failed'
@@ -46,7 +46,7 @@ export type AgentEventBody =
       readonly summary: string
       readonly icon: string
     }
-  | { readonly type: 'tool-progress'; readonly callId: string; readonly text: string }
+  | ({ readonly type: 'tool-progress'; readonly callId: string; readonly text: string } & ProgressAbout)
   | {
       readonly type: 'tool-end'
       readonly callId: string

@@ -1,8 +1,11 @@
 export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
 export { childInstructions } from './delegation/child-prompt.js'
+export type { ChildInfo } from './delegation/child-node.js'
+export { type Children, ChildTree } from './delegation/child-tree.js'
 export {
   BLOCKED_FOR_CHILDREN,
   type Child,
+  type ChildPlace,
   type ChildResult,
   type ChildTask,
   DEFAULT_DELEGATION_LIMITS,

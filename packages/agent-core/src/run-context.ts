@@ -4,11 +4,14 @@ import type { FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
+import type { Letter } from '@hermes/contracts/store'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
 import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
+import { letterPart } from './mail.js'
+import type { PauseGate } from './pause.js'
 import type { SessionLog } from './session.js'
 import { letterPart } from './mail.js'
 import type { PauseGate } from './pause.js'
@@ -38,6 +41,7 @@ export interface AgentParts {
   readonly session: SessionLog
   readonly activity: ActivityTracker
   readonly steering: SteerQueue
+  readonly gate: PauseGate
   /** Takes a tool's word after its call; `null` where nobody would read it. */
   readonly notify: ((notice: string | (() => string | null)) => void) | null
 }
@@ -97,8 +101,10 @@ export class ActivityTracker {
 /** A note for the model that waits to be carried. */
 export interface WaitingNote {
   readonly text: string
-  /** `steer` from the user, `reminder` from a tool. */
-  readonly origin: 'steer' | 'reminder'
+  /** `steer` from the user, the others from a tool. */
+  readonly origin: 'steer' | 'reminder' | 'external'
+  /** Key of the letter it says, which is to be taken with it. */
+  readonly letter?: string
   /** To be called once it is durable. */
   readonly settle: (how: 'delivered' | 'queued') => void
 }
@@ -117,21 +123,28 @@ export class SteerQueue {
     this.#waiting.push({ text, origin: 'reminder', settle: () => undefined })
   }
 
+  /** A letter that was delivered and could be carried now; nothing is lost when it is not. */
+  announce(letter: Letter, isTaken: () => boolean): void {
+    const { text, origin } = letterPart(letter)
+    const say = () => (isTaken() ? null : text)
+    this.#waiting.push({ text: say, origin, letter: letter.key, settle: () => undefined })
+  }
+
   /** How many notes wait. */
   get size(): number {
     return this.#waiting.length
   }
 
   /** Puts a note back in line that could not be stored. */
-  putBack({ text, origin, settle }: WaitingNote): void {
-    this.#waiting.unshift({ text: () => text, origin, settle })
+  putBack({ text, ...note }: WaitingNote): void {
+    this.#waiting.unshift({ ...note, text: () => text })
   }
 
   /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
   take(count = this.#waiting.length): readonly WaitingNote[] {
-    return this.#waiting.splice(0, count).flatMap(({ text, origin, settle }) => {
+    return this.#waiting.splice(0, count).flatMap(({ text, ...note }) => {
       const current = text()
-      return current === null ? [] : [{ text: current, origin, settle }]
+      return current === null ? [] : [{ ...note, text: current }]
     })
   }
 }

@@ -19,6 +19,7 @@ import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
+import { letterPart } from './mail.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 import { guidanceAfterSwitch } from './prompt/guidance.js'
 import { promptEntry } from './prompt/prompt-entry.js'
@@ -102,13 +103,15 @@ function tellOfHiddenTools(context: RunContext): void {
 /** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
 async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
   const entries: NewEntry[] = []
+  const letters = await context.session.letters()
   const queued = context.session.notesSince('steer.queued', 'steer.taken').map(queuedPart)
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const message = userMessage(queued, input)
+  const message = userMessage([...letters.map(letterPart), ...queued], input)
   if (message) entries.push({ type: 'message', message })
-  if (entries.length > 0) await context.session.append(...entries)
+  const taken = letters.map(({ key }) => key)
+  if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
 }
 
 function isResume(input: RunInput): input is { readonly resume: true } {
@@ -190,6 +193,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   let continuations = 0
   while (budget.consume()) {
     context.signal.throwIfAborted()
+    if (context.gate.isHeld) await waitWhileHeld(context)
     const turn = await askWithinWindow(context)
     progress.usage = addUsage(progress.usage, turn.usage)
     if (turn.hasCalls) {
@@ -212,6 +216,11 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
     }
   }
   return grace(context, progress)
+}
+
+async function waitWhileHeld({ activity, gate, signal }: RunContext): Promise<void> {
+  activity.set('waiting', 'paused')
+  await gate.open(signal)
 }
 
 function finished(progress: Progress, turn: ModelTurn): RunResult {

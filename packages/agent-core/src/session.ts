@@ -12,7 +12,7 @@ import {
   toolCalls,
   type Usage,
 } from '@hermes/contracts/conversation'
-import type { Lease, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { Lease, Letter, Mailbox, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
 import { type Prefix, PrefixWatch } from './prefix-break.js'
 
@@ -50,6 +50,9 @@ export class SessionLog {
   #usage = noUsage
   #compactions = 0
   #rewrites = 0
+  /** Made by this process, so that nothing can have arrived for it before its first run. */
+  #isNew = false
+  readonly #taken = new Set<string>()
   readonly #prefixes = new PrefixWatch()
 
   constructor(options: SessionLogOptions) {
@@ -73,7 +76,8 @@ export class SessionLog {
    */
   async open(onLeaseLost: (error: unknown) => void): Promise<void> {
     const { store, session } = this.#options
-    if (this.#lastSeq === 0 && !(await store.getSession(this.id))) await store.createSession(session)
+    this.#isNew = this.#lastSeq === 0 && !(await store.getSession(this.id))
+    if (this.#isNew) await store.createSession(session)
     this.#lease = await store.acquireLease(this.id, { owner: this.#options.owner })
     this.#remember(await store.entries(this.id, { afterSeq: this.#lastSeq }))
     const lease = this.#lease
@@ -97,12 +101,34 @@ export class SessionLog {
     return this.#options.redact
   }
 
+  /** Where word for later runs is left; `undefined` in a store that takes none. */
+  get mailbox(): Mailbox | undefined {
+    return this.#options.store.mailbox
+  }
+
+  /** What arrived while nobody ran the session. */
+  async letters(): Promise<readonly Letter[]> {
+    return this.#isNew || !this.mailbox ? [] : this.mailbox.waiting(this.id)
+  }
+
+  /** Whether this process put the letter into the log. */
+  hasTaken(key: string): boolean {
+    return this.#taken.has(key)
+  }
+
   /** Appends and returns the `seq` of the last entry, once all are durable. */
-  async append(...entries: readonly NewEntry[]): Promise<number> {
+  append(...entries: readonly NewEntry[]): Promise<number> {
+    return this.appendTaking([], ...entries)
+  }
+
+  /** The same for entries that say letters, which are taken in the same step. */
+  async appendTaking(letters: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
     const atMs = this.#options.clock.now()
-    const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs })
+    const take = letters.length > 0 ? { take: letters } : {}
+    const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
+    for (const key of letters) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
     return seqs.at(-1) ?? 0
   }

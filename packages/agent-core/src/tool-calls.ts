@@ -234,7 +234,11 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
-  const seq = await appendResult(context, ready.call, toolName, { ...kept, content: [...outcome.content, ...extra] })
+  const letters = steered.flatMap(({ letter }) => (letter === undefined ? [] : [letter]))
+  const seq = await appendResult(context, ready.call, toolName, {
+    outcome: { ...kept, content: [...outcome.content, ...extra] },
+    letters,
+  })
   for (const note of steered) note.settle('delivered')
   const { isError } = outcome
   const { redact } = context.session
@@ -266,7 +270,7 @@ function appendResult(
   context: RunContext,
   call: Pick<Call, 'id'>,
   toolName: string,
-  outcome: ToolOutcome,
+  { outcome, letters = [] }: { readonly outcome: ToolOutcome; readonly letters?: readonly string[] },
 ): Promise<number> {
   const message: ToolMessage = {
     role: 'tool',
@@ -276,7 +280,7 @@ function appendResult(
     ...(outcome.isError ? { isError: true } : {}),
     ...(outcome.data === undefined ? {} : { data: outcome.data }),
   }
-  return context.session.append({ type: 'message', message })
+  return context.session.appendTaking(letters, { type: 'message', message })
 }
 
 /** Answers open calls after an interrupt: what was started may have run, the rest did not. */
@@ -284,7 +288,7 @@ export async function answerInterrupted(context: RunContext, calls: readonly Cal
   const started = new Set(context.session.openCalls().flatMap((open) => (open.started ? [open.call.id] : [])))
   for (const call of calls) {
     const text = started.has(call.id) ? CUT_OFF : NOT_RUN
-    const seq = await appendResult(context, call, call.name, errorOutcome(text))
+    const seq = await appendResult(context, call, call.name, { outcome: errorOutcome(text) })
     const content = [{ type: 'text', text }] as const
     context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
   }

@@ -1,10 +1,12 @@
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
-import type { Answer, Question, ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
+import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
 import { observe } from './hooks.js'
+import { toolMail } from './mail.js'
 import type { RunContext } from './run-context.js'
+import { redactData } from './session.js'
 
 /** Thrown when an approval stays unanswered: the run parks, the call stays open. */
 export class ParkedApproval extends Error {
@@ -46,8 +48,18 @@ export function toolContext(
       return requireEnvironment(context)
     },
     permit: async (action) => takeGranted(granted, action) ?? requestPermit(context, callId, action),
-    progress: (text) => context.emit({ type: 'tool-progress', callId, text: session.redact(text) }),
+    progress: (text, { source, data } = {}) =>
+      context.emit({
+        type: 'tool-progress',
+        callId,
+        text: session.redact(text),
+        ...(source === undefined ? {} : { source }),
+        ...(data === undefined ? {} : { data: redactData(data, session.redact) as JsonObject }),
+      }),
     ...(context.notify ? { notify: context.notify } : {}),
+    get mail(): ToolMail | undefined {
+      return toolMail(context)
+    },
     ask: (question) => askUser(context, callId, question),
     ...more,
   }

@@ -103,6 +103,32 @@ export interface ToolState {
   scratch<T>(key: string, create: () => T): T
 }
 
+/** Where the progress of a call comes from, and its figures, for who shows it as more than a line. */
+export interface ProgressAbout {
+  /** Part of the call that is told of, such as one of several children; a newer word replaces an older one of the same source. */
+  readonly source?: string
+  readonly data?: JsonObject
+}
+
+/** Word for later runs of the session, durable and taken once; a run under way gets it with its next tool result. */
+export interface ToolMail {
+  /** What is to be said should this process end before `send`. Call it again at least every minute. `false` once it was delivered. */
+  hold(key: string, word: ToolWord): Promise<boolean>
+  /** Says it. `false` when something was said under `key` before. */
+  send(key: string, word: ToolWord): Promise<boolean>
+}
+
+/** One word of a tool to the model. */
+export interface ToolWord {
+  /** Dotted name of what it is about, for example `delegation.result`. */
+  readonly kind: string
+  readonly text: string
+  /** The text came from outside. */
+  readonly isExternal?: boolean
+  /** Plain facts kept with it; no model sees them. */
+  readonly data?: JsonObject
+}
+
 /** What a running call may use. */
 export interface ToolContext {
   /** Fires on interrupt; a tool stops soon after and may return what it has. */
@@ -118,13 +144,15 @@ export interface ToolContext {
    */
   permit(action: Action): Promise<Permit>
   /** Shows what the call is doing. Never reaches the model. */
-  progress(text: string): void
+  progress(text: string, about?: ProgressAbout): void
   /**
    * Tells the agent about something after the call has returned: the text rides on the next tool result, or leads the next message.
    * A function is asked just before that, and may answer `null` when there is nothing to tell any more; it must not throw. Missing
    * where nobody would get to read it.
    */
   readonly notify?: ((notice: string | (() => string | null)) => void) | undefined
+  /** Like `notify`, and it outlives the process. Missing where nobody would get to read it. */
+  readonly mail?: ToolMail | undefined
   ask(question: Question): Promise<Answer>
   readonly state: ToolState
   /** Missing where a call must not call others: in a call that another one made. */

@@ -1,9 +1,11 @@
-import { type Clock, errorLine } from '@hermes/contracts'
-import { addUsage, type Entry, noUsage, type Usage } from '@hermes/contracts/conversation'
-import type { JsonSchema } from '@hermes/contracts/tool'
+import { type Clock, errorLine, type JsonObject } from '@hermes/contracts'
+import { addUsage, type Entry } from '@hermes/contracts/conversation'
+import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
 import type { RunResult } from '../event.js'
+import type { ChildNode } from './child-node.js'
 import { taskMessage } from './child-prompt.js'
+import type { ChildTree } from './child-tree.js'
 import { type Child, type ChildResult, type ChildTask, type Delegation, roleAt } from './delegation.js'
 import { mendRequest, readStructured } from './structured-answer.js'
 import { watchChild } from './watch-child.js'
@@ -11,56 +13,75 @@ import { watchChild } from './watch-child.js'
 /** What a call of delegation works with. */
 export interface DelegateOptions {
   readonly delegation: Delegation
+  readonly tree: ChildTree
   /** Abort interrupts all children; each still gives a result. */
   readonly signal: AbortSignal
   /** Told what children do, a line each. */
-  readonly progress: (text: string) => void
+  readonly progress: (text: string, about: ProgressAbout) => void
   readonly clock: Clock
   /** What the last message of each child has to be. */
   readonly outputSchema?: JsonSchema
+  /** Nobody waits for the children. Default `false`. */
+  readonly isBackground?: boolean
+  /** Called at least every 30 s while a child runs. */
+  readonly onBeat?: () => void
+  /** Told of the result before the tree shows that the task has ended. Must not throw. */
+  readonly onResult?: (result: ChildResult) => Promise<void>
+}
+
+/** Puts tasks into the tree, in their order, with the role that the depth allows. */
+export function announce(tasks: readonly ChildTask[], options: DelegateOptions): readonly ChildNode[] {
+  const { delegation, tree, isBackground = false } = options
+  const { depth, limits, agentPath = ['root'] } = delegation
+  return tasks.map((task) => tree.add(agentPath, { ...task, role: roleAt(depth + 1, task.role, limits) }, isBackground))
 }
 
 /** Runs a child for each task, side by side, and waits for all. Never rejects: what goes wrong with one is its result. */
 export function delegate(tasks: readonly ChildTask[], options: DelegateOptions): Promise<readonly ChildResult[]> {
-  const { delegation } = options
+  const label = (node: ChildNode, index: number): DelegateOptions['progress'] => {
+    const prefix = tasks.length === 1 ? '' : `${index + 1}: `
+    return (text, about) => options.progress(`${prefix}${text}`, { ...about, source: node.id })
+  }
   return Promise.all(
-    tasks.map((task, index) => {
-      const role = roleAt(delegation.depth + 1, task.role, delegation.limits)
-      const progress = (text: string) => options.progress(tasks.length === 1 ? text : `${index + 1}: ${text}`)
-      return runTask({ ...task, role }, { ...options, progress })
-    }),
+    announce(tasks, options).map((node, index) => runTask(node, { ...options, progress: label(node, index) })),
   )
 }
 
-async function runTask(task: ChildTask, options: DelegateOptions): Promise<ChildResult> {
-  const { delegation, clock, signal } = options
-  const startedMs = clock.now()
+/** Runs one announced task to its end, once there is room for it. Never rejects. */
+export async function runTask(node: ChildNode, options: DelegateOptions): Promise<ChildResult> {
+  const { delegation, tree, clock } = options
+  const signal = AbortSignal.any([options.signal, node.stopped.signal])
   let child: Child | null = null
+  let leave: () => void = () => undefined
+  let outcome: Outcome
   try {
-    signal.throwIfAborted()
-    child = await delegation.createChild(task)
-    const outcome = await converse(child.agent, task, options)
-    return { ...outcome, ...factsOf(child.agent), durationMs: clock.now() - startedMs }
+    leave = await tree.slot(delegation.agentPath ?? ['root'], delegation.limits.maxChildren, signal)
+    child = await delegation.createChild(node.task, { agentPath: node.path })
+    tree.attach(node, child.agent)
+    outcome = await converse(child.agent, node, { ...options, signal })
   } catch (error) {
-    const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, isTainted: false }
-    const status = signal.aborted ? 'interrupted' : 'failed'
-    const durationMs = clock.now() - startedMs
-    return { status, answer: '', problem: errorLine(error), ...facts, ...tokensOf(noUsage), durationMs }
-  } finally {
-    await child?.close().catch(() => undefined)
+    const problem = node.stopReason ?? errorLine(error)
+    outcome = { status: signal.aborted ? 'interrupted' : 'failed', answer: '', problem }
   }
+  const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, isTainted: false }
+  await child?.close().catch(() => undefined)
+  const result = { ...outcome, ...facts, usage: node.total, durationMs: clock.now() - node.startedAtMs }
+  await options.onResult?.(result)
+  tree.end(node, result)
+  leave()
+  return result
 }
 
-type Outcome = Pick<ChildResult, 'status' | 'answer' | 'output' | 'problem' | 'inputTokens' | 'outputTokens'>
+type Outcome = Pick<ChildResult, 'status' | 'answer' | 'output' | 'problem'>
 
-async function converse(agent: Agent, task: ChildTask, options: DelegateOptions): Promise<Outcome> {
+async function converse(agent: Agent, node: ChildNode, options: DelegateOptions): Promise<Outcome> {
   const { outputSchema } = options
-  const first = await turn(agent, taskMessage(task, outputSchema), options)
+  const first = await turn(agent, taskMessage(node.task, outputSchema), { ...options, node })
   if (outputSchema === undefined || first.status !== 'completed') return toOutcome(first, options)
   const read = await readStructured(first.text, outputSchema)
   if (read.type === 'fits') return { ...toOutcome(first, options), output: read.output }
-  const second = await turn(agent, mendRequest(read.problem), options)
-  const both = { ...second, text: second.text || first.text, usage: addUsage(first.usage, second.usage) }
+  const second = await turn(agent, mendRequest(read.problem), { ...options, node })
+  const both = { ...second, text: second.text || first.text }
   const again = await readStructured(second.text, outputSchema)
   return again.type === 'fits'
     ? { ...toOutcome(both, options), output: again.output }
@@ -71,29 +92,56 @@ interface Turn {
   readonly status: ChildResult['status']
   readonly text: string
   readonly problem?: string
-  readonly usage: Usage
 }
 
-async function turn(agent: Agent, message: string, { clock, signal, progress }: DelegateOptions): Promise<Turn> {
-  const watch = watchChild(agent, clock)
-  try {
+async function turn(
+  agent: Agent,
+  message: string,
+  { node, tree, clock, signal, progress, onBeat }: DelegateOptions & { readonly node: ChildNode },
+): Promise<Turn> {
+  const watch = watchChild(agent, { clock, signal }, () => {
+    onBeat?.()
+    tree.changed(node)
+  })
+  const follow = async (): Promise<Turn> => {
     const run = agent.run(message, { signal })
-    for await (const event of run) if (event.type === 'tool-start') progress(event.summary || event.toolName)
-    return { ...toTurn(await run.result), ...(watch.stale() === null ? {} : { problem: watch.stale()! }) }
+    for await (const event of run) {
+      if (event.type === 'usage-update') node.usage = addUsage(node.usage, event.usage)
+      if (event.type !== 'tool-start') continue
+      progress(event.summary || event.toolName, { data: { child: progressOf(tree, node) } })
+      tree.changed(node)
+    }
+    return toTurn(await run.result)
+  }
+  try {
+    const ended = await Promise.race([follow(), watch.abandoned])
+    const problem = watch.stale() ?? node.stopReason
+    return { ...(ended ?? UNENDING), ...(problem === null ? {} : { problem }) }
   } finally {
     watch.stop()
   }
 }
 
-/** Nobody comes back to a child, so one that waits for an approval has failed. */
-function toTurn({ status, text, error, usage }: RunResult): Turn {
-  if (status === 'parked') return { status: 'failed', text, usage, problem: 'It needed an approval that nobody gave.' }
-  return { status, text, usage, ...(error ? { problem: error.message } : {}) }
+/** It was told to end and does not: whoever waits for it goes on without. */
+const UNENDING: Turn = { status: 'interrupted', text: '', problem: 'It did not end when it was told to.' }
+
+/** A child as events show it. */
+function progressOf(tree: ChildTree, node: ChildNode): JsonObject {
+  const { id, goal, state, sessionId, modelCalls, toolCalls, usage } = tree.info(node)
+  const { inputTokens: input_tokens, outputTokens: output_tokens } = usage
+  const counts = { model_calls: modelCalls, tool_calls: toolCalls, input_tokens, output_tokens }
+  return { id, goal, state, session_id: sessionId, ...counts }
 }
 
-function toOutcome({ status, text, problem, usage }: Turn, { delegation }: DelegateOptions): Outcome {
+/** Nobody comes back to a child, so one that waits for an approval has failed. */
+function toTurn({ status, text, error }: RunResult): Turn {
+  if (status === 'parked') return { status: 'failed', text, problem: 'It needed an approval that nobody gave.' }
+  return { status, text, ...(error ? { problem: error.message } : {}) }
+}
+
+function toOutcome({ status, text, problem }: Turn, { delegation }: DelegateOptions): Outcome {
   const answer = cut(text.trim(), delegation.limits.maxAnswerChars)
-  return { status, answer, ...tokensOf(usage), ...(problem === undefined ? {} : { problem }) }
+  return { status, answer, ...(problem === undefined ? {} : { problem }) }
 }
 
 function cut(text: string, limit: number): string {
@@ -101,10 +149,6 @@ function cut(text: string, limit: number): string {
   const half = Math.floor(limit / 2)
   const left = text.length - 2 * half
   return `${text.slice(0, half).toWellFormed()}\n[… ${left} characters left out …]\n${text.slice(-half).toWellFormed()}`
-}
-
-function tokensOf({ inputTokens, outputTokens }: Usage) {
-  return { inputTokens, outputTokens }
 }
 
 function factsOf(agent: Agent): Pick<ChildResult, 'sessionId' | 'toolCalls' | 'isTainted'> {

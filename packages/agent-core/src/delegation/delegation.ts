@@ -1,5 +1,7 @@
 import type { JsonObject } from '@hermes/contracts'
+import type { Usage } from '@hermes/contracts/conversation'
 import type { Agent } from '../agent.js'
+import type { ChildTree } from './child-tree.js'
 
 /** A task for a fresh agent. */
 export interface ChildTask {
@@ -24,6 +26,14 @@ export interface DelegationLimits {
 
 export const DEFAULT_DELEGATION_LIMITS: DelegationLimits = { maxChildren: 3, maxDepth: 1, maxAnswerChars: 24_000 }
 
+/** Where a child is put. */
+export interface ChildPlace {
+  /** Root agent first; the child itself last. */
+  readonly agentPath: readonly string[]
+  /** Where it works. Absolute. Default: where its parent does. */
+  readonly cwd?: string
+}
+
 /** An agent made for one task. */
 export interface Child {
   readonly agent: Agent
@@ -36,8 +46,12 @@ export interface Delegation {
   readonly limits: DelegationLimits
   /** Of the agent that hands out: 0 for the one a person talks to. */
   readonly depth: number
+  /** Of the agent that hands out. Default `['root']`. */
+  readonly agentPath?: readonly string[]
+  /** Where tasks are listed and can be ended, paused and told something. Default: one of each tool's own that nobody sees. */
+  readonly tree?: ChildTree
   /** Makes a child; `role` is what the depth allows. */
-  createChild(task: ChildTask): Promise<Child>
+  createChild(task: ChildTask, place: ChildPlace): Promise<Child>
 }
 
 /** What became of one task. There is one for each, in the order of the tasks. */
@@ -52,8 +66,8 @@ export interface ChildResult {
   readonly sessionId: string | null
   readonly toolCalls: number
   readonly durationMs: number
-  readonly inputTokens: number
-  readonly outputTokens: number
+  /** Of its own and of what it handed on. */
+  readonly usage: Usage
   /** Whether text from outside went into it. */
   readonly isTainted: boolean
 }

@@ -1,8 +1,14 @@
 import { type Clock, systemClock } from '@hermes/contracts'
 import { defineTool, type JsonSchema, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
+import { delegateInBackground, type Handle } from '../delegation/background.js'
+import { ChildTree } from '../delegation/child-tree.js'
 import { delegate } from '../delegation/delegate.js'
 import type { ChildResult, ChildTask, Delegation } from '../delegation/delegation.js'
+import { describeResult, resultData } from '../delegation/describe-result.js'
+
+/** Tasks of one agent that run or wait for their turn. */
+const MAX_UNFINISHED = 50
 
 const task = {
   goal: { type: 'string' },
@@ -36,6 +42,7 @@ export interface AgentCoreToolServices {
 /** Hands tasks to fresh agents and gives back their answers. */
 export const createDelegateTaskTool = ({ delegation, clock = systemClock }: AgentCoreToolServices) => {
   const limit = delegation?.limits.maxChildren ?? 0
+  const tree = delegation?.tree ?? new ChildTree({ clock })
   return defineTool<FromSchema<typeof parameters>>({
     name: 'delegate_task',
     toolset: 'delegation',
@@ -48,14 +55,17 @@ It knows only what you write in goal and context. output_schema, a JSON Schema, 
     concurrency: 'exclusive',
     icon: '🪄',
     summarize: ({ goal, tasks }) => (tasks ? `delegate ${tasks.length} tasks` : `delegate: ${goal ?? ''}`),
-    async execute(args, { signal, progress }) {
+    async execute(args, { signal, progress, mail }) {
       if (!delegation) return { isError: true, text: 'Tasks cannot be delegated here. Do it yourself.' }
       const tasks = toTasks(args)
-      const problem = problemOf(tasks, limit)
+      const problem = problemOf(tasks, limit) ?? crowded(tree.unfinished(delegation.agentPath ?? ['root']).length)
       if (problem !== null) return { isError: true, text: problem }
       const outputSchema = args.output_schema as JsonSchema | undefined
       const schema = outputSchema === undefined ? {} : { outputSchema }
-      return render(await delegate(tasks, { delegation, signal, progress, clock, ...schema }))
+      const options = { delegation, tree, clock, ...schema }
+      if (args.background && mail) return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
+      const note = args.background ? 'Nothing runs in the background here, so this was waited for.' : ''
+      return render(await delegate(tasks, { ...options, signal, progress }), note)
     },
   })
 }
@@ -77,24 +87,27 @@ function problemOf(tasks: readonly ChildTask[], limit: number): string | null {
   return `${tasks.length} tasks are more than the ${limit} that run at a time. Send ${limit} now and the rest after them.`
 }
 
-function render(results: readonly ChildResult[]): ToolResult {
-  const blocks = results.map((result, index) => {
-    const title = results.length === 1 ? 'The task' : `Task ${index + 1}`
-    const took = `${Math.round(result.durationMs / 1000)} s, ${result.toolCalls} tool calls`
-    const problem = result.problem === undefined ? '' : ` ${result.problem}`
-    return `${title} ${result.status} (${took}).${problem}\n${result.answer || '(no answer)'}`
-  })
+function crowded(unfinished: number): string | null {
+  if (unfinished < MAX_UNFINISHED) return null
+  return `${unfinished} tasks are under way. Wait for results before you hand out more.`
+}
+
+function render(results: readonly ChildResult[], note = ''): ToolResult {
+  const blocks = results.map((result, index) =>
+    describeResult(results.length === 1 ? 'The task' : `Task ${index + 1}`, result),
+  )
   return {
-    data: results.map(({ isTainted: _, sessionId, toolCalls, durationMs, inputTokens, outputTokens, ...result }) => ({
-      ...result,
-      session_id: sessionId,
-      tool_calls: toolCalls,
-      duration_ms: durationMs,
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-    })),
-    text: blocks.join('\n\n'),
+    data: results.map(resultData),
+    text: [...blocks, note].filter((block) => block !== '').join('\n\n'),
     external: results.some((result) => result.isTainted),
     isError: results.every(({ status }) => status === 'failed' || status === 'interrupted'),
+  }
+}
+
+function renderHandles(handles: readonly Handle[]): ToolResult {
+  const names = handles.map(({ handle }) => handle).join(', ')
+  return {
+    data: handles.map(({ handle, node }) => ({ handle, goal: node.task.goal, status: 'running' })),
+    text: `Started in the background: ${names}. Each result will come to you by itself, once. Go on with other work, or end your turn.`,
   }
 }

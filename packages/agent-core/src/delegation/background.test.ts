@@ -1,0 +1,108 @@
+import { createToolRegistry } from '@hermes/registry'
+import { createFakeClock } from '@hermes/testkit'
+import { describe, expect, it } from 'vitest'
+import { createAgent, createMemoryStore } from '../index.js'
+import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { createDelegateTaskTool } from '../tools/index.js'
+import { ChildTree } from './child-tree.js'
+import type { Delegation } from './delegation.js'
+
+const HAND_OUT: ScriptedTurn = {
+  calls: [['d', 'delegate_task', { tasks: [{ goal: 'count' }], background: true }]],
+}
+
+/** A parent with one child in the background, whose model waits until it is let go. */
+function setUp(turns: readonly ScriptedTurn[], options: { readonly notices?: boolean } = {}) {
+  const clock = createFakeClock(0)
+  const store = createMemoryStore({ clock })
+  const tree = new ChildTree({ clock })
+  const open = Promise.withResolvers<string>()
+  const child = scriptedModel([
+    async function* (_, signal) {
+      signal!.addEventListener('abort', () => open.reject(signal!.reason))
+      yield finish(await open.promise)
+    },
+  ])
+  const delegation: Delegation = {
+    limits: { maxChildren: 3, maxDepth: 1, maxAnswerChars: 1_000 },
+    depth: 0,
+    tree,
+    createChild: async () => ({ agent: createAgent({ model: child, clock }), close: async () => undefined }),
+  }
+  const model = scriptedModel(turns)
+  const wait = { name: 'wait', toolset: 't', description: 'w', parameters: { type: 'object' } } as const
+  const tools = createToolRegistry({
+    tools: [
+      createDelegateTaskTool({ delegation, clock }),
+      {
+        ...wait,
+        execute: async () => {
+          open.resolve('It is 3.')
+          await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+          return 'waited'
+        },
+      },
+    ],
+  })
+  const agent = createAgent({ model, tools, store, clock, ...options })
+  const said = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
+  return { agent, store, model, tree, open, said }
+}
+
+describe('a task in the background', () => {
+  it('gives a handle at once, and its result with the next message, once', async () => {
+    const { agent, store, tree, open, said } = setUp([
+      HAND_OUT,
+      { text: 'Started.' },
+      { text: 'Three.' },
+      { text: '…' },
+    ])
+    expect(await agent.run('Go.').result).toMatchObject({ status: 'completed', text: 'Started.' })
+    expect(said(1)).toMatch(/Started in the background: task-[0-9a-f]{6}\. Each result will come to you by itself/)
+    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+    open.resolve('It is 3.')
+    await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+    expect(await store.mailbox!.waiting(agent.sessionId)).toHaveLength(1)
+    await agent.run('And?').result
+    expect(said(2)).toMatch(/Background task task-[0-9a-f]{6} \(count\) completed .*It is 3\..*And\?/)
+    await agent.run('Again?').result
+    expect(said(3)).not.toContain('Background task')
+    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+  })
+
+  it('gives its result without a message when the agent is asked to go on', async () => {
+    const { agent, tree, open, said } = setUp([HAND_OUT, { text: 'Started.' }, { text: 'Three.' }])
+    await agent.run('Go.').result
+    open.resolve('It is 3.')
+    await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+    expect(await agent.run({ resume: true }).result).toMatchObject({ text: 'Three.' })
+    expect(said(2)).toContain('It is 3.')
+    // Nothing new: nobody is asked.
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Three.' })
+  })
+
+  it('gives its result with a tool result of the run under way', async () => {
+    const { agent, store, said } = setUp([HAND_OUT, { calls: [['w', 'wait', {}]] }, { text: 'Three.' }])
+    expect(await agent.run('Go.').result).toMatchObject({ text: 'Three.' })
+    expect(said(2)).toMatch(/waited.*Background task task-[0-9a-f]{6} \(count\) completed/)
+    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+  })
+
+  it('outlives an interrupt of its parent, and ends with the tree', async () => {
+    const { agent, store, tree } = setUp([HAND_OUT, { text: 'Started.' }])
+    await agent.run('Go.').result
+    agent.interrupt()
+    expect(tree.list()).toMatchObject([{ state: 'running', isBackground: true }])
+    await tree.close(5_000)
+    expect(await store.mailbox!.waiting(agent.sessionId)).toMatchObject([
+      { kind: 'delegation.result', body: { text: expect.stringMatching(/interrupted .* Hermes was closed\./) } },
+    ])
+  })
+
+  it('is waited for where nobody would hear of it later', async () => {
+    const { agent, open, said } = setUp([HAND_OUT, { text: 'Three.' }], { notices: false })
+    open.resolve('It is 3.')
+    await agent.run('Go.').result
+    expect(said(1)).toContain('It is 3.\\n\\nNothing runs in the background here, so this was waited for.')
+  })
+})

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import type { ToolMail, ToolWord } from '@hermes/contracts/tool'
+import type { ChildNode } from './child-node.js'
+import { announce, type DelegateOptions, runTask } from './delegate.js'
+import type { ChildResult, ChildTask } from './delegation.js'
+import { describeResult, resultData } from './describe-result.js'
+
+const KIND = 'delegation.result'
+const SHOWN_GOAL_CHARS = 80
+
+/** A task under way that nobody waits for. */
+export interface Handle {
+  /** How the model knows its result again. */
+  readonly handle: string
+  readonly node: ChildNode
+}
+
+/** Options of {@link delegateInBackground}. */
+export interface BackgroundOptions extends Omit<DelegateOptions, 'signal' | 'progress' | 'isBackground' | 'onBeat'> {
+  readonly mail: ToolMail
+}
+
+/**
+ * Starts a child for each task and returns. Each gives exactly one durable word: its result, or, when the process ends first, that it was
+ * interrupted. That word is on disk before this resolves, so no end of the process loses it.
+ */
+export async function delegateInBackground(
+  tasks: readonly ChildTask[],
+  options: BackgroundOptions,
+): Promise<readonly Handle[]> {
+  const { mail, tree } = options
+  const handles = tasks.map(() => `task-${randomBytes(3).toString('hex')}`)
+  for (const [index, handle] of handles.entries()) await mail.hold(handle, orphaned(handle, tasks[index]!.goal, null))
+  const quiet = { signal: new AbortController().signal, progress: () => undefined, isBackground: true }
+  const nodes = announce(tasks, { ...options, ...quiet })
+  return nodes.map((node, index) => {
+    const handle = handles[index]!
+    tree.track(work(handle, node, { ...options, ...quiet }))
+    return { handle, node }
+  })
+}
+
+async function work(handle: string, node: ChildNode, options: DelegateOptions & BackgroundOptions): Promise<void> {
+  const { mail } = options
+  let isOver = false
+  const hold = () => {
+    // Where the store cannot be written now, what it holds already still stands.
+    if (!isOver) mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
+  }
+  await runTask(node, {
+    ...options,
+    onBeat: hold,
+    onResult: async (result) => {
+      isOver = true
+      await mail.send(handle, word(handle, node, result)).catch(() => undefined)
+    },
+  })
+}
+
+function word(handle: string, node: ChildNode, result: ChildResult): ToolWord {
+  const text = `[${describeResult(`Background task ${handle} (${shortGoal(node.task.goal)})`, result)}]`
+  return { kind: KIND, text, isExternal: result.isTainted, data: { handle, result: resultData(result) } }
+}
+
+function orphaned(handle: string, goal: string, sessionId: string | null): ToolWord {
+  const where = sessionId === null ? 'It had not begun.' : `What it did is in session ${sessionId}; nothing was undone.`
+  const text = `[Background task ${handle} (${shortGoal(goal)}) was interrupted: Hermes ended before it did. ${where} Hand it out again if it is still needed.]`
+  const data = { handle, result: { status: 'interrupted', session_id: sessionId } }
+  return { kind: KIND, text, data }
+}
+
+function shortGoal(goal: string): string {
+  const line = goal.trim().split('\n')[0]!
+  return line.length > SHOWN_GOAL_CHARS ? `${line.slice(0, SHOWN_GOAL_CHARS).toWellFormed()}…` : line
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from '@hermes/contracts'
+import type { ChildResult } from './delegation.js'
+
+/** A result as the model reads it; `title` says of which task. */
+export function describeResult(title: string, { status, answer, problem, durationMs, toolCalls }: ChildResult): string {
+  const took = `${Math.round(durationMs / 1000)} s, ${toolCalls} tool calls`
+  return `${title} ${status} (${took}).${problem === undefined ? '' : ` ${problem}`}\n${answer || '(no answer)'}`
+}
+
+/** A result as programs read it. */
+export function resultData({
+  isTainted: _,
+  sessionId,
+  toolCalls,
+  durationMs,
+  usage,
+  ...result
+}: ChildResult): JsonObject {
+  return {
+    ...result,
+    session_id: sessionId,
+    tool_calls: toolCalls,
+    duration_ms: durationMs,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: usage.costUsd,
+  }
+}

@@ -1,0 +1,35 @@
+/** Holds a run before its next model call. Several may hold it at once; it goes on when all have let go. */
+export class PauseGate {
+  readonly #holds = new Set<symbol>()
+  #waiting: (() => void)[] = []
+
+  get isHeld(): boolean {
+    return this.#holds.size > 0
+  }
+
+  /** Returns how to let go. */
+  hold(): () => void {
+    const hold = Symbol('hold')
+    this.#holds.add(hold)
+    return () => {
+      this.#holds.delete(hold)
+      if (this.isHeld) return
+      for (const goOn of this.#waiting.splice(0)) goOn()
+    }
+  }
+
+  /** Resolves once nobody holds the run. Abort rejects with its reason. */
+  async open(signal: AbortSignal): Promise<void> {
+    while (this.isHeld) {
+      signal.throwIfAborted()
+      await new Promise<void>((resolve, reject) => {
+        const abort = () => reject(signal.reason)
+        signal.addEventListener('abort', abort, { once: true })
+        this.#waiting.push(() => {
+          signal.removeEventListener('abort', abort)
+          resolve()
+        })
+      })
+    }
+  }
+}
