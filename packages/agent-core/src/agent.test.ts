@@ -551,6 +551,21 @@ describe('createAgent', () => {
     expect(reminded).toHaveLength(1)
     expect(reminded[0]).toMatchObject({ callId: 'c9' })
   })
+
+  it('points to the task list at the first error since it was written, and not at every one', async () => {
+    const todo = record('todo_write', {
+      keepsData: true,
+      execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
+    })
+    const fail = record('fail', { execute: () => ({ isError: true, text: 'no' }) })
+    const turns = ['a', 'b', 't', 'c'].map((id) => ({ calls: [[id, id === 't' ? 'todo_write' : 'fail', {}]] as const }))
+    const { agent, model } = setUp([{ calls: [['t0', 'todo_write', {}]] }, ...turns, { text: 'ok' }], {
+      tools: [todo, fail],
+    })
+    await agent.run('go').result
+    const pointed = model.requests.at(-1)!.messages.filter((message) => lastText([message]).includes('todo_read'))
+    expect(pointed.map((message) => message.role === 'tool' && message.callId)).toEqual(['a', 'c'])
+  })
 })
 
 function messagesOf(entries: readonly { readonly type: string }[]): Message[] {

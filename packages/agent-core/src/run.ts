@@ -22,6 +22,8 @@ import { modelTurn } from './model-turn.js'
 import { letterPart } from './mail.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 import { guidanceAfterSwitch } from './prompt/guidance.js'
+import type { ModelTurn, RunContext } from './run-context.js'
+import { surroundingsOf } from './surroundings/surroundings.js'
 import { promptEntry } from './prompt/prompt-entry.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
@@ -67,7 +69,8 @@ interface Progress {
 }
 
 async function begin(context: RunContext, input: RunInput): Promise<void> {
-  const { session, model } = context
+  const { session, model, environment } = context
+  if (environment) surroundingsOf(environment, session)
   const entries: NewEntry[] = []
   const current = session.model()
   if (current?.provider !== model.provider || current.model !== model.model) {

@@ -8,6 +8,7 @@ import type { RunContext } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
+import { type FinishedCall, resultNotes } from './surroundings/result-notes.js'
 import { todoReminder } from './todo-reminder.js'
 import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
@@ -222,7 +223,7 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 async function finalize(context: RunContext, ready: ReadyCall, { outcome, durationMs }: Executed): Promise<void> {
   const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
-  const reminder = todoReminder(context.session.state, toolName)
+  const reminder = todoReminder(context.session.state, { toolName, isError: outcome.isError })
   const steered = context.steering.take()
   const extra: TextPart[] = steered.map(({ text, origin }) => ({
     type: 'text',
@@ -232,6 +233,7 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
   const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
+  if (ready.type === 'ready') extra.push(...(await resultNotes(context, finishedCall(context, ready, durationMs))))
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const letters = steered.flatMap(({ letter }) => (letter === undefined ? [] : [letter]))
@@ -256,6 +258,15 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
     },
     seq,
   )
+}
+
+function finishedCall(
+  { clock }: RunContext,
+  { call, tool, args }: ReadyCall & { readonly type: 'ready' },
+  durationMs: number,
+): FinishedCall {
+  const endedAtMs = clock.now()
+  return { id: call.id, tool, args, startedAtMs: endedAtMs - durationMs, endedAtMs }
 }
 
 function repetition(

@@ -103,6 +103,14 @@ export interface ToolState {
   scratch<T>(key: string, create: () => T): T
 }
 
+/**
+ * The files a session read or wrote with its file tools: real path and the version it saw last, the newest ones at the end. Whoever reads
+ * or writes a file for the model notes it here, so that changes by others can be told. Gone when the process ends.
+ */
+export function seenFiles(state: ToolState): Map<string, string> {
+  return state.scratch('files.seen', () => new Map<string, string>())
+}
+
 /** Where the progress of a call comes from, and its figures, for who shows it as more than a line. */
 export interface ProgressAbout {
   /** Part of the call that is told of, such as one of several children; a newer word replaces an older one of the same source. */

@@ -11,6 +11,7 @@ export const createTodoReadTool = (_settings: ToolSettings = defaultToolSettings
   defineTool<FromSchema<typeof parameters>>({
     name: 'todo_read',
     toolset: 'todo',
+    keepsData: true,
     description: 'Read the task list, with counts and the number of calls since it was last updated.',
     parameters,
     effect: 'read',

@@ -1,4 +1,4 @@
-import type { ToolState } from '@hermes/contracts/tool'
+import { seenFiles, type ToolState } from '@hermes/contracts/tool'
 
 const LIMIT = 1000
 
@@ -17,12 +17,12 @@ export interface FileLedger {
 }
 
 /** The ledger of a session. */
-export const fileLedger = (state: ToolState): FileLedger => state.scratch('files', createFileLedger)
+export const fileLedger = (state: ToolState): FileLedger =>
+  state.scratch('files', () => createFileLedger(seenFiles(state)))
 
 /** An empty ledger that forgets the oldest of more than a thousand files. */
-function createFileLedger(): FileLedger {
+function createFileLedger(versions: Map<string, string>): FileLedger {
   const pages = new Map<string, { readonly version: string; readonly repeats: 0 | 1 }>()
-  const versions = new Map<string, string>()
   const failures = new Map<string, number>()
   return {
     repeats(page, version) {

@@ -1,0 +1,117 @@
+import { basename, join, relative } from 'node:path/posix'
+import type { Environment } from '@hermes/contracts/environment'
+import { seenFiles } from '@hermes/contracts/tool'
+import { blockedContext, isWithin, scanContext } from '@hermes/safety'
+import { cutHeadTail } from '../prompt/layers.js'
+import type { RunContext } from '../run-context.js'
+import { asTool, requestPermit } from '../tool-context.js'
+import type { Surroundings } from './surroundings.js'
+
+const HINT_FILES = ['.hermes.md', 'HERMES.md', 'AGENTS.md', 'agents.md', 'CLAUDE.md', 'claude.md', '.cursorrules']
+const HINT_CHARS = 8_000
+const MAX_HINT_BYTES = 64_000
+const MAX_HINTS = 4
+const WATCHED = 64
+const WATCHED_FAR = 8
+const NAMED = 10
+const NOISE =
+  /(?:^|\/)(?:\.git|\.hg|\.svn|node_modules|__pycache__|\.venv|venv|\.cache|\.idea|\.vscode)\/|\.(?:log|tmp|swp|pyc|lock)$|~$/
+
+/**
+ * The instructions that lie in folders entered for the first time, as text for the end of a result. Read with leave like any file,
+ * checked for injection; what is in the conversation already is not said again.
+ */
+export async function folderHints(
+  context: RunContext,
+  place: { readonly callId: string; readonly folders: readonly string[]; readonly root: string },
+): Promise<readonly string[]> {
+  const hints: string[] = []
+  for (const folder of place.folders) {
+    const path = await hintFile(context.environment!, folder)
+    const text = path === null ? null : await readHint(context, path, place)
+    if (text === null || text.trim() === '') continue
+    const name = relative(place.root, path!)
+    const hint = `[Instructions for work in ${relative(place.root, folder)}, from ${name}:]\n\n${checked(name, text)}`
+    if (!isSaid(context, hint)) hints.push(hint)
+    if (hints.length === MAX_HINTS) break
+  }
+  return hints
+}
+
+async function hintFile(environment: Environment, folder: string): Promise<string | null> {
+  const entries = await environment.list(folder).catch(() => null)
+  const names = new Set(entries?.filter(({ type }) => type === 'file' || type === 'link').map(({ name }) => name))
+  const name = HINT_FILES.find((candidate) => names.has(candidate))
+  return name === undefined ? null : join(folder, name)
+}
+
+/** `null` where there is no leave, and for what leads out of the workspace or is no text. */
+async function readHint(
+  context: RunContext,
+  path: string,
+  { callId, root }: { readonly callId: string; readonly root: string },
+): Promise<string | null> {
+  const environment = context.environment!
+  try {
+    const real = await environment.realpath(path)
+    if (!isWithin(real, await environment.realpath(root))) return null
+    await requestPermit(asTool(context, 'read_file'), callId, {
+      type: 'read',
+      path: real,
+      backend: environment.backend,
+    })
+    const bytes = await environment.read(real, { length: MAX_HINT_BYTES })
+    return bytes === null || bytes.includes(0) ? null : new TextDecoder().decode(bytes)
+  } catch {
+    context.signal.throwIfAborted()
+    return null
+  }
+}
+
+function checked(name: string, text: string): string {
+  const findings = scanContext(text)
+  return findings.length > 0 ? blockedContext(basename(name), findings) : cutHeadTail(text.trim(), HINT_CHARS)
+}
+
+/** A session that goes on in a new process was told before. */
+function isSaid({ session }: RunContext, hint: string): boolean {
+  return session.messages().some(({ content }) => content.some((part) => part.type === 'text' && part.text === hint))
+}
+
+/** A line on files that somebody else changed since the session saw them; each version is told once. */
+export async function changedFiles(context: RunContext, around: Surroundings): Promise<readonly string[]> {
+  const environment = context.environment!
+  const watched = [...seenFiles(context.session.state)]
+    .slice(around.isFar ? -WATCHED_FAR : -WATCHED)
+    .filter(([path]) => !NOISE.test(path))
+  const looks = await Promise.all(watched.map(([path, version]) => look(environment, around, { path, version })))
+  const changes = looks.filter((change) => change !== null)
+  if (changes.length === 0) return []
+  const names = changes
+    .slice(0, NAMED)
+    .map(({ path, isGone }) => `${nameOf(path, around.root)}${isGone ? ' (gone)' : ''}`)
+  const more = changes.length > NAMED ? ` and ${changes.length - NAMED} more` : ''
+  return [
+    `[Changed by somebody else since you last saw them: ${names.join(', ')}${more}. Read them again before you rely on them.]`,
+  ]
+}
+
+interface Change {
+  readonly path: string
+  readonly isGone: boolean
+}
+
+async function look(
+  environment: Environment,
+  around: Surroundings,
+  { path, version }: { readonly path: string; readonly version: string },
+): Promise<Change | null> {
+  const stat = await environment.stat(path).catch(() => undefined)
+  if (stat === undefined) return null
+  const now = stat?.version ?? null
+  if (now === version || (around.told.has(path) && around.told.get(path) === now)) return null
+  around.told.set(path, now)
+  return stat !== null && around.isOwn(stat.modifiedMs) ? null : { path, isGone: stat === null }
+}
+
+const nameOf = (path: string, root: string) => (isWithin(path, root) ? relative(root, path) : path)

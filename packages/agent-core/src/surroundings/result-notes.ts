@@ -1,0 +1,49 @@
+import { dirname } from 'node:path/posix'
+import type { TextPart } from '@hermes/contracts/conversation'
+import { seenFiles, type Tool } from '@hermes/contracts/tool'
+import type { RunContext } from '../run-context.js'
+import { planContext } from '../tool-context.js'
+import { surroundingsOf } from './surroundings.js'
+
+/** A call that has its result. */
+export interface FinishedCall {
+  readonly id: string
+  readonly tool: Tool
+  readonly args: unknown
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+}
+
+/**
+ * What the world around the agent has to add to a result: instructions of folders it enters for the first time, and files that others
+ * changed since it saw them. Nearly always nothing, which costs no look at any file. Never rejects but with an abort.
+ */
+export async function resultNotes(context: RunContext, call: FinishedCall): Promise<readonly TextPart[]> {
+  const { environment, session, clock } = context
+  if (!environment) return []
+  const around = surroundingsOf(environment, session)
+  const paths = pathsOf(context, call)
+  if (paths === null) around.ran(call)
+  const folders = [...(paths ?? []).map((path) => dirname(path)), environment.cwd()]
+  const entered = around.enters(folders, session)
+  const isTimeToLook = seenFiles(session.state).size > 0 && around.isTimeToLook(clock.now())
+  if (entered.length === 0 && !isTimeToLook) return []
+  const { folderHints, changedFiles } = await import('./look-around.js')
+  const notes = [
+    ...(entered.length === 0
+      ? []
+      : await folderHints(context, { callId: call.id, folders: entered, root: around.root })),
+    ...(isTimeToLook ? await changedFiles(context, around) : []),
+  ]
+  return notes.map((text) => ({ type: 'text', text, origin: 'reminder' }))
+}
+
+/** The files a call was about; `null` for one that may have changed any. */
+function pathsOf(context: RunContext, { tool, args }: FinishedCall): readonly string[] | null {
+  if (tool.paths === undefined) return (tool.effect ?? 'write') === 'write' ? null : []
+  try {
+    return tool.paths(args, planContext(context))
+  } catch {
+    return []
+  }
+}
