@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import { HermesError } from '@hermes/contracts'
 import type { AuditCheck, AuditEntry, AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/policy'
+import { type AuditRow, brokenTrail, chain, verifyChain } from './audit-chain.js'
 import type { Connection } from './connection.js'
 
 // Made by the first record, so that opening a store costs no more for it. Rows belong to no session by a foreign key: what was done stays
@@ -23,7 +22,7 @@ const LAST = 'SELECT seq, hash FROM hermes_audit ORDER BY seq DESC LIMIT 1'
 const COUNTED = "SELECT seq FROM sqlite_sequence WHERE name = 'hermes_audit'"
 const INSERT = `
   INSERT INTO hermes_audit (seq, at_ms, session_id, kind, decision, tool, record, hash)
-  VALUES (:seq, :atMs, :sessionId, :kind, :decision, :toolName, :record, :hash)`
+  VALUES (:seq, :at_ms, :session_id, :kind, :decision, :tool, :record, :hash)`
 const LIST = `
   SELECT seq, record, hash FROM hermes_audit
   WHERE at_ms >= coalesce(:sinceMs, at_ms) AND at_ms < coalesce(:untilMs, at_ms + 1)
@@ -40,18 +39,7 @@ const PRUNED =
   "SELECT record FROM hermes_audit WHERE json_extract(record, '$.pruned') IS NOT NULL ORDER BY seq DESC LIMIT 1"
 const PAGE = 'SELECT * FROM hermes_audit WHERE seq > ? ORDER BY seq LIMIT 2000'
 
-interface Row {
-  readonly seq: number
-  readonly at_ms: number
-  readonly session_id: string
-  readonly kind: string
-  readonly decision: string
-  readonly tool: string | null
-  readonly record: string
-  readonly hash: string
-}
-
-type SeqRow = Pick<Row, 'seq'>
+type SeqRow = Pick<AuditRow, 'seq'>
 
 /** The audit trail on SQLite. */
 export class AuditTrail implements AuditLog {
@@ -68,18 +56,11 @@ export class AuditTrail implements AuditLog {
 
   #append(records: readonly AuditRecord[]): void {
     if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
-    const last = this.#connection.statement(LAST).get() as Pick<Row, 'seq' | 'hash'> | undefined
+    const last = this.#connection.statement(LAST).get() as Pick<AuditRow, 'seq' | 'hash'> | undefined
     // What was taken away leaves a gap that verify finds, rather than a number used twice.
-    let seq = Math.max(last?.seq ?? 0, this.#counted())
-    let hash = last?.hash ?? ''
+    const rows = chain(records, { seq: Math.max(last?.seq ?? 0, this.#counted()), hash: last?.hash ?? '' })
     const insert = this.#connection.statement(INSERT)
-    for (const one of records) {
-      const { atMs, sessionId, kind, decision, toolName } = one
-      const record = JSON.stringify(one)
-      seq += 1
-      hash = hashOf(hash, seq, record)
-      insert.run({ seq, atMs, sessionId, kind, decision, toolName, record, hash })
-    }
+    for (const row of rows) insert.run(row)
     this.#isMade = true
   }
 
@@ -89,33 +70,20 @@ export class AuditTrail implements AuditLog {
     return this.#connection.read(() => {
       if (!this.#exists()) return []
       const bound = { sinceMs, untilMs, sessionId, decision, kind, toolName, text, limit }
-      const rows = this.#connection.statement(LIST).all(bound) as Pick<Row, 'seq' | 'record' | 'hash'>[]
+      const rows = this.#connection.statement(LIST).all(bound) as Pick<AuditRow, 'seq' | 'record' | 'hash'>[]
       return rows.map(({ seq, record, hash }) => ({ ...(JSON.parse(record) as AuditRecord), seq, hash }))
     })
   }
 
-  async verify({ head }: { readonly head?: string } = {}): Promise<AuditCheck> {
-    const pruned = await this.#connection.read(() => (this.#exists() ? this.#pruned() : null))
-    const gone = pruned?.upToSeq ?? 0
-    let [seq, hash] = [gone, pruned?.hash ?? '']
-    let isHeadSeen = head === undefined || (pruned !== null && head === pruned.hash)
-    for (;;) {
-      const page = await this.#connection.read(() =>
-        this.#exists() ? (this.#connection.statement(PAGE).all(seq) as Row[]) : [],
-      )
-      for (const row of page) {
-        if (row.seq !== seq + 1) return { type: 'broken', seq: seq + 1, reason: 'It is missing.' }
-        const reason = faultOf(row, hash)
-        if (reason !== null) return { type: 'broken', seq: row.seq, reason }
-        ;[seq, hash] = [row.seq, row.hash]
-        isHeadSeen ||= hash === head
-      }
-      if (page.length === 0) break
+  verify({ head }: { readonly head?: string } = {}): Promise<AuditCheck> {
+    const read = <Result>(work: () => Result, empty: Result) =>
+      this.#connection.read(() => (this.#exists() ? work() : empty))
+    const pages = {
+      pruned: () => read(() => this.#pruned(), null),
+      after: (seq: number) => read(() => this.#connection.statement(PAGE).all(seq) as AuditRow[], []),
+      counted: () => read(() => this.#counted(), 0),
     }
-    const counted = await this.#connection.read(() => (this.#exists() ? this.#counted() : 0))
-    if (counted > seq) return { type: 'broken', seq: seq + 1, reason: 'It is missing, with all that came after it.' }
-    if (!isHeadSeen) return { type: 'broken', seq: gone + 1, reason: noHead(head!, gone) }
-    return { type: 'intact', records: seq - gone, pruned: gone, head: seq === 0 ? null : hash }
+    return verifyChain(pages, head)
   }
 
   prune({ beforeMs, record }: { readonly beforeMs: number; readonly record: AuditRecord }): Promise<number> {
@@ -125,14 +93,8 @@ export class AuditTrail implements AuditLog {
       const kept = (this.#connection.statement(KEPT).get(beforeMs) as { readonly seq: number | null }).seq
       const upToSeq = (kept ?? this.#counted() + 1) - 1
       if (upToSeq < oldest.seq) return 0
-      const last = this.#connection.statement(HASH).get(upToSeq) as Pick<Row, 'hash'> | undefined
-      if (!last)
-        throw new HermesError(
-          'The audit trail has gaps, so nothing of it is taken away; look with: hermes audit verify',
-          {
-            code: 'store.audit_broken',
-          },
-        )
+      const last = this.#connection.statement(HASH).get(upToSeq) as Pick<AuditRow, 'hash'> | undefined
+      if (!last) throw brokenTrail()
       this.#append([{ ...record, pruned: { upToSeq, hash: last.hash } }])
       this.#connection.statement(REMOVE).run(upToSeq)
       return upToSeq - oldest.seq + 1
@@ -140,7 +102,7 @@ export class AuditTrail implements AuditLog {
   }
 
   #pruned(): NonNullable<AuditRecord['pruned']> | null {
-    const row = this.#connection.statement(PRUNED).get() as Pick<Row, 'record'> | undefined
+    const row = this.#connection.statement(PRUNED).get() as Pick<AuditRow, 'record'> | undefined
     return row ? ((JSON.parse(row.record) as AuditRecord).pruned ?? null) : null
   }
 
@@ -151,26 +113,4 @@ export class AuditTrail implements AuditLog {
   #exists(): boolean {
     return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
   }
-}
-
-function noHead(head: string, gone: number): string {
-  const missing = `No record has the hash ${head}: `
-  return gone === 0
-    ? `${missing}the trail was rewritten.`
-    : `${missing}it was among the ${gone} that were pruned, or the trail was rewritten.`
-}
-
-function faultOf(row: Row, before: string): string | null {
-  if (hashOf(before, row.seq, row.record) !== row.hash)
-    return 'Its hash does not fit it and the record before it: one of the two was changed.'
-  // The columns beside the record are there to search by; they say the same.
-  const { atMs, sessionId, kind, decision, toolName } = JSON.parse(row.record) as AuditRecord
-  const isSame = [atMs, sessionId, kind, decision, toolName].every(
-    (value, at) => value === [row.at_ms, row.session_id, row.kind, row.decision, row.tool][at],
-  )
-  return isSame ? null : 'The columns it is found by were changed.'
-}
-
-function hashOf(before: string, seq: number, record: string): string {
-  return createHash('sha256').update(`${before}\n${seq}\n${record}`).digest('hex')
 }

@@ -1,17 +1,15 @@
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import type { Learning, Learnings, NewLearning } from '../learnings.js'
 import type { Connection } from './connection.js'
-import { covered, similarity, wordsOf } from './likeness.js'
-
-const MAX_LEARNINGS = 1_000
-const DEFAULT_LIMIT = 10
-/** Words of an error beyond this are not looked at: the telling ones are at its ends. */
-const MAX_ERROR_CHARS = 4_000
-/** From here on two patterns are about the same failure. */
-const SAME = 0.6
-/** So much of a pattern must be in an error. */
-const MATCHES = 0.75
-const MIN_WORDS = 2
+import {
+  cleanLearning,
+  findLearnings,
+  type LearningRow,
+  MAX_LEARNINGS,
+  matchLearning,
+  sameLearning,
+  toLearning,
+} from './learning-rules.js'
 
 // Made by the first that is saved, so that opening a store costs no more for it.
 const CREATE = `
@@ -39,17 +37,6 @@ const FORGET = `
   DELETE FROM hermes_learnings WHERE id IN (
     SELECT id FROM hermes_learnings ORDER BY times_used, id LIMIT max(0, (SELECT count(*) FROM hermes_learnings) - ${MAX_LEARNINGS}))`
 
-interface Row {
-  readonly id: number
-  readonly pattern: string
-  readonly error_type: string
-  readonly fix: string
-  readonly context: string
-  readonly tags: string
-  readonly created_ms: number
-  readonly times_used: number
-}
-
 /** The table of learnings. There are few, so all are read and compared here. */
 export class LearningBook implements Learnings {
   readonly #connection: Connection
@@ -61,51 +48,33 @@ export class LearningBook implements Learnings {
   }
 
   save(given: NewLearning): Promise<{ readonly learning: Learning; readonly isMerged: boolean }> {
-    const learning = clean(given)
+    const learning = cleanLearning(given)
     return this.#connection.write(() => {
       this.#connection.statement(CREATE).run()
-      const words = wordsOf(learning.pattern)
-      const same = this.#all().find(
-        (one) => one.errorType === learning.errorType && similarity(wordsOf(one.pattern), words) >= SAME,
-      )
+      const same = sameLearning(this.#all(), learning)
       const parameters = { ...learning, tags: JSON.stringify([...new Set([...(same?.tags ?? []), ...learning.tags])]) }
       const { fix, context, tags } = parameters
       const row = same
         ? this.#connection.statement(MERGE).get({ id: same.id, fix, context, tags })
         : this.#connection.statement(INSERT).get({ ...parameters, nowMs: this.#clock.now() })
       this.#connection.statement(FORGET).run()
-      return { learning: toLearning(row as Row), isMerged: same !== undefined }
+      return { learning: toLearning(row as LearningRow), isMerged: same !== undefined }
     })
   }
 
-  async find({ query = '', tag, limit = DEFAULT_LIMIT }: { query?: string; tag?: string; limit?: number } = {}) {
-    const all = await this.#connection.read(() => (this.#exists() ? this.#all() : []))
-    const tagged = tag === undefined ? all : all.filter(({ tags }) => tags.includes(tag))
-    const wanted = wordsOf(query)
-    if (wanted.size === 0) return tagged.slice(0, limit)
-    return tagged
-      .map((learning) => ({ learning, nearness: covered(wanted, wordsOf(textOf(learning))) }))
-      .filter(({ nearness }) => nearness > 0)
-      .sort((left, right) => right.nearness - left.nearness)
-      .slice(0, limit)
-      .map(({ learning }) => learning)
+  async find(options: Parameters<Learnings['find']>[0]): Promise<readonly Learning[]> {
+    return findLearnings(await this.#read(), options)
   }
 
-  async match({ text, tool }: { readonly text: string; readonly tool: string }): Promise<Learning | null> {
-    const all = await this.#connection.read(() => (this.#exists() ? this.#all() : []))
-    if (all.length === 0) return null
-    const words = wordsOf(ends(text))
-    const near = all
-      .filter(({ errorType }) => errorType === '' || errorType === tool || words.has(errorType.toLowerCase()))
-      .map((learning) => ({ learning, pattern: wordsOf(learning.pattern) }))
-      .filter(({ pattern }) => pattern.size >= MIN_WORDS)
-      .map(({ learning, pattern }) => ({ id: learning.id, size: pattern.size, share: covered(pattern, words) }))
-      .filter(({ share }) => share >= MATCHES)
-      .sort((left, right) => right.share - left.share || right.size - left.size)
-    if (!near[0]) return null
-    const { id } = near[0]
+  async match(error: { readonly text: string; readonly tool: string }): Promise<Learning | null> {
+    const id = matchLearning(await this.#read(), error)
+    if (id === null) return null
     const row = await this.#connection.write(() => this.#connection.statement(USE).get(id))
-    return row === undefined ? null : toLearning(row as Row)
+    return row === undefined ? null : toLearning(row as LearningRow)
+  }
+
+  #read(): Promise<readonly Learning[]> {
+    return this.#connection.read(() => (this.#exists() ? this.#all() : []))
   }
 
   #exists(): boolean {
@@ -113,47 +82,6 @@ export class LearningBook implements Learnings {
   }
 
   #all(): Learning[] {
-    return (this.#connection.statement(ALL).all() as Row[]).map(toLearning)
-  }
-}
-
-function clean({ pattern, errorType = '', fix, context = '', tags = [] }: NewLearning) {
-  const learning = {
-    pattern: cut(pattern, 500),
-    errorType: cut(errorType, 100),
-    fix: cut(fix, 2_000),
-    context: cut(context, 1_000),
-    tags: tags.map((tag) => cut(tag, 50)).filter(Boolean),
-  }
-  for (const key of ['pattern', 'fix'] as const) {
-    if (learning[key] === '')
-      throw new HermesError(`A learning needs a ${key}.`, { code: 'store.bad_learning', details: { key } })
-  }
-  return learning
-}
-
-function cut(text: string, maxChars: number): string {
-  return text.trim().slice(0, maxChars).toWellFormed()
-}
-
-function ends(text: string): string {
-  if (text.length <= MAX_ERROR_CHARS) return text
-  return `${text.slice(0, MAX_ERROR_CHARS / 2)} ${text.slice(-MAX_ERROR_CHARS / 2)}`
-}
-
-function textOf({ pattern, errorType, fix, context, tags }: Learning): string {
-  return [pattern, errorType, fix, context, ...tags].join(' ')
-}
-
-function toLearning(row: Row): Learning {
-  return {
-    id: row.id,
-    pattern: row.pattern,
-    errorType: row.error_type,
-    fix: row.fix,
-    context: row.context,
-    tags: JSON.parse(row.tags) as string[],
-    createdAtMs: row.created_ms,
-    timesUsed: row.times_used,
+    return (this.#connection.statement(ALL).all() as LearningRow[]).map(toLearning)
   }
 }

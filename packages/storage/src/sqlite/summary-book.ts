@@ -1,15 +1,10 @@
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
 import type { Connection } from './connection.js'
 import { pairUp } from './index-text.js'
 import { parseSearchQuery } from './search-query.js'
 import { unknownSession } from './store-error.js'
-
-const MAX_CHARS = 4_000
-const MAX_KEYWORDS = 30
-const MAX_KEYWORD_CHARS = 60
-const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 100
+import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from './summary-rules.js'
 
 // Made by the first that is saved, so that opening a store costs no more for it.
 const CREATE = [
@@ -40,13 +35,8 @@ const FIND = `
   SELECT s.* FROM hermes_summaries_fts f CROSS JOIN hermes_summaries s ON s.id = f.rowid
   WHERE hermes_summaries_fts MATCH ? AND s.session_id NOT IN (SELECT value FROM json_each(?)) ORDER BY f.rank, s.id DESC LIMIT ?`
 
-interface Row {
+interface Row extends SummaryRow {
   readonly id: number
-  readonly session_id: string
-  readonly summary: string
-  readonly keywords: string
-  readonly up_to_seq: number
-  readonly created_ms: number
 }
 
 /** The table of summaries, with a word index of its own: it is small, so it is brought up to date by each that is saved. */
@@ -59,18 +49,10 @@ export class SummaryBook implements SessionSummaries {
     this.#clock = clock
   }
 
-  save({ sessionId, text, keywords = [], upToSeq }: NewSessionSummary): Promise<void> {
-    const summary = cut(text, MAX_CHARS)
-    const words = keywords.map((word) => cut(word, MAX_KEYWORD_CHARS)).filter(Boolean)
-    const parameters = {
-      sessionId,
-      text: summary,
-      keywords: JSON.stringify([...new Set(words)].slice(0, MAX_KEYWORDS)),
-      upToSeq,
-      nowMs: this.#clock.now(),
-    }
-    return this.#connection.write(() => {
-      if (summary === '') throw new HermesError('A summary needs a text.', { code: 'store.bad_summary' })
+  async save(summary: NewSessionSummary): Promise<void> {
+    const { sessionId, text, keywords, upToSeq } = cleanSummary(summary)
+    const parameters = { sessionId, text, keywords: JSON.stringify(keywords), upToSeq, nowMs: this.#clock.now() }
+    await this.#connection.write(() => {
       if (this.#connection.statement(SESSION).get(sessionId) === undefined) throw unknownSession(sessionId)
       this.#make()
       this.#index(this.#connection.statement(SAVE).get(parameters) as Row)
@@ -87,10 +69,10 @@ export class SummaryBook implements SessionSummaries {
 
   async search(
     query: string,
-    { limit = DEFAULT_LIMIT, excludeSessions = [] }: { limit?: number; excludeSessions?: readonly string[] } = {},
+    { limit, excludeSessions = [] }: { limit?: number; excludeSessions?: readonly string[] } = {},
   ): Promise<readonly SessionSummary[]> {
     const parsed = parseSearchQuery(query)
-    const wanted = Number.isFinite(limit) ? Math.min(Math.max(0, Math.floor(limit)), MAX_LIMIT) : 0
+    const wanted = summaryLimit(limit)
     if (parsed === null || wanted === 0 || !(await this.#connection.read(() => this.#has('hermes_summaries'))))
       return []
     // What was recovered from a damaged file has its rows, and its index is made here.
@@ -114,19 +96,5 @@ export class SummaryBook implements SessionSummaries {
 
   #index({ id, summary, keywords }: Row): void {
     this.#connection.statement(INDEX).run(id, pairUp(summary), pairUp((JSON.parse(keywords) as string[]).join(' ')))
-  }
-}
-
-function cut(text: string, maxChars: number): string {
-  return text.trim().slice(0, maxChars).toWellFormed()
-}
-
-function toSummary(row: Row): SessionSummary {
-  return {
-    sessionId: row.session_id,
-    text: row.summary,
-    keywords: JSON.parse(row.keywords) as string[],
-    upToSeq: row.up_to_seq,
-    atMs: row.created_ms,
   }
 }

@@ -1,6 +1,6 @@
-import { addUsage, noUsage } from '@hermes/contracts/conversation'
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
 import type { Connection } from './connection.js'
+import { addUp, QUARTER_HOUR_MS, type TotalRow } from './usage-totals.js'
 
 // The ledger's table is made by the first call that is recorded, so that opening a store costs no more for it. Rows belong to no
 // session by a foreign key: what was spent stays spent when a session is deleted.
@@ -31,9 +31,6 @@ const INSERT = `
   VALUES (:atMs, :sessionId, :purpose, :provider, :model, :inputTokens, :outputTokens, :cacheReadTokens,
     :cacheWriteTokens, :reasoningTokens, :costUsd, :priceSource, :durationMs)`
 
-/** All time zones are whole quarters of an hour apart, so days can be put together from these. */
-const QUARTER_HOUR_MS = 900_000
-
 const KEYS: Readonly<Record<UsageGroup | 'all', string>> = {
   all: "''",
   day: `CAST(at_ms / ${QUARTER_HOUR_MS} AS INTEGER)`,
@@ -52,28 +49,6 @@ const totalsOf = (group: UsageGroup | 'all') => `
   WHERE at_ms >= coalesce(:sinceMs, at_ms) AND at_ms < coalesce(:untilMs, at_ms + 1)
     AND (:sessionId IS NULL OR session_id = :sessionId)
   GROUP BY 1 ORDER BY 1`
-
-interface TotalRow {
-  readonly key: string | number
-  readonly calls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cacheReadTokens: number
-  readonly cacheWriteTokens: number
-  readonly reasoningTokens: number
-  readonly costUsd: number
-  readonly unpriced: number
-  readonly sources: string
-}
-
-const NOTHING: UsageTotal = {
-  key: '',
-  calls: 0,
-  usage: noUsage,
-  knownCostUsd: 0,
-  unpricedCalls: 0,
-  priceSources: [],
-}
 
 /** The usage ledger on SQLite. */
 export class UsageBook implements UsageLedger {
@@ -102,46 +77,11 @@ export class UsageBook implements UsageLedger {
       const rows = this.#exists()
         ? (this.#connection.statement(totalsOf(by ?? 'all')).all({ sinceMs, untilMs, sessionId }) as TotalRow[])
         : []
-      const totals = rows.map(toTotal)
-      if (by === undefined) return [totals[0] ?? NOTHING]
-      return by === 'day' ? byDay(rows, timeZone) : totals
+      return addUp(rows, { by, timeZone })
     })
   }
 
   #exists(): boolean {
     return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
-  }
-}
-
-function toTotal(row: TotalRow): UsageTotal {
-  const { key, calls, costUsd, unpriced, sources, ...tokens } = row
-  return {
-    key: String(key),
-    calls,
-    usage: { ...tokens, costUsd: unpriced > 0 ? 'unknown' : costUsd },
-    knownCostUsd: costUsd,
-    unpricedCalls: unpriced,
-    priceSources: (JSON.parse(sources) as (string | null)[]).filter((source) => source !== null).sort(),
-  }
-}
-
-function byDay(rows: readonly TotalRow[], timeZone: string): readonly UsageTotal[] {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-  const days = new Map<string, UsageTotal>()
-  for (const row of rows) {
-    const key = format.format(Number(row.key) * QUARTER_HOUR_MS)
-    days.set(key, { ...sum(days.get(key) ?? NOTHING, toTotal(row)), key })
-  }
-  return [...days.values()]
-}
-
-function sum(left: UsageTotal, right: UsageTotal): UsageTotal {
-  return {
-    key: '',
-    calls: left.calls + right.calls,
-    usage: addUsage(left.usage, right.usage),
-    knownCostUsd: left.knownCostUsd + right.knownCostUsd,
-    unpricedCalls: left.unpricedCalls + right.unpricedCalls,
-    priceSources: [...new Set([...left.priceSources, ...right.priceSources])].sort(),
   }
 }
