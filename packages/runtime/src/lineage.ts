@@ -2,6 +2,7 @@ import {
   BLOCKED_FOR_CHILDREN,
   type Child,
   type ChildTask,
+  type ChildTree,
   type DelegationLimits,
   type LoopGuardOptions,
 } from '@hermes/agent-core'
@@ -19,6 +20,8 @@ export interface Lineage {
   readonly role: ChildTask['role']
   /** The only tools it may have; `null` for all. */
   readonly tools: readonly string[] | null
+  /** Where what it hands on is listed; `null` for an agent that has a tree of its own. */
+  readonly tree: ChildTree | null
 }
 
 /** The agent a person talks to. */
@@ -29,6 +32,7 @@ export const ROOT: Lineage = Object.freeze({
   agentPath: Object.freeze(['root']),
   role: 'orchestrator',
   tools: null,
+  tree: null,
 })
 
 /** The place of a child. Its tools are never more than `parentTools`, less what is blocked for children. */
@@ -36,22 +40,24 @@ export function childLineage(
   parent: Lineage,
   child: {
     readonly task: ChildTask
-    readonly number: number
+    readonly agentPath: readonly string[]
+    readonly tree: ChildTree
     readonly parentSessionId: string
     readonly parentTools: readonly string[]
     readonly toolsets: Readonly<Record<string, Toolset>>
   },
 ): Lineage {
-  const { task, number, parentSessionId, parentTools, toolsets } = child
+  const { task, agentPath, tree, parentSessionId, parentTools, toolsets } = child
   const wanted = task.toolsets ? resolveToolsets(toolsets, { enabled: task.toolsets }) : parentTools
   const allowed = parentTools.filter((name) => wanted.includes(name) && !BLOCKED_FOR_CHILDREN.includes(name))
   return {
     depth: parent.depth + 1,
     rootSessionId: parent.rootSessionId ?? parentSessionId,
     parentSessionId,
-    agentPath: [...parent.agentPath, `task-${number}`],
+    agentPath,
     role: task.role,
     tools: task.role === 'orchestrator' ? [...allowed, 'delegate_task'] : allowed,
+    tree,
   }
 }
 

@@ -1,5 +1,7 @@
 import {
+  type ChildPlace,
   type ChildTask,
+  ChildTree,
   childInstructions,
   createAgent,
   createSessionId,
@@ -17,6 +19,7 @@ import { type Backups, openBackups, openStorage, type Storage } from '@hermes/st
 import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { type Answerer, Answerers, isRecorded } from './answerers.js'
+import { childRequest, namesModel } from './child-request.js'
 import { openContextEngine } from './context-engine.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
@@ -96,6 +99,8 @@ interface RegistryParts {
   readonly allowed: readonly string[] | null
 }
 
+const CLOSE_CHILDREN_WITHIN_MS = 5_000
+
 interface Loaded {
   readonly config: HermesConfig
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
@@ -117,6 +122,7 @@ class HomeRuntime implements Runtime {
   readonly #clock: Clock
   readonly models: HomeModels
   readonly #closers = new Set<() => Promise<void>>()
+  readonly #trees = new Set<ChildTree>()
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
@@ -268,18 +274,24 @@ class HomeRuntime implements Runtime {
     const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now())
     const checkpoints = this.checkpoints.forAgent(cwd)
     const limits = delegationLimits(this.config)
-    let children = 0
-    const createChild = async (task: ChildTask): Promise<ReadyAgent> => {
+    const tree = lineage.tree ?? new ChildTree({ clock: this.#clock, logger: this.#logger })
+    if (!lineage.tree) this.#trees.add(tree)
+    const createChild = async (task: ChildTask, { agentPath, cwd: own }: ChildPlace): Promise<ReadyAgent> => {
       const place = childLineage(lineage, {
         task,
-        number: ++children,
+        agentPath,
+        tree,
         parentSessionId: sessionId,
         parentTools: resolveToolsets(registry.toolsets(), toolsets).filter((name) => registry.names().includes(name)),
         toolsets: registry.toolsets(),
       })
-      return this.#makeAgent(this.#childRequest(environment.cwd()), place, this.#childAnswerer(parent))
+      const start = { task, cwd: own ?? environment.cwd(), atMs: this.#clock.now() }
+      const asked = await childRequest(this.config, start)
+      const ownModel = namesModel(asked) && !isRecorded(request)
+      return this.#makeAgent(asked, place, ownModel ? null : parent)
     }
-    const delegation = mayDelegate(lineage, limits) ? { limits, depth: lineage.depth, createChild } : null
+    const { depth, agentPath } = lineage
+    const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
     const code = openHomeCode(this.#environmentRequest(cwd))
     const registry = this.#registry({ checkpoints, code, delegation, allowed: lineage.tools })
     const toolsets = this.#selection(request)
@@ -350,8 +362,12 @@ class HomeRuntime implements Runtime {
         void this.#sideTasks.sumUp(null)
         return this.#sideTasks.nameSession(agent.sessionId, choice)
       },
-      hasProcesses: () => environment.processes().some((process) => process.info().endedAtMs === null),
+      children: tree,
+      hasProcesses: () =>
+        tree.unfinished(agentPath).length > 0 ||
+        environment.processes().some((process) => process.info().endedAtMs === null),
       close: async () => {
+        if (lineage.depth === 0) await this.#closeTree(tree)
         this.#closers.delete(closeEnvironment)
         this.#turnScopes.forget(sessionId)
         this.#choices.delete(sessionId)
@@ -406,25 +422,6 @@ class HomeRuntime implements Runtime {
     }
     const tools = toolFactories.map((create) => withLearningHints(create(services), services))
     return createToolRegistry({ tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools })
-  }
-
-  /** A child asks for what config.yaml gives children, and works where its parent is. */
-  #childRequest(cwd: string): AgentRequest {
-    const { model, provider, base_url: baseUrl, max_iterations: maxTurns } = this.config.delegation
-    return {
-      ...(model === undefined ? {} : { model }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      cwd,
-      maxTurns,
-      toolsets: ['all'],
-      notices: false,
-    }
-  }
-
-  #childAnswerer(parent: Answerer): Answerer | null {
-    const { model, provider, base_url: baseUrl } = this.config.delegation
-    return model === undefined && provider === undefined && baseUrl === undefined ? parent : null
   }
 
   #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
@@ -496,7 +493,14 @@ class HomeRuntime implements Runtime {
     })
   }
 
+  /** What nobody waits for still leaves its result, for the next time. */
+  async #closeTree(tree: ChildTree): Promise<void> {
+    this.#trees.delete(tree)
+    await tree.close(CLOSE_CHILDREN_WITHIN_MS)
+  }
+
   async close(): Promise<void> {
+    await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
     await this.permissions.flush()
     const storage = await this.#storage?.catch(() => null)
     const closers = [...this.#closers]

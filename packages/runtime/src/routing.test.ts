@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { openRuntime } from './open-runtime.js'
-import { routeFor, routingProblems, type SessionStart } from './routing.js'
+import { routeFor, routeForChild, routingProblems, type SessionStart } from './routing.js'
 
 /** A Sunday, noon. */
 const noon = Date.parse('2026-03-15T12:00:00Z')
@@ -99,5 +99,53 @@ describe('routing', () => {
       await runtime.close()
       await server.close()
     }
+  })
+
+  it('gives a delegated task the model of a rule that names its kind, and links and counts what it did', async () => {
+    await using home = await temporaryHome()
+    const server = await startModelServer()
+    server.setHandler(({ body }) => {
+      const last = body.messages.at(-1)!
+      if (body.model === 'small') return { text: 'Three.' }
+      if (last.role === 'tool') return { text: String(last.content) }
+      return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.' } }] }
+    })
+    const model = { default: 'usual', base_url: server.baseUrl }
+    const routing = [
+      { when: { min_tokens: 0 }, model: 'usual' },
+      { when: { kind: 'subagent' }, model: 'small' },
+    ]
+    await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, routing }))
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+    const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
+    try {
+      const { agent, children } = await runtime.createAgent({})
+      expect(await agent.run('Go.').result).toMatchObject({ text: expect.stringMatching(/completed[\s\S]*Three\.$/) })
+      expect(server.requests.map(({ body }) => body.model)).toEqual(['usual', 'small', 'usual'])
+      const [child] = children.list()
+      const storage = await runtime.storage()
+      expect(await storage.descendants(agent.sessionId)).toMatchObject([
+        { id: child!.sessionId, source: 'subagent', parentSessionId: agent.sessionId, model: 'small' },
+      ])
+      expect(children.usage()).toEqual((await storage.getSession(child!.sessionId!))!.usage)
+    } finally {
+      await runtime.close()
+      await server.close()
+    }
+  })
+})
+
+describe('a rule for delegated tasks', () => {
+  const start = { text: 'word '.repeat(200), atMs: 0, timeZone: 'UTC' }
+  const rules = [
+    { model: 'everything' },
+    { when: { kind: ['cron', 'subagent'], min_tokens: 10_000 }, model: 'large' },
+    { when: { kind: 'subagent' }, model: 'small' },
+  ]
+
+  it('has to name their kind, and may ask for more', () => {
+    expect(routeForChild(rules, start)).toEqual({ model: 'small' })
+    expect(routeForChild(rules, { ...start, text: 'word '.repeat(40_000) })).toEqual({ model: 'large' })
+    expect(routeForChild(rules.slice(0, 1), start)).toBeNull()
   })
 })

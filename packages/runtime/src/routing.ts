@@ -32,6 +32,12 @@ export function routeFor(rules: readonly unknown[], start: SessionStart): Route 
   return rule?.route ?? null
 }
 
+/** The same for a delegated task; only rules that name the kind `subagent` count, for without one it has its parent's model. Pure. */
+export function routeForChild(rules: readonly unknown[], start: Omit<SessionStart, 'kind'>): Route | null {
+  const meant = rules.filter((rule) => toRule(rule)?.when.kinds?.includes('subagent'))
+  return routeFor(meant, { ...start, kind: 'subagent' })
+}
+
 /** What is wrong with the rules, a line each. Pure. */
 export function routingProblems(rules: readonly unknown[]): readonly string[] {
   return rules.flatMap((rule, index) => {

@@ -1,4 +1,4 @@
-import type { Agent, AgentOptions, SystemPrompt } from '@hermes/agent-core'
+import type { Agent, AgentOptions, Children, SystemPrompt } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
@@ -88,7 +88,9 @@ export interface ReadyAgent {
    * without a summary get one, beside everything else.
    */
   nameSession(): Promise<string | null>
-  /** Whether background processes of the agent still run. */
+  /** The tasks it has handed on, to watch, pause, end and tell something. */
+  readonly children: Children
+  /** Whether background processes or tasks of the agent still run. */
   hasProcesses(): boolean
   /**
    * Ends its background processes and frees what it holds; the session stays. Not while a run is active. Nobody waits for the summary that

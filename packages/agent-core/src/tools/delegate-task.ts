@@ -1,9 +1,8 @@
 import { type Clock, systemClock } from '@hermes/contracts'
 import { defineTool, type JsonSchema, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { delegateInBackground, type Handle } from '../delegation/background.js'
+import type { Handle } from '../delegation/background.js'
 import { ChildTree } from '../delegation/child-tree.js'
-import { delegate } from '../delegation/delegate.js'
 import type { ChildResult, ChildTask, Delegation } from '../delegation/delegation.js'
 import { describeResult, resultData } from '../delegation/describe-result.js'
 
@@ -63,7 +62,11 @@ It knows only what you write in goal and context. output_schema, a JSON Schema, 
       const outputSchema = args.output_schema as JsonSchema | undefined
       const schema = outputSchema === undefined ? {} : { outputSchema }
       const options = { delegation, tree, clock, ...schema }
-      if (args.background && mail) return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
+      if (args.background && mail) {
+        const { delegateInBackground } = await import('../delegation/background.js')
+        return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
+      }
+      const { delegate } = await import('../delegation/delegate.js')
       const note = args.background ? 'Nothing runs in the background here, so this was waited for.' : ''
       return render(await delegate(tasks, { ...options, signal, progress }), note)
     },
