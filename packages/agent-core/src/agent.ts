@@ -27,7 +27,6 @@ import { type AgentHooks, observe } from './hooks.js'
 import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import { createMemoryStore } from './memory-store.js'
 import { PauseGate } from './pause.js'
-import { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import { type RunInput, run } from './run.js'
 import {
