@@ -6,9 +6,12 @@ import { hasEnded, shortIdentity } from './process-identity.js'
 import { unknownSession } from './store-error.js'
 
 const DEFAULT_TTL_MS = 30_000
+/** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */
+const FRESH_SHARE = 0.1
 
 const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = ?'
 const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES (?, ?, ?, ?, ?)`
+const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
 const RELEASE = 'DELETE FROM hermes_leases WHERE token = ?'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
@@ -25,6 +28,8 @@ export class Leases {
   readonly #connection: Connection
   readonly #clock: Clock
   readonly #process: string
+  /** When this process renewed what it holds, by token. */
+  readonly #renewals = new Map<number, { readonly atMs: number; readonly ttlMs: number }>()
 
   constructor(connection: Connection, options: { readonly clock: Clock; readonly process: string }) {
     this.#connection = connection
@@ -44,6 +49,7 @@ export class Leases {
         .run(sessionId, options.owner, this.#process, ttlMs, this.#clock.now())
       return Number(taken.lastInsertRowid)
     })
+    this.#renewals.set(token, { atMs: this.#clock.now(), ttlMs })
     return this.#lease(sessionId, options.owner, token)
   }
 
@@ -59,12 +65,29 @@ export class Leases {
     })
   }
 
-  /** Inside a transaction: checks the lease and extends it. @throws HermesError `store.lease_lost`. */
-  use(sessionId: string, lease: Pick<Lease, 'token'>): void {
-    if (this.#connection.statement(RENEW).run(this.#clock.now(), lease.token, sessionId).changes === 1) return
-    throw new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
+  /** Inside a transaction: checks the lease and, once it is no longer fresh, extends it. @throws HermesError `store.lease_lost`. */
+  use(sessionId: string, { token }: Pick<Lease, 'token'>): void {
+    if (!this.#isFresh(token)) this.#renew(sessionId, token)
+    else if (!this.#connection.statement(IS_MINE).get(token, sessionId)) throw this.#lost(sessionId, token)
+  }
+
+  #isFresh(token: number): boolean {
+    const renewal = this.#renewals.get(token)
+    return renewal !== undefined && Math.abs(this.#clock.now() - renewal.atMs) < renewal.ttlMs * FRESH_SHARE
+  }
+
+  #renew(sessionId: string, token: number): void {
+    const atMs = this.#clock.now()
+    if (this.#connection.statement(RENEW).run(atMs, token, sessionId).changes === 0) throw this.#lost(sessionId, token)
+    const renewal = this.#renewals.get(token)
+    if (renewal) this.#renewals.set(token, { ...renewal, atMs })
+  }
+
+  #lost(sessionId: string, token: number): HermesError {
+    this.#renewals.delete(token)
+    return new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
       code: 'store.lease_lost',
-      details: { sessionId, token: lease.token },
+      details: { sessionId, token },
     })
   }
 
@@ -83,8 +106,11 @@ export class Leases {
       sessionId,
       owner: `${owner} (process ${shortIdentity(this.#process)})`,
       token,
-      renew: () => this.#connection.write(() => this.use(sessionId, { token })),
-      release: () => this.#connection.write(() => void this.#connection.statement(RELEASE).run(token)),
+      renew: () => this.#connection.write(() => this.#renew(sessionId, token)),
+      release: () => {
+        this.#renewals.delete(token)
+        return this.#connection.write(() => void this.#connection.statement(RELEASE).run(token))
+      },
     }
   }
 }

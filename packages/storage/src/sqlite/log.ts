@@ -24,6 +24,9 @@ const SELECT_ENTRIES = `
   FROM hermes_entries WHERE session_id = :sessionId AND seq > :afterSeq AND type <> 'message'
   ORDER BY seq`
 
+/** How late the order of sessions may be. What a session says of its activity is exact: it counts the newest message. */
+const TOUCH_EVERY_MS = 1000
+
 interface EntryRow extends MessageColumns {
   readonly seq: number
   readonly type: string
@@ -42,6 +45,7 @@ export class Log {
   readonly #mailbox: StoredMailbox
   readonly #clock: Clock
   readonly #appended: () => void
+  readonly #touchedMs = new Map<string, number>()
 
   constructor(
     connection: Connection,
@@ -80,10 +84,16 @@ export class Log {
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))
-      if (entries.length > 0) this.#connection.statement(TOUCH).run(atMs, sessionId)
+      this.#touch(sessionId, atMs)
       this.#appended()
       return seqs
     })
+  }
+
+  #touch(sessionId: string, atMs: number): void {
+    if (Math.abs(atMs - (this.#touchedMs.get(sessionId) ?? Number.NEGATIVE_INFINITY)) < TOUCH_EVERY_MS) return
+    this.#connection.statement(TOUCH).run(atMs, sessionId)
+    this.#touchedMs.set(sessionId, atMs)
   }
 
   /** Inside a transaction; the caller counts. */
