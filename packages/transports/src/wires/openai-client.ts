@@ -1,65 +1,87 @@
-import { OpenAI } from 'openai/client'
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai/error'
 import { Stream } from 'openai/streaming'
 import { requestBytes } from './request-bytes.js'
 
-// This module loads the SDK, so it is itself loaded on first use.
+// This module loads the parts of the SDK that decode, so it is itself loaded on first use.
 
-/** What an SDK client is made from. */
+/** What a client is made from. */
 export interface OpenAiClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
   readonly headers: Readonly<Record<string, string>>
+  /** How long the headers of an answer may take. */
   readonly timeoutMs: number
   readonly fetch: typeof fetch | undefined
 }
 
-/** The SDK leaves it to the caller to say what bytes are. */
-const JSON_TYPE = { 'content-type': 'application/json' }
-
-/** The SDK refuses an empty key; without a credential this stands in its place and never leaves the process. */
-const NO_KEY = 'none'
-
-/** The two things that the wires of OpenAI want of the SDK. */
+/** The two things that the wires of OpenAI want. */
 export interface OpenAiClient {
-  /** Sends one request to `path` under the base URL. Rejects with the SDK's error for a status that is none of success. */
+  /**
+   * Sends one request to `path` under the base URL. Rejects with the SDK's error for a status that is none of success, for a broken
+   * connection and, having aborted `controller`, when no headers come in time.
+   */
   send(path: string, body: object, controller: AbortController): Promise<Response>
   /** The events of a streamed response. Ends without a word when `controller` is aborted; aborts it when left early. */
   events<Event>(response: Response, controller: AbortController): AsyncIterable<Event>
 }
 
 /**
- * Makes a client that takes nothing from the environment: every option it would look up there is given, and the
- * headers that leave are ours alone, without its own or those of `OPENAI_CUSTOM_HEADERS`.
+ * Makes a client that takes nothing from the environment. The SDK decodes streams and tells errors apart; its request pipeline, made
+ * for retries and credentials of which nothing is used here, would cost each call more than the rest of the call together.
  */
 export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
+  const { baseUrl, timeoutMs } = options
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'hermes',
     ...(options.credential === null ? {} : { authorization: `Bearer ${options.credential}` }),
     ...options.headers,
   }
-  const client = new OpenAI({
-    apiKey: options.credential || NO_KEY,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: options.baseUrl,
-    maxRetries: 0,
-    timeout: options.timeoutMs,
-    logLevel: 'off',
-    fetch: (url, init) => (options.fetch ?? fetch)(url, { ...init, headers }),
-  })
+  const post = (path: string, body: object, { signal }: AbortController) => {
+    const init = { method: 'POST', headers, body: requestBytes(body), signal }
+    return (options.fetch ?? fetch)(baseUrl.replace(/\/$/, '') + path, init)
+  }
   return {
-    send: (path, body, { signal }) =>
-      client
-        .post(path, { body: requestBytes(body), headers: JSON_TYPE, stream: isStreaming(body), signal })
-        .asResponse(),
+    send: async (path, body, controller) => {
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        controller.abort()
+      }, timeoutMs)
+      const response = await post(path, body, controller)
+        .catch((cause: unknown) => {
+          throw isLate || isTimeout(cause)
+            ? new APIConnectionTimeoutError()
+            : new APIConnectionError({ cause: asError(cause) })
+        })
+        .finally(() => clearTimeout(timer))
+      if (response.ok) return response
+      throw await statusError(response)
+    },
     events: <Event>(response: Response, controller: AbortController) =>
-      Stream.fromSSEResponse<Event>(response, controller, client),
+      // Without a client it would write what it cannot read to the console.
+      Stream.fromSSEResponse<Event>(response, controller, QUIET),
   }
 }
 
-function isStreaming(body: object): boolean {
-  return 'stream' in body && body.stream === true
+const QUIET = { logLevel: 'off' } as unknown as Parameters<typeof Stream.fromSSEResponse>[2]
+
+/** A refusal, with the body as the SDK takes it: as JSON where it is that, else as text. */
+async function statusError(response: Response): Promise<Error> {
+  const { status, headers } = response
+  const text = await response.text().catch((error: unknown) => asError(error).message)
+  try {
+    return APIError.generate(status, JSON.parse(text), undefined, headers)
+  } catch {
+    return APIError.generate(status, undefined, text, headers)
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  const { cause } = asError(error)
+  return /timed? ?out/i.test(`${String(error)} ${cause === undefined ? '' : String(cause)}`)
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
