@@ -1,4 +1,9 @@
-/** Something in a context file that tries to steer the agent behind the user's back. */
+import { decodeRuns, findTurnedAround } from './scan/encoded.js'
+import { findConcealed, findInvisible, stripInvisible } from './scan/invisible.js'
+import { closeUp, foldDigits, foldLookAlikes, mayHaveLookAlikes, squeeze } from './scan/look-alikes.js'
+import { steeringIn } from './scan/patterns.js'
+
+/** Something in a text that tries to steer the agent behind the user's back. */
 export interface ContextFinding {
   /** Stable name, for example `override-instructions`. */
   readonly rule: string
@@ -6,73 +11,63 @@ export interface ContextFinding {
   readonly line: number
 }
 
-const PATTERNS: readonly (readonly [rule: string, pattern: RegExp])[] = Object.freeze([
-  [
-    'override-instructions',
-    /\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|the|your|these|those|of|previous|prior|above|earlier|preceding)\s+){1,4}(?:instructions?|prompts?|rules?|directives?|guidelines?|messages?)\b/i,
-  ],
-  [
-    'override-instructions',
-    /\b(?:new|updated|real)\s+(?:system\s+)?instructions?\s*(?:follow|begin|:)|\bsystem\s+prompt\s+(?:override|update|is\s+now)\b/i,
-  ],
-  [
-    'new-role',
-    /\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?\s+)?(?:\w+\s+){0,3}(?:assistant|model|agent|ai|unrestricted|developer\s+mode|bound|limited)\b/i,
-  ],
-  [
-    'hide-from-user',
-    /\b(?:do\s+not|don'?t|never)\s+(?:tell|inform|show|reveal|mention|report)\s+(?:this\s+|it\s+|anything\s+)?(?:to\s+)?the\s+(?:user|human|person|operator)\b/i,
-  ],
-  [
-    'hide-from-user',
-    /\b(?:without\s+(?:telling|informing|asking)|hide\s+(?:this|it)\s+from)\s+the\s+(?:user|human|operator)\b/i,
-  ],
-  [
-    'leak-prompt',
-    /\b(?:print|reveal|output|repeat|send|leak)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+|hidden\s+)?system\s+prompt\b/i,
-  ],
-  ['send-secrets', /\b(?:curl|wget|nc|fetch|http)\b[^\n]{0,300}\$\{?\w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i],
-  [
-    'send-secrets',
-    /\b(?:cat|less|head|tail|base64|cp|scp|source)\s[^\n|;]{0,200}(?:\.env\b(?!\.(?:example|sample|template))|\.netrc|credentials|id_rsa|id_ed25519|auth\.json|\.ssh\/)/i,
-  ],
-  [
-    'send-secrets',
-    /\b(?:upload|post|send|exfiltrate)\b[^\n]{0,80}\b(?:api\s*keys?|secrets?|tokens?|passwords?|credentials?)\b[^\n]{0,80}\b(?:to|at)\s+https?:/i,
-  ],
-  [
-    'hidden-comment',
-    /<!--(?:(?!-->)[\s\S]){0,2000}?\b(?:ignore|override|disregard|system\s+prompt|hidden\s+instruction|secretly|do\s+not\s+tell)\b(?:(?!-->)[\s\S]){0,2000}?-->/i,
-  ],
-  [
-    'hidden-element',
-    /<\s*(?:div|span|p)\b[^>]{0,200}style\s*=\s*["'][^"']{0,200}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0)/i,
-  ],
-  ['fake-turn', /<\|(?:im_start|im_end|system|endoftext)\|>|^\s*\[?(?:INST|SYSTEM)\]\s*:?|<\/?(?:system|assistant)>/im],
-  [
-    'remote-script',
-    /\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b[^\n]{0,80}\b(?:silently|quietly|without)\b/i,
-  ],
-])
-
-const INVISIBLE =
-  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u
-// Joiners are part of emoji and of several scripts, and a byte order mark may open a file.
-const MISPLACED_JOINER = /(?<=[\x20-\x7e])(?:\u200c|\u200d|\ufeff)(?=[\x20-\x7e])/
-
-/** Looks for attempts to take over the agent in text that goes into its prompt, invisible characters included. Pure. */
+/**
+ * Looks for attempts to take over the agent in text from outside: in the text as it is, without invisible characters, with look-alike
+ * letters folded and words closed up, and in what it holds encoded. Pure; of the order of a millisecond for 100,000 characters.
+ * A rule is reported once, where it first applies. @see 001 section 12.9
+ */
 export function scanContext(text: string): readonly ContextFinding[] {
-  const findings: ContextFinding[] = []
-  for (const [rule, pattern] of [
-    ...PATTERNS,
-    ['invisible-text', INVISIBLE],
-    ['invisible-text', MISPLACED_JOINER],
-  ] as const) {
-    const at = text.search(pattern)
-    if (at === -1 || findings.some((finding) => finding.rule === rule)) continue
-    findings.push({ rule, line: text.slice(0, at).split('\n').length })
+  const findings = new Findings(text)
+  const lower = text.toLowerCase()
+  for (const { rule, at } of steeringIn(text, lower)) findings.add(rule, at)
+  findings.add('invisible-text', findConcealed(text))
+  const seen = /[^\x00-\x7f]/.test(text) ? asSeen(text, findings) : lower
+  findings.addDisguised(foldDigits(seen))
+  for (const run of decodeRuns(text))
+    if (!steeringIn(run.text, run.text.toLowerCase()).next().done) findings.add('encoded-instructions', run.at)
+  findings.add('encoded-instructions', findTurnedAround(lower))
+  return findings.list
+}
+
+/** The text as a reader takes it, in lower case. */
+function asSeen(text: string, findings: Findings): string {
+  findings.add('invisible-text', findInvisible(text))
+  const stripped = stripInvisible(text)
+  if (stripped !== text && findings.list.length === 0) findings.addWhere('invisible-text', stripped)
+  if (!mayHaveLookAlikes(stripped)) return stripped.toLowerCase()
+  const folded = foldLookAlikes(stripped)
+  if (findings.list.length === 0) findings.addWhere('look-alike-letters', folded)
+  return folded.toLowerCase()
+}
+
+/** An order to forget, with nothing between its letters. */
+const SQUEEZED =
+  /(?:ignore|disregard|forget|override|bypass)(?:all|any|every|of|the|your|these|previous|prior|above|earlier){1,5}(?:instruction|prompt|rule|directive|guideline|order)|(?:ignore|disregard|forget)(?:the|all|your)*(?:instruction|rule|prompt)s?(?:above|before)|youarenow(?:an?)?(?:unrestricted|free)|donottelltheuser/
+
+class Findings {
+  readonly list: ContextFinding[] = []
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
   }
-  return findings
+
+  add(rule: string, at: number, text = this.#text): void {
+    if (at < 0 || this.list.some((finding) => finding.rule === rule)) return
+    this.list.push({ rule, line: text.slice(0, at).split('\n').length })
+  }
+
+  /** What only shows in another form of the text; that has the same lines. */
+  addWhere(rule: string, form: string): void {
+    for (const { at } of steeringIn(form, form.toLowerCase())) this.add(rule, at, form)
+  }
+
+  /** Words with digits for letters, drawn apart or cut up. What is plain to see is found without this. */
+  addDisguised(folded: string): void {
+    if (this.list.length > 0 || !SQUEEZED.test(squeeze(folded))) return
+    this.addWhere('look-alike-letters', folded)
+    if (this.list.length === 0) this.addWhere('look-alike-letters', closeUp(folded))
+  }
 }
 
 /** What stands in the prompt in place of a file with findings. */

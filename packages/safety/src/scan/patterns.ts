@@ -1,0 +1,306 @@
+import { OVERRIDES_ELSEWHERE } from './other-languages.js'
+
+/** One way in which text tries to steer an agent. */
+export interface SteeringPattern {
+  /** Stable name, for example `override-instructions`. */
+  readonly rule: string
+  readonly pattern: RegExp
+}
+
+const at = (rule: string, pattern: RegExp): SteeringPattern => ({ rule, pattern })
+
+const ORDERS =
+  '(?:instructions?|prompts?|rules?|directives?|guidelines?|messages?|orders?|commands?|constraints?|restrictions?)'
+const ANY = '(?:(?:all|any|every|each|the|these|those|of|my|that|and|other)\\s+)*'
+const EARLIER = '(?:previous|prior|above|earlier|preceding|initial|original|former|system|safety|your)\\s+'
+const WORDS = '(?:[\\w-]+\\s+){0,2}?'
+const SECRET_FILE =
+  '(?:(?<![\\w.-])\\.env\\b(?!\\.(?:example|sample|template|dist))|\\.netrc|\\.pgpass|\\.npmrc|\\.aws\\/credentials|\\bid_(?:rsa|ed25519|ecdsa)\\b(?!\\.pub)|auth\\.json|\\.ssh\\/(?!known_hosts|authorized_keys|config\\b|[\\w.-]*\\.pub)\\w)'
+const READER = '\\b(?:assistants?|agents?|ai|ais|llms?|(?:language\\s+)?models?|bots?|chatbots?|copilot|claude|gpt)\\b'
+const PERSON = '(?:the\\s+|their\\s+|your\\s+)?(?:users?|humans?|person|people|operators?|owner)'
+
+/** Orders to forget what was said before. */
+const OVERRIDES = [
+  at(
+    'override-instructions',
+    new RegExp(
+      `\\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|discard)\\s+${ANY}${EARLIER}${ANY}${WORDS}${ORDERS}\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'override-instructions',
+    /\b(?:ignore|disregard|forget|override|bypass)\s+(?:all|any|every|these|those)\s+(?:of\s+)?(?:the\s+|your\s+|my\s+)?(?:instructions?|directives?|guidelines?|prompts?|orders?)\b/i,
+  ),
+  at(
+    'override-instructions',
+    new RegExp(
+      `\\b(?:override|overrule|bypass|(?:set|put|leave)\\s+aside)\\s+${ANY}(?:(?:your|system|safety|prior|above|preceding)\\s+|previous\\s+(?:instructions?|prompts?|directives?|guidelines?|orders?))${ANY}${WORDS}(?:${ORDERS}\\b)?`,
+      'i',
+    ),
+  ),
+  at(
+    'override-instructions',
+    new RegExp(
+      `\\b(?:ignore|disregard|forget|override)\\s+${ANY}(?:your\\s+)?${ORDERS}\\s+(?:(?:from\\s+)?(?:above|before\\s+this)|so\\s+far|(?:that\\s+)?you\\s+(?:were|have\\s+been)\\s+given)|\\b(?:disregard|ignore|forget)\\s+(?:every|any|each)\\s+rule\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'override-instructions',
+    /\b(?:ignore|disregard|override|contradict)\s+(?:the\s+)?(?:instructions?|orders?|wishes|requests?)\s+of\s+(?:the|your)\s+user\b|\b(?:do\s+not|don'?t)\s+(?:follow|obey|do|carry\s+out)\s+(?:what\s+)?(?:the\s+)?user(?:'s)?\s+(?:requests?|instructions?|orders?|asked|wants)\b|\b(?:ignore|disobey)\s+(?:the\s+user|what\s+the\s+user\s+(?:says|wants|asks))\b/i,
+  ),
+  at(
+    'override-instructions',
+    /\b(?:new|updated|real)\s+(?:system\s+)?instructions?\s+(?:follow|begin)s?\b|\b(?:new|real|updated)\s+system\s+(?:prompt|instructions?)\s*:|\bsystem\s+prompt\s+(?:override|update|is\s+now)\b|\b(?:your|the)\s+(?:new|real|updated)\s+system\s+prompt\b/i,
+  ),
+  at(
+    'override-instructions',
+    /\b(?:your|the)\s+(?:previous|prior|current|old|original)\s+(?:tasks?|instructions?|prompt|directives?)\s+(?:has|have|is|are|was|were)\s+(?:been\s+)?(?:cancell?ed|revoked|void|superseded|obsolete|out\s+of\s+date|no\s+longer)\b|\bthe\s+real\s+prompt\s+(?:begins|starts)\b|\beverything\s+above\s+(?:this\s+\w+\s+)?(?:was|is)\s+(?:only\s+)?a\s+test\b|\byour\s+only\s+task\s+(?:now\s+)?is\b/i,
+  ),
+  at(
+    'override-instructions',
+    /\bforget\s+(?:everything|all|what)\s+(?:above|before|that\s+came\s+before|you\s+(?:know|knew|were\s+told))\b/i,
+  ),
+]
+
+/** A new part to play, or powers nobody gave. */
+const ROLES = [
+  at(
+    'new-role',
+    /\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?\s+|in\s+|bound\s+by\s+|called\s+)?(?:[\w-]+,?\s+){0,3}(?:assistant|model|agent|ai|unrestricted|developer\s+mode|bound|limited|jailbroken|policy|policies|rules|restrictions)\b/i,
+  ),
+  at(
+    'new-role',
+    /\b(?:dan|devmode|dev|god|jailbreak|maintenance|diagnostic|developer|debug|sudo)\s+mode\b[^\n]{0,80}\b(?:no\s+(?:restrictions?|limits?|rules?)|unrestricted|obeys?|ignores?|do\s+anything|the\s+(?:assistant|agent|model)\s+(?:has|is|must|sends?|runs?)|you\s+(?:must|send|have\s+no))|\bjailbreak\s+(?:enabled|activated|mode)\b/i,
+  ),
+  at(
+    'new-role',
+    /\b(?:from\s+now\s+on|henceforth),?\s+(?:you\s+(?:act|behave|respond|answer)\s+as|you\s+are)\b|\byour\s+new\s+(?:identity|persona|name|role)\s+is\b|\bpretend\s+(?:that\s+)?you\s+are\s+(?:the\s+|an?\s+)?(?:system\s+)?(?:administrator|root|developer|unrestricted)\b|\bstay\s+in\s+character\b/i,
+  ),
+  at(
+    'new-role',
+    /\b(?:unrestricted|uncensored|free|evil)\s+(?:ai|agent|assistant|model)\b[^\n]{0,80}\b(?:without|no|never|hand|act|you|reveal|give|run|read)|\bact\s+as\s+an?\s+(?:unrestricted|uncensored|free|evil)\s+(?:ai|agent|assistant|model)\b|\b(?:safety|ethical)\s+(?:limits|guidelines|restrictions|filters)\s+(?:are\s+)?(?:off|disabled|removed|do\s+not\s+apply|no\s+longer\s+apply)\b/i,
+  ),
+  at(
+    'false-approval',
+    /\b(?:the\s+)?users?\s+(?:has|have)?\s*(?:already\s+)?(?:agreed|approved|consented|confirmed|authoris?zed|authori[sz]ed)\b[^\n]{0,60}\b(?:run|send|upload|read|do|please|copy|post|delete|write|reading|sending|uploading)\b|\b(?:human|user)\s+(?:confirmation|approval|consent)s?\s+(?:is|are)\s+(?:not|no\s+longer)\s+(?:needed|required|necessary)\b|\bskip\s+(?:all|any)\s+confirmations?\b/i,
+  ),
+]
+
+/** Keeping the person in the dark. */
+const CONCEALMENT = [
+  at(
+    'hide-from-user',
+    /\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)\s+(?:this\s+|it\s+|anything\s+)?(?:to\s+)?the\s+(?:user|human|person|operator)\b|\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:show|reveal|mention|report|disclose|admit)\s+(?:this|it|that|anything|the\s+(?:step|command|instruction|following)\b[^\n]{0,20}?)\s+to\s+the\s+(?:user|human|person|operator)\b/i,
+  ),
+  at(
+    'hide-from-user',
+    /\b(?:do\s+not|don'?t|never)\s+(?:show|reveal|mention|report)\s+the\s+(?:user|human|person|operator)\s+(?:this|that|the\s+(?:step|command|instruction)s?)\b|\b(?:without\s+(?:telling|informing|alerting|notifying)|without\s+asking|hid(?:e|ing)\s+(?:this|it|that)\s+from|keep(?:ing)?\s+(?:this|it)\s+(?:a\s+)?(?:secret|hidden)\s+from)\s+(?:the|your)\s+(?:user|human|operator|person)\b(?!\s*(?:again|each|every))/i,
+  ),
+  at(
+    'hide-from-user',
+    new RegExp(
+      `\\b${PERSON}\\s+(?:must|should|shall|may|need)\\s+(?:not|never)\\s+(?:know|learn|notice|find\\s+out|see\\s+this|be\\s+(?:told|informed))\\b|\\bnever\\s+mention\\s+(?:it|this|that)\\s+to\\s+(?:the\\s+)?(?:user|person|human)\\b|\\b(?:act|behave|pretend)\\s+as\\s+(?:if|though)\\s+this\\s+(?:text|message|paragraph|instruction|note)\\s+(?:did|does)\\s+not\\s+exist\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'hide-from-user',
+    /\byour\s+(?:summary|answer|report|reply|response)\s+(?:must|should|shall|may)\s+(?:not|never)\s+(?:contain|mention|include|reveal)\b[^\n]{0,40}\b(?:this|paragraph|instruction|text|step)\b|\b(?:delete|remove|forget)\s+this\s+(?:instruction|message|paragraph|prompt)\s+(?:from|after|once)\b|\bsag(?:e|t)?\s+dem\s+(?:nutzer|benutzer|anwender)\s+nichts\b|\bn['e]\s*en\s+dis\s+rien\s+à\s+l'utilisateur\b|\bno\s+se\s+lo\s+digas\s+al\s+usuario\b/i,
+  ),
+  at(
+    'leak-prompt',
+    /\b(?:print|reveal|output|repeat|send|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+|hidden\s+|whole\s+)+system\s+prompt\b|\b(?:print|reveal|output|repeat|send|leak)\s+(?:me\s+)?your\s+system\s+prompt\b/i,
+  ),
+]
+
+/** Secrets and files on their way out. */
+const SECRETS = [
+  at(
+    'send-secrets',
+    /\b(?:curl|wget|nc|fetch|http)\b[^\n]{0,300}\?[^\n\s"']{0,100}\$\{?\w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)|\b(?:curl|wget)\b[^\n]{0,300}(?:-d|--data\S*|-F|--form)\s[^\n]{0,100}\$\{?\w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i,
+  ),
+  at(
+    'send-secrets',
+    new RegExp(
+      `\\b(?:cat|less|head|tail|base64|xxd|strings|sed|awk|grep|tar|zip|scp|rsync|nc)\\s[^\\n|;]{0,200}${SECRET_FILE}`,
+      'i',
+    ),
+  ),
+  at('send-secrets', new RegExp(`\\b(?:cp|mv)\\s+(?:-\\w+\\s+)*\\S*${SECRET_FILE}\\S*\\s+\\S`, 'i')),
+  at('send-secrets', new RegExp(`\\b(?:curl|wget|scp|rsync|nc|ncat|gh\\s+gist)\\b[^\\n]{0,200}${SECRET_FILE}`, 'i')),
+  at(
+    'send-secrets',
+    new RegExp(
+      `\\b(?:upload|post|send|exfiltrate|email|mail|share|submit|forward)\\b[^\\n]{0,80}(?:\\bapi\\s*keys?|\\bsecrets?\\b|\\btokens?\\b|\\bpasswords?\\b|${SECRET_FILE})[^\\n]{0,80}\\b(?:to|at)\\s+(?:https?:|[\\w.-]+@[\\w-]+\\.)`,
+      'i',
+    ),
+  ),
+  at(
+    'send-secrets',
+    new RegExp(
+      `\\b(?:read|print|show|open|display|output|quote|repeat|reveal|summari[sz]e|include)\\b(?:\\s+[\\w'"~\\/-]+){0,6}?\\s+(?:~\\/\\S{0,40}?|[\\w/]*)?${SECRET_FILE}[^\\n]{0,60}\\b(?:aloud|in\\s+full|in\\s+(?:your|the|its)\\s+(?:next\\s+)?(?:answer|reply|summary|response)|repeat|values|and\\s+(?:send|post|upload|include|repeat))\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'send-files',
+    /\b(?:curl|wget)\b[^\n]{0,200}(?:-d\s*@|--data(?:-binary|-raw)?[\s=]+@|-T\s|--upload-file|-F\s+\S+=@|--post-file)[^\n]{0,200}https?:\/\/|\b(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+\s*<|\|\s*(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+|\$\((?:[^()\n]|\([^()\n]*\)){0,80}\)\.[\w-]+\.\w+|https?:\/\/[^\s"'`]{0,100}\?[^\s"'`]{0,60}\$\(/i,
+  ),
+  at(
+    'send-files',
+    /(?:\b(?:you\s+must|agents?|assistants?|ai|must\s+first|before\s+(?:you|anything)|please|silently|quietly)\b)[^\n]{0,80}\b(?:upload|post|send|exfiltrate|copy|mirror|push)\b[^\n]{0,80}\b(?:to|at)\s+https?:\/\//i,
+  ),
+  at(
+    'remote-script',
+    /\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b[^\n]{0,80}\b(?:silently|quietly|without)\b|\|\s*base64\s+(?:-d|-D|--decode)\s*\|\s*(?:ba|z|da)?sh\b/i,
+  ),
+  at(
+    'take-over',
+    /(?:>>?|\btee\b|\badd\b|\bappend\b|\bput\b|\bwrite\b|\bcopy\b)[^\n]{0,80}(?:\bauthorized_keys\b|~\/\.(?:bashrc|zshrc|profile|bash_profile|zshenv)\b)[^\n]{0,80}\b(?:starts?|runs?|launch\w*|execut\w*)\s+the\s+agent\b|\bpermissions\.yaml\b[^\n]{0,80}\*?['"]?\s*:?\s*allow\b|\*\s*:\s*allow\b[^\n]{0,60}\bpermissions\.yaml\b|\bapprovals\.mode\b[^\n]{0,20}\boff\b|\b(?:put|add|append|write)\b[^\n]{0,40}\bkeys?\b[^\n]{0,40}\bauthorized_keys\b/i,
+  ),
+]
+
+/** What readers of the rendered text do not see. */
+const HIDDEN = [
+  at(
+    'hidden-comment',
+    /<!--(?:(?!-->)[\s\S]){0,2000}?\b(?:ignore\s+(?:all|the|any|previous|what|everything)|override\s+(?:the|all|your|previous)|disregard|system\s+prompt|hidden\s+instruction|secretly|do\s+not\s+tell)\b(?:(?!-->)[\s\S]){0,2000}?-->/i,
+  ),
+  at(
+    'hidden-comment',
+    new RegExp(
+      `(?:<!--|^\\[\\/\\/\\]:\\s*#\\s*[("'])(?:(?!-->)[\\s\\S]){0,200}?(?:\\b(?:note|notice|message|instructions?|attention|for|to|dear|hey|hi)\\s+(?:to|for)?\\s*(?:all\\s+)?${READER}|${READER}(?:\\s+\\w+){0,3}\\s*[:,])(?:(?!-->)[\\s\\S]){0,400}?\\b(?:run|execute|upload|send|post|read|print|write|copy|delete|fetch|include|reply|answer|call|add|install|must)\\b`,
+      'im',
+    ),
+  ),
+  at(
+    'hidden-element',
+    new RegExp(
+      `<\\s*(?:div|span|p|section|font|small|a|td)\\b[^>]{0,300}(?:style\\s*=\\s*["'][^"']{0,200}(?:display\\s*:\\s*none|visibility\\s*:\\s*hidden|font-size\\s*:\\s*0|opacity\\s*:\\s*0(?![.\\d])|left\\s*:\\s*-\\d{3,}|color\\s*:\\s*(#fff(?:fff)?|white)[^"']{0,80}background(?:-color)?\\s*:\\s*\\1)|\\shidden(?=[\\s>=]))[^>]{0,300}>(?:(?!<\\/)[\\s\\S]){0,300}?(?:${READER}|\\binstructions?\\b|\\bignore\\b|\\bprompt\\b|\\b(?:run|upload|send|read|write)\\b[^<]{0,60}(?:https?:|~\\/|\\.env))`,
+      'i',
+    ),
+  ),
+  at(
+    'hidden-element',
+    /<\s*(?:div|span|p)\b[^>]{0,200}style\s*=\s*["'](?:[^"']{0,100};)?\s*display\s*:\s*none\s*;?\s*["']\s*>\s*[^<\s]/i,
+  ),
+  at(
+    'hidden-element',
+    /<meta\b[^>]{0,80}name\s*=\s*["'](?:ai|llm|agent|assistant|prompt)[\w-]*["']|<script\b[^>]{0,80}type\s*=\s*["']text\/[\w-]*(?:ai|llm|prompt)[\w-]*["']/i,
+  ),
+  at(
+    'hidden-title',
+    new RegExp(
+      `!?\\[[^\\]\\n]{0,100}\\]\\([^)\\n"']{0,200}["'][^"'\\n]{0,40}${READER}\\s*[:,][^"'\\n]{0,200}\\b(?:run|send|upload|read|post|execute|print|write|cat)\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'hidden-comment',
+    new RegExp(
+      `<!--\\s*system\\s*prompt|${READER}s?\\s+(?:reading|processing|visiting|parsing)\\s+this\\s+(?:page|file|document|text|site)\\s+(?:must|should|shall|has\\s+to|have\\s+to)\\b`,
+      'i',
+    ),
+  ),
+]
+
+/** Turns of a conversation that never took place. */
+const FAKE_TURNS = [
+  at(
+    'fake-turn',
+    /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|begin_of_text)\|>|<<\/?SYS>>|^\s*\[\/?(?:INST|SYSTEM)\]\s*:?|\[INST\][^\n]{0,400}\[\/INST\]|^\s*<\/?(?:system|assistant)>\s*\S|<(?:system|assistant)>[^<]{3,400}<\/(?:system|assistant)>/im,
+  ),
+  at(
+    'fake-turn',
+    /\n\s*\n(?:Human|User):[^\n]{3,400}\n\s*\nAssistant:|^#{2,4}\s*System:?\s*\n[\s\S]{3,600}?\n#{2,4}\s*(?:Assistant|User):?|<(?:tool_result|function_results|tool_response)>[\s\S]{0,400}<\/(?:tool_result|function_results|tool_response)>\s*<(?:user|human)>|<(?:antml:)?function_calls>\s*<(?:antml:)?invoke\b/im,
+  ),
+  at(
+    'fake-turn',
+    /^SYSTEM:\s+(?:the\s+)?(?:previous|last)\s+(?:tool\s+)?(?:call|answer|request|response)\b|["']role["']\s*:\s*["']system["']\s*,\s*["']content["']\s*:\s*["'][^"'\n]{0,200}\b(?:the\s+user\s+(?:wants|has)|you\s+must|send|upload|email)\b[^"'\n]{0,120}(?:\.env|https?:|@[\w-]+\.)/im,
+  ),
+]
+
+/** What a later session would take for its own wish. */
+const MEMORIES = [
+  at(
+    'poison-memory',
+    /\b(?:remember|memori[sz]e|save|store|persist|note|add)\b[^\n]{0,60}\b(?:memory|memories|later\s+sessions?|future\s+sessions?|permanently|USER\.md|MEMORY\.md|preference|forever|always)\b[^\n]{0,80}\b(?:always|never|from\s+now\s+on|before\s+each|at\s+each|ignore|skip|you\s+must|send|upload|run|execute|also\s+read)\b/i,
+  ),
+  at(
+    'standing-order',
+    /\b(?:always|from\s+now\s+on|before\s+each|after\s+each|at\s+each|every\s+time|whenever)\b[^\n]{0,80}(?:\b(?:upload|send|post|forward|report|bcc|copy)\b[^\n]{0,80}(?:https?:\/\/|[\w.-]+@[\w-]+\.\w)|`?\b(?:curl|wget)\b)|\b(?:send|forward|upload|bcc)\b[^\n]{0,40}\b(?:copy\s+of\s+)?(?:every|all|each)\b[^\n]{0,60}\bto\s+(?:https?:\/\/|[\w.-]+@[\w-]+\.\w)|\byou\s+must\s+(?:always\s+)?(?:bcc|cc|forward|upload)\b|\b(?:never|to\s+never)\s+ask\b[^\n]{0,20}\b(?:again|confirmation|permission|before)\b[^\n]{0,40}\b(?:run|send|delet|writ)/i,
+  ),
+]
+
+/** Patterns that need one search, that of what all texts they match have in common, which most texts fail. */
+export interface SteeringGroup {
+  /** For the text in lower case. */
+  readonly hint: RegExp
+  readonly patterns: readonly SteeringPattern[]
+}
+
+const group = (patterns: readonly SteeringPattern[], ...hints: readonly string[]): SteeringGroup => ({
+  hint: new RegExp(hints.join('|'), 'm'),
+  patterns,
+})
+
+/** All of them. */
+export const STEERING: readonly SteeringGroup[] = Object.freeze([
+  group(
+    OVERRIDES,
+    'ignor|disregard|forget|discard|overrid|overrul|bypass|aside',
+    'instructions?\\s+(?:follow|begin)|system\\s+prompt|the\\s+real\\s+prompt|(?:new|real|updated)\\s+system\\s',
+    'everything\\s+above|your\\s+only\\s|(?:previous|prior|current|old|original)\\s+(?:task|instruction|prompt|directive)',
+    '(?:obey|follow|do|out)\\s+(?:what\\s+)?(?:the\\s+)?user',
+  ),
+  group(
+    OVERRIDES_ELSEWHERE.map((pattern) => at('override-instructions', pattern)),
+    'ignor|oubli|n[ée]glig|olvid|descart|esque|dimentica|trascura|vergiss|vergess|vergeet|negeer|missacht',
+    'pomi|zapomnij|talimat|komut|kural|игнор|забудь|[忽忘無无]|不要理会|무시|잊|تجاهل|انس',
+  ),
+  group(
+    ROLES,
+    'you\\s+are\\s+n|jailbreak|\\bmode\\b|from\\s+now\\s+on|henceforth|your\\s+new\\s|pretend|in\\s+character|unrestricted',
+    'uncensored|(?:free|evil)\\s+(?:ai|agent|assist|model)|(?:safety|ethical)\\s',
+    '\\busers?\\s+(?:has|have|already|agreed|approved|consented|confirmed|authori)|(?:human|user)\\s+(?:conf|appr|cons)|confirmation',
+  ),
+  group(
+    CONCEALMENT,
+    '(?:the|your)\\s+(?:user|human|person|operator)|(?:users?|people|humans?|person|operators?|owner)\\s+(?:must|should|shall|may|need)',
+    'never\\s+mention|not\\s+exist|your\\s+(?:summary|answer|report|reply|response|system)|this\\s+(?:instruction|message|paragraph|prompt)',
+    'system\\s+prompt|nichts|\\brien\\b|digas',
+  ),
+  group(
+    SECRETS,
+    'curl|wget|\\bncat|netcat|\\bnc\\s|\\.env\\b|\\.netrc|\\.pgpass|\\.npmrc|credentials|\\bid_(?:rsa|ed|ec)|auth\\.json|\\.ssh\\/|\\$\\(',
+    'base64|authorized_keys|~\\/\\.(?:bash|zsh|profile)|permissions\\.yaml|approvals\\.mode',
+    '(?:upload|post|send|exfiltrate|email|mail|share|submit|forward|copy|mirror|push)\\b[^\\n]{0,120}(?:https?:|@)',
+  ),
+  group(
+    HIDDEN,
+    '<!--|\\[\\/\\/\\]|<meta|<script|style\\s*=|\\shidden|\\]\\([^)\\n"\']*["\']',
+    '(?:reading|processing|visiting|parsing)\\s+this\\s',
+  ),
+  group(
+    FAKE_TURNS,
+    '<\\||sys>|inst\\]|<\\/?(?:system|assistant)>|^\\s*\\[?\\/?system|assistant:|#\\s*system|<(?:tool_|function|antml)|["\']system["\']',
+  ),
+  group(
+    MEMORIES,
+    'remember|memori[sz]e|\\bmemory\\b|(?:user|memory)\\.md|(?:later|future)\\s+session|permanently|preference|forever',
+    '(?:always|from\\s+now\\s+on|each|every|whenever|all)\\b[^\\n]{0,160}(?:https?:|@|curl|wget)|\\bbcc|you\\s+must|never\\s+ask',
+  ),
+])
+
+/** Where each of them first applies. `lower` is the text in lower case. */
+export function* steeringIn(text: string, lower: string): Generator<{ readonly rule: string; readonly at: number }> {
+  for (const { hint, patterns } of STEERING) {
+    if (!hint.test(lower)) continue
+    for (const { rule, pattern } of patterns) {
+      const at = text.search(pattern)
+      if (at >= 0) yield { rule, at }
+    }
+  }
+}
