@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStorage, type StorageOptions } from './index.js'
+import { openStorage, type SqliteOptions } from './index.js'
 import { testApprovalStore, testAuditLog, testLedger, testStore, testSummaries } from './testing/index.js'
 
-async function open(options: Omit<StorageOptions, 'path'> = {}) {
+async function open(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
   const store = await openStorage({ path: join(folder, 'state.db'), ...options })
   const close = async () => {

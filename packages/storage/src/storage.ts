@@ -5,14 +5,28 @@ import type { Mailbox, SessionInfo, SessionStore, UsageLedger } from '@hermes/co
 import type { Learnings } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
 
-/** Options of `openStorage`. */
-export interface StorageOptions {
-  /** The database file; made with mode 0600, its directory with 0700, when missing. */
-  readonly path: string
+/** Options of `openStorage`: a file, or a database on a server. */
+export type StorageOptions = SqliteOptions | PostgresOptions
+
+/** What every store takes. */
+interface CommonOptions {
   /** Default: the machine's clock. */
   readonly clock?: Clock
   /** Told of upgrades and of waiting for other writers. Default: nobody. */
   readonly logger?: Logger
+  /** Where entries go that the store takes no more, as `hermes-rescue-SESSION.jsonl`. Default: nowhere. */
+  readonly rescueDir?: string
+  /**
+   * Who this process is in leases. Default `pid@machine#start.nonce`, which lets others see that the process has ended;
+   * any other form is trusted until its lease runs out.
+   */
+  readonly owner?: string
+}
+
+/** A SQLite file. */
+export interface SqliteOptions extends CommonOptions {
+  /** The database file; made with mode 0600, its directory with 0700, when missing. */
+  readonly path: string
   /** `normal` survives a kill of every process, `full` also a power loss. Default `normal`. */
   readonly sync?: 'normal' | 'full'
   /**
@@ -20,13 +34,16 @@ export interface StorageOptions {
    * is taken by itself. Default `wal`.
    */
   readonly journal?: 'wal' | 'delete'
-  /** Where entries go that the disk takes no more, as `hermes-rescue-SESSION.jsonl`. Default: nowhere. */
-  readonly rescueDir?: string
+}
+
+/** A PostgreSQL database, for several machines or where one is there anyway. Durability is the server's. */
+export interface PostgresOptions extends CommonOptions {
   /**
-   * Who this process is in leases. Default `pid@machine#start.nonce`, which lets others see that the process has ended;
-   * any other form is trusted until its lease runs out.
+   * `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with `?sslmode=require` (certificate checked), `no-verify` or `disable` (default),
+   * `sslrootcert`, `sslcert`, `sslkey`, `host` of a socket, and `options`. PostgreSQL 13 or newer with the extension pg_trgm; its
+   * tables are made and upgraded when it is opened. No error or log shows the password.
    */
-  readonly owner?: string
+  readonly url: string
 }
 
 /** Which sessions a list shows. */

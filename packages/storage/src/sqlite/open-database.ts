@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, stat
 import { dirname, resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
-import type { StorageOptions } from '../storage.js'
+import type { SqliteOptions } from '../storage.js'
 import { Connection } from './connection.js'
 import { setJournal } from './journal.js'
 import { backUp, type FoundSchema, inspectSchema, isCurrent, isNewer, migrate } from './migrate.js'
@@ -19,7 +19,7 @@ const BLOCKING_WAIT_MS = 10
  * Opens or makes the file, brings its schema up to date, and hands out the one connection to it. A file of a newer program stays as
  * it is, its sessions are opened beside it.
  */
-export async function openDatabase(options: StorageOptions): Promise<Connection> {
+export async function openDatabase(options: SqliteOptions): Promise<Connection> {
   const path = resolve(options.path)
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger

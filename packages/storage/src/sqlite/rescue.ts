@@ -4,10 +4,18 @@ import { HermesError } from '@hermes/contracts'
 import type { NewEntry } from '@hermes/contracts/conversation'
 
 /** Errors after which the same append may never succeed. */
-const LOSING = new Set(['store.disk_full', 'store.unwritable', 'store.corrupt', 'store.damaged', 'store.failed'])
+const LOSING = new Set([
+  'store.disk_full',
+  'store.unwritable',
+  'store.corrupt',
+  'store.damaged',
+  'store.failed',
+  'store.unreachable',
+  'store.refused',
+])
 
 /**
- * Does `append`; where the disk takes no more, the entries go into a file in `directory` as JSON lines, and the error says which.
+ * Does `append`; where the store takes no more, the entries go into a file in `directory` as JSON lines, and the error says which.
  * `hermes sessions import FILE` brings them back.
  */
 export async function orRescue<Result>(

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type { Storage, StorageOptions } from '../storage.js'
+import type { Storage, SqliteOptions } from '../storage.js'
 import { StoredApprovals } from './approvals.js'
 import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
@@ -21,7 +21,7 @@ import { UsageBook } from './usage.js'
 import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
-export async function openSqliteStorage(options: StorageOptions): Promise<Storage> {
+export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const isCheckDue = hasLeftOverLog(resolve(options.path))
   const connection = await openDatabase(options)
   const { path } = connection

@@ -52,12 +52,24 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       ...user,
     },
   )
-  const sql = async (statements: string, database = 'postgres') => {
-    const args = ['--host', directory, '--username', 'hermes', '--dbname', database, '--no-psqlrc', '--quiet', '-At']
-    return (await run('psql', [...args, '-v', 'ON_ERROR_STOP=1', '--command', statements], { env })).stdout.trim()
-  }
   let server = await startServer(folder, { directory, env, user, port: 0 })
   const { port } = server
+  const sql = async (statements: string, database = 'postgres') => {
+    const args = [
+      '--host',
+      directory,
+      '--port',
+      String(port),
+      '--username',
+      'hermes',
+      '--dbname',
+      database,
+      '--no-psqlrc',
+      '--quiet',
+      '-At',
+    ]
+    return (await run('psql', [...args, '-v', 'ON_ERROR_STOP=1', '--command', statements], { env })).stdout.trim()
+  }
   await sql("ALTER ROLE hermes PASSWORD 'hermes'")
   return {
     port,
@@ -65,7 +77,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       `postgres://${as.user}:${encodeURIComponent(as.password)}@127.0.0.1:${port}/${database}`,
     sql,
     createDatabase: async (name, template = 'template1') =>
-      void (await sql(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY file_copy`)),
+      void (await sql(`CREATE DATABASE "${name}" TEMPLATE "${template}"`)),
     halt: () => server.end(),
     start: async () => {
       server = await startServer(folder, { directory, env, user, port })

@@ -1,0 +1,58 @@
+import { liveEntries, type NewEntry } from '@hermes/contracts/conversation'
+import type { SessionInfo } from '@hermes/contracts/store'
+import { countEntries } from '../sqlite/counts.js'
+import { copyEntries } from '../sqlite/fork.js'
+import { unknownSession } from '../sqlite/store-error.js'
+import type { ForkSession } from '../storage.js'
+import type { Connection } from './connection.js'
+import type { Log } from './log.js'
+import { type NewRow, toRow } from './new-rows.js'
+import type { Sessions } from './sessions.js'
+
+// What the conversation has cost so far was paid in the other session.
+const COUNT = `
+  UPDATE sessions SET message_count = $2, tool_call_count = $3, model = coalesce($4, model),
+    billing_provider = coalesce($5, billing_provider), system_prompt = $6
+  WHERE id = $1`
+
+/** Where a fork is made. */
+export interface ForkPlace {
+  readonly connection: Connection
+  readonly sessions: Sessions
+  readonly log: Log
+}
+
+/** A session of its own with the conversation of another one up to an entry. */
+export function forkSession({ connection, sessions, log }: ForkPlace, fork: ForkSession): Promise<SessionInfo> {
+  return connection.write(`session ${fork.id}`, async (statements) => {
+    const parent = await sessions.read(statements, fork.from)
+    if (!parent) throw unknownSession(fork.from)
+    const { model, provider, baseUrl, cwd, source } = parent
+    const { id, title, upToSeq = Number.POSITIVE_INFINITY } = fork
+    await sessions.add(statements, {
+      id,
+      source: fork.source ?? source,
+      parentSessionId: parent.id,
+      ...(title === undefined ? {} : { title }),
+      ...(model === null ? {} : { model }),
+      ...(provider === null ? {} : { provider }),
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(cwd === null ? {} : { cwd }),
+    })
+    const entries = liveEntries((await log.read(statements, parent.id)).filter(({ seq }) => seq <= upToSeq))
+    const seqs = await log.draw(statements, entries.length)
+    const copies: { seq: number; row: NewRow }[] = []
+    const copied = copyEntries(entries, (entry: NewEntry, atMs: number) => {
+      const seq = seqs[copies.length]!
+      copies.push({ seq, row: toRow(entry, atMs) })
+      return seq
+    })
+    await log.copy(statements, id, copies)
+    const counts = countEntries(copied)
+    if (counts) {
+      const { messages, toolCalls, systemPrompt } = counts
+      await statements.run(COUNT, id, messages, toolCalls, counts.model, counts.provider, systemPrompt)
+    }
+    return (await sessions.read(statements, id))!
+  })
+}

@@ -1,0 +1,32 @@
+import { errorLine } from '@hermes/contracts'
+import type { Connection } from './connection.js'
+import { nativeCode } from './postgres-error.js'
+
+/** What the server says of pages and indexes that are damaged. */
+const DAMAGED = /^XX00[12]$/
+const TABLES = `
+  SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname`
+const INVALID = `
+  SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  WHERE c.relnamespace = current_schema()::regnamespace AND NOT (i.indisvalid AND i.indisready) ORDER BY c.relname`
+const MISCOUNTED = `
+  SELECT s.id FROM sessions s WHERE s.message_count <> (SELECT count(*) FROM messages m WHERE m.session_id = s.id) LIMIT 20`
+
+/** What is wrong with the tables, one line each; empty when they are sound. Reads every value in them. */
+export async function checkTables(connection: Connection): Promise<readonly string[]> {
+  const named = (sql: string) => connection.read((statements) => statements.all<{ name: string }>(sql))
+  const problems: string[] = []
+  for (const { name } of await named(TABLES)) {
+    try {
+      await connection.read((statements) => statements.all(`SELECT sum(length(t::text)) FROM "${name}" t`))
+    } catch (error) {
+      const cause = (error as Error).cause
+      if (!DAMAGED.test(nativeCode(cause))) throw error
+      problems.push(`table ${name}: ${errorLine(cause)}`)
+    }
+  }
+  for (const { name } of await named(INVALID)) problems.push(`index ${name} is not valid; run: REINDEX INDEX ${name}`)
+  const miscounted = await connection.read((statements) => statements.all<{ id: string }>(MISCOUNTED))
+  for (const { id } of miscounted) problems.push(`session ${id} does not have the messages it counts`)
+  return problems
+}

@@ -1,0 +1,104 @@
+import { type Clock, HermesError } from '@hermes/contracts'
+import type { Lease } from '@hermes/contracts/store'
+import { hasEnded, shortIdentity } from '../sqlite/process-identity.js'
+import { unknownSession } from '../sqlite/store-error.js'
+import type { Connection } from './connection.js'
+import type { Statements } from './statements.js'
+
+const DEFAULT_TTL_MS = 30_000
+
+// Two who want the same session at once wait for each other here; whoever writes it already is waited for at its row.
+const QUEUE = "SELECT pg_advisory_xact_lock(hashtextextended('hermes lease ' || $1, 0))"
+const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = $1 FOR UPDATE'
+// The number of the row that gave way is the next one, so tokens grow over all sessions and are never used twice.
+const TAKE = `
+  INSERT INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (session_id) DO UPDATE SET token = excluded.token, owner = excluded.owner, process = excluded.process,
+    ttl_ms = excluded.ttl_ms, renewed_ms = excluded.renewed_ms
+  RETURNING token`
+const RENEW = 'UPDATE hermes_leases SET renewed_ms = $1 WHERE token = $2 AND session_id = $3'
+const RELEASE = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
+const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
+
+interface Holder {
+  readonly owner: string
+  readonly process: string
+  readonly ttl_ms: number
+  readonly renewed_ms: number
+}
+
+/** Who may write which session. Times are those of the server: machines that share it need not agree on the hour. */
+export class Leases {
+  readonly #connection: Connection
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #process: string
+
+  constructor(connection: Connection, options: { readonly clock: Pick<Clock, 'now'>; readonly process: string }) {
+    this.#connection = connection
+    this.#clock = options.clock
+    this.#process = options.process
+  }
+
+  async acquire(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease> {
+    const { owner, ttlMs = DEFAULT_TTL_MS } = options
+    const token = await this.#connection.write(`session ${sessionId}`, async (statements) => {
+      await this.requireFree(statements, sessionId)
+      const exists = await statements.first('SELECT 1 FROM sessions WHERE id = $1', sessionId)
+      if (!exists) throw unknownSession(sessionId)
+      const parameters = [sessionId, owner, this.#process, ttlMs, this.#clock.now()]
+      return (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
+    })
+    return this.#lease(sessionId, owner, token)
+  }
+
+  /** Inside a transaction, which nobody else may take the lease in. @throws HermesError `store.session_busy`. */
+  async requireFree(statements: Statements, sessionId: string): Promise<void> {
+    await statements.all(QUEUE, sessionId)
+    const holder = await statements.first<Holder>(HOLDER, sessionId)
+    if (!holder || !this.#isHeld(holder)) return
+    const owner = `${holder.owner} (process ${shortIdentity(holder.process)})`
+    throw new HermesError(`Session ${sessionId} is in use by ${owner}; wait for it to end, or end it.`, {
+      code: 'store.session_busy',
+      retryable: true,
+      details: { sessionId, owner, sinceRenewedMs: this.#clock.now() - holder.renewed_ms },
+    })
+  }
+
+  /** Gives up everything this process holds through this store. */
+  async releaseAll(statements: Statements): Promise<void> {
+    await statements.run(RELEASE_ALL, this.#process)
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
+  #isHeld(holder: Holder): boolean {
+    return Math.abs(this.#clock.now() - holder.renewed_ms) < holder.ttl_ms && !hasEnded(holder.process)
+  }
+
+  #lease(sessionId: string, owner: string, token: number): Lease {
+    const key = `session ${sessionId}`
+    return {
+      sessionId,
+      owner: `${owner} (process ${shortIdentity(this.#process)})`,
+      token,
+      renew: () =>
+        this.#connection.writeOne(key, async (statements) => {
+          if ((await statements.run(RENEW, this.#clock.now(), token, sessionId)) !== 1)
+            throw leaseLost(sessionId, token)
+        }),
+      release: () =>
+        this.#connection.writeOne(key, async (statements) => void (await statements.run(RELEASE, token, sessionId))),
+    }
+  }
+}
+
+/** Somebody else holds the lease by now, or nobody. */
+export function leaseLost(sessionId: string, token: number): HermesError {
+  return new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
+    code: 'store.lease_lost',
+    details: { sessionId, token },
+  })
+}

@@ -1,0 +1,152 @@
+import type { Entry, NewEntry } from '@hermes/contracts/conversation'
+import { noUsage } from '@hermes/contracts/conversation'
+import type { Lease } from '@hermes/contracts/store'
+import { type Counts, countEntries } from '../sqlite/counts.js'
+import { decodeMessage, type MessageColumns } from '../sqlite/message-codec.js'
+import type { Connection } from './connection.js'
+import { type Leases, leaseLost } from './leases.js'
+import type { StoredMailbox } from './mailbox.js'
+import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
+import type { Statements } from './statements.js'
+
+/** Inserts what `numbered` has, in session `$1`. */
+const INSERT = `
+  added_messages AS (
+    INSERT INTO messages (id, session_id, role, content, tool_call_id, tool_calls, tool_name, at_ms, finish_reason, reasoning, words)
+    SELECT seq, $1, role, content, tool_call_id, tool_calls, tool_name, at_ms, finish_reason, reasoning, words::tsvector
+    FROM numbered WHERE type = 'message'
+  ), added_entries AS (
+    INSERT INTO hermes_entries (session_id, seq, type, at_ms, payload)
+    SELECT $1, seq, type, at_ms, payload FROM numbered WHERE payload IS NOT NULL
+  )`
+const COUNT = `
+  message_count = message_count + $3,
+  tool_call_count = tool_call_count + $4,
+  api_call_count = api_call_count + $5,
+  input_tokens = input_tokens + $6,
+  output_tokens = output_tokens + $7,
+  cache_read_tokens = cache_read_tokens + $8,
+  cache_write_tokens = cache_write_tokens + $9,
+  reasoning_tokens = reasoning_tokens + $10,
+  estimated_cost_usd = estimated_cost_usd + $11,
+  cost_status = coalesce($12, cost_status),
+  model = coalesce($13, model),
+  billing_provider = coalesce($14, billing_provider),
+  system_prompt = coalesce($15, system_prompt)`
+// One statement: the lease is checked by writing to its row, so whoever took it meanwhile is seen, and appends of one writer follow each
+// other. Numbers are drawn after that, hence in the order of the appends.
+const APPEND = `
+  WITH held AS (
+    UPDATE hermes_leases SET renewed_ms = $16 WHERE token = $17 AND session_id = $1 RETURNING session_id
+  ), numbered AS (
+    SELECT nextval('hermes_seq') AS seq, ordered.* FROM (SELECT rows.* FROM held, ${rowsTable(18)} ORDER BY place) ordered
+  ), counted AS (
+    UPDATE sessions SET last_active_ms = greatest(last_active_ms, $2), ${COUNT} FROM held WHERE id = $1
+  ), ${INSERT}
+  SELECT EXISTS (SELECT FROM held) AS held, (SELECT array_agg(seq ORDER BY place) FROM numbered) AS seqs`
+const COPY = `
+  WITH numbered AS (SELECT * FROM ${rowsTable(3, { arrays: '$2::bigint[]', names: 'seq' })}), ${INSERT} SELECT 1`
+const DRAW = "SELECT nextval('hermes_seq') AS seq FROM generate_series(1, $1::int)"
+const SELECT_ENTRIES = `
+  SELECT m.id AS seq, 'message' AS type, m.at_ms, e.payload, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name,
+    m.finish_reason, m.reasoning
+  FROM messages m LEFT JOIN hermes_entries e ON e.session_id = m.session_id AND e.seq = m.id
+  WHERE m.session_id = $1 AND m.id > $2
+  UNION ALL
+  SELECT seq, type, at_ms, payload, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM hermes_entries WHERE session_id = $1 AND seq > $2 AND type <> 'message'
+  ORDER BY seq`
+
+interface EntryRow extends MessageColumns {
+  readonly seq: number
+  readonly type: string
+  readonly at_ms: number
+  readonly payload: string | null
+}
+
+interface Appended {
+  readonly held: boolean
+  readonly seqs: readonly number[] | null
+}
+
+/** The append-only log. A message is a row of `messages`, other entries are rows of `hermes_entries`; one counter numbers both. */
+export class Log {
+  readonly #connection: Connection
+  readonly #leases: Leases
+  readonly #mailbox: StoredMailbox
+
+  constructor(connection: Connection, options: { readonly leases: Leases; readonly mailbox: StoredMailbox }) {
+    this.#connection = connection
+    this.#leases = options.leases
+    this.#mailbox = options.mailbox
+  }
+
+  entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+    return this.#connection.read((statements) => this.read(statements, sessionId, afterSeq))
+  }
+
+  async read(statements: Statements, sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+    return (await statements.all<EntryRow>(SELECT_ENTRIES, sessionId, afterSeq)).map(toEntry)
+  }
+
+  append(
+    sessionId: string,
+    entries: readonly NewEntry[],
+    { lease, atMs, take = [] }: { readonly lease: Lease; readonly atMs: number; readonly take?: readonly string[] },
+  ): Promise<readonly number[]> {
+    // Made now: what the caller changes later is not followed.
+    const rows = entries.map((entry) => toRow(entry, atMs))
+    const counts = countEntries(entries)
+    const key = `session ${sessionId}`
+    const insert = (statements: Statements) => this.#insert(statements, sessionId, rows, { lease, counts, atMs })
+    if (take.length === 0) return this.#connection.writeOne(key, insert)
+    return this.#connection.write(key, async (statements) => {
+      await this.#mailbox.take(statements, sessionId, take)
+      return insert(statements)
+    })
+  }
+
+  /** Inside a transaction: entries of another session with the numbers that `draw` gave; the caller counts. */
+  async copy(
+    statements: Statements,
+    sessionId: string,
+    copies: readonly { seq: number; row: NewRow }[],
+  ): Promise<void> {
+    const seqs = copies.map(({ seq }) => seq)
+    await statements.all(COPY, sessionId, seqs, ...rowArrays(copies.map(({ row }) => row)))
+  }
+
+  /** The next `count` numbers. */
+  async draw(statements: Statements, count: number): Promise<readonly number[]> {
+    return (await statements.all<{ seq: number }>(DRAW, count)).map(({ seq }) => seq)
+  }
+
+  async #insert(
+    statements: Statements,
+    sessionId: string,
+    rows: readonly NewRow[],
+    { lease, counts, atMs }: { readonly lease: Lease; readonly counts: Counts | null; readonly atMs: number },
+  ): Promise<readonly number[]> {
+    const activeMs = rows.length === 0 ? null : atMs
+    const held = [this.#leases.now(), lease.token]
+    const parameters = [sessionId, activeMs, ...countParameters(counts), ...held, ...rowArrays(rows)]
+    const appended = await statements.first<Appended>(APPEND, ...parameters)
+    if (!appended?.held) throw leaseLost(sessionId, lease.token)
+    return appended.seqs ?? []
+  }
+}
+
+/** `$3` to `$15` of an update of the counters of a session. An unknown cost is kept apart, so that the sum is never read as the truth. */
+function countParameters(counts: Counts | null): readonly unknown[] {
+  const { messages = 0, toolCalls = 0, apiCalls = 0, usage = noUsage } = counts ?? {}
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costUsd } = usage
+  const tokens = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens]
+  const cost = costUsd === 'unknown' ? [0, 'unknown'] : [costUsd, null]
+  const named = [counts?.model ?? null, counts?.provider ?? null, counts?.systemPrompt ?? null]
+  return [messages, toolCalls, apiCalls, ...tokens, ...cost, ...named]
+}
+
+function toEntry({ seq, type, at_ms: atMs, payload, ...columns }: EntryRow): Entry {
+  if (type === 'message') return { ...decodeMessage(columns, payload), seq, atMs }
+  return { ...JSON.parse(payload!), type, seq, atMs } as Entry
+}

@@ -1,0 +1,83 @@
+import { silentLogger, systemClock } from '@hermes/contracts'
+import { processIdentity } from '../sqlite/process-identity.js'
+import { orRescue } from '../sqlite/rescue.js'
+import { nextTitle, resolveSession } from '../sqlite/resolve.js'
+import type { PostgresOptions, Storage } from '../storage.js'
+import { StoredApprovals } from './approvals.js'
+import { AuditTrail } from './audit.js'
+import { Connection } from './connection.js'
+import { forkSession } from './fork.js'
+import { checkTables } from './health.js'
+import { LearningBook } from './learning-book.js'
+import { Leases } from './leases.js'
+import { Log } from './log.js'
+import { StoredMailbox } from './mailbox.js'
+import { getMeta, setMeta } from './meta.js'
+import { migrate } from './migrate.js'
+import { pruneSessions } from './prune.js'
+import { Search } from './search.js'
+import { readServerAddress } from './server-address.js'
+import { Sessions } from './sessions.js'
+import { readStats } from './stats.js'
+import { SummaryBook } from './summary-book.js'
+import { UsageBook } from './usage.js'
+
+/** The store on PostgreSQL. Loaded by `openStorage` when it is first called with a url. */
+export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
+  const { clock = systemClock, logger = silentLogger, owner = processIdentity() } = options
+  const connection = new Connection({ address: readServerAddress(options.url), clock, logger })
+  const serverMs = await migrate(connection).catch(async (error: unknown) => {
+    await connection.close(async () => undefined)
+    throw error
+  })
+  const aheadMs = Math.round(serverMs - clock.now())
+  const serverClock = { now: () => clock.now() + aheadMs }
+  const leases = new Leases(connection, { clock: serverClock, process: owner })
+  const mailbox = new StoredMailbox(connection, { clock: serverClock, process: owner })
+  const sessions = new Sessions(connection, { leases, clock })
+  const log = new Log(connection, { leases, mailbox })
+  const search = new Search(connection)
+  return {
+    createSession: (session) => sessions.create(session),
+    getSession: (id) => sessions.find(id),
+    updateSession: (id, change) => sessions.update(id, change),
+    deleteSession: (id) => sessions.delete(id),
+    listSessions: (filter) => sessions.list(filter),
+    latestSession: (filter) => sessions.latest(filter),
+    forkSession: (fork) => forkSession({ connection, sessions, log }, fork),
+    ancestors: (id) => sessions.related(id, 'ancestors'),
+    descendants: (id) => sessions.related(id, 'descendants'),
+    tags: (sessionId) => sessions.tags(sessionId),
+    setTags: (sessionId, tags) => sessions.setTags(sessionId, tags),
+    resolveSession: (text) => resolveSession(sessions, text),
+    nextTitle: (base) => nextTitle(sessions, base),
+    search: (text, filter) => search.find(text, filter),
+    searchBacklog: async () => 0,
+    entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
+    append: (sessionId, entries, { lease, atMs = clock.now(), take }) =>
+      orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
+        directory: options.rescueDir ?? null,
+        sessionId,
+        entries,
+        atMs,
+      }),
+    acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
+    usage: async (sessionId) => (await sessions.find(sessionId))?.usage ?? null,
+    ledger: new UsageBook(connection),
+    audit: new AuditTrail(connection),
+    approvals: new StoredApprovals(connection),
+    mailbox,
+    learnings: new LearningBook(connection, { clock }),
+    summaries: new SummaryBook(connection, { clock }),
+    meta: {
+      get: (key) => connection.read((statements) => getMeta(statements, key)),
+      set: (key, value) => connection.writeOne(`meta ${key}`, (statements) => setMeta(statements, key, value)),
+    },
+    integrityCheck: () => checkTables(connection),
+    damage: async () => [],
+    stats: () => connection.read(readStats),
+    pruneSessions: (filter) =>
+      pruneSessions(connection, { ...filter, nowMs: clock.now(), leaseNowMs: serverClock.now() }),
+    close: () => connection.close((statements) => leases.releaseAll(statements)),
+  }
+}

@@ -1,0 +1,161 @@
+import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../sqlite/search-query.js'
+import { makeSnippet } from '../sqlite/snippet.js'
+import type { SearchHit, SearchOptions } from '../storage.js'
+import type { Connection } from './connection.js'
+import { phrasesOf, toTsQuery } from './words.js'
+
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 100
+const RANKED_HITS = 2_000
+const MAX_RANKED_TERMS = 4
+const CONTEXT_CHARS = 200
+/** Shorter parts of words are in most messages, and the index of substrings knows three characters at a time. */
+const MIN_SUBSTRING_CHARS = 3
+
+const neighbour = (name: string, comparison: '<' | '>', order: 'DESC' | 'ASC') => `
+  LEFT JOIN LATERAL (
+    SELECT json_build_object('seq', n.id, 'role', n.role, 'text', left(coalesce(n.content, ''), ${CONTEXT_CHARS})) AS message
+    FROM messages n WHERE n.session_id = m.session_id AND n.id ${comparison} m.id ORDER BY n.id ${order} LIMIT 1
+  ) ${name} ON true`
+const WORDS = 'm.words @@ $1::tsquery'
+const SUBSTRING = 'left(m.content, 10000) ILIKE $1'
+/** Of found ids, in their order. */
+const HITS = `
+  SELECT m.id, m.session_id, m.role, m.at_ms, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_ms,
+    before.message AS before, after.message AS after
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS found(id, place)
+  JOIN messages m ON m.id = found.id JOIN sessions s ON s.id = m.session_id
+  ${neighbour('before', '<', 'DESC')} ${neighbour('after', '>', 'ASC')}
+  ORDER BY found.place`
+
+interface HitRow {
+  readonly id: number
+  readonly session_id: string
+  readonly role: string
+  readonly at_ms: number
+  readonly content: string | null
+  readonly tool_calls: string | null
+  readonly tool_name: string | null
+  readonly title: string | null
+  readonly source: string
+  readonly model: string | null
+  readonly started_ms: number
+  readonly before: SearchHit['before']
+  readonly after: SearchHit['after']
+}
+
+/** Finds messages by the word index, and inside words where no message has the word itself. */
+export class Search {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  async find(text: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
+    const query = parseSearchQuery(text)
+    const limit = Math.min(wholeNumber(options.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
+    if (query === null || limit === 0) return []
+    const words = toTsQuery(query.expression)
+    const phrases = phrasesOf(query.expression)
+    const isRanked = options.order === 'relevance' && phrases.length <= MAX_RANKED_TERMS
+    const found = isRanked
+      ? await this.#best(words, phrases, options, limit)
+      : await this.#newest(WORDS, words, options, limit)
+    const inside = found.length === 0 ? substringOf(query) : null
+    const ids = inside === null ? found : await this.#newest(SUBSTRING, inside, options, limit)
+    const rows = await this.#connection.read((statements) => statements.all<HitRow>(HITS, ids))
+    return rows.map((row) => toHit(row, query.terms))
+  }
+
+  /** Messages for which `condition` holds of parameter `$1`. */
+  async #newest(
+    condition: string,
+    parameter: string,
+    options: SearchOptions,
+    limit: number,
+  ): Promise<readonly number[]> {
+    const { sql, parameters } = newest(condition, parameter, options, limit)
+    return this.#ids(sql, parameters)
+  }
+
+  /**
+   * The best match first among the newest: a message ranks by how often it has each word, and the more the fewer of them have that
+   * word.
+   */
+  async #best(
+    words: string,
+    phrases: readonly string[],
+    options: SearchOptions,
+    limit: number,
+  ): Promise<readonly number[]> {
+    const { sql, parameters } = newest(WORDS, words, options, RANKED_HITS)
+    const first = parameters.length + 1
+    const rank = phrases.map((_, at) => {
+      const term = `$${first + at}::tsquery`
+      const rarity = `ln(1 + (1.0 + count(*) OVER ()) / (1 + count(*) FILTER (WHERE words @@ ${term}) OVER ()))`
+      return `${rarity} * ts_rank(words, ${term}, 1)`
+    })
+    const ranked = `SELECT id FROM (${sql}) newest ORDER BY ${rank.join(' + ')} DESC, id DESC LIMIT ${limit}`
+    return this.#ids(ranked, [...parameters, ...phrases])
+  }
+
+  #ids(sql: string, parameters: readonly unknown[]): Promise<readonly number[]> {
+    return this.#connection.read(async (statements) =>
+      (await statements.all<{ id: number }>(sql, ...parameters)).map(({ id }) => id),
+    )
+  }
+}
+
+function newest(condition: string, parameter: string, options: SearchOptions, limit: number) {
+  const conditions = [condition]
+  const parameters: unknown[] = [parameter]
+  const add = (sql: (place: string) => string, value: unknown) => {
+    if (value === undefined) return
+    parameters.push(value)
+    conditions.push(sql(`$${parameters.length}`))
+  }
+  add((place) => `m.role = ANY (${place}::text[])`, list(options.role))
+  add((place) => `s.source = ANY (${place}::text[])`, list(options.source))
+  add((place) => `m.session_id = ANY (${place}::text[])`, list(options.sessionId))
+  add((place) => `m.session_id IN (SELECT session_id FROM hermes_tags WHERE tag = ${place})`, options.tag)
+  add((place) => `s.source <> ALL (${place}::text[])`, options.excludeSources)
+  add((place) => `m.session_id <> ALL (${place}::text[])`, options.excludeSessions)
+  add((place) => `m.at_ms > ${place}`, options.afterMs)
+  add((place) => `m.at_ms < ${place}`, options.beforeMs)
+  const sql = `
+    SELECT m.id, m.words FROM messages m JOIN sessions s ON s.id = m.session_id
+    WHERE ${conditions.join(' AND ')} ORDER BY m.id DESC LIMIT ${limit}`
+  return { sql, parameters }
+}
+
+/** A pattern for one word that may be part of others; `null` for any other query. */
+function substringOf({ terms, size }: SearchQuery): string | null {
+  const [term] = terms
+  if (size !== 1 || !term || term.isPrefix || [...term.text].length < MIN_SUBSTRING_CHARS) return null
+  return `%${term.text.replaceAll(/[\\%_]/g, '\\$&')}%`
+}
+
+function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+  return {
+    sessionId: row.session_id,
+    seq: row.id,
+    role: row.role,
+    atMs: row.at_ms,
+    snippet: makeSnippet([row.content, row.tool_calls, row.tool_name], terms),
+    title: row.title,
+    source: row.source,
+    model: row.model,
+    sessionStartedAtMs: row.started_ms,
+    before: row.before,
+    after: row.after,
+  }
+}
+
+function list(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === 'string' ? [value] : value
+}
+
+function wholeNumber(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0
+}

@@ -1,0 +1,190 @@
+import { type Clock, HermesError } from '@hermes/contracts'
+import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { Compilable } from 'kysely'
+import type { SessionLookup } from '../sqlite/resolve.js'
+import { SessionQueries } from '../sqlite/session-queries.js'
+import { unknownSession } from '../sqlite/store-error.js'
+import { cleanTitle, isOfLineage } from '../sqlite/title.js'
+import type { LatestSessionFilter, ListSessionsOptions } from '../storage.js'
+import type { Connection } from './connection.js'
+import type { Leases } from './leases.js'
+import { nativeCode } from './postgres-error.js'
+import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
+import type { Statements } from './statements.js'
+
+const FIND = `${SESSION_ROWS} WHERE sessions.id = $1`
+const INSERT = `
+  INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, cwd, title, started_ms,
+    last_active_ms)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
+const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = $1 ORDER BY tag'
+const INSERT_TAGS = 'INSERT INTO hermes_tags (tag, session_id) SELECT unnest($1::text[]), $2 ON CONFLICT DO NOTHING'
+// A row that is its own ancestor would go round for ever, hence the depth.
+const RELATED = {
+  ancestors: related('s.id = l.parent', 'lineage.depth'),
+  descendants: related('s.parent_session_id = l.id', 'lineage.depth, sessions.started_ms, sessions.id'),
+}
+const TAKEN = '23505'
+
+function related(join: string, order: string): string {
+  return `
+  WITH RECURSIVE lineage(id, parent, depth) AS (
+    SELECT id, parent_session_id, 0 FROM sessions WHERE id = $1
+    UNION ALL
+    SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
+  )
+  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE lineage.depth > 0 ORDER BY ${order}`
+}
+
+/** The sessions themselves: made, read, changed, removed. */
+export class Sessions implements SessionLookup {
+  readonly #connection: Connection
+  readonly #leases: Leases
+  readonly #clock: Clock
+  readonly #queries: SessionQueries
+
+  constructor(connection: Connection, options: { readonly leases: Leases; readonly clock: Clock }) {
+    this.#connection = connection
+    this.#leases = options.leases
+    this.#clock = options.clock
+    this.#queries = new SessionQueries(connection.builder, { rows: SESSION_ROWS, started: 'started_ms' })
+  }
+
+  create(session: NewSession): Promise<SessionInfo> {
+    return this.#connection.write(`session ${session.id}`, (statements) => this.add(statements, session))
+  }
+
+  /** Inside a transaction. */
+  async add(statements: Statements, session: NewSession): Promise<SessionInfo> {
+    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
+    if (await this.read(statements, id)) throw sessionExists(id)
+    if (parentSessionId !== undefined && !(await this.read(statements, parentSessionId))) {
+      throw unknownSession(parentSessionId)
+    }
+    const free = title === undefined ? null : await freeTitle(statements, title, id)
+    const startedMs = session.startedAtMs ?? this.#clock.now()
+    const names = [id, source, userId, model, provider, baseUrl, parentSessionId, cwd].map((name) => name ?? null)
+    await orTaken(() => statements.run(INSERT, ...names, free, startedMs), { id, title: free })
+    return (await this.read(statements, id))!
+  }
+
+  find(id: string): Promise<SessionInfo | null> {
+    return this.#connection.read((statements) => this.read(statements, id))
+  }
+
+  async read(statements: Statements, id: string): Promise<SessionInfo | null> {
+    const row = await statements.first<SessionRow>(FIND, id)
+    return row ? toSessionInfo(row) : null
+  }
+
+  update(id: string, change: Parameters<SessionStore['updateSession']>[1]): Promise<void> {
+    return this.#connection.write(`session ${id}`, async (statements) => {
+      if (!(await this.read(statements, id))) throw unknownSession(id)
+      const title = typeof change.title === 'string' ? await freeTitle(statements, change.title, id) : change.title
+      const columns = Object.entries({
+        title,
+        ended_ms: change.endedAtMs,
+        end_reason: change.endReason,
+        model: change.model,
+        billing_provider: change.provider,
+        billing_base_url: change.baseUrl,
+      }).filter(([, value]) => value !== undefined)
+      if (columns.length === 0) return
+      const assignments = columns.map(([name], at) => `${name} = $${at + 2}`).join(', ')
+      const values = columns.map(([, value]) => value)
+      await orTaken(() => statements.run(`UPDATE sessions SET ${assignments} WHERE id = $1`, id, ...values), {
+        id,
+        title: title ?? null,
+      })
+    })
+  }
+
+  delete(id: string): Promise<boolean> {
+    return this.#connection.write(`session ${id}`, async (statements) => {
+      if (!(await this.read(statements, id))) return false
+      await this.#leases.requireFree(statements, id)
+      return (await statements.run('DELETE FROM sessions WHERE id = $1', id)) === 1
+    })
+  }
+
+  related(id: string, direction: 'ancestors' | 'descendants'): Promise<readonly SessionInfo[]> {
+    return this.#connection.read(async (statements) =>
+      (await statements.all<SessionRow>(RELATED[direction], id)).map(toSessionInfo),
+    )
+  }
+
+  tags(id: string): Promise<readonly string[]> {
+    return this.#connection.read(async (statements) =>
+      (await statements.all<{ tag: string }>(TAGS, id)).map(({ tag }) => tag),
+    )
+  }
+
+  setTags(id: string, tags: readonly string[]): Promise<void> {
+    return this.#connection.write(`session ${id}`, async (statements) => {
+      if (!(await this.read(statements, id))) throw unknownSession(id)
+      await statements.run('DELETE FROM hermes_tags WHERE session_id = $1', id)
+      await statements.run(INSERT_TAGS, [...new Set(tags)], id)
+    })
+  }
+
+  list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]> {
+    return this.#chosen(this.#queries.list(options))
+  }
+
+  async latest(filter?: LatestSessionFilter): Promise<SessionInfo | null> {
+    return (await this.#chosen(this.#queries.latest(filter)))[0] ?? null
+  }
+
+  async lineage(base: string): Promise<readonly SessionInfo[]> {
+    return (await this.#chosen(this.#queries.lineage(base))).filter(({ title }) => isOfLineage(title, base))
+  }
+
+  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
+    return this.#chosen(this.#queries.withPrefix(prefix, limit))
+  }
+
+  #chosen(query: Compilable): Promise<readonly SessionInfo[]> {
+    const { sql, parameters } = query.compile()
+    return this.#connection.read(async (statements) =>
+      (await statements.all<SessionRow>(sql, ...parameters)).map(toSessionInfo),
+    )
+  }
+}
+
+async function freeTitle(statements: Statements, title: string, forId: string): Promise<string | null> {
+  const clean = cleanTitle(title)
+  const taken = clean === null ? undefined : await statements.first<{ id: string }>(TITLE_HOLDER, clean, forId)
+  if (taken) throw titleTaken(taken.id, clean!)
+  return clean
+}
+
+/** Somebody may have taken id or title since they were looked for. */
+async function orTaken<Result>(
+  work: () => Promise<Result>,
+  { id, title }: { readonly id: string; readonly title: string | null },
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (nativeCode(error) !== TAKEN) throw error
+    throw (error as { readonly constraint?: string }).constraint === 'sessions_title'
+      ? titleTaken(null, title ?? '')
+      : sessionExists(id)
+  }
+}
+
+function sessionExists(sessionId: string): HermesError {
+  return new HermesError(`Session ${sessionId} exists already.`, {
+    code: 'store.session_exists',
+    details: { sessionId },
+  })
+}
+
+function titleTaken(sessionId: string | null, title: string): HermesError {
+  const holder = sessionId === null ? 'Another session' : `Session ${sessionId}`
+  return new HermesError(`${holder} has the title "${title}" already; choose another one.`, {
+    code: 'store.title_taken',
+    details: { ...(sessionId === null ? {} : { sessionId }), title },
+  })
+}
