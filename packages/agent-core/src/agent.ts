@@ -10,7 +10,7 @@ import {
   systemClock,
 } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan, ContextEngine } from '@hermes/contracts/context'
-import type { Entry } from '@hermes/contracts/conversation'
+import type { Entry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient } from '@hermes/contracts/model'
@@ -27,6 +27,7 @@ import { type AgentHooks, observe } from './hooks.js'
 import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import { createMemoryStore } from './memory-store.js'
 import { PauseGate } from './pause.js'
+import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import type { SystemSource } from './prompt/layers.js'
 import { type RunInput, run } from './run.js'
 import {
@@ -122,6 +123,15 @@ export interface Agent {
    * see it no more. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
    */
   undo(options?: { readonly turns?: number } | { readonly fromSeq: number }): Promise<Undone | null>
+  /**
+   * From now on, and after a resume, only tools that change nothing may be used: others answer with an error. The model learns of it with
+   * the next message. `false` when it was so already.
+   */
+  plan(): Promise<boolean>
+  /**
+   * Ends planning. An accepted plan becomes the task list; `run({ resume: true })` has it carried out. `false` when nothing was planned.
+   */
+  endPlan(how: PlanEnd): Promise<boolean>
   /** What it is doing, since when, and how many calls it made. */
   activity(): Activity
   /** The log so far, as this process knows it. */
@@ -298,6 +308,25 @@ class CoreAgent implements Agent {
 
   async undo(options: { readonly turns?: number } | { readonly fromSeq: number } = {}): Promise<Undone | null> {
     return this.#alone(undefined, () => undo(this.#parts.session, options))
+  }
+
+  plan(): Promise<boolean> {
+    return this.#write((session) => (session.isPlanning ? [] : planBeginning()))
+  }
+
+  endPlan(how: PlanEnd): Promise<boolean> {
+    return this.#write((session) => (session.isPlanning ? planEnding(how, session.entries, session.state) : []))
+  }
+
+  /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */
+  async #write(entries: (session: SessionLog) => readonly NewEntry[]): Promise<boolean> {
+    const { session } = this.#parts
+    const append = async () => {
+      const written = entries(session)
+      if (written.length > 0) await session.append(...written)
+      return written.length > 0
+    }
+    return session.isOpen ? append() : this.#alone(undefined, append)
   }
 
   /** Works on the session while no run does. An interrupt ends it. */

@@ -17,6 +17,7 @@ export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'
 export type { LoopGuardOptions } from './loop-guard.js'
 export { createMemoryStore } from './memory-store.js'
+export { isPlanning, type PlanEnd } from './plan-mode.js'
 export {
   cutHeadTail,
   LAYER_TOKENS,

@@ -4,6 +4,7 @@ import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
+import { planRefusal } from './plan-mode.js'
 import { type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
 import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
@@ -78,7 +79,8 @@ class ScriptCalls implements ToolCaller {
     const { hooks, logger, session, runId, registry } = context
     const callId = `${this.#callId}.${number}`
     const hooked = { sessionId: session.id, runId, callId, toolName: tool.name, args: args as JsonObject }
-    const block = await blockedBy(hooks, logger, hooked)
+    const refusal = session.isPlanning ? planRefusal(tool) : null
+    const block = refusal ?? (await blockedBy(hooks, logger, hooked))
     if (block !== null) return errorOutcome(block)
     const permits: Permit[] = []
     try {

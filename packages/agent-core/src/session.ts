@@ -14,6 +14,7 @@ import {
 } from '@hermes/contracts/conversation'
 import type { Lease, Letter, Mailbox, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
+import { acceptedTodos, planMark } from './plan-mode.js'
 import { type Prefix, PrefixWatch } from './prefix-break.js'
 
 const RENEW_EVERY_MS = 10_000
@@ -52,6 +53,7 @@ export class SessionLog {
   #rewrites = 0
   /** Made by this process, so that nothing can have arrived for it before its first run. */
   #isNew = false
+  #isPlanning = false
   readonly #taken = new Set<string>()
   readonly #prefixes = new PrefixWatch()
 
@@ -142,12 +144,24 @@ export class SessionLog {
         continue
       }
       this.#entries.push(entry)
+      const mark = planMark(entry)
+      if (mark !== null) this.#isPlanning = mark === 'begin'
       if (entry.type === 'prompt') this.#prompt = entry
       if (entry.type === 'compaction') this.#compactions++
       if (entry.type !== 'message') continue
       this.#tainted ||= entry.message.content.some(isExternal)
       if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
     }
+  }
+
+  /** Whether only tools that change nothing may be used until a plan is accepted. */
+  get isPlanning(): boolean {
+    return this.#isPlanning
+  }
+
+  /** Whether it is open for writing. */
+  get isOpen(): boolean {
+    return this.#lease !== null
   }
 
   prompt(): PromptEntry | null {
@@ -209,6 +223,8 @@ export class SessionLog {
       let callsSince = 0
       for (let index = this.#entries.length - 1; index >= 0; index--) {
         const entry = this.#entries[index]!
+        const accepted = toolName === 'todo_write' ? acceptedTodos(entry) : null
+        if (accepted !== null) return { data: accepted, callsSince }
         if (entry.type !== 'message' || entry.message.role !== 'tool') continue
         const { message } = entry
         if (message.toolName === toolName && !message.isError && message.data !== undefined)

@@ -38,7 +38,8 @@ export function openTasks(state: ToolState): string | null {
   return `The task list has these open:\n${lines.join('\n')}`
 }
 
-function openItems(plan: JsonValue | undefined): JsonObject[] {
+/** The items of a task list that are not done. */
+export function openItems(plan: JsonValue | undefined): JsonObject[] {
   const todos = isJsonObject(plan) ? plan['todos'] : null
   if (!Array.isArray(todos)) return []
   return todos

@@ -6,6 +6,7 @@ import { errorOutcome, type PreparedCall, type ToolOutcome } from '@hermes/regis
 import { blockedBy, observe } from './hooks.js'
 import type { RunContext } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
+import { planRefusal } from './plan-mode.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
 import { type FinishedCall, resultNotes } from './surroundings/result-notes.js'
@@ -120,7 +121,8 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   }
   const verdict = context.guard.before(tool.name, args as JsonObject)
   if (verdict.type !== 'allow') return { type: 'settled', call, outcome: errorOutcome(verdict.text) }
-  const block = await blockedBy(context.hooks, context.logger, hooked)
+  const refusal = context.session.isPlanning ? planRefusal(tool) : null
+  const block = refusal ?? (await blockedBy(context.hooks, context.logger, hooked))
   if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
   try {
     const permits: Permit[] = []
