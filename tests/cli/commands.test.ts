@@ -154,6 +154,40 @@ describe('hermes tools and completion', () => {
     expect(json.tools.map(({ name }) => name)).toContain('patch')
   })
 
+  it('switches toolsets on and off, everywhere or on one platform', async () => {
+    const on = async (...args: string[]) => {
+      const { tools } = JSON.parse((await hermes(['tools', 'list', '--json', ...args])).stdout) as {
+        tools: { name: string; isEnabled: boolean }[]
+      }
+      return tools.filter(({ isEnabled }) => isEnabled).map(({ name }) => name)
+    }
+    expect(await on()).not.toContain('session_search')
+    expect(await hermes(['tools', 'enable', 'session_search', 'file'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'On from the next session: session_search, file.\n',
+    })
+    expect(await hermes(['tools', 'disable', 'terminal'])).toMatchObject({ exitCode: 0, stdout: 'Off: terminal.\n' })
+    expect(await on()).toEqual(expect.arrayContaining(['read_file', 'session_search']))
+    expect(await on()).not.toContain('terminal')
+    await hermes(['tools', 'disable', 'clarify', '--platform', 'telegram'])
+    expect((await hermes(['config', 'get', 'platform_toolsets.telegram'])).stdout).toBe(
+      JSON.stringify(
+        ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'session_search'],
+        null,
+        2,
+      ).concat('\n'),
+    )
+    expect((await hermes(['config', 'get', 'toolsets'])).stdout).toBe(
+      JSON.stringify(['hermes-cli', 'session_search'], null, 2).concat('\n'),
+    )
+    await hermes(['tools', 'enable', 'terminal'])
+    expect(await on()).toContain('terminal')
+    expect(await hermes(['config', 'check'])).toMatchObject({ exitCode: 0 })
+    expect((await hermes(['tools', 'disable', 'read_file'])).stderr).toBe(
+      'hermes: read_file is not a toolset. It is a tool of the set file.\n',
+    )
+  })
+
   it('prints a completion script that the shell accepts', async () => {
     const { stdout } = await hermes(['completion', 'bash'])
     const test = `COMP_WORDS=(hermes sessions s); COMP_CWORD=2; _hermes; echo \${COMPREPLY[*]}`

@@ -174,7 +174,7 @@ it('prunes old decisions, and verifies what stays', async () => {
   expect(await hermes('audit', 'prune', '--days', '30')).toMatchObject({ exitCode: 2, stdout: '' })
   expect(await hermes('audit', 'prune', '--days', '30', '--yes')).toMatchObject({ stdout: 'Deleted 1 decisions.\n' })
   expect((await hermes('audit', 'verify')).stdout).toMatch(/^Intact: 1 records, 1 older ones pruned on the record\./)
-  expect((await hermes('audit')).stdout).toContain('Prune the audit trail: records older than 30 days')
+  expect((await hermes('audit')).stdout).toContain('Prune the audit trail: records older')
 })
 
 needs('tmux', hasTmux)('a question at the keyboard', () => {

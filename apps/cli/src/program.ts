@@ -34,11 +34,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addMemory(program, choose)
   addPrompt(program, choose)
   addPolicy(program, choose)
-  program
-    .command('tools')
-    .description('list tools and toolsets, and which of them work here')
-    .option('--json', 'as JSON')
-    .action((options) => choose(async (world) => (await import('./commands/tools.js')).tools(world, options)))
+  addTools(program, choose)
   program
     .command('doctor')
     .description('check the setup and say what to do')
@@ -73,14 +69,36 @@ function addSetup(program: Command, choose: (action: Action) => void): void {
     .action((options) => choose(async (world) => (await import('./commands/setup.js')).setup(world, options)))
 }
 
+function addTools(program: Command, choose: (action: Action) => void): void {
+  const tools = program.command('tools').description('tools and toolsets: which there are, which a new session gets')
+  const load = () => import('./commands/tools.js')
+  const platform = ['--platform <name>', 'on one platform only: cli, acp, gateway, telegram …'] as const
+  tools
+    .command('list', { isDefault: true })
+    .description('all of them, and which work here')
+    .option('--json', 'as JSON')
+    .action((options) => choose(async (world) => (await load()).toolsList(world, options)))
+  tools
+    .command('enable <toolset...>')
+    .description('give them to new sessions')
+    .option(...platform)
+    .action((names, options) => choose(async (world) => (await load()).toolsEnable(world, names, options)))
+  tools
+    .command('disable <toolset...>')
+    .description('take them away')
+    .option(...platform)
+    .action((names, options) => choose(async (world) => (await load()).toolsDisable(world, names, options)))
+}
+
 function addSessions(program: Command, choose: (action: Action) => void): void {
   const sessions = program
     .command('sessions')
-    .description('list, search, show, rename, fork, export, import, prune and delete past sessions')
+    .description('list, search, show, rename, fork, export, import, prune, clear and delete past sessions')
   sessions
     .command('list', { isDefault: true })
     .description('the newest sessions')
     .option('-n, --limit <n>', 'how many', Number, 20)
+    .option('--source <name>', 'only those from here: cli, telegram …')
     .option('--json', 'as JSON lines')
     .action((options) => choose(async (world) => (await import('./commands/sessions.js')).listSessions(world, options)))
   sessions
@@ -100,6 +118,13 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     )
   addStoreCommands(sessions, choose)
   addBranching(sessions, choose)
+  sessions
+    .command('clear <session>')
+    .description('remove all messages of a session and keep it with its title; asks first')
+    .option('-y, --yes', 'do not ask')
+    .action((name, options) =>
+      choose(async (world) => (await import('./commands/sessions-edit.js')).clearSession(world, name, options)),
+    )
   sessions
     .command('delete <session>')
     .description('delete a session for good; asks first')

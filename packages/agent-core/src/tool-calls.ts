@@ -2,11 +2,11 @@ import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
-import { errorOutcome, type PreparedCall, type ToolOutcome } from '@hermes/registry'
+import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
+import { planRefusal } from './plan-mode.js'
 import type { RunContext } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
-import { planRefusal } from './plan-mode.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
 import { type FinishedCall, resultNotes } from './surroundings/result-notes.js'
@@ -141,11 +141,13 @@ function announce(context: RunContext, call: Call, prepared: PreparedCall): void
     ? summarize(() => tool.summarize!((prepared as { args: unknown }).args))
     : defaultSummary(call)
   context.activity.set('tool', summary)
+  // Through `tool_call` another tool is called than the one that is named.
+  const isIndirect = tool !== null && call.name === TOOL_CALL
   context.emit({
     type: 'tool-start',
     callId: call.id,
-    toolName: call.name,
-    args: call.args ?? {},
+    toolName: isIndirect ? tool.name : call.name,
+    args: isIndirect ? (prepared as { args: JsonObject }).args : (call.args ?? {}),
     summary,
     icon: tool?.icon ?? '',
   })

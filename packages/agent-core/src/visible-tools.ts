@@ -1,4 +1,3 @@
-import { resolveToolsets } from '@hermes/registry'
 import type { RunContext } from './run-context.js'
 
 interface Visible {
@@ -9,14 +8,14 @@ interface Visible {
 
 const latest = new WeakMap<RunContext, Visible>()
 
-/** The tools the session was shown, less those that the toolsets chosen now leave out. Kept until tools come or go. */
+/** The tools the session may call: those it was shown, less those that the toolsets chosen now leave out. Kept until tools come or go. */
 export function visibleTools(context: RunContext): readonly string[] {
   const { generation } = context.registry
   const prompt = context.session.prompt()
   const known = latest.get(context)
   if (known?.generation === generation && known.prompt === prompt) return known.names
-  const chosen = new Set(resolveToolsets(context.registry.toolsets(), context.toolsets))
-  const names = (prompt?.tools ?? []).map((tool) => tool.name).filter((name) => chosen.has(name))
+  const shown = (prompt?.tools ?? []).map((tool) => tool.name)
+  const names = context.registry.callable(shown, context.toolsets)
   latest.set(context, { generation, prompt, names })
   return names
 }

@@ -36,8 +36,20 @@ export interface HermesConfig {
   }
   /** Side tasks by name: `title_generation`, `session_summary`, `compression`, `vision` … */
   readonly auxiliary: Readonly<Record<string, SideTaskSettings | undefined>>
-  /** Default `[hermes-cli]`. */
+  /** Default `[hermes-cli]`, which stands for the set of the platform: `hermes-acp` in editors, `hermes-telegram` there. */
   readonly toolsets: readonly string[]
+  /** In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` … */
+  readonly platform_toolsets: Readonly<Record<string, readonly string[] | undefined>>
+  readonly tools: {
+    readonly tool_search: {
+      /** `auto`: definitions beyond the threshold are listed by name, and opened through `tool_search`. Default `auto`. */
+      readonly enabled: 'auto' | 'on' | 'off'
+      /** Per cent of a window of 200,000 tokens, 0 to 100. Default 5. */
+      readonly threshold_pct: number
+      /** For the names of hidden tools. Default 4,000. */
+      readonly listing_max_tokens: number
+    }
+  }
   readonly agent: {
     /** Tool rounds in one run, at least 1. Default 90. */
     readonly max_turns: number

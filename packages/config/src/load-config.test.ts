@@ -33,6 +33,8 @@ describe('loadConfig', () => {
         budget: {},
         auxiliary: {},
         toolsets: ['hermes-cli'],
+        platform_toolsets: {},
+        tools: { tool_search: { enabled: 'auto', threshold_pct: 5, listing_max_tokens: 4_000 } },
         agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [] },
         terminal: {
           backend: 'local',

@@ -149,6 +149,19 @@ export const SCHEMA: Section = section({
     moa_aggregator: sideTask,
   }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
+  platform_toolsets: { type: 'record', of: texts },
+  tools: section({
+    tool_search: section({
+      enabled: {
+        type: 'choice',
+        words: { auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' },
+        default: 'auto',
+      },
+      // Of a context window of 200,000 tokens, whatever the model: what a session sends must not depend on who answers.
+      threshold_pct: { type: 'number', min: 0, max: 100, default: 5 },
+      listing_max_tokens: count(0, 4000),
+    }),
+  }),
   agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
   terminal: section(TERMINAL_FIELDS),
   compression: section({

@@ -1,6 +1,15 @@
 export type { ToolOutcome } from '@hermes/contracts/tool'
 export { toolParameters } from './arguments.js'
+export { type DisclosureOptions, TOOL_CALL, TOOL_SEARCH } from './disclosure.js'
 export { RegistryError } from './registry-error.js'
 export { errorOutcome, toOutcome } from './result.js'
 export { createToolRegistry, type PreparedCall, type ToolRegistry, type ToolRegistryOptions } from './tool-registry.js'
-export { mergeToolsets, resolveToolsets, TOOLSETS, type Toolset, type ToolsetSelection } from './toolsets.js'
+export {
+  CORE_TOOLSETS,
+  mergeToolsets,
+  platformToolset,
+  resolveToolsets,
+  TOOLSETS,
+  type Toolset,
+  type ToolsetSelection,
+} from './toolsets.js'

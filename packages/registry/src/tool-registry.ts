@@ -2,6 +2,15 @@ import type { Clock, JsonObject } from '@hermes/contracts'
 import type { Tool, ToolContext, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
 import { type ToolParameters, toolParameters } from './arguments.js'
+import {
+  type DisclosureOptions,
+  disclose,
+  doorDefinitions,
+  searchTool,
+  TOOL_CALL,
+  TOOL_SEARCH,
+  throughDoor,
+} from './disclosure.js'
 import { isHermesError, RegistryError } from './registry-error.js'
 import { errorOutcome, toOutcome } from './result.js'
 import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
@@ -33,12 +42,21 @@ export interface ToolRegistry {
   /** All toolsets, built in and registered. */
   toolsets(): Readonly<Record<string, Toolset>>
   /**
-   * What a model gets: the available tools of a selection, sorted by name, the same bytes every time while nothing changed.
+   * What a model gets: the available tools of a selection, sorted by name, the same bytes every time while nothing changed. Where they are
+   * too many, some are hidden behind `tool_search` and `tool_call`.
    * @throws RegistryError `registry.unknown_toolset`, `registry.toolset_cycle`.
    */
   definitions(selection?: ToolsetSelection): Promise<readonly ToolDefinition[]>
+  /** The names of the tools that can work here now, hidden or not. */
+  available(): Promise<readonly string[]>
   /**
-   * Finds the tool and checks the arguments; never throws. `visible` limits it to the names a session was shown.
+   * The names a session may call that was shown `definitions`: those among them that the selection still has, and with `tool_search`
+   * among them everything the selection has, tools that came later included.
+   */
+  callable(shown: readonly string[], selection?: ToolsetSelection): readonly string[]
+  /**
+   * Finds the tool and checks the arguments; never throws. `visible` limits it to the names a session may call. A call through
+   * `tool_call` comes out as the call of the tool it names.
    */
   prepare(
     call: { readonly name: string; readonly args: JsonObject },
@@ -58,13 +76,15 @@ interface Registered {
 /** Options of {@link createToolRegistry}. */
 export interface ToolRegistryOptions {
   readonly tools?: readonly Tool[]
+  /** Default: nothing is ever hidden. */
+  readonly disclosure?: DisclosureOptions
   /** Default: `Date.now`. */
   readonly now?: Clock['now']
 }
 
 /** An empty registry, or one with `tools`. */
 export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegistry {
-  const registry = new Registry(options.now ?? Date.now)
+  const registry = new Registry(options)
   for (const tool of options.tools ?? []) registry.register(tool)
   return registry
 }
@@ -74,10 +94,12 @@ class Registry implements ToolRegistry {
   readonly #aliases = new Map<string, string>()
   readonly #availability = new Map<string, { readonly available: boolean; readonly atMs: number }>()
   readonly #now: () => number
+  readonly #disclosure: DisclosureOptions | null
   #generation = 0
 
-  constructor(now: () => number) {
+  constructor({ now = Date.now, disclosure }: ToolRegistryOptions) {
     this.#now = now
+    this.#disclosure = disclosure ?? null
   }
 
   get generation(): number {
@@ -89,6 +111,8 @@ class Registry implements ToolRegistry {
       if (!NAME.test(name)) {
         throw new RegistryError('registry.bad_name', `Tool name "${name}" must be 1 to 64 letters, digits, "_" or "-".`)
       }
+      if (name === TOOL_SEARCH || name === TOOL_CALL)
+        throw new RegistryError('registry.bad_name', `The name "${name}" is taken: it is how hidden tools are reached.`)
       this.#refuseShadowing(tool, name, options.override ?? false)
     }
     const parameters = toolParameters(tool.parameters)
@@ -134,15 +158,44 @@ class Registry implements ToolRegistry {
   }
 
   async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {
-    const selected = resolveToolsets(this.toolsets(), selection).flatMap((name) => this.#tools.get(name) ?? [])
+    const all = await this.#present(resolveToolsets(this.toolsets(), selection))
+    if (!this.#disclosure) return all.map(({ definition }) => definition)
+    const { shown, hidden } = disclose(all, this.#disclosure)
+    if (hidden.length === 0) return shown
+    const doors = doorDefinitions(hidden, this.#disclosure)
+    return [...shown, ...doors].sort((left, right) => (left.name < right.name ? -1 : 1))
+  }
+
+  async available(): Promise<readonly string[]> {
+    return (await this.#present(this.names())).map(({ definition }) => definition.name)
+  }
+
+  async #present(names: readonly string[]) {
+    const selected = names.flatMap((name) => this.#tools.get(name) ?? [])
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
-    const shown = selected.filter((_, index) => available[index])
-    const names = shown.map(({ tool }) => tool.name)
-    return shown.map(({ tool, parameters }) => ({
-      name: tool.name,
-      description: tool.describe?.(names) ?? tool.description,
-      parameters: parameters.schema,
+    const present = selected.filter((_, index) => available[index])
+    const beside = present.map(({ tool }) => tool.name)
+    return present.map(({ tool, parameters }) => ({
+      toolset: tool.toolset,
+      definition: {
+        name: tool.name,
+        description: tool.describe?.(beside) ?? tool.description,
+        parameters: parameters.schema,
+      },
     }))
+  }
+
+  callable(shown: readonly string[], selection: ToolsetSelection = {}): readonly string[] {
+    const chosen = resolveToolsets(this.toolsets(), selection)
+    if (!shown.includes(TOOL_SEARCH)) return shown.filter((name) => chosen.includes(name))
+    return [...chosen.filter((name) => this.#tools.has(name)), TOOL_CALL, TOOL_SEARCH]
+  }
+
+  /** What `tool_search` may find: the core is defined anyway. */
+  async #hideable(names: readonly string[]): Promise<readonly ToolDefinition[]> {
+    const core = this.#disclosure?.core ?? []
+    const all = await this.#present(names)
+    return all.filter(({ toolset }) => !core.includes(toolset)).map(({ definition }) => definition)
   }
 
   async #isAvailable(tool: Tool): Promise<boolean> {
@@ -163,8 +216,15 @@ class Registry implements ToolRegistry {
     call: { readonly name: string; readonly args: JsonObject },
     visible?: readonly string[],
   ): Promise<PreparedCall> {
-    const tool = this.get(call.name)
     const names = visible ?? this.names()
+    if (call.name === TOOL_CALL && names.includes(TOOL_CALL)) {
+      const meant = throughDoor(call.args)
+      return typeof meant === 'string'
+        ? { type: 'immediate', outcome: errorOutcome(meant) }
+        : this.prepare(meant, names)
+    }
+    if (call.name === TOOL_SEARCH && names.includes(TOOL_SEARCH)) return this.#search(call.args, names)
+    const tool = this.get(call.name)
     if (!tool || !names.includes(tool.name))
       return { type: 'immediate', outcome: errorOutcome(unknownTool(call.name, names)) }
     if (!(await this.#isAvailable(tool))) {
@@ -173,12 +233,12 @@ class Registry implements ToolRegistry {
         outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`),
       }
     }
-    const checked = await this.#tools.get(tool.name)!.parameters.check(call.args)
-    if (checked.type === 'valid') return { type: 'prepared', tool, args: checked.args }
-    return {
-      type: 'immediate',
-      outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${checked.message}. Correct them and call again.`),
-    }
+    return checked(tool, this.#tools.get(tool.name)!.parameters, call.args)
+  }
+
+  #search(args: JsonObject, names: readonly string[]): Promise<PreparedCall> {
+    const tool = searchTool(() => this.#hideable(names)) as Tool
+    return checked(tool, toolParameters(tool.parameters), args)
   }
 
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
@@ -197,8 +257,19 @@ class Registry implements ToolRegistry {
   }
 }
 
+async function checked(tool: Tool, parameters: ToolParameters, args: JsonObject): Promise<PreparedCall> {
+  const result = await parameters.check(args)
+  if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }
+  return {
+    type: 'immediate',
+    outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${result.message}. Correct them and call again.`),
+  }
+}
+
 function unknownTool(name: string, names: readonly string[]): string {
   if (names.length === 0) return `There is no tool "${name}", nor any other tool. Answer in text.`
   const nearest = closest(name, [...names])
+  if (names.includes(TOOL_SEARCH))
+    return `There is no tool "${name}". Did you mean "${nearest}"? Find others with ${TOOL_SEARCH}.`
   return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${[...names].sort().join(', ')}.`
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergeToolsets, resolveToolsets, TOOLSETS } from './index.js'
+import { CORE_TOOLSETS, mergeToolsets, platformToolset, resolveToolsets, TOOLSETS } from './index.js'
 
 describe('resolveToolsets', () => {
   it('follows includes, applies disabled last and sorts', () => {
@@ -41,5 +41,28 @@ describe('resolveToolsets', () => {
     const merged = mergeToolsets([{ name: 'read_pdf', toolset: 'file' }])
     expect(merged['file']?.tools).toContain('read_pdf')
     expect(TOOLSETS['file']?.tools).not.toContain('read_pdf')
+  })
+
+  it('has a set for each platform, and that of the terminal for others', () => {
+    const names = ['cli', 'oneshot', 'acp', 'gateway', 'telegram', 'cron', 'somewhere']
+    expect(names.map(platformToolset)).toEqual([
+      'hermes-cli',
+      'hermes-cli',
+      'hermes-acp',
+      'hermes-api-server',
+      'hermes-telegram',
+      'hermes-cron',
+      'hermes-cli',
+    ])
+    expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-telegram'] })).toEqual(
+      resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'] }),
+    )
+    expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-webhook'] })).not.toContain('terminal')
+  })
+
+  it('never hides what the terminal has', () => {
+    const core = Object.entries(TOOLSETS).filter(([name]) => CORE_TOOLSETS.includes(name))
+    const members = core.flatMap(([, { tools }]) => tools)
+    for (const name of resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'] })) expect(members).toContain(name)
   })
 })

@@ -10,8 +10,41 @@ export interface Toolset {
 const set = (description: string, tools: readonly string[], includes: readonly string[] = []): Toolset =>
   Object.freeze({ description, tools: Object.freeze([...tools]), includes: Object.freeze([...includes]) })
 
-const CORE = ['file', 'terminal', 'todo', 'clarify']
-const EVERYDAY = [...CORE, 'memory', 'delegation', 'code_execution']
+const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution']
+const EVERYDAY = [...UNATTENDED, 'clarify']
+
+/** Toolsets that are never hidden behind `tool_search`, however many others there are. */
+export const CORE_TOOLSETS: readonly string[] = Object.freeze([...EVERYDAY, 'session_search', 'skills', 'cronjob'])
+
+/** Chat platforms whose set is everything, as in the terminal. */
+const CHATS = [
+  ...[
+    'telegram',
+    'whatsapp',
+    'slack',
+    'signal',
+    'bluebubbles',
+    'homeassistant',
+    'email',
+    'mattermost',
+    'matrix',
+    'discord',
+  ],
+  ...[
+    'dingtalk',
+    'feishu',
+    'weixin',
+    'qqbot',
+    'wecom',
+    'wecom-callback',
+    'sms',
+    'yuanbao',
+    'xmpp',
+    'irc',
+    'mqtt',
+    'teams',
+  ],
+]
 
 /** The built-in toolsets. Frozen: sets of plugins and MCP servers are merged on read, from the tools that name them. */
 export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
@@ -25,16 +58,31 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   code_execution: set('Run programs that call tools', ['execute_code']),
   memory: set('Remember across sessions', ['memory']),
   moa: set('Put hard questions to several models', ['mixture_of_agents']),
-  coding: set('Files, shell and planning', [], CORE),
+  coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),
+  safe: set('Neither files nor shell', [], ['clarify', 'todo']),
   'hermes-cli': set('Everything for the terminal', [], EVERYDAY),
+  'hermes-acp': set('Everything for editors', [], EVERYDAY),
+  // Nobody there could be asked by a tool.
+  'hermes-api-server': set('Everything for the HTTP API', [], UNATTENDED),
+  'hermes-cron': set('Everything for scheduled runs', [], UNATTENDED),
+  'hermes-webhook': set('For payloads that nobody vouches for', [], ['safe']),
+  ...Object.fromEntries(CHATS.map((name) => [`hermes-${name}`, set(`Everything for ${name}`, [], EVERYDAY)])),
+  'hermes-gateway': set('What any chat platform has', [], EVERYDAY),
 })
 
-const LEGACY: Readonly<Record<string, string>> = Object.freeze({
-  file_tools: 'file',
-  terminal_tools: 'terminal',
-  todo_tools: 'todo',
+/** Surfaces whose set has another name. */
+const SURFACES: Readonly<Record<string, string>> = Object.freeze({
+  oneshot: 'hermes-cli',
+  api: 'hermes-api-server',
+  gateway: 'hermes-api-server',
 })
+
+/** The toolset of a surface such as `cli`, `acp` or `telegram`; that of the terminal where it has none. */
+export function platformToolset(surface: string): string {
+  const name = SURFACES[surface] ?? `hermes-${surface}`
+  return Object.hasOwn(TOOLSETS, name) ? name : 'hermes-cli'
+}
 
 /** All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added. */
 export function mergeToolsets(
@@ -85,9 +133,10 @@ function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trai
   return [...toolset.tools, ...toolset.includes.flatMap((inner) => expand(toolsets, inner, [...trail, name]))]
 }
 
+/** Older configurations write `file_tools` for `file`. */
+const LEGACY_SUFFIX = /_tools$/
+
 function canonicalName(toolsets: Readonly<Record<string, Toolset>>, asked: string): string {
-  if (Object.hasOwn(toolsets, asked)) return asked
-  const legacy = LEGACY[asked]
-  if (legacy !== undefined) return legacy
-  return Object.hasOwn(toolsets, `mcp-${asked}`) ? `mcp-${asked}` : asked
+  const names = [asked, asked.replace(LEGACY_SUFFIX, ''), `mcp-${asked}`]
+  return names.find((name) => Object.hasOwn(toolsets, name)) ?? asked
 }

@@ -16,5 +16,5 @@ export {
 export { API_MODE_NAMES } from './named-endpoints.js'
 export { openRuntime } from './open-runtime.js'
 export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-export { configuredModels } from './settings.js'
+export { configuredModels, toolsetsOf } from './settings.js'
 export type { BackendStatus } from './terminal-backends.js'

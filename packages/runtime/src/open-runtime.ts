@@ -47,7 +47,7 @@ import { MIXTURE, type MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-import { toolSettings } from './settings.js'
+import { disclosureOf, toolSettings, toolsetsOf } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
 import { openSystemPrompt } from './system-prompt.js'
 import type { BackendStatus } from './terminal-backends.js'
@@ -386,7 +386,7 @@ class HomeRuntime implements Runtime {
   async tools(): Promise<readonly ToolStatus[]> {
     const registry = this.#registry()
     const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
-    const available = (await registry.definitions()).map(({ name }) => name)
+    const available = await registry.available()
     return registry.names().map((name) => {
       const { toolset, description, requires = [] } = registry.get(name)!
       const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
@@ -394,12 +394,12 @@ class HomeRuntime implements Runtime {
     })
   }
 
-  toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>> {
+  toolsets(): ReturnType<Runtime['toolsets']> {
     const all = this.#registry().toolsets()
     return Object.fromEntries(
-      Object.entries(all).map(([name, { description }]) => [
+      Object.entries(all).map(([name, { description, includes }]) => [
         name,
-        { description, tools: resolveToolsets(all, { enabled: [name] }) },
+        { description, includes, tools: resolveToolsets(all, { enabled: [name] }) },
       ]),
     )
   }
@@ -421,12 +421,15 @@ class HomeRuntime implements Runtime {
       clock: this.#clock,
     }
     const tools = toolFactories.map((create) => withLearningHints(create(services), services))
-    return createToolRegistry({ tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools })
+    return createToolRegistry({
+      tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
+      disclosure: disclosureOf(this.config),
+    })
   }
 
   #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
     return {
-      enabled: toolsets ?? this.config.toolsets,
+      enabled: toolsets ?? toolsetsOf(this.config, this.#options.surface),
       disabled: [...this.config.agent.disabled_toolsets, ...withoutToolsets],
     }
   }
@@ -487,9 +490,9 @@ class HomeRuntime implements Runtime {
       surface: isChild ? null : this.#options.surface,
       environment: of.environment,
       model: of.model,
-      contextFiles: contextFile ? [contextFile] : [],
-      memory,
-      ...(of.instructions === undefined ? {} : { instructions: of.instructions }),
+      memory: isChild ? null : this.memory,
+      instructions: of.instructions,
+      config: this.config,
     })
   }
 

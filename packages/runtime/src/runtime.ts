@@ -58,6 +58,8 @@ export interface AgentRequest {
   readonly maxTurns?: number
   /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
   readonly notices?: boolean
+  /** Whether `@file:`, `@url:` and their kin in a message are attached to it. Default `true`. */
+  readonly references?: boolean
   readonly ask?: AgentOptions['ask']
   /** Writes the model traffic to this file. */
   readonly record?: string
@@ -170,8 +172,13 @@ export interface Runtime {
   tools(): Promise<readonly ToolStatus[]>
   /** Who answers when the chosen model does not, in order, and what is wrong with entries that cannot be used. */
   fallbacks(): Fallbacks
-  /** All toolsets by name, with the tools each comes to. */
-  toolsets(): Readonly<Record<string, { readonly description: string; readonly tools: readonly string[] }>>
+  /** All toolsets by name, with the tools each comes to, those of the sets it includes among them. */
+  toolsets(): Readonly<
+    Record<
+      string,
+      { readonly description: string; readonly tools: readonly string[]; readonly includes: readonly string[] }
+    >
+  >
   /** Ends background processes, closes recordings and the store. */
   close(): Promise<void>
 }

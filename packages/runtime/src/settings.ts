@@ -1,5 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import type { JsonObject } from '@hermes/contracts'
+import { CORE_TOOLSETS, type DisclosureOptions, platformToolset } from '@hermes/registry'
 import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
 import type { ModelWishes } from './model-choice.js'
 import { namedEndpoints, toApi, toHeaders } from './named-endpoints.js'
@@ -14,6 +15,28 @@ export function toolSettings(config: HermesConfig): ToolSettings {
     outputMaxBytes: config.tool_output.max_bytes,
     terminalTimeoutMs: config.terminal.timeout * 1000,
   }
+}
+
+const NOMINAL_WINDOW_TOKENS = 200_000
+
+/** When tools are hidden behind `tool_search`. */
+export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): DisclosureOptions {
+  const { enabled, threshold_pct, listing_max_tokens } = tools.tool_search
+  return {
+    mode: enabled,
+    budgetTokens: (NOMINAL_WINDOW_TOKENS * threshold_pct) / 100,
+    listingTokens: listing_max_tokens,
+    core: CORE_TOOLSETS,
+  }
+}
+
+/** The toolsets that config.yaml gives a surface. */
+export function toolsetsOf(
+  config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,
+  surface: string,
+): readonly string[] {
+  const own = config.platform_toolsets[surface]
+  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(surface) : name))
 }
 
 /** What config.yaml says about models, in the terms of a choice. */

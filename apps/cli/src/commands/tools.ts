@@ -1,10 +1,12 @@
-import { EXIT } from '../errors.js'
+import { changeConfigList } from '@hermes/config'
+import { type Runtime, toolsetsOf } from '@hermes/runtime'
+import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { openCli } from '../open-cli.js'
+import { homeOf, openCli } from '../open-cli.js'
 import { clip, createStyle } from '../render/style.js'
 
-/** `hermes tools`: toolsets and tools, which of them a new session gets, and what keeps the others away. */
-export async function tools(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
+/** `hermes tools list`: toolsets and tools, which of them a new session gets, and what keeps the others away. */
+export async function toolsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
   const runtime = await openCli(io, { surface: 'cli', yolo: false })
   try {
     const [all, toolsets] = [await runtime.tools(), runtime.toolsets()]
@@ -21,11 +23,104 @@ export async function tools(io: Io, { json }: { readonly json?: boolean }): Prom
       const head = `  ${name.padEnd(14)}  ${mark.padEnd(3)}  `
       io.stdout.write(`${head}${style.dim(clip(firstSentence(description), Math.max(10, columns - head.length)))}\n`)
     }
-    io.stdout.write(`\n${style.bold('Toolsets')} ${style.dim('(toolsets in config.yaml, or -t)')}\n`)
+    io.stdout.write(`\n${style.bold('Toolsets')} ${style.dim('(hermes tools enable NAME, or -t)')}\n`)
     for (const [name, { tools: members }] of Object.entries(toolsets)) {
       const head = `  ${name.padEnd(14)}  `
       io.stdout.write(`${head}${style.dim(clip(members.join(', '), Math.max(10, columns - head.length)))}\n`)
     }
+    return EXIT.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** Flags of `hermes tools enable` and `disable`. */
+export interface SwitchFlags {
+  /** One platform only, such as `telegram`. */
+  readonly platform?: string
+}
+
+/** `hermes tools enable NAME…`: new sessions have these toolsets. */
+export function toolsEnable(io: Io, names: readonly string[], { platform }: SwitchFlags): Promise<number> {
+  return withToolsets(io, names, async ({ home, runtime, members }) => {
+    const { config } = runtime
+    await changeConfigList({ home, key: 'agent.disabled_toolsets', change: without(names) })
+    const key = listKey(config, platform)
+    const current = chosenSets(runtime, platform)
+    const covered = current.flatMap(members)
+    const missing = names.filter((name) => !members(name).every((tool) => covered.includes(tool)))
+    if (missing.length > 0) await changeConfigList({ home, key, change: () => [...current, ...missing] })
+    io.stdout.write(`On from the next session: ${names.join(', ')}.\n`)
+  })
+}
+
+/** `hermes tools disable NAME…`: new sessions do not have these toolsets, and running ones may not call them any more. */
+export function toolsDisable(io: Io, names: readonly string[], { platform }: SwitchFlags): Promise<number> {
+  return withToolsets(io, names, async ({ home, runtime, members, parts }) => {
+    const gone = names.flatMap(members)
+    if (platform === undefined) {
+      await changeConfigList({
+        home,
+        key: 'agent.disabled_toolsets',
+        change: (items) => [...without(names)(items), ...names],
+      })
+    } else {
+      const current = chosenSets(runtime, platform)
+      const left = current.flatMap((name) => (members(name).some((tool) => gone.includes(tool)) ? parts(name) : [name]))
+      const kept = left.filter((name) => !members(name).some((tool) => gone.includes(tool)))
+      await changeConfigList({ home, key: `platform_toolsets.${platform}`, change: () => kept })
+    }
+    io.stdout.write(`Off: ${names.join(', ')}.\n`)
+  })
+}
+
+const without =
+  (names: readonly string[]) =>
+  (items: readonly unknown[]): readonly unknown[] =>
+    items.filter((item) => !names.includes(String(item)))
+
+/** Where the sets of a platform are written. */
+function listKey(config: Runtime['config'], platform: string | undefined): string {
+  if (platform !== undefined) return `platform_toolsets.${platform}`
+  return config.platform_toolsets['cli'] ? 'platform_toolsets.cli' : 'toolsets'
+}
+
+function chosenSets({ config }: Runtime, platform: string | undefined): readonly string[] {
+  if (platform === undefined) return config.platform_toolsets['cli'] ?? config.toolsets
+  return toolsetsOf(config, platform)
+}
+
+interface Switching {
+  readonly home: string
+  readonly runtime: Runtime
+  /** The tools of a set, those of the sets it includes among them. */
+  readonly members: (name: string) => readonly string[]
+  /** The sets that a set is made of; the set itself where it is made of tools. */
+  readonly parts: (name: string) => readonly string[]
+}
+
+async function withToolsets(
+  io: Io,
+  names: readonly string[],
+  work: (switching: Switching) => Promise<void>,
+): Promise<number> {
+  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  try {
+    const sets = runtime.toolsets()
+    for (const name of names) {
+      if (Object.hasOwn(sets, name)) continue
+      const tool = (await runtime.tools()).find((one) => one.name === name)
+      const hint = tool
+        ? `It is a tool of the set ${tool.toolset}`
+        : `There are: ${Object.keys(sets).sort().join(', ')}`
+      throw new UsageError(`${name} is not a toolset. ${hint}.`)
+    }
+    const members = (name: string) => sets[name]?.tools ?? []
+    const parts = (name: string): readonly string[] => {
+      const includes = sets[name]?.includes ?? []
+      return includes.length === 0 ? [name] : includes.flatMap(parts)
+    }
+    await work({ home: homeOf(io), runtime, members, parts })
     return EXIT.ok
   } finally {
     await runtime.close()

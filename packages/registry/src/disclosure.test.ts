@@ -1,0 +1,172 @@
+import { defineTool, type Tool, type ToolContext } from '@hermes/contracts/tool'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { disclose } from './disclosure.js'
+import { createToolRegistry, type DisclosureOptions, type ToolRegistry } from './index.js'
+import { rankTools } from './rank-tools.js'
+
+const context = { signal: new AbortController().signal } as ToolContext
+const options: DisclosureOptions = { mode: 'auto', budgetTokens: 500, listingTokens: 200, core: ['file'] }
+
+const tool = (name: string, toolset: string, over: Partial<Tool<{ id: number }>> = {}): Tool =>
+  defineTool<{ id: number }>({
+    name,
+    toolset,
+    description: `What ${name.replaceAll('_', ' ')} does, in some more words so that it weighs something.`,
+    parameters: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] },
+    execute: ({ id }) => ({ data: { name, id } }),
+    ...over,
+  }) as Tool
+
+const tracker = ['create_issue', 'list_issues', 'close_issue', 'add_comment', 'assign_user', 'search_issues']
+const small = [tool('read_file', 'file'), tool('look', 'small')]
+const many = [...small, ...tracker.map((name) => tool(name, 'mcp-tracker'))]
+const open = (tools: readonly Tool[] = many, over: Partial<DisclosureOptions> = {}) =>
+  createToolRegistry({ tools, disclosure: { ...options, budgetTokens: 200, ...over } })
+const namesOf = async (registry: ToolRegistry) => (await registry.definitions()).map(({ name }) => name)
+const call = async (registry: ToolRegistry, name: string, args: object) => {
+  const callable = registry.callable(await namesOf(registry))
+  const prepared = await registry.prepare({ name, args: args as never }, callable)
+  return prepared.type === 'immediate' ? prepared.outcome : registry.execute(prepared, context)
+}
+const textOf = (outcome: Awaited<ReturnType<typeof call>>) => (outcome.content[0] as { text: string }).text
+
+describe('tools that are too many', () => {
+  it('are all defined as long as they are within the budget', async () => {
+    expect(await namesOf(open(many, { budgetTokens: 10_000 }))).toEqual([...tracker, 'read_file', 'look'].sort())
+    expect(await namesOf(open(many, { mode: 'off' }))).not.toContain('tool_search')
+  })
+
+  it('are hidden set by set, the largest first, and listed by name', async () => {
+    const registry = open()
+    expect(await namesOf(registry)).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
+    const search = (await registry.definitions()).find(({ name }) => name === 'tool_search')!
+    expect(search.description).toContain(`mcp-tracker: ${[...tracker].sort().join(', ')}`)
+  })
+
+  it('are only counted where even their names are too many', async () => {
+    const search = (await open(many, { listingTokens: 5 }).definitions()).at(-1)!
+    expect(search.description).toContain('mcp-tracker: 6 tools')
+  })
+
+  it('never include the core, whatever the budget', async () => {
+    expect(await namesOf(open(many, { budgetTokens: 0 }))).toEqual(['read_file', 'tool_call', 'tool_search'])
+    expect(await namesOf(open(small, { mode: 'on' }))).toEqual(['read_file', 'tool_call', 'tool_search'])
+  })
+
+  it('come with the same bytes every time, in whatever order they were registered', async () => {
+    const bytes = JSON.stringify(await open().definitions())
+    expect(JSON.stringify(await open([...many].reverse()).definitions())).toBe(bytes)
+  })
+
+  it('keep order and lose nothing', () => {
+    const owned = fc.record({ toolset: fc.constantFrom('file', 'a', 'b', 'c'), size: fc.nat(900) })
+    fc.assert(
+      fc.property(fc.array(owned), fc.nat(2_000), (sets, budgetTokens) => {
+        const all = sets.map(({ toolset, size }, at) => ({
+          toolset,
+          definition: { name: `t${at}`, description: 'x'.repeat(size), parameters: {} },
+        }))
+        const { shown, hidden } = disclose(all, { ...options, budgetTokens })
+        const kept = all.filter(({ definition }) => shown.includes(definition))
+        expect(shown).toEqual(kept.map(({ definition }) => definition))
+        expect(hidden).toEqual(all.filter((one) => !kept.includes(one)))
+        expect(hidden.some(({ toolset }) => toolset === 'file')).toBe(false)
+      }),
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 50) },
+    )
+  })
+})
+
+describe('tool_search', () => {
+  it('gives the definitions of what fits, best first, and names the rest', async () => {
+    const outcome = await call(open(), 'tool_search', { query: 'create a new issue', limit: 2 })
+    const { tools, more } = outcome.data as { tools: { name: string; parameters: object }[]; more: string[] }
+    expect(tools[0]).toMatchObject({ name: 'create_issue', parameters: { required: ['id'] } })
+    expect(tools).toHaveLength(2)
+    expect(more.length).toBeGreaterThan(0)
+    expect(textOf(outcome).split('\n')[0]).toBe(JSON.stringify(tools[0]))
+  })
+
+  it('finds tools by their exact names', async () => {
+    const outcome = await call(open(), 'tool_search', { query: 'add_comment, list_issues' })
+    expect(outcome.data).toMatchObject({ tools: [{ name: 'add_comment' }, { name: 'list_issues' }], more: [] })
+  })
+
+  it('says what there is when nothing fits', async () => {
+    expect(textOf(await call(open(), 'tool_search', { query: 'weather' }))).toMatch(
+      /^No tool fits "weather"\. There are: add_comment, .*look/,
+    )
+  })
+
+  it('meets plurals and other forms of a word', () => {
+    const definitions = [
+      { name: 'search_files', description: '', parameters: {} },
+      { name: 'listRepositories', description: 'Lists the repositories of a user.', parameters: {} },
+    ]
+    expect(rankTools(definitions, 'listing repository')[0]?.name).toBe('listRepositories')
+    expect(rankTools(definitions, 'file')[0]?.name).toBe('search_files')
+  })
+
+  it('finds a tool that came after the session began', async () => {
+    const registry = open()
+    const callable = async () => registry.callable(['read_file', 'tool_call', 'tool_search'])
+    registry.register(tool('late_tool', 'mcp-late'))
+    const prepared = await registry.prepare(
+      { name: 'tool_call', args: { name: 'late_tool', arguments: { id: 1 } } },
+      await callable(),
+    )
+    expect(prepared).toMatchObject({ type: 'prepared', tool: { name: 'late_tool' } })
+  })
+})
+
+describe('tool_call', () => {
+  it('comes out as the call of the tool it names', async () => {
+    const registry = open()
+    const callable = registry.callable(await namesOf(registry))
+    const args = { name: 'close_issue', arguments: { id: '7' } }
+    expect(await registry.prepare({ name: 'tool_call', args }, callable)).toMatchObject({
+      type: 'prepared',
+      tool: { name: 'close_issue' },
+      args: { id: 7 },
+    })
+  })
+
+  it.each([
+    [{ name: 'close_issue', arguments: '{"id": 7}' }, '{"name":"close_issue","id":7}'],
+    [{ name: 'close_issue', id: 7 }, '{"name":"close_issue","id":7}'],
+    [{ name: 'close_issue', arguments: '{"id": ' }, '"arguments" of tool_call must be an object'],
+    [{ name: 'close_issue', arguments: { id: 'x' } }, 'Invalid arguments for close_issue'],
+    [{ name: 'close_isue', arguments: {} }, 'There is no tool "close_isue". Did you mean "close_issue"? Find others'],
+    [{ name: 'tool_call', arguments: {} }, 'tool_call cannot call itself.'],
+    [{ arguments: {} }, 'tool_call needs the name of a tool'],
+  ])('answers %j with %s', async (args, expected) => {
+    expect(textOf(await call(open(), 'tool_call', args))).toContain(expected)
+  })
+
+  it('reaches a hidden tool by its own name too', async () => {
+    expect((await call(open(), 'close_issue', { id: 1 })).data).toEqual({ name: 'close_issue', id: 1 })
+  })
+
+  it('reaches nothing that the toolsets leave out', async () => {
+    const registry = open()
+    const callable = registry.callable(['tool_call', 'tool_search'], { disabled: ['mcp-tracker'] })
+    expect(callable).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
+    const prepared = await registry.prepare(
+      { name: 'tool_call', args: { name: 'close_issue', arguments: { id: 1 } } },
+      callable,
+    )
+    expect(prepared).toMatchObject({ type: 'immediate', outcome: { isError: true } })
+  })
+
+  it('is there only for sessions that were shown it', async () => {
+    const registry = open(many, { mode: 'off' })
+    const callable = registry.callable(await namesOf(registry))
+    expect(callable).not.toContain('tool_call')
+    expect(await registry.prepare({ name: 'tool_call', args: {} }, callable)).toMatchObject({ type: 'immediate' })
+  })
+
+  it('keeps its name and that of the search to itself', () => {
+    expect(() => open([tool('tool_call', 'plugin')])).toThrow('is taken')
+  })
+})
