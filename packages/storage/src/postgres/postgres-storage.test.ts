@@ -1,18 +1,18 @@
 import { needs, postgresMissing } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll } from 'vitest'
-import { type PostgresDatabases, startDatabases } from '../__fixtures__/postgres-databases.js'
+import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
 import type { PostgresOptions } from '../index.js'
 import { testApprovalStore, testAuditLog, testLedger, testStore, testSummaries } from '../testing/index.js'
 
 needs(postgresMissing())('on PostgreSQL', () => {
-  let databases: PostgresDatabases
+  let database: PostgresDatabase
   beforeAll(async () => {
-    databases = await startDatabases()
+    database = await startDatabase()
   })
-  afterAll(() => databases?.stop())
+  afterAll(() => database?.stop())
 
   const open = async (options?: Omit<PostgresOptions, 'url'>) => {
-    const store = await databases.open(options)
+    const store = await database.open(options)
     return { store, close: () => store.close() }
   }
   const part = <Name extends 'ledger' | 'audit' | 'approvals'>(name: Name) => ({

@@ -42,6 +42,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     getSession: (id) => sessions.find(id),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
+    clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => sessions.list(filter),
     latestSession: (filter) => sessions.latest(filter),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork),

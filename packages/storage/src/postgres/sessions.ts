@@ -21,6 +21,12 @@ const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = $1 ORDER BY tag'
 const INSERT_TAGS = 'INSERT INTO hermes_tags (tag, session_id) SELECT unnest($1::text[]), $2 ON CONFLICT DO NOTHING'
 // A row that is its own ancestor would go round for ever, hence the depth.
+const CLEAR = [
+  'DELETE FROM messages WHERE session_id = $1',
+  'DELETE FROM hermes_entries WHERE session_id = $1',
+  'DELETE FROM hermes_summaries WHERE session_id = $1',
+  'UPDATE sessions SET message_count = 0, tool_call_count = 0, system_prompt = NULL WHERE id = $1',
+]
 const RELATED = {
   ancestors: related('s.id = l.parent', 'lineage.depth'),
   descendants: related('s.parent_session_id = l.id', 'lineage.depth, sessions.started_ms, sessions.id'),
@@ -105,6 +111,14 @@ export class Sessions implements SessionLookup {
       if (!(await this.read(statements, id))) return false
       await this.#leases.requireFree(statements, id)
       return (await statements.run('DELETE FROM sessions WHERE id = $1', id)) === 1
+    })
+  }
+
+  clear(id: string): Promise<void> {
+    return this.#connection.write(`session ${id}`, async (statements) => {
+      if (!(await this.read(statements, id))) throw unknownSession(id)
+      await this.#leases.requireFree(statements, id)
+      for (const sql of CLEAR) await statements.run(sql, id)
     })
   }
 

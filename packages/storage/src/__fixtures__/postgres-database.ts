@@ -1,0 +1,27 @@
+import { type PostgresServer, startPostgresServer } from '@hermes/testkit/daemons'
+import { openStorage, type PostgresOptions, type Storage } from '../index.js'
+
+const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_audit', 'hermes_approvals', 'hermes_learnings']
+const EMPTY = [...TABLES.map((table) => `DELETE FROM ${table}`), 'UPDATE hermes_audit_counted SET seq = 0'].join(';')
+
+/** A server with one database for tests that follow each other; to make one for each would take a second. */
+export interface PostgresDatabase {
+  readonly server: PostgresServer
+  /** The url of the store, with nothing in it. */
+  emptied(): Promise<string>
+  open(options?: Omit<PostgresOptions, 'url'>): Promise<Storage>
+  stop(): Promise<void>
+}
+
+/** Starts a server; takes some seconds. */
+export async function startDatabase(): Promise<PostgresDatabase> {
+  const server = await startPostgresServer()
+  await server.createDatabase('store')
+  const url = server.url('store')
+  await (await openStorage({ url })).close()
+  const emptied = async () => {
+    await server.sql(EMPTY, 'store')
+    return url
+  }
+  return { server, emptied, open: async (options) => openStorage({ url: await emptied(), ...options }), stop: server.stop }
+}
