@@ -29,6 +29,7 @@ import { createMemoryStore } from './memory-store.js'
 import { PauseGate } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import type { SystemSource } from './prompt/layers.js'
+import type { ReferenceOptions } from './references/options.js'
 import { type RunInput, run } from './run.js'
 import {
   type Activity,
@@ -64,6 +65,11 @@ export interface AgentOptions extends Sampling {
   readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
   /** Where tools run commands and open files. Default none: such tools answer with an error. */
   readonly environment?: Environment
+  /**
+   * Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for. Default: such
+   * words are left as they are.
+   */
+  readonly references?: ReferenceOptions
   /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
   readonly contextEngine?: ContextEngine
   /** Default: everything the program's own tools do is allowed. */
@@ -163,6 +169,7 @@ function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'no
     toolsets: options.toolsets ?? {},
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
+    references: options.references ?? null,
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },

@@ -1,6 +1,6 @@
 export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
-export { childInstructions } from './delegation/child-prompt.js'
 export type { ChildInfo } from './delegation/child-node.js'
+export { childInstructions } from './delegation/child-prompt.js'
 export { type Children, ChildTree } from './delegation/child-tree.js'
 export {
   BLOCKED_FOR_CHILDREN,
@@ -28,6 +28,7 @@ export {
   type SystemSource,
 } from './prompt/layers.js'
 export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
+export type { ReferenceOptions } from './references/options.js'
 export type { RunInput } from './run.js'
 export type { Activity } from './run-context.js'
 export { createSessionId } from './session-id.js'

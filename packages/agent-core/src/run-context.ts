@@ -12,10 +12,9 @@ import type { AgentHooks } from './hooks.js'
 import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
 import { letterPart } from './mail.js'
 import type { PauseGate } from './pause.js'
-import type { SessionLog } from './session.js'
-import { letterPart } from './mail.js'
-import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
+import type { ReferenceOptions } from './references/options.js'
+import type { SessionLog } from './session.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
@@ -27,6 +26,8 @@ export interface AgentParts {
   readonly toolsets: ToolsetSelection
   readonly system: SystemSource
   readonly environment: Environment | null
+  /** `null`: references in a message are left as they are. */
+  readonly references: ReferenceOptions | null
   /** `null`: the session is never compacted. */
   readonly engine: ContextEngine | null
   readonly policy: Policy

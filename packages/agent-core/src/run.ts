@@ -18,13 +18,12 @@ import {
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
-import { modelTurn } from './model-turn.js'
 import { letterPart } from './mail.js'
-import type { ModelTurn, RunContext } from './run-context.js'
-import { guidanceAfterSwitch } from './prompt/guidance.js'
+import { modelTurn } from './model-turn.js'
+import { guidanceOfNewModel, promptEntry } from './prompt/prompt-entry.js'
+import { attachments } from './references/attachments.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 import { surroundingsOf } from './surroundings/surroundings.js'
-import { promptEntry } from './prompt/prompt-entry.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
@@ -75,9 +74,8 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
   const current = session.model()
   if (current?.provider !== model.provider || current.model !== model.model) {
     entries.push({ type: 'model', provider: model.provider, model: model.model })
+    entries.push(...guidanceOfNewModel(context))
   }
-    const guidance = guidanceOfNewModel(context)
-    if (guidance !== null) entries.push({ type: 'note', kind: 'steer.queued', data: guidance })
   if (session.prompt()) tellOfHiddenTools(context)
   else entries.push(await promptEntry(context))
   if (entries.length > 0) await session.append(...entries)
@@ -87,13 +85,6 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
 }
 
 /** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
-/** Advice that the system text, made for another model, does not have; it leads the next message of the user. */
-function guidanceOfNewModel({ session, model }: RunContext): JsonObject | null {
-  const prompt = session.prompt()
-  const text = prompt?.layers ? guidanceAfterSwitch(model.model, prompt.system) : null
-  return text === null ? null : { text, origin: 'reminder' }
-}
-
 function tellOfHiddenTools(context: RunContext): void {
   const visible = visibleTools(context)
   const hidden = (context.session.prompt()?.tools ?? [])
@@ -111,7 +102,9 @@ async function appendMessage(context: RunContext, input: RunInput): Promise<void
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const message = userMessage([...letters.map(letterPart), ...queued], input)
+  const before = [...letters.map(letterPart), ...queued]
+  const after = isResume(input) ? [] : await attachments(context, typeof input === 'string' ? input : input.content)
+  const message = userMessage(input, { before, after })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
@@ -128,11 +121,14 @@ function queuedPart({ data }: { readonly data: JsonObject }): UserPart {
 }
 
 /** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */
-function userMessage(parts: readonly UserPart[], input: RunInput): UserMessage | null {
-  if (isResume(input)) return parts.length > 0 ? { role: 'user', content: parts } : null
-  if (typeof input === 'string') return { role: 'user', content: [...parts, { type: 'text', text: input }] }
+function userMessage(
+  input: RunInput,
+  { before, after }: { readonly before: readonly UserPart[]; readonly after: readonly UserPart[] },
+): UserMessage | null {
+  if (isResume(input)) return before.length > 0 ? { role: 'user', content: before } : null
+  if (typeof input === 'string') return { role: 'user', content: [...before, { type: 'text', text: input }, ...after] }
   const { history: _, ...message } = input
-  return { ...message, role: 'user', content: [...parts, ...message.content] }
+  return { ...message, role: 'user', content: [...before, ...message.content, ...after] }
 }
 
 async function answerLeftOpen(context: RunContext): Promise<void> {

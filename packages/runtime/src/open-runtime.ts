@@ -6,6 +6,7 @@ import {
   createAgent,
   createSessionId,
   type Delegation,
+  type ReferenceOptions,
   type SystemPrompt,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
@@ -46,6 +47,7 @@ import { makeHome } from './make-home.js'
 import { MIXTURE, type MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
+import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { disclosureOf, toolSettings, toolsetsOf } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
@@ -333,6 +335,7 @@ class HomeRuntime implements Runtime {
       loopGuard: loopGuardOf(this.config, { surface, lineage }),
       maxTurns: request.maxTurns ?? this.config.agent.max_turns,
       ...(contextEngine ? { contextEngine } : {}),
+      ...(lineage.depth > 0 || request.references === false ? {} : { references: this.#references(choice) }),
       redact: this.#redact([choice.apiKey]),
       logger: this.#logger,
       clock: this.#clock,
@@ -460,6 +463,14 @@ class HomeRuntime implements Runtime {
       secrets: [...secrets, ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
+  }
+
+  #references(choice: ModelChoice): ReferenceOptions {
+    return referenceOptions({
+      windowTokens: () => this.models.window(choice),
+      storage: () => this.storage(),
+      proxies: this.#loaded.proxies,
+    })
   }
 
   async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {

@@ -1,0 +1,14 @@
+import type { Action, Permit } from '@hermes/contracts/policy'
+
+/** What references of a person's message may reach beyond files and git. */
+export interface ReferenceOptions {
+  /** The model's window in tokens: half of it is the most that is attached, a quarter is worth a warning. Default 128,000. */
+  readonly windowTokens?: () => number | Promise<number>
+  /** Reads a page as text, asking `permit` before each request. Default: `@url:` is refused. */
+  readonly readPage?: (
+    url: string,
+    options: { readonly permit: (action: Action) => Promise<Permit>; readonly signal: AbortSignal },
+  ) => Promise<string>
+  /** The text of another session, and whether text from outside is in it. Rejects with one line. Default: `@session:` is refused. */
+  readonly readSession?: (name: string) => Promise<{ readonly text: string; readonly isTainted: boolean }>
+}

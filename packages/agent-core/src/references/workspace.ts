@@ -1,0 +1,121 @@
+import { join, relative } from 'node:path/posix'
+import type { Environment } from '@hermes/contracts/environment'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import { isWithin } from '@hermes/safety'
+import type { RunContext } from '../run-context.js'
+import { surroundingsOf } from '../surroundings/surroundings.js'
+import type { LineRange, Reference } from './parse.js'
+import { refusal } from './refusal.js'
+
+type AskPermit = (action: Action) => Promise<Permit>
+
+const MAX_FILE_BYTES = 1_000_000
+/** A range may lie in a larger file. */
+const MAX_RANGE_BYTES = 20_000_000
+const MAX_ENTRIES = 200
+const MAX_FOLDERS = 60
+const GIT_TIMEOUT_MS = 20_000
+const GIT_OUTPUT_BYTES = 200_000
+const SKIPPED = new Set(['.git', '.hg', '.svn', 'node_modules', '__pycache__', '.venv', 'venv', '.cache', '.turbo'])
+// Nothing that a repository configures may run.
+const GIT = 'git --no-pager -c core.fsmonitor=false -c diff.external= -c color.ui=false'
+const DIFF = '--no-ext-diff --no-textconv'
+
+/** A file of the workspace, or some lines of it; a folder gives its list. */
+export async function readFile(
+  context: RunContext,
+  { path, lines }: { readonly path: string; readonly lines: LineRange | null },
+  permit: AskPermit,
+): Promise<string> {
+  const { environment, real, name } = await openPlace(context, path, permit)
+  const stat = await environment.stat(real)
+  if (!stat) throw refusal('there is no such file')
+  if (stat.type === 'directory') return list(environment, real)
+  if (stat.type !== 'file') throw refusal('it is no regular file')
+  const most = lines ? MAX_RANGE_BYTES : MAX_FILE_BYTES
+  if (stat.sizeBytes > most)
+    throw refusal(`it has ${stat.sizeBytes} bytes, more than ${most}; name a range such as @file:${name}:1-200`)
+  const bytes = await environment.read(real)
+  if (!bytes) throw refusal('there is no such file')
+  if (bytes.includes(0)) throw refusal('it is no text')
+  const text = new TextDecoder().decode(bytes)
+  return lines ? linesOf(text, lines) : text
+}
+
+function linesOf(text: string, { from, to }: LineRange): string {
+  const all = text.split('\n')
+  if (from > all.length) throw refusal(`it has ${all.length} lines`)
+  return all.slice(from - 1, to).join('\n')
+}
+
+/** What is in a folder of the workspace and the folders in it, at most 200 names. */
+export async function readFolder(context: RunContext, path: string, permit: AskPermit): Promise<string> {
+  const { environment, real } = await openPlace(context, path, permit)
+  const stat = await environment.stat(real)
+  if (stat?.type !== 'directory') throw refusal(stat ? 'it is a file; use @file:' : 'there is no such folder')
+  return list(environment, real)
+}
+
+async function list(environment: Environment, root: string): Promise<string> {
+  const names: string[] = []
+  const open = [root]
+  let folders = 0
+  for (let folder = open.shift(); folder !== undefined && folders++ < MAX_FOLDERS; folder = open.shift()) {
+    const entries = (await environment.list(folder)) ?? []
+    for (const { name, type } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const isFolder = type === 'directory'
+      names.push(`${relative(root, join(folder, name))}${isFolder ? '/' : ''}`)
+      if (isFolder && !SKIPPED.has(name)) open.push(join(folder, name))
+    }
+    if (names.length > MAX_ENTRIES) break
+  }
+  const isCut = names.length > MAX_ENTRIES || open.length > 0
+  return [...names.slice(0, MAX_ENTRIES), ...(isCut ? ['[… and more]'] : [])].join('\n')
+}
+
+/** Changes in git: not staged, staged, or those of the newest commits. */
+export async function readGit(
+  context: RunContext,
+  reference: Extract<Reference, { type: 'diff' | 'staged' | 'git' }>,
+  permit: AskPermit,
+): Promise<string> {
+  const { environment, signal } = context
+  if (!environment) throw refusal('there is no workspace')
+  const cwd = surroundingsOf(environment, context.session).root
+  const command = gitCommand(reference)
+  const action = { type: 'spawn', command, cwd, backend: environment.backend } as const
+  const options = { cwd, signal, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
+  const { exitCode, output, timedOut } = await environment.exec(await permit(action), command, options)
+  signal.throwIfAborted()
+  if (timedOut) throw refusal('git took too long')
+  if (exitCode !== 0) throw refusal(output.trim().split('\n').at(-1) || `git ended with ${exitCode}`)
+  return output.trim() === '' ? 'No changes.' : output
+}
+
+function gitCommand(reference: Extract<Reference, { type: 'diff' | 'staged' | 'git' }>): string {
+  switch (reference.type) {
+    case 'diff':
+      return `${GIT} diff ${DIFF}`
+    case 'staged':
+      return `${GIT} diff --cached ${DIFF}`
+    case 'git':
+      return `${GIT} log -${reference.count} --stat --patch ${DIFF}`
+    default:
+      return reference satisfies never
+  }
+}
+
+/** A path of the workspace with links followed, once there is leave to read it. */
+async function openPlace(
+  { environment, session }: RunContext,
+  path: string,
+  permit: AskPermit,
+): Promise<{ readonly environment: Environment; readonly real: string; readonly name: string }> {
+  if (!environment) throw refusal('there is no workspace')
+  const { root } = surroundingsOf(environment, session)
+  const absolute = path.startsWith('/') || path.startsWith('~') ? environment.resolve(path) : join(root, path)
+  const real = await environment.realpath(absolute)
+  if (!isWithin(real, await environment.realpath(root))) throw refusal('it is outside the workspace')
+  await permit({ type: 'read', path: real, backend: environment.backend })
+  return { environment, real, name: relative(root, absolute) }
+}

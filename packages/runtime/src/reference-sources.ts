@@ -1,0 +1,83 @@
+import type { ReferenceOptions } from '@hermes/agent-core'
+import { HermesError } from '@hermes/contracts'
+import { type Entry, messageText, project } from '@hermes/contracts/conversation'
+import type { Proxies } from '@hermes/safety'
+import type { Storage } from '@hermes/storage'
+
+const MAX_SESSION_CHARS = 60_000
+
+/** What references of a home reach. */
+export interface ReferenceSources {
+  readonly windowTokens: () => Promise<number>
+  readonly storage: () => Promise<Storage>
+  readonly proxies: Proxies | null
+}
+
+/** Pages and sessions for the references of a person's message; nothing is loaded before there is one. */
+export function referenceOptions({ windowTokens, storage, proxies }: ReferenceSources): ReferenceOptions {
+  return {
+    windowTokens,
+    readPage: async (url, { permit, signal }) => {
+      const { createPublicFetch } = await import('@hermes/safety/public-fetch')
+      const response = await createPublicFetch({ proxies })(url, { permit, signal })
+      if (response.status < 200 || response.status > 299) throw refused(`the server answered ${response.status}`)
+      return pageText(response)
+    },
+    readSession: async (name) => readSession(await storage(), name),
+  }
+}
+
+async function pageText(response: {
+  readonly mediaType: string
+  readonly body: Uint8Array
+  readonly isCut: boolean
+}): Promise<string> {
+  const { mediaType, body, isCut } = response
+  const isText = /^text\/|[/+](?:json|xml|javascript|x?html)$/.test(mediaType) || mediaType === ''
+  if (!isText || body.includes(0)) throw refused(`it is no text but ${mediaType || 'binary data'}`)
+  const raw = new TextDecoder().decode(body)
+  const text = mediaType.includes('html') ? await htmlText(raw) : raw
+  return isCut ? `${text}\n[… the page goes on]` : text
+}
+
+async function htmlText(html: string): Promise<string> {
+  const { convert } = await import('html-to-text')
+  const skipped = ['img', 'script', 'style', 'nav', 'noscript', 'svg'].map((selector) => ({ selector, format: 'skip' }))
+  const link = { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } }
+  return convert(html, { wordwrap: false, selectors: [...skipped, link] })
+}
+
+async function readSession(storage: Storage, name: string): Promise<{ text: string; isTainted: boolean }> {
+  const found = await storage.resolveSession(name)
+  if (found.type === 'none') throw refused('there is no such session')
+  if (found.type === 'ambiguous') throw refused('several sessions have this name; give more of the id')
+  const entries = await storage.entries(found.session.id)
+  const title = found.session.title ?? found.session.id
+  return { text: `Session ${title}:\n\n${newest(said(entries), MAX_SESSION_CHARS)}`, isTainted: isTainted(entries) }
+}
+
+/** What was said in it, without what tools gave. */
+function said(entries: readonly Entry[]): string {
+  return project(entries)
+    .filter(({ role }) => role === 'user' || role === 'assistant')
+    .map((message) => ({ role: message.role, text: messageText(message).trim() }))
+    .filter(({ text }) => text !== '')
+    .map(({ role, text }) => `${role}: ${text}`)
+    .join('\n\n')
+}
+
+function isTainted(entries: readonly Entry[]): boolean {
+  return entries.some(
+    (entry) =>
+      entry.type === 'message' && entry.message.content.some((part) => 'origin' in part && part.origin === 'external'),
+  )
+}
+
+function newest(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  return `[… ${text.length - maxChars} characters before]\n${text.slice(-maxChars).toWellFormed()}`
+}
+
+function refused(reason: string): HermesError {
+  return new HermesError(reason, { code: 'runtime.reference_refused' })
+}

@@ -1,0 +1,102 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Action } from '@hermes/contracts/policy'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createPermit } from '../permit.js'
+import { createPublicFetch } from './public-fetch.js'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener)
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+const asked: Action[] = []
+const permit = async (action: Action) => {
+  asked.push(action)
+  return createPermit(action)
+}
+const text = (body: Uint8Array) => Buffer.from(body).toString()
+
+describe('createPublicFetch', () => {
+  it('asks for leave at every hop and gives what the last one answers', async () => {
+    const port = await serve((request, response) => {
+      if (request.url === '/a') response.writeHead(302, { location: '/b' }).end()
+      else response.writeHead(200, { 'content-type': 'text/HTML; charset=utf-8' }).end('there')
+    })
+    asked.length = 0
+    const response = await createPublicFetch()(`http://127.0.0.1:${port}/a`, { permit })
+    expect(response).toMatchObject({
+      status: 200,
+      mediaType: 'text/html',
+      url: `http://127.0.0.1:${port}/b`,
+      isCut: false,
+    })
+    expect(text(response.body)).toBe('there')
+    expect(asked.map((action) => action.type === 'fetch' && new URL(action.url).pathname)).toEqual(['/a', '/b'])
+  })
+
+  it('never follows a redirect without leave', async () => {
+    const port = await serve((_, response) => {
+      response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
+    })
+    const strict = async (action: Action) => {
+      if (action.type === 'fetch' && action.url.includes('169.254')) throw new Error('no leave')
+      return createPermit(action)
+    }
+    await expect(createPublicFetch()(`http://127.0.0.1:${port}/`, { permit: strict })).rejects.toThrow(/no leave/)
+  })
+
+  it('refuses a public name that leads to this machine or a private network, before it connects', async () => {
+    let hits = 0
+    const port = await serve((_, response) => {
+      hits++
+      response.end()
+    })
+    for (const [address, family] of [
+      ['127.0.0.1', 4],
+      ['10.0.0.1', 4],
+      ['::1', 6],
+      ['169.254.169.254', 4],
+    ] as const) {
+      const resolve = async () => [
+        { address: '93.184.215.14', family: 4 },
+        { address, family },
+      ]
+      const run = createPublicFetch({ resolve })(`http://rebound.example.com:${port}/`, { permit })
+      await expect(run).rejects.toMatchObject({ code: 'policy.address_refused' })
+    }
+    expect(hits).toBe(0)
+  })
+
+  it('keeps so many bytes at most, and ends a server that never does', async () => {
+    const port = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      const write = () => response.write('x'.repeat(10_000), () => setImmediate(write))
+      write()
+    })
+    const response = await createPublicFetch()(`http://127.0.0.1:${port}/`, { permit, maxBytes: 25_000 })
+    expect(response.body.length).toBe(25_000)
+    expect(response.isCut).toBe(true)
+  })
+
+  it('says in one line what went wrong, and passes an abort on as it is', async () => {
+    const silent = await serve(() => undefined)
+    const get = createPublicFetch()
+    await expect(get(`http://127.0.0.1:${silent}/`, { permit, timeoutMs: 20 })).rejects.toMatchObject({
+      code: 'fetch.failed',
+      message: `http://127.0.0.1:${silent}/ cannot be read: no answer within 0.02 s.`,
+    })
+    await expect(get('http://127.0.0.1:1/', { permit })).rejects.toMatchObject({ code: 'fetch.failed' })
+    const controller = new AbortController()
+    const run = get(`http://127.0.0.1:${silent}/`, { permit, signal: controller.signal })
+    controller.abort()
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})

@@ -1,0 +1,160 @@
+import type { LookupAddress } from 'node:dns'
+import type { IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import { HermesError } from '@hermes/contracts'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import { hostKind } from './check-url.js'
+import { isThisMachine, type Proxies } from './proxies.js'
+
+/** Options of {@link createPublicFetch}. */
+export interface PublicFetchOptions {
+  /** Proxies on the way; see `readProxies`. Default: none. */
+  readonly proxies?: Proxies | null
+  /** All addresses of a host. Default: the system's resolver. */
+  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
+}
+
+/** One request for something that a person or a text named. */
+export interface PublicRequest {
+  /** Leave for one action, asked before each hop. */
+  readonly permit: (action: Action) => Promise<Permit>
+  readonly signal?: AbortSignal
+  /** Bytes of the body that are kept; the rest is not read. Default 2,000,000. */
+  readonly maxBytes?: number
+  /** For everything together. Default 30,000. */
+  readonly timeoutMs?: number
+}
+
+/** What came back, after redirects. */
+export interface PublicResponse {
+  readonly url: string
+  readonly status: number
+  /** Without parameters, in lower case; empty when the server does not say. */
+  readonly mediaType: string
+  readonly body: Uint8Array
+  /** Whether more came than was kept. */
+  readonly isCut: boolean
+}
+
+/** Gets what an address leads to. */
+export type PublicFetch = (url: string, request: PublicRequest) => Promise<PublicResponse>
+
+const MAX_HOPS = 5
+const DEFAULT_MAX_BYTES = 2_000_000
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/**
+ * A way to get addresses that nobody configured: by GET, each hop with leave of its own. A public name must not resolve to an address of
+ * this machine or a private network, and the connection goes to the address that was checked; through a proxy, the proxy resolves.
+ * Rejects with `policy.denied` of the permit, `policy.address_refused`, `fetch.failed`, or the abort.
+ */
+export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
+  return async (address, request) => {
+    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = request
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const limit = signal ? AbortSignal.any([signal, timeout]) : timeout
+    try {
+      return await follow(new URL(address), { ...request, signal: limit }, options)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (HermesError.isInstance(error) || !(error instanceof Error)) throw error
+      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message
+      throw new HermesError(`${address} cannot be read: ${reason}.`, { code: 'fetch.failed', cause: error })
+    }
+  }
+}
+
+type Limited = PublicRequest & { readonly signal: AbortSignal }
+
+async function follow(start: URL, request: Limited, options: PublicFetchOptions): Promise<PublicResponse> {
+  let url = start
+  for (let hops = 0; hops <= MAX_HOPS; hops++) {
+    const action = { type: 'fetch', url: url.href, method: 'GET' } as const
+    const permit = await request.permit(action)
+    permit.consume(action)
+    const message = await get(url, request.signal, options)
+    const location = message.headers.location
+    if (!isRedirect(message) || location === undefined) return readResponse(url, message, request)
+    message.destroy()
+    url = new URL(location, url)
+  }
+  throw new HermesError(`${start.href} redirects more than ${MAX_HOPS} times.`, { code: 'fetch.failed' })
+}
+
+const isRedirect = ({ statusCode = 0 }: IncomingMessage) => [301, 302, 303, 307, 308].includes(statusCode)
+
+async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): Promise<IncomingMessage> {
+  const { request, Agent } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const { proxies = null } = options
+  const isDirect = proxies === null || isThisMachine(url.hostname)
+  const lookup = isDirect ? await pinned(url, options) : undefined
+  // Without a pool: a connection that was kept may have been made with another lookup.
+  const agent = isDirect ? false : new Agent({ proxyEnv: { ...proxies } })
+  const headers = {
+    accept: 'text/html, text/*;q=0.9, */*;q=0.1',
+    'accept-encoding': 'identity',
+    'user-agent': 'hermes',
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers, signal, agent, ...(lookup ? { lookup } : {}) })
+    sent.on('response', resolve)
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+/** Resolves the host once, here, so that what was checked is what is connected to. Literal addresses were judged by the policy. */
+async function pinned({ hostname }: URL, { resolve = lookupAll }: PublicFetchOptions): Promise<LookupFunction> {
+  const addresses = hostKind(hostname) === 'public' ? await resolve(hostname) : null
+  const inside = addresses?.find(
+    ({ address, family }) => hostKind(family === 6 ? `[${address}]` : address) !== 'public',
+  )
+  if (inside)
+    throw new HermesError(
+      `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read.`,
+      {
+        code: 'policy.address_refused',
+        details: { host: hostname },
+      },
+    )
+  return (name, { all }, callback) => {
+    const found = addresses ? Promise.resolve(addresses) : resolve(name)
+    found.then(
+      (list) => {
+        const first = list[0]
+        if (!first) callback(new Error(`${name} has no address`), '')
+        else if (all) callback(null, [...list])
+        else callback(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
+async function lookupAll(hostname: string): Promise<readonly LookupAddress[]> {
+  const { lookup } = process.getBuiltinModule('node:dns/promises')
+  return lookup(hostname, { all: true })
+}
+
+async function readResponse(
+  url: URL,
+  message: IncomingMessage,
+  { maxBytes = DEFAULT_MAX_BYTES }: Limited,
+): Promise<PublicResponse> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxBytes) break
+  }
+  message.destroy()
+  const [mediaType = ''] = (message.headers['content-type'] ?? '').split(';')
+  return {
+    url: url.href,
+    status: message.statusCode ?? 0,
+    mediaType: mediaType.trim().toLowerCase(),
+    body: Buffer.concat(chunks).subarray(0, maxBytes),
+    isCut: bytes > maxBytes,
+  }
+}
