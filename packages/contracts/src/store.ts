@@ -160,10 +160,44 @@ export interface UsageTotal {
   readonly priceSources: readonly string[]
 }
 
+/** A model call that is about to be made, as large as it can become. */
+export interface UsageHold {
+  /** Different for every call of every process. */
+  readonly id: string
+  readonly sessionId: string | null
+  /** Input and output. */
+  readonly tokens: number
+  /** US dollars; `unknown` where no price is known yet. */
+  readonly costUsd: number | 'unknown'
+}
+
+/** What counts for one limit. */
+export interface SpendingState {
+  /** By finished calls; of those of unknown cost only the tokens are in it. */
+  readonly spent: { readonly tokens: number; readonly costUsd: number; readonly unpricedCalls: number }
+  /** By calls that are being made, in any process. Its cost is `unknown` as soon as one is. */
+  readonly held: { readonly calls: number; readonly tokens: number; readonly costUsd: number | 'unknown' }
+}
+
+/** Which calls count for one limit. A call that is being made counts for every span of time. */
+export type SpendingFilter = Pick<UsageFilter, 'sinceMs' | 'sessionId'>
+
 /** Every finished model call of a home, side tasks included. */
 export interface UsageLedger {
-  /** Adds all or none; resolves once they are durable. */
-  record(records: readonly UsageRecord[]): Promise<void>
+  /** Adds all or none, and forgets the holds named in `releases` with them; resolves once they are durable. */
+  record(records: readonly UsageRecord[], options?: { readonly releases?: readonly string[] }): Promise<void>
+  /**
+   * Keeps room for a call, all processes taken together, when `admits` says so of how things stand for each filter; tells whether it did.
+   * One write, in which `admits` is asked: it must be quick and do nothing else; what it throws rejects and keeps nothing. A hold ends with
+   * its release, its process, or after half an hour. Absent in a ledger that serves one process.
+   */
+  hold?(
+    call: UsageHold,
+    question: {
+      readonly filters: readonly SpendingFilter[]
+      readonly admits: (states: readonly SpendingState[]) => boolean
+    },
+  ): Promise<boolean>
   /**
    * Calls added up, in order of the key; without `by` exactly one total, also when there are no calls. Days are those of `timeZone`
    * (an IANA name; default UTC).

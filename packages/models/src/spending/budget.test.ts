@@ -1,17 +1,18 @@
 import { noUsage } from '@hermes/contracts/conversation'
 import type { CallScope } from '@hermes/contracts/model'
-import type { UsageLedger, UsageTotal } from '@hermes/contracts/store'
+import type { UsageTotal } from '@hermes/contracts/store'
 import { createFakeClock, type FakeClock, type ModelServer, startModelServer } from '@hermes/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drive } from '../__fixtures__/drive.js'
 import { createModelClient, type UsageEvent } from '../index.js'
-import { type BudgetLimits, createBudgetGuard } from './index.js'
+import { type BudgetBook, type BudgetLimits, createBudgetGuard } from './index.js'
+import { OwnHolds } from './own-holds.js'
 
 const NOON = Date.parse('2026-03-15T12:00:00Z')
 
 /** A ledger in memory that adds up what the filter leaves. */
-function memoryBook(): Pick<UsageLedger, 'totals'> & { readonly events: UsageEvent[] } {
+function memoryBook(): BudgetBook & { readonly events: UsageEvent[] } {
   const events: UsageEvent[] = []
   const totals = async ({ sinceMs = 0, sessionId }: { sinceMs?: number; sessionId?: string } = {}) => {
     const found = events.filter((event) => event.atMs >= sinceMs && (!sessionId || event.sessionId === sessionId))
@@ -30,7 +31,12 @@ function memoryBook(): Pick<UsageLedger, 'totals'> & { readonly events: UsageEve
     }
     return [total]
   }
-  return { events, totals }
+  const holds = new OwnHolds()
+  return {
+    events,
+    hold: (call, question) => holds.hold({ totals }, call, question),
+    release: (id) => void holds.release(id),
+  }
 }
 
 let server: ModelServer

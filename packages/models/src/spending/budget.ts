@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
-import type { UsageLedger } from '@hermes/contracts/store'
+import type { SpendingFilter, SpendingState, UsageHold } from '@hermes/contracts/store'
 import type { Admission, BudgetedCall, BudgetGuard } from '../budget-guard.js'
 import { periodOf } from './calendar.js'
+import { type HoldQuestion, heldBy } from './own-holds.js'
 
 /** What may be spent. Absent limits nothing. */
 export interface BudgetLimit {
@@ -18,47 +20,53 @@ export type BudgetSpan = 'turn' | 'session' | 'day' | 'month'
 /** The limits of a home. */
 export type BudgetLimits = Readonly<Partial<Record<BudgetSpan, BudgetLimit>>>
 
+/** Where a guard keeps room for calls and learns what was spent; a `UsageRecorder` is one. */
+export interface BudgetBook {
+  /** As `UsageLedger.hold`. */
+  hold(call: UsageHold, question: HoldQuestion): Promise<boolean>
+  /** Ends a hold, together with what was recorded before. */
+  release(id: string): void
+}
+
 /** Options of {@link createBudgetGuard}. */
 export interface BudgetGuardOptions {
   readonly limits: BudgetLimits
-  /** What was spent; it has to know of a call before that call's admission is settled. */
-  readonly book: Pick<UsageLedger, 'totals'>
+  /** It has to know of a call before that call's admission is settled. */
+  readonly book: BudgetBook
   readonly clock: Clock
   /** Whose days and months count: an IANA name. */
   readonly timeZone: string
 }
 
 /**
- * Holds budgets: a call goes out only while every limit that it counts for has something left. Calls that run at the same time are let
- * through as far as their largest possible sizes fit; near a limit they wait for each other, so that one process overshoots by one call
- * at most. Asks nobody but the book.
+ * Holds budgets: a call goes out only while every limit that it counts for has something left. Calls that run at the same time, in any
+ * process that shares the book, are let through as far as their largest possible sizes fit; near a limit they wait for each other, so that
+ * all together overshoot by one call at most. Asks nobody but the book.
  */
 export function createBudgetGuard(options: BudgetGuardOptions): BudgetGuard {
   return new LedgerGuard(options)
 }
 
-interface Amount {
-  readonly tokens: number
-  readonly usd: number
-}
-
-interface Spent extends Amount {
-  readonly unpricedCalls: number
+/** A call with room kept for it. */
+interface UnderWay extends UsageHold {
+  readonly turnId: string | undefined
+  readonly ended: Promise<void>
 }
 
 /** Most turns end before that many others have begun. */
 const KEPT_TURNS = 64
+/** Between two questions to the book while another process is making a call. */
+const FIRST_WAIT_MS = 25
+const LAST_WAIT_MS = 400
 
-const SPANS: readonly BudgetSpan[] = ['turn', 'session', 'day', 'month']
+const BOOKED: readonly Exclude<BudgetSpan, 'turn'>[] = ['session', 'day', 'month']
 
 class LedgerGuard implements BudgetGuard {
   readonly #options: BudgetGuardOptions
   readonly #turns = new Map<string, Spent>()
-  readonly #underWay = new Map<symbol, { readonly amount: Amount; readonly ended: Promise<void> }>()
-  /** Counts calls that have ended. */
-  #settled = 0
+  readonly #underWay = new Set<UnderWay>()
   /** The dearest token so far; until one is known, calls under a limit in dollars go one by one. */
-  #usdPerToken = Number.POSITIVE_INFINITY
+  #usdPerToken: number | 'unknown' = 'unknown'
 
   constructor(options: BudgetGuardOptions) {
     this.#options = options
@@ -67,91 +75,117 @@ class LedgerGuard implements BudgetGuard {
   async admit(asked: BudgetedCall): Promise<Admission> {
     // What was handed on counts for whom it is done.
     const call = { ...asked, ...asked.root }
-    const amount = { tokens: call.maxTokens, usd: call.maxTokens * this.#usdPerToken }
-    for (;;) {
-      const settled = this.#settled
-      const left = await this.#leastLeft(call)
-      // What was left is known no more when another call has ended meanwhile.
-      if (settled !== this.#settled) continue
-      if (this.#underWay.size === 0 || this.#fits(left, amount)) return this.#open(call, amount)
-      await untilAborted(Promise.race([...this.#underWay.values()].map(({ ended }) => ended)), call.signal)
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LAST_WAIT_MS)) {
+      const admission = await this.#tryToAdmit(call)
+      if (admission) return admission
+      await this.#wait(waitMs, call.signal)
     }
   }
 
-  #fits(left: Amount, amount: Amount): boolean {
-    const amounts = [amount, ...[...this.#underWay.values()].map((other) => other.amount)]
-    const isOver = (unit: keyof Amount) =>
-      left[unit] < Number.POSITIVE_INFINITY && amounts.reduce((sum, one) => sum + one[unit], 0) > left[unit]
-    return !isOver('tokens') && !isOver('usd')
+  async #tryToAdmit(asked: BudgetedCall): Promise<Admission | null> {
+    const { turnId, maxTokens: tokens } = asked
+    const sessionId = asked.sessionId ?? null
+    const costUsd = this.#usdPerToken === 'unknown' ? this.#usdPerToken : tokens * this.#usdPerToken
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const call: UnderWay = { id: randomUUID(), turnId, sessionId, tokens, costUsd, ended }
+    if (!this.#admitsInTurn(call)) return null
+    const end = () => {
+      this.#underWay.delete(call)
+      resolve()
+    }
+    this.#underWay.add(call)
+    let isHeld = false
+    try {
+      isHeld = await this.#hold(call)
+    } finally {
+      if (!isHeld) end()
+    }
+    return isHeld ? { settle: (usage) => this.#settle(call, usage, end) } : null
   }
 
-  #open({ turnId }: BudgetedCall, amount: Amount): Admission {
-    const key = Symbol('call')
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#underWay.set(key, { amount, ended: promise })
-    return {
-      settle: (usage) => {
-        if (!this.#underWay.delete(key)) return
-        this.#settled++
-        if (usage) this.#count(turnId, usage)
-        resolve()
-      },
-    }
+  #settle(call: UnderWay, usage: Usage | null, end: () => void): void {
+    if (!this.#underWay.has(call)) return
+    if (usage) this.#count(call.turnId, usage)
+    if (this.#spansOf(call).length > 0) this.#options.book.release(call.id)
+    end()
+  }
+
+  /** A turn belongs to one process, which knows what it has come to. */
+  #admitsInTurn(call: UnderWay): boolean {
+    const { turnId } = call
+    const limit = this.#options.limits.turn
+    if (!limit || turnId === undefined) return true
+    const held = heldBy([...this.#underWay].filter((other) => other.turnId === turnId))
+    return this.#admits('turn', limit, call, { spent: this.#turns.get(turnId) ?? NOTHING, held })
+  }
+
+  /** The limits beyond the turn that a call counts for. */
+  #spansOf({ sessionId }: UnderWay) {
+    return BOOKED.filter((span) => this.#options.limits[span] && (span !== 'session' || sessionId !== null))
+  }
+
+  /** Keeps room in the book where a limit goes beyond the turn. @throws HermesError `models.budget_spent`, `models.budget_unpriced`. */
+  async #hold(call: UnderWay): Promise<boolean> {
+    const { limits, book } = this.#options
+    const spans = this.#spansOf(call)
+    if (spans.length === 0) return true
+    const { ended: _, turnId: __, ...hold } = call
+    const admits = (states: readonly SpendingState[]) =>
+      spans.every((span, index) => this.#admits(span, limits[span]!, hold, states[index]!))
+    return book.hold(hold, { filters: spans.map((span) => this.#filterOf(span, call)), admits })
+  }
+
+  #filterOf(span: (typeof BOOKED)[number], { sessionId }: UnderWay): SpendingFilter {
+    return span === 'session' ? { sessionId: sessionId! } : { sinceMs: this.#period(span).startMs }
+  }
+
+  /** Alone a call may be larger than what is left; beside others all together have to fit. */
+  #admits(
+    span: BudgetSpan,
+    limit: BudgetLimit,
+    { tokens, costUsd }: Pick<UsageHold, 'tokens' | 'costUsd'>,
+    { spent, held }: SpendingState,
+  ): boolean {
+    this.#require(span, limit, spent)
+    if (held.calls === 0) return true
+    const fits = (left: number | undefined, ...amounts: readonly (number | 'unknown')[]) =>
+      left === undefined ||
+      (!amounts.includes('unknown') && amounts.reduce<number>((sum, one) => sum + Number(one), 0) <= left)
+    return (
+      fits(limit.tokens === undefined ? undefined : limit.tokens - spent.tokens, held.tokens, tokens) &&
+      fits(limit.usd === undefined ? undefined : limit.usd - spent.costUsd, held.costUsd, costUsd)
+    )
+  }
+
+  /** Until another call of this process has ended, or for a moment. */
+  async #wait(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const awake = new AbortController()
+    const stop = signal ? AbortSignal.any([signal, awake.signal]) : awake.signal
+    const asleep = this.#options.clock.sleep(waitMs, stop)
+    // What ends the sleep early is no error here.
+    asleep.catch(() => undefined)
+    await Promise.race([asleep, ...[...this.#underWay].map(({ ended }) => ended)])
+    awake.abort()
+    if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
   }
 
   #count(turnId: string | undefined, usage: Usage): void {
     const tokens = usage.inputTokens + usage.outputTokens
-    const usd = usage.costUsd === 'unknown' ? 0 : usage.costUsd
+    const costUsd = usage.costUsd === 'unknown' ? 0 : usage.costUsd
     if (tokens > 0 && usage.costUsd !== 'unknown') {
-      const known = Number.isFinite(this.#usdPerToken) ? this.#usdPerToken : 0
-      this.#usdPerToken = Math.max(known, usd / tokens)
+      const known = this.#usdPerToken === 'unknown' ? 0 : this.#usdPerToken
+      this.#usdPerToken = Math.max(known, costUsd / tokens)
     }
     if (turnId === undefined || !this.#options.limits.turn) return
     const before = this.#turns.get(turnId) ?? NOTHING
     this.#turns.delete(turnId)
     this.#turns.set(turnId, {
       tokens: before.tokens + tokens,
-      usd: before.usd + usd,
+      costUsd: before.costUsd + costUsd,
       unpricedCalls: before.unpricedCalls + Number(usage.costUsd === 'unknown'),
     })
     const [oldest] = this.#turns.keys()
     if (this.#turns.size > KEPT_TURNS && oldest !== undefined) this.#turns.delete(oldest)
-  }
-
-  /** What the tightest limits leave. @throws HermesError `models.budget_spent`, `models.budget_unpriced`. */
-  async #leastLeft(call: BudgetedCall): Promise<Amount> {
-    const left = { tokens: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY }
-    for (const span of SPANS) {
-      const limit = this.#options.limits[span]
-      const spent = limit && (await this.#spent(span, call))
-      if (!limit || !spent) continue
-      this.#require(span, limit, spent)
-      if (limit.tokens !== undefined) left.tokens = Math.min(left.tokens, limit.tokens - spent.tokens)
-      if (limit.usd !== undefined) left.usd = Math.min(left.usd, limit.usd - spent.usd)
-    }
-    return left
-  }
-
-  /** `null` where a call belongs to no such span. */
-  async #spent(span: BudgetSpan, { turnId, sessionId }: BudgetedCall): Promise<Spent | null> {
-    switch (span) {
-      case 'turn':
-        return turnId === undefined ? null : (this.#turns.get(turnId) ?? NOTHING)
-      case 'session':
-        return sessionId === undefined ? null : this.#booked({ sessionId })
-      case 'day':
-      case 'month':
-        return this.#booked({ sinceMs: this.#period(span).startMs })
-      default:
-        return span satisfies never
-    }
-  }
-
-  async #booked(filter: Parameters<UsageLedger['totals']>[0]): Promise<Spent> {
-    const [total] = await this.#options.book.totals(filter)
-    if (!total) return NOTHING
-    const { usage, knownCostUsd, unpricedCalls } = total
-    return { tokens: usage.inputTokens + usage.outputTokens, usd: knownCostUsd, unpricedCalls }
   }
 
   #period(span: 'day' | 'month') {
@@ -160,23 +194,23 @@ class LedgerGuard implements BudgetGuard {
 
   #require(span: BudgetSpan, limit: BudgetLimit, spent: Spent): void {
     if (limit.tokens !== undefined && spent.tokens >= limit.tokens)
-      throw this.#spentError(span, 'tokens', limit.tokens, spent)
+      throw this.#spentError(span, 'tokens', limit.tokens, spent.tokens)
     if (limit.usd === undefined) return
-    if (spent.usd >= limit.usd) throw this.#spentError(span, 'usd', limit.usd, spent)
+    if (spent.costUsd >= limit.usd) throw this.#spentError(span, 'usd', limit.usd, spent.costUsd)
     if (spent.unpricedCalls > 0) throw unpriced(span, limit.usd)
   }
 
-  #spentError(span: BudgetSpan, unit: keyof Amount, limit: number, spent: Spent): HermesError {
+  #spentError(span: BudgetSpan, unit: keyof BudgetLimit, limit: number, spent: number): HermesError {
     const show = (value: number) =>
       unit === 'usd' ? `$${value.toFixed(2)}` : `${value.toLocaleString('en-US')} tokens`
-    const message = `The budget of ${show(limit)} ${FOR[span]} is spent (${show(spent[unit])}). ${this.#whatNext(span, unit)}`
+    const message = `The budget of ${show(limit)} ${FOR[span]} is spent (${show(spent)}). ${this.#whatNext(span, unit)}`
     return new HermesError(message, {
       code: 'models.budget_spent',
-      details: { span, unit, limit, spent: spent[unit] },
+      details: { span, unit, limit, spent },
     })
   }
 
-  #whatNext(span: BudgetSpan, unit: keyof Amount): string {
+  #whatNext(span: BudgetSpan, unit: keyof BudgetLimit): string {
     const raise = `hermes config set budget.${span}.${unit} …`
     switch (span) {
       case 'turn':
@@ -192,7 +226,9 @@ class LedgerGuard implements BudgetGuard {
   }
 }
 
-const NOTHING: Spent = { tokens: 0, usd: 0, unpricedCalls: 0 }
+type Spent = SpendingState['spent']
+
+const NOTHING: Spent = { tokens: 0, costUsd: 0, unpricedCalls: 0 }
 
 const FOR: Readonly<Record<BudgetSpan, string>> = {
   turn: 'for this turn',
@@ -207,14 +243,4 @@ function unpriced(span: BudgetSpan, limit: number): HermesError {
     `The budget of $${limit.toFixed(2)} ${FOR[span]} cannot be held: the price of a model that was used is not known. Give its prices in model_overrides of config.yaml, or limit tokens instead: hermes config set budget.${span}.tokens …`,
     { code: 'models.budget_unpriced', details: { span, limit } },
   )
-}
-
-function untilAborted(wait: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return wait
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new DOMException('The request was aborted.', 'AbortError'))
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    wait.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -1,4 +1,5 @@
 export {
+  type BudgetBook,
   type BudgetGuardOptions,
   type BudgetLimit,
   type BudgetLimits,
@@ -6,4 +7,5 @@ export {
   createBudgetGuard,
 } from './budget.js'
 export { knownTimeZone, type Period, periodOf } from './calendar.js'
+export type { HoldQuestion } from './own-holds.js'
 export { createUsageRecorder, type UsageRecorder, type UsageRecorderOptions } from './recorder.js'

@@ -1,10 +1,15 @@
 import { errorLine, type Logger } from '@hermes/contracts'
-import type { UsageLedger, UsageRecord } from '@hermes/contracts/store'
+import type { UsageHold, UsageLedger, UsageRecord } from '@hermes/contracts/store'
 import type { UsageEvent } from '../model-client.js'
+import { type HoldQuestion, OwnHolds } from './own-holds.js'
 
 /** Takes in finished calls at once and writes them down when there is time. */
 export interface UsageRecorder extends Pick<UsageLedger, 'totals'> {
   record(event: UsageEvent): void
+  /** Keeps room for a call as {@link UsageLedger.hold} does; among the calls of this process where the ledger cannot. */
+  hold(call: UsageHold, question: HoldQuestion): Promise<boolean>
+  /** Ends a hold, together with what was recorded before. */
+  release(id: string): void
   /** Writes down what is waiting. What cannot be written is logged and tried again with the next call. Never rejects. */
   flush(): Promise<void>
 }
@@ -25,7 +30,9 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
 
 class LateRecorder implements UsageRecorder {
   readonly #options: UsageRecorderOptions
+  readonly #own = new OwnHolds()
   #waiting: UsageRecord[] = []
+  #releases: string[] = []
   #writing: Promise<void> = Promise.resolve()
   #timer: ReturnType<typeof setTimeout> | null = null
 
@@ -52,15 +59,30 @@ class LateRecorder implements UsageRecorder {
     return ledger.totals(filter)
   }
 
+  async hold(call: UsageHold, question: HoldQuestion): Promise<boolean> {
+    await this.flush()
+    const ledger = await this.#options.ledger()
+    return ledger.hold ? ledger.hold(call, question) : this.#own.hold(ledger, call, question)
+  }
+
+  release(id: string): void {
+    if (this.#own.release(id)) return
+    this.#releases.push(id)
+    // Others may wait for it.
+    void this.flush()
+  }
+
   async #write(): Promise<void> {
-    const records = this.#waiting
-    if (records.length === 0) return
+    const [records, releases] = [this.#waiting, this.#releases]
+    if (records.length + releases.length === 0) return
     this.#waiting = []
+    this.#releases = []
     try {
       const ledger = await this.#options.ledger()
-      await ledger.record(records)
+      await ledger.record(records, { releases })
     } catch (error) {
       this.#waiting = [...records, ...this.#waiting]
+      this.#releases = [...releases, ...this.#releases]
       this.#options.logger.warn('Model calls could not be written into the ledger yet.', { error: errorLine(error) })
     }
   }

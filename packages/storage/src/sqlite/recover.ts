@@ -17,7 +17,13 @@ export interface Recovered {
 }
 
 /** The target has its own, or they say something that is over. */
-const NOT_COPIED: ReadonlySet<string> = new Set(['schema_version', 'hermes_leases', 'hermes_blocks', 'hermes_reindex'])
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  'schema_version',
+  'hermes_leases',
+  'hermes_holds',
+  'hermes_blocks',
+  'hermes_reindex',
+])
 const OWN_KEYS = [OWN_VERSION_KEY, INDEXED_KEY, BACKLOG_KEY]
 
 interface Copied {

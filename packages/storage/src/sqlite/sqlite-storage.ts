@@ -30,6 +30,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const damage = isCheckDue ? lookForDamage(connection, path, logger) : Promise.resolve([])
   const owner = options.owner ?? processIdentity()
   const leases = new Leases(connection, { clock, process: owner })
+  const ledger = new UsageBook(connection, { clock, process: owner })
   const mailbox = new StoredMailbox(connection, { clock, process: owner })
   const sessions = new Sessions(connection, { leases, clock })
   const words = new WordIndex(connection, { logger })
@@ -71,7 +72,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
-    ledger: new UsageBook(connection),
+    ledger,
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
     mailbox,
@@ -103,6 +104,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       await connection.close(() => {
         leases.releaseAll()
         words.takeSome()
+        ledger.releaseAll()
       })
     },
   }

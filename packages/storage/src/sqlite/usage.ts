@@ -1,5 +1,7 @@
+import type { Clock } from '@hermes/contracts'
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
 import type { Connection } from './connection.js'
+import type { UsageHolds } from './usage-holds.js'
 import { addUp, QUARTER_HOUR_MS, type TotalRow } from './usage-totals.js'
 
 // The ledger's table is made by the first call that is recorded, so that opening a store costs no more for it. Rows belong to no
@@ -53,15 +55,37 @@ const totalsOf = (group: UsageGroup | 'all') => `
 /** The usage ledger on SQLite. */
 export class UsageBook implements UsageLedger {
   readonly #connection: Connection
+  readonly #options: { readonly clock: Clock; readonly process: string }
+  /** Loaded by the first call under a budget. */
+  #holds: UsageHolds | null = null
   #isMade = false
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, options: { readonly clock: Clock; readonly process: string }) {
     this.#connection = connection
+    this.#options = options
   }
 
-  record(records: readonly UsageRecord[]): Promise<void> {
+  async hold(...asked: Parameters<NonNullable<UsageLedger['hold']>>): Promise<boolean> {
+    if (!this.#holds) {
+      const { UsageHolds: Loaded } = await import('./usage-holds.js')
+      await this.record([])
+      this.#holds ??= new Loaded(this.#connection, this.#options)
+    }
+    return this.#holds.hold(...asked)
+  }
+
+  /** Inside a transaction: forgets the holds of this process. */
+  releaseAll(): void {
+    this.#holds?.releaseAll()
+  }
+
+  record(
+    records: readonly UsageRecord[],
+    { releases = [] }: { readonly releases?: readonly string[] } = {},
+  ): Promise<void> {
     return this.#connection.write(() => {
       if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
+      for (const id of releases) this.#holds?.release(id)
       const insert = this.#connection.statement(INSERT)
       for (const { usage, ...record } of records)
         insert.run({ ...record, ...usage, costUsd: usage.costUsd === 'unknown' ? null : usage.costUsd })

@@ -1,5 +1,6 @@
 export { type ApprovalSubject, testApprovalStore } from './approval-cases.js'
 export { type AuditSubject, testAuditLog } from './audit-cases.js'
+export { type HoldSubject, testHolds } from './hold-cases.js'
 export { type LedgerSubject, testLedger } from './ledger-cases.js'
 export { type SummarySubject, testSummaries } from './summary-cases.js'
 export { type SkippedTests, type StoreSubject, type TestStoreOptions, testStore } from './test-store.js'
