@@ -75,7 +75,7 @@ describe('hermes sessions', () => {
     })
   })
 
-  it('renames, exports and deletes a session', async () => {
+  it('renames, exports, clears and deletes a session', async () => {
     await useHome()
     const id = (await hermes(['sessions', 'list', '-n', '1'])).stdout.split(' ')[0]!
     expect(await hermes(['sessions', 'rename', id, 'My', 'farewell'])).toMatchObject(
@@ -93,6 +93,9 @@ describe('hermes sessions', () => {
       exitCode: 2,
       stderr: 'hermes: Nobody can be asked here. To go on without asking: --yes\n',
     })
+    expect((await hermes(['sessions', 'list', '--source', 'cron'])).stderr).toBe('No sessions from cron.\n')
+    expect(await hermes(['sessions', 'clear', id, '--yes'])).toMatchObject(fine(`Cleared ${id}\n`))
+    expect(await hermes(['sessions', 'show', 'My farewell'])).toMatchObject(fine(''))
     expect(await hermes(['sessions', 'delete', id, '--yes'])).toMatchObject(fine(`Deleted ${id}\n`))
     expect((await hermes(['sessions', 'list'])).stdout).not.toContain(id)
   })

@@ -60,6 +60,7 @@ describe('backups', () => {
     expect(all[0]).toMatchObject({ atMs: Math.floor(clock.now() / 1000) * 1000 })
     expect((statSync(all[0]!.path).mode & 0o777).toString(8)).toBe('600')
     expect(await backups.verify(all[0]!.name)).toMatchObject({ sessions: 1, messages: 1, problems: [] })
+    expect(readdirSync(dirname(all[0]!.path)).sort()).toEqual(all.map(({ name }) => name).sort())
     clock.step(86_400_000)
     expect(await backups.isDue()).toBe(true)
   })

@@ -193,6 +193,11 @@ export interface Storage extends SessionStore {
    * Rejects with `store.session_busy` while somebody holds its lease.
    */
   deleteSession(id: string): Promise<boolean>
+  /**
+   * Removes the log and the summary of a session; the session stays, with its title, tags, relatives and what it cost.
+   * Rejects with `store.unknown_session`, and with `store.session_busy` while somebody holds its lease.
+   */
+  clearSession(id: string): Promise<void>
   /** The session a session was forked or imported from, the one that was forked from, and so on; none for an unknown session. */
   ancestors(id: string): Promise<readonly SessionInfo[]>
   /** Sessions forked or imported from a session, and those of these, parents before children, the oldest first. */

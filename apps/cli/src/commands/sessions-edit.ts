@@ -1,3 +1,4 @@
+import type { SessionInfo } from '@hermes/contracts/store'
 import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -15,17 +16,35 @@ export async function renameSession(io: Io, name: string, title: string): Promis
   })
 }
 
+/** `hermes sessions clear NAME`: asks, unless told not to. */
+export async function clearSession(io: Io, name: string, { yes }: { readonly yes?: boolean }): Promise<number> {
+  return withStorage(io, async (storage) => {
+    const session = await findSession(storage, name)
+    const question = `Remove all messages of ${textOf(session)}? They cannot be brought back.`
+    if (!yes && !(await confirm(io, question, 'yes, remove them'))) return nothing(io)
+    await storage.clearSession(session.id)
+    io.stdout.write(`Cleared ${session.id}\n`)
+    return EXIT.ok
+  })
+}
+
 /** `hermes sessions delete NAME`: asks, unless told not to. */
 export async function deleteSession(io: Io, name: string, { yes }: { readonly yes?: boolean }): Promise<number> {
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
-    const what = `${session.id} (${session.title ?? session.preview}, ${session.messageCount} messages)`
-    if (!yes && !(await confirm(io, `Delete ${what}? It cannot be brought back.`, 'yes, delete it'))) {
-      io.stderr.write('Nothing was deleted.\n')
-      return EXIT.failed
-    }
+    const question = `Delete ${textOf(session)}? It cannot be brought back.`
+    if (!yes && !(await confirm(io, question, 'yes, delete it'))) return nothing(io)
     await storage.deleteSession(session.id)
     io.stdout.write(`Deleted ${session.id}\n`)
     return EXIT.ok
   })
+}
+
+function textOf({ id, title, preview, messageCount }: SessionInfo): string {
+  return `${id} (${title ?? preview}, ${messageCount} messages)`
+}
+
+function nothing(io: Io): number {
+  io.stderr.write('Nothing was deleted.\n')
+  return EXIT.failed
 }

@@ -9,14 +9,15 @@ import { undoLine } from '../sessions/undo-line.js'
 /** `hermes sessions list`: newest first. */
 export async function listSessions(
   io: Io,
-  options: { readonly limit: number; readonly json?: boolean },
+  options: { readonly limit: number; readonly source?: string; readonly json?: boolean },
 ): Promise<number> {
   if (!Number.isInteger(options.limit) || options.limit < 1)
     throw new UsageError('--limit takes a whole number of at least 1.')
   return withStorage(io, async (storage) => {
-    const sessions = await storage.listSessions({ limit: options.limit })
+    const { limit, source } = options
+    const sessions = await storage.listSessions({ limit, ...(source === undefined ? {} : { source }) })
     const style = createStyle(io.stdout)
-    if (sessions.length === 0 && !options.json) io.stderr.write('No sessions yet. Start one with: hermes\n')
+    if (sessions.length === 0 && !options.json) io.stderr.write(noSessions(source))
     for (const session of sessions) {
       if (options.json) io.stdout.write(`${JSON.stringify(session)}\n`)
       else {
@@ -28,6 +29,10 @@ export async function listSessions(
     }
     return EXIT.ok
   })
+}
+
+function noSessions(source: string | undefined): string {
+  return source === undefined ? 'No sessions yet. Start one with: hermes\n' : `No sessions from ${source}.\n`
 }
 
 /** `hermes sessions show`: what was said and done, in order. */

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { errorLine, type Logger } from '@hermes/contracts'
 import type Database from 'better-sqlite3'
 
-/** 16 MB of log: four times the default. */
-const CHECKPOINT_PAGES = 4_000
+/** 64 MB of log. The word index sees to it that it rarely comes to that. */
+const CHECKPOINT_PAGES = 16_000
 /** What the log is cut back to once it has grown beyond. */
 const MAX_LOG_BYTES = 64_000_000
 

@@ -80,12 +80,13 @@ CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestam
 
 /**
  * The word index. It keeps no text, only where words are; `WordIndex` gives it what `toIndexText` makes of a message, a moment
- * after the append. Three letters of a prefix are looked up, longer ones gathered. Merging eight segments at a time instead of
- * four keeps appending quick and costs a search next to nothing.
+ * after the append. Three letters of a prefix are looked up, longer ones gathered. `WordIndex` also merges its segments, in small steps;
+ * eight at a time instead of four keeps appending quick and costs a search next to nothing.
  */
 export const WORD_INDEX = `
 CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='', contentless_delete=1, prefix='3');
-INSERT INTO messages_fts(messages_fts, rank) VALUES ('automerge', 8);
+INSERT INTO messages_fts(messages_fts, rank) VALUES ('automerge', 0);
+INSERT INTO messages_fts(messages_fts, rank) VALUES ('usermerge', 8);
 CREATE TRIGGER messages_fts_delete AFTER DELETE ON messages BEGIN
   DELETE FROM messages_fts WHERE rowid = old.id;
 END;

@@ -1,7 +1,7 @@
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
+import { DatabaseThread } from './database-thread.js'
 import { hasWordWith, type IndexedMessage } from './index-text.js'
-import { ReaderThread } from './reader-thread.js'
 import { planSearch, type Range, rangesOf, type SearchPlan } from './search-plan.js'
 import { parseSearchQuery, type SearchTerm } from './search-query.js'
 import { makeSnippet } from './snippet.js'
@@ -50,13 +50,13 @@ export class Search {
   readonly #connection: Connection
   readonly #words: WordIndex
   readonly #tailIndex: TailIndex
-  readonly #thread: ReaderThread
+  readonly #thread: DatabaseThread
 
   constructor(connection: Connection, words: WordIndex) {
     this.#connection = connection
     this.#words = words
     this.#tailIndex = new TailIndex(connection)
-    this.#thread = new ReaderThread(connection.path)
+    this.#thread = new DatabaseThread(connection.path)
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<SearchHit[]> {

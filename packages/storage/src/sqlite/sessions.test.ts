@@ -1,4 +1,4 @@
-import { userText } from '@hermes/contracts/conversation'
+import { noUsage, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
 import { temporaryStore } from '../__fixtures__/temporary-store.js'
 import { createStepClock } from '../testing/store-case.js'
@@ -150,6 +150,36 @@ describe('deleteSession', () => {
     await store.createSession({ id: 'a', source: 'cli' })
     const next = await store.acquireLease('a', { owner: 'me' })
     expect(next.token).toBeGreaterThan(lease.token)
+  })
+})
+
+describe('clearing a session', () => {
+  it('removes log, words and summary, and keeps the session with its title and cost', async () => {
+    const store = await temporaryStore()
+    await store.createSession({ id: 's', source: 'cli', title: 'Kept' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    const cost = { ...noUsage, outputTokens: 5, costUsd: 0.25 }
+    const reply = { role: 'assistant', content: [{ type: 'text', text: 'kettle' }], finishReason: 'stop' } as const
+    const before = await store.append('s', [{ type: 'message', message: reply, usage: cost }], { lease })
+    await store.append('s', [{ type: 'note', kind: 'k', data: {} }], { lease })
+    await store.summaries.save({ sessionId: 's', text: 'a kettle', upToSeq: 1 })
+    expect(await store.search('kettle')).toHaveLength(1)
+    await expect(store.clearSession('s')).rejects.toMatchObject({ code: 'store.session_busy' })
+    await lease.release()
+    await store.clearSession('s')
+    expect(await store.entries('s')).toEqual([])
+    expect(await store.search('kettle')).toEqual([])
+    expect(await store.summaries.get('s')).toBeNull()
+    expect(await store.getSession('s')).toMatchObject({ title: 'Kept', messageCount: 0, preview: '', usage: cost })
+    const again = await store.acquireLease('s', { owner: 'me' })
+    const after = await store.append('s', [{ type: 'message', message: userText('new') }], { lease: again })
+    expect(after[0]).toBeGreaterThan(before[0]!)
+    expect(await store.integrityCheck()).toEqual([])
+  })
+
+  it('refuses an unknown session', async () => {
+    const store = await temporaryStore()
+    await expect(store.clearSession('nobody')).rejects.toMatchObject({ code: 'store.unknown_session' })
   })
 })
 

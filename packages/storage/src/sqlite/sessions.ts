@@ -25,6 +25,14 @@ const DELETE = [
   'DELETE FROM messages WHERE session_id = ?',
   'DELETE FROM sessions WHERE id = ?',
 ]
+// The counter that numbers come from stays where it is, so none is used twice. What the session cost stays with it.
+const CLEAR = [
+  'DELETE FROM messages WHERE session_id = ?',
+  'DELETE FROM hermes_entries WHERE session_id = ?',
+  'UPDATE sessions SET message_count = 0, tool_call_count = 0, system_prompt = NULL WHERE id = ?',
+]
+const HAS_SUMMARIES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_summaries'"
+const FORGET_SUMMARY = 'DELETE FROM hermes_summaries WHERE session_id = ?'
 
 function related(join: string, order: string): string {
   return `
@@ -113,6 +121,15 @@ export class Sessions {
       this.#leases.requireFree(id)
       for (const sql of DELETE) this.#connection.statement(sql).run(id)
       return true
+    })
+  }
+
+  clear(id: string): Promise<void> {
+    return this.#connection.write(() => {
+      if (!this.find(id)) throw unknownSession(id)
+      this.#leases.requireFree(id)
+      for (const sql of CLEAR) this.#connection.statement(sql).run(id)
+      if (this.#connection.statement(HAS_SUMMARIES).get()) this.#connection.statement(FORGET_SUMMARY).run(id)
     })
   }
 

@@ -47,6 +47,7 @@ export class SqliteBackups implements Backups {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
       await copy(this.#path, partial)
+      standAlone(partial)
       chmodSync(partial, 0o600)
       const [problem] = await checkFile(partial, { quick: true })
       if (problem !== undefined) throw badBackup(this.#path, problem)
@@ -160,6 +161,13 @@ async function copy(from: string, to: string, pages = PAGES_A_STEP): Promise<voi
   } finally {
     source.close()
   }
+}
+
+/** Without a write-ahead log, so that reading it leaves no files beside it. */
+function standAlone(path: string): void {
+  const database = new Database(path)
+  database.pragma('journal_mode = DELETE')
+  database.close()
 }
 
 function counts(path: string): [sessions: number, messages: number] {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type { Storage, SqliteOptions } from '../storage.js'
+import type { SqliteOptions, Storage } from '../storage.js'
 import { StoredApprovals } from './approvals.js'
 import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
@@ -51,6 +51,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
     deleteSession: (id) => sessions.delete(id),
+    clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => lookup.list(filter ?? {}),
     latestSession: (filter) => ask((queries) => queries.latest(filter)),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork).finally(() => words.schedule()),
@@ -99,7 +100,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     pruneSessions: async (filter) =>
       (await import('./prune.js')).pruneSessions(connection, { ...filter, nowMs: clock.now() }),
     close: async () => {
-      words.stop()
+      await words.stop()
       await (await searching)?.close()
       await connection.close(() => {
         leases.releaseAll()

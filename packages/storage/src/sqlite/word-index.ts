@@ -2,6 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
 import type { Connection } from './connection.js'
 import { type IndexedMessage, toIndexText } from './index-text.js'
+import { LogMover } from './log-mover.js'
 import { getMeta } from './meta.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from './schema-sql.js'
 
@@ -10,6 +11,8 @@ const DELAY_MS = 200
 const BATCH_ROWS = 200
 const BATCH_CHARS = 150_000
 const BACKLOG_SHARE_MS = 50
+// Some 4 ms of work.
+const MERGE_PAGES = 64
 
 const ROWS = `
   SELECT m.id, m.session_id, coalesce(s.source, '') AS source, m.role, m.content, m.tool_name, m.tool_calls, m.timestamp
@@ -25,6 +28,8 @@ const ADD_TO_BLOCK = `
   ON CONFLICT (block) DO UPDATE SET min_ms = min(min_ms, :atMs), max_ms = max(max_ms, :atMs)`
 const NOTE_ACTIVITY =
   'UPDATE hermes_sessions SET last_active_ms = :atMs WHERE session_id = :id AND last_active_ms < :atMs'
+const MERGE = `INSERT INTO messages_fts(messages_fts, rank) VALUES ('merge', ${MERGE_PAGES})`
+const TOTAL_CHANGES = 'SELECT total_changes()'
 const SET_MARK = 'INSERT OR REPLACE INTO state_meta (key, value) VALUES (?, ?)'
 
 interface Row extends IndexedMessage {
@@ -40,6 +45,7 @@ interface Row extends IndexedMessage {
 export class WordIndex {
   readonly #connection: Connection
   readonly #logger: Logger
+  readonly #logMover: LogMover
   #timer: NodeJS.Timeout | null = null
   #isStopped = false
   #lastCatchUp: Promise<void> = Promise.resolve()
@@ -47,6 +53,7 @@ export class WordIndex {
   constructor(connection: Connection, options: { readonly logger: Logger }) {
     this.#connection = connection
     this.#logger = options.logger
+    this.#logMover = new LogMover(connection.path, options)
   }
 
   /** Has the index brought up to date soon. Keeps no process alive. */
@@ -70,6 +77,7 @@ export class WordIndex {
     try {
       while (!this.#isStopped && (await this.#connection.read(() => this.backlog())) > 0) {
         await this.#connection.write(() => this.#takeBacklog())
+        await this.#merge()
         if (performance.now() >= untilMs) return this.schedule()
         await nextTick()
       }
@@ -104,10 +112,11 @@ export class WordIndex {
   }
 
   /** Leaves the rest for later. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
+    await this.#logMover.stop()
   }
 
   async #takeAllNew(): Promise<void> {
@@ -117,10 +126,24 @@ export class WordIndex {
       while (!this.#isStopped && (await this.#connection.read(() => this.#isBehind(newest)))) {
         if (!(await this.#connection.write(() => this.takeSome()))) return
         await nextTick()
+        await this.#merge()
       }
     } catch (error) {
       this.#warn(error)
     }
+  }
+
+  /** The index merges its parts in steps of their own, since what FTS5 does by itself with a commit holds up others for too long. */
+  async #merge(): Promise<void> {
+    while (!this.#isStopped && (await this.#connection.write(() => this.#mergeSome()))) await nextTick()
+  }
+
+  /** Inside a transaction. `false` when there is nothing to merge. */
+  #mergeSome(): boolean {
+    const changes = () => this.#connection.statement(TOTAL_CHANGES).pluck().get() as number
+    const before = changes()
+    this.#connection.statement(MERGE).run()
+    return changes() - before > 1
   }
 
   #takeBacklog(): void {
@@ -137,6 +160,7 @@ export class WordIndex {
       if (rows.length > 0 && chars > BATCH_CHARS) break
       rows.push(row)
     }
+    this.#logMover.count(chars)
     for (const row of rows.toSorted((left, right) => left.id - right.id)) this.#index(row)
     return rows
   }

@@ -5,14 +5,14 @@ import { toStoreError } from './store-error.js'
 
 const BUSY_WAIT_MS = 5_000
 // Kept as text, so that bundles need no further file. It has no connection to anything but the file.
-const READ = `
+const RUN = `
 const { parentPort, workerData } = require('node:worker_threads')
 const Database = require(workerData.engine)
 const statements = new Map()
 let database
 parentPort.on('message', ({ id, sql, parameters }) => {
   try {
-    database ??= new Database(workerData.path, { readonly: true, timeout: ${BUSY_WAIT_MS} })
+    database ??= new Database(workerData.path, { timeout: ${BUSY_WAIT_MS} })
     if (!statements.has(sql)) statements.set(sql, database.prepare(sql).pluck())
     parentPort.postMessage({ id, values: statements.get(sql).all(...parameters) })
   } catch (error) {
@@ -30,8 +30,8 @@ interface Question {
   readonly reject: (error: HermesError) => void
 }
 
-/** Runs queries that may take long in a thread with a connection of its own, which starts with the first. It keeps no process alive. */
-export class ReaderThread {
+/** Runs statements that may take long in a thread with a connection of its own, which starts with the first and keeps no process alive. */
+export class DatabaseThread {
   readonly #path: string
   readonly #open = new Map<number, Question>()
   #worker: Worker | null = null
@@ -53,7 +53,7 @@ export class ReaderThread {
     })
   }
 
-  /** Questions that are open are given up with `store.closed`. */
+  /** Ends the thread; what is under way is given up with `store.closed`. */
   async close(): Promise<void> {
     await this.#worker?.terminate()
     this.#giveUp(new HermesError(`The store ${this.#path} is closed.`, { code: 'store.closed' }))
@@ -61,7 +61,7 @@ export class ReaderThread {
 
   #start(): Worker {
     const engine = createRequire(import.meta.url).resolve('better-sqlite3')
-    const worker = new Worker(READ, { eval: true, workerData: { engine, path: this.#path } })
+    const worker = new Worker(RUN, { eval: true, workerData: { engine, path: this.#path } })
     worker.on('message', (answer: Answer) => this.#take(answer))
     worker.on('error', (error) => this.#giveUp(toStoreError(error, this.#path)))
     worker.unref()
