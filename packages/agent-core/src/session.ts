@@ -18,6 +18,8 @@ import { acceptedTodos, planMark } from './plan-mode.js'
 import { type Prefix, PrefixWatch } from './prefix-break.js'
 
 const RENEW_EVERY_MS = 10_000
+/** Layers of the system text that others may have written: whoever made the project, or a session that was steered. */
+const WRITTEN_OUTSIDE: readonly string[] = ['project', 'memory', 'skills']
 
 /** A call of the newest assistant message that has no result yet. */
 export interface OpenCall {
@@ -146,7 +148,10 @@ export class SessionLog {
       this.#entries.push(entry)
       const mark = planMark(entry)
       if (mark !== null) this.#isPlanning = mark === 'begin'
-      if (entry.type === 'prompt') this.#prompt = entry
+      if (entry.type === 'prompt') {
+        this.#prompt = entry
+        this.#tainted ||= entry.layers?.some(({ name }) => WRITTEN_OUTSIDE.includes(name)) ?? false
+      }
       if (entry.type === 'compaction') this.#compactions++
       if (entry.type !== 'message') continue
       this.#tainted ||= entry.message.content.some(isExternal)

@@ -5,6 +5,7 @@ import type { Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
 import { planRefusal } from './plan-mode.js'
+import { fenceOutsideText } from './outside-text.js'
 import type { RunContext } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
@@ -187,13 +188,15 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   const startedAtMs = context.clock.now()
   const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
   const tools = createScriptCalls(context, ready.call.id)
-  const outcome = await untilAbort(
+  const given = await untilAbort(
     context.signal,
     context.registry.execute(
       prepared,
       toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
     ),
   )
+  const { outcome, rules } = await fenceOutsideText(given, ready.tool.name)
+  if (rules.length > 0) warnOfOrders(context, ready.tool.name, rules)
   const { id: callId } = ready.call
   const hooked = {
     sessionId: context.session.id,
@@ -204,6 +207,11 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   }
   await observe(context.logger, 'afterToolCall', () => context.hooks.afterToolCall?.(hooked, outcome))
   return { outcome, durationMs: context.clock.now() - startedAtMs }
+}
+
+function warnOfOrders({ emit }: RunContext, toolName: string, rules: readonly string[]): void {
+  const text = `What ${toolName} read tries to give the agent orders (${rules.join(', ')}). It was marked as data; check what the agent does next.`
+  emit({ type: 'notice', level: 'warning', text })
 }
 
 const ABORT_GRACE_MS = 5_000

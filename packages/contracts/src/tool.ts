@@ -196,6 +196,8 @@ export interface Tool<Args = unknown> {
   readonly icon?: string
   /** Environment variables the tool needs, for `hermes doctor`. */
   readonly requires?: readonly string[]
+  /** All its results are text from outside: files, pages, what programs print. Default `false`: only results that say so. */
+  readonly external?: boolean
   /** Longer results are cut head and tail. Default 100,000. */
   readonly maxResultChars?: number
   /** Description with live limits, in place of `description`; read once per session. `names` are the tools shown beside it. */

@@ -9,6 +9,11 @@ export function errorOutcome(message: string): ToolOutcome {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 
+/** A tool's return value, marked as text from outside. */
+export function asExternal(result: ToolResult): ToolResult {
+  return typeof result === 'string' ? { text: result, external: true } : { ...result, external: true }
+}
+
 /** Brings a tool's return value into one shape and cuts overlong text head and tail. */
 export function toOutcome(result: ToolResult, maxResultChars = DEFAULT_MAX_CHARS): ToolOutcome {
   if (typeof result === 'string')

@@ -12,7 +12,7 @@ import {
   throughDoor,
 } from './disclosure.js'
 import { isHermesError, RegistryError } from './registry-error.js'
-import { errorOutcome, toOutcome } from './result.js'
+import { asExternal, errorOutcome, toOutcome } from './result.js'
 import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -243,7 +243,9 @@ class Registry implements ToolRegistry {
 
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
     try {
-      return toOutcome(await prepared.tool.execute(prepared.args, context), prepared.tool.maxResultChars)
+      const { tool, args } = prepared
+      const result = await tool.execute(args, context)
+      return toOutcome(tool.external ? asExternal(result) : result, tool.maxResultChars)
     } catch (error) {
       if (context.signal.aborted) throw error
       const line = error instanceof Error ? error.message : String(error)

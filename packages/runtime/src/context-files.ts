@@ -4,7 +4,6 @@ import { open, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type ContextFile, cutHeadTail } from '@hermes/agent-core'
 import { errorLine } from '@hermes/contracts'
-import { blockedContext, scanContext } from '@hermes/safety'
 
 const WALKED = ['.hermes.md', 'HERMES.md']
 const BESIDE = ['AGENTS.md', 'agents.md', 'CLAUDE.md', 'claude.md', '.cursorrules']
@@ -32,10 +31,11 @@ export async function findContextFile(options: {
   const problems: string[] = []
   for (const path of candidates(options.cwd)) {
     const text = await readText(path, options.maxChars, problems)
-    if (text !== null) return { file: checked(path, text, { ...options, problems }), problems }
+    if (text !== null) return { file: await checked(path, text, { ...options, problems }), problems }
   }
   const rules = await cursorRules(options, problems)
-  return { file: rules === null ? null : checked(join(options.cwd, RULES), rules, { ...options, problems }), problems }
+  const file = rules === null ? null : await checked(join(options.cwd, RULES), rules, { ...options, problems })
+  return { file, problems }
 }
 
 /** A home's `SOUL.md`, checked and cut like any other context file. */
@@ -43,7 +43,7 @@ export async function readSoul(path: string, maxChars: number): Promise<FoundCon
   const problems: string[] = []
   if (!lstatSync(path, { throwIfNoEntry: false })) return { file: null, problems }
   const text = await readText(path, maxChars, problems)
-  return { file: text === null ? null : checked(path, text, { maxChars, problems }), problems }
+  return { file: text === null ? null : await checked(path, text, { maxChars, problems }), problems }
 }
 
 /** What is there. Asked without waiting: most of it is missing, and a round through the thread pool for each would cost a session's start. */
@@ -122,12 +122,13 @@ function wholeLines(bytes: Buffer, cut: 'start' | 'end'): Buffer {
   return bytes.subarray(bytes.indexOf('\n') + 1)
 }
 
-function checked(
+async function checked(
   path: string,
   text: string,
   { maxChars, problems }: { readonly maxChars: number; readonly problems: string[] },
-): ContextFile {
+): Promise<ContextFile> {
   const name = basename(path)
+  const { blockedContext, scanContext } = await import('@hermes/safety/scan')
   const findings = scanContext(text)
   if (findings.length === 0) return { name, path, text: cutHeadTail(text, maxChars) }
   const rules = findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')

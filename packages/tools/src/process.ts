@@ -41,6 +41,7 @@ export const createProcessTool = (settings: ToolSettings = defaultToolSettings) 
     description:
       'Manage background processes of terminal: list; poll (status and newest output); log (paged output); wait (until it ends); kill; write (raw input); submit (a line of input); close (end of input).',
     parameters,
+    external: true,
     concurrency: 'exclusive',
     icon: '⚙️',
     actions: (args, context) => inputActions(args, context),

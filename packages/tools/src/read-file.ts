@@ -33,6 +33,7 @@ export const createReadFileTool = (settings: ToolSettings = defaultToolSettings)
       'Read a text file as "N|text" lines (the "N|" is not part of the file). Use it instead of cat, head or sed. Read large files page by page with offset and limit.',
     parameters,
     effect: 'read',
+    external: true,
     concurrency: 'path',
     icon: '📖',
     maxResultChars: settings.fileReadMaxChars + 2000,

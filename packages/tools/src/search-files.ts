@@ -52,6 +52,7 @@ export const createSearchFilesTool = (
       'Search file contents, or find files by name (target=files, newest first). Use it instead of grep, rg, find or ls. Skips hidden, binary and git-ignored files.',
     parameters,
     effect: 'read',
+    external: true,
     concurrency: 'parallel',
     icon: '🔎',
     actions: (args, context) => [readAction(context, args.path)],

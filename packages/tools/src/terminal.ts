@@ -40,6 +40,7 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
     description:
       'Run a shell command; working directory and exported variables persist between calls. For builds, tests, git, packages and programs. Not for reading, searching or editing files: use read_file, search_files, write_file, patch. Servers, watchers and anything that does not end by itself: background=true, then process. Commands get no input, so pass flags like -y.',
     parameters,
+    external: true,
     concurrency: 'exclusive',
     icon: '💻',
     actions: (args, context) => [spawnAction(args, context)],

@@ -11,7 +11,7 @@ const ROW = /[\u200b-\u200d\u2060\ufeff]{3}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{3
 const REGION_FLAG =
   /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
 const UNSEEN =
-  /\u034f|[\u17b4\u17b5]|[\u180b-\u180e]|[\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\ufe00-\ufe0f\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu
+  /\u034f|[\u17b4\u17b5]|[\u180b-\u180e]|[\ufe00-\ufe0f]|[\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu
 
 /** Where text stands that is not seen; -1 when there is none. */
 export function findInvisible(text: string): number {

@@ -46,6 +46,7 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
     describe: (names) => describe(scriptToolNames(names), programs),
     parameters,
     available: () => programs !== null && process.platform !== 'win32',
+    external: true,
     concurrency: 'exclusive',
     refundsTurn: true,
     icon: '🧬',
