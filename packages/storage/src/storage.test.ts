@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage, type SqliteOptions } from './index.js'
-import { testApprovalStore, testAuditLog, testLedger, testStore, testSummaries } from './testing/index.js'
+import { testApprovalStore, testAuditLog, testLedger, testStorage, testStore, testSummaries } from './testing/index.js'
 
 async function open(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
@@ -38,3 +38,5 @@ testApprovalStore({
 })
 
 testSummaries({ create: open })
+
+testStorage({ create: open })

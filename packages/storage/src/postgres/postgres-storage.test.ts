@@ -1,8 +1,10 @@
 import { needs, postgresMissing } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { anyFork } from '../__fixtures__/any-fork.js'
+import { anySearch } from '../__fixtures__/any-search.js'
 import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
 import type { PostgresOptions } from '../index.js'
-import { testApprovalStore, testAuditLog, testLedger, testStore, testSummaries } from '../testing/index.js'
+import { testApprovalStore, testAuditLog, testLedger, testStorage, testStore, testSummaries } from '../testing/index.js'
 
 needs(postgresMissing())('on PostgreSQL', () => {
   let database: PostgresDatabase
@@ -25,8 +27,20 @@ needs(postgresMissing())('on PostgreSQL', () => {
   })
 
   testStore({ create: open })
+  testStorage({ create: open })
   testSummaries({ create: open })
   testLedger(part('ledger'))
   testAuditLog(part('audit'))
   testApprovalStore(part('approvals'))
+
+  describe('whatever comes', () => {
+    it('searches for whatever a person types', async () => {
+      const { store, close } = await open()
+      await anySearch(store)
+      await close()
+    })
+
+    it('gives models the very same conversation in a fork, whatever was condensed or undone', () =>
+      anyFork(() => database.open()))
+  })
 })

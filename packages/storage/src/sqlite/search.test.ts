@@ -2,186 +2,14 @@ import { type NewEntry, userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anySearch } from '../__fixtures__/any-search.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
-import { createStepClock } from '../testing/store-case.js'
 import { parseSearchQuery } from './search-query.js'
-
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 1_000)
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 
-async function storeWithTalk() {
-  const clock = createStepClock()
-  const store = await temporaryStore({ clock })
-  const startMs = clock.now()
-  await store.createSession({ id: 'a', source: 'cli', title: 'Containers' })
-  await store.createSession({ id: 'b', source: 'acp' })
-  const entries: Record<string, NewEntry[]> = {
-    a: [
-      say('The docker deployment fails in chat-send.'),
-      {
-        type: 'message',
-        message: {
-          role: 'assistant',
-          content: [{ type: 'tool-call', id: 'c', name: 'terminal', args: null, rawArgs: '{"command":"kubectl get"}' }],
-        },
-      },
-      {
-        type: 'message',
-        message: { role: 'tool', callId: 'c', toolName: 'terminal', content: [{ type: 'text', text: 'no pods' }] },
-      },
-    ],
-    b: [say('Deploying with kubernetes, not docker.'), say('Python is fine, java is not.')],
-  }
-  for (const [id, list] of Object.entries(entries)) {
-    const lease = await store.acquireLease(id, { owner: 'me' })
-    for (const entry of list) {
-      clock.step(1_000)
-      await store.append(id, [entry], { lease })
-    }
-    await lease.release()
-  }
-  const find = async (query: string, options = {}) =>
-    (await store.search(query, options)).map((hit) => (hit.atMs - startMs) / 1_000).sort()
-  return { store, find, startMs }
-}
-
 describe('search', () => {
-  it('finds words in texts, tool names and calls', async () => {
-    const { find } = await storeWithTalk()
-    expect(await find('docker')).toEqual([1, 4])
-    expect(await find('DOCKER deployment')).toEqual([1])
-    expect(await find('terminal')).toEqual([2, 3])
-    expect(await find('kubectl')).toEqual([2])
-    expect(await find('nothing')).toEqual([])
-  })
-
-  it('knows phrases, OR, NOT, prefixes and hyphenated words', async () => {
-    const { find } = await storeWithTalk()
-    expect(await find('"docker deployment"')).toEqual([1])
-    expect(await find('"deployment docker"')).toEqual([])
-    expect(await find('pods OR java')).toEqual([3, 5])
-    expect(await find('docker NOT kubernetes')).toEqual([1])
-    expect(await find('deploy*')).toEqual([1, 4])
-    expect(await find('chat-send')).toEqual([1])
-    expect(await find('send-chat')).toEqual([])
-  })
-
-  it('tells where a hit is and marks the match', async () => {
-    const { store, startMs } = await storeWithTalk()
-    const [hit] = await store.search('deployment')
-    expect(hit).toEqual({
-      sessionId: 'a',
-      seq: (await store.entries('a'))[0]?.seq,
-      role: 'user',
-      atMs: startMs + 1_000,
-      snippet: 'The docker >>>deployment<<< fails in chat-send.',
-      title: 'Containers',
-      source: 'cli',
-      model: null,
-      sessionStartedAtMs: startMs,
-      before: null,
-      after: { seq: hit!.seq + 1, role: 'assistant', text: '' },
-    })
-  })
-
-  it('narrows by role, source, session and time, and stops at the limit', async () => {
-    const { find, startMs } = await storeWithTalk()
-    expect(await find('terminal', { role: 'tool' })).toEqual([3])
-    expect(await find('docker', { source: 'acp' })).toEqual([4])
-    expect(await find('docker', { sessionId: 'a' })).toEqual([1])
-    expect(await find('docker', { afterMs: startMs + 1_000 })).toEqual([4])
-    expect(await find('docker', { beforeMs: startMs + 4_000 })).toEqual([1])
-    expect(await find('docker', { limit: 1 })).toHaveLength(1)
-    expect(await find('docker', { limit: Number.NaN })).toEqual([])
-  })
-
-  it('takes lists, leaves sources and sessions out, and knows tags', async () => {
-    const { store, find } = await storeWithTalk()
-    expect(await find('docker', { source: ['acp', 'cli'] })).toEqual([1, 4])
-    expect(await find('terminal', { role: ['user', 'tool'] })).toEqual([3])
-    expect(await find('docker', { excludeSources: ['acp'] })).toEqual([1])
-    expect(await find('docker', { excludeSessions: ['a'] })).toEqual([4])
-    await store.setTags('b', ['work', 'urgent', 'work'])
-    expect(await store.tags('b')).toEqual(['urgent', 'work'])
-    expect(await find('docker', { tag: 'work' })).toEqual([4])
-    expect(await find('docker', { tag: 'play' })).toEqual([])
-    await store.setTags('b', [])
-    expect(await find('docker', { tag: 'work' })).toEqual([])
-    await expect(store.setTags('none', ['x'])).rejects.toMatchObject({ code: 'store.unknown_session' })
-  })
-
-  it('tells values apart that share a word in the index', async () => {
-    const store = await temporaryStore()
-    for (const id of ['a-b', 'ab']) {
-      await store.createSession({ id, source: id })
-      await store.append(id, [say('docker')], { lease: await store.acquireLease(id, { owner: 'me' }) })
-    }
-    const sessions = async (options: object) => (await store.search('docker', options)).map((hit) => hit.sessionId)
-    expect(await sessions({ sessionId: 'ab' })).toEqual(['ab'])
-    expect(await sessions({ source: 'a-b' })).toEqual(['a-b'])
-    expect(await sessions({ excludeSources: ['a-b'] })).toEqual(['ab'])
-  })
-
-  it('gives the newest first, and the best match first when asked', async () => {
-    const { store, startMs } = await storeWithTalk()
-    const order = async (options: object) =>
-      (await store.search('docker OR java', options)).map((hit) => hit.atMs - startMs)
-    expect(await order({})).toEqual([5_000, 4_000, 1_000])
-    expect((await order({ order: 'relevance' }))[0]).toBe(5_000)
-    const lease = await store.acquireLease('b', { owner: 'me' })
-    await store.append('b', [say('docker docker docker'), say(`docker ${'x '.repeat(500)}`)], { lease })
-    const [best] = await store.search('docker', { order: 'relevance' })
-    expect(best?.snippet).toBe('>>>docker<<< >>>docker<<< >>>docker<<<')
-  })
-
-  it('narrows by date also where messages did not arrive in the order of their dates', async () => {
-    const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    for (let i = 0; i < 4_000; i += 500) {
-      const entries = Array.from({ length: 500 }, (_, at) => say(`docker ${i + at}`))
-      await store.append('s', entries, { lease, atMs: 1_000_000 - i })
-    }
-    const days = async (options: object) =>
-      (await store.search('docker', { ...options, limit: 100 })).map((hit) => hit.atMs - 1_000_000)
-    expect(new Set(await days({ afterMs: 999_000 }))).toEqual(new Set([-500]))
-    expect(new Set(await days({ beforeMs: 997_000 }))).toEqual(new Set([-3_500]))
-    expect(new Set(await days({ afterMs: 997_400, beforeMs: 997_600 }))).toEqual(new Set([-2_500]))
-    expect(await days({ afterMs: 2_000_000 })).toEqual([])
-  })
-
-  it('finds any two neighbouring characters of scripts without blanks, and single ones', async () => {
-    const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    const texts = ['服务器部署失败了', 'サーバーの設定', '서버 설정을 바꿔요', 'เซิร์ฟเวอร์ล่ม', '用docker部署']
-    for (const text of texts) await store.append('s', [say(text)], { lease })
-    const find = async (query: string) =>
-      (await store.search(query)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, '')))
-    expect(await find('部署')).toEqual([4, 0])
-    expect(await find('部署失败')).toEqual([0])
-    expect(await find('失部')).toEqual([])
-    expect(await find('了')).toEqual([0])
-    expect(await find('設定')).toEqual([1])
-    expect(await find('설정')).toEqual([2])
-    expect(await find('เวอร์')).toEqual([3])
-    expect(await find('docker部署')).toEqual([4])
-    expect(await find('部署 NOT docker')).toEqual([0])
-  })
-
-  it('finds parts of names, and short prefixes', async () => {
-    const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    await store.append('s', [say('call getUserById twice')], { lease })
-    for (const query of ['user', 'getUserById', 'getuserbyid', 'tw*', 'twi*', 'ge* AND us*']) {
-      expect(await store.search(query), query).toHaveLength(1)
-    }
-    expect(await store.search('t*')).toEqual([])
-  })
-
   it('finds by a long prefix the same as by gathering all that begins with it', async () => {
     const word = fc.constantFrom(
       ...'deploy deployment Déployer dépôt depth deputy redeploy toDeployNow DEPLOYS deploy_key 部署deploy x.depl épée'.split(
@@ -237,22 +65,7 @@ describe('search', () => {
   })
 
   it('takes whatever a person types', async () => {
-    const { store } = await storeWithTalk()
-    const piece = fc.constantFrom(
-      ...'"|*|(|)|AND|OR|NOT|NEAR(|:|^|-|+| |docker|\0|部署|部|\ue000user|😀|שלום|\ud800|{|}|,'.split('|'),
-    )
-    const query = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.array(piece).map((pieces) => pieces.join('')),
-    )
-    await fc.assert(
-      fc.asyncProperty(query, fc.boolean(), async (text, isRanked) => {
-        const hits = await store.search(text, { order: isRanked ? 'relevance' : 'newest' })
-        expect(Array.isArray(hits)).toBe(true)
-      }),
-      { numRuns: RUNS },
-    )
-    expect(await store.search('docker '.repeat(20_000))).toEqual(expect.any(Array))
+    await anySearch(await temporaryStore())
   })
 })
 

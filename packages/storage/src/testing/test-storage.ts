@@ -1,0 +1,30 @@
+import type { Clock } from '@hermes/contracts'
+import { onTestFinished } from 'vitest'
+import type { Storage } from '../storage.js'
+import { forkCases } from './fork-cases.js'
+import { searchCases } from './search-cases.js'
+
+/** A store under test, and how to get rid of it. */
+export interface StorageSubject {
+  readonly store: Storage
+  close?(): Promise<void>
+}
+
+/** Opens an empty store that goes with the test. */
+export type OpenStore = (options?: { readonly clock?: Clock }) => Promise<Storage>
+
+/**
+ * Registers the cases of what a `Storage` does beyond a `SessionStore` with vitest: lists, names, search, forks, upkeep. `create` makes
+ * an empty store for each. Call it at the top level of a test file, beside `testStore`.
+ */
+export function testStorage(options: {
+  readonly create: (options: { readonly clock?: Clock }) => Promise<StorageSubject> | StorageSubject
+}): void {
+  const open: OpenStore = async (given = {}) => {
+    const subject = await options.create(given)
+    onTestFinished(async () => subject.close?.())
+    return subject.store
+  }
+  searchCases(open)
+  forkCases(open)
+}
