@@ -54,6 +54,9 @@ const HEAVY = [
   '@aws-sdk/*',
   '@electric-sql/*',
   '@modelcontextprotocol/*',
+  '@daytona/*',
+  '@vercel/sandbox',
+  'modal',
   '@pydantic/genai-prices',
 ]
 
@@ -71,7 +74,7 @@ const SINK_MODULES = [
   ...['node:dgram', 'node:dns', 'node:dns/promises', 'node:http', 'node:http2', 'node:https', 'node:net', 'node:tls'],
   ...['node:sqlite', 'better-sqlite3', 'node-pty', 'pg', 'pino', 'undici', 'ws', 'ssh2', '@hono/node-server'],
   ...['openai', '@anthropic-ai/sdk', '@aws-sdk/*', 'oauth4webapi', '@modelcontextprotocol/*', 'playwright*'],
-  ...['execa', 'cross-spawn', 'zx', 'axios', 'got', 'node-fetch', 'modal', '@daytonaio/*', '@vercel/sandbox'],
+  ...['execa', 'cross-spawn', 'zx', 'axios', 'got', 'node-fetch', 'modal', '@daytona/*', '@vercel/sandbox'],
 ]
 
 /** Where a sink or a global may be used, why, and who answers for it. An entry nobody uses is reported. */
@@ -84,10 +87,10 @@ const ALLOWED = [
       'commands are started and files written here, each against a permit; beside that only its own files in temporary folders',
   },
   {
-    files: ['packages/sandbox/src/pty.ts'],
+    files: ['packages/sandbox/src/pty.ts', 'packages/sandbox/src/cloud/load-sdk.ts'],
     uses: ['createRequire', 'import(…)'],
     owner: 'sandbox',
-    reason: 'node-pty is optional: bundlers must not look for it',
+    reason: 'node-pty and the SDKs of clouds are optional: bundlers must not look for them',
   },
   {
     files: ['packages/safety/src/url/*-fetch.ts'],

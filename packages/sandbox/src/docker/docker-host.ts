@@ -1,5 +1,6 @@
 import type { Clock, HermesError, Logger } from '@hermes/contracts'
-import { type HostClient, ProgramHost } from '../remote/program-host.js'
+import type { HostClient } from '../remote/host-client.js'
+import { ProgramHost } from '../remote/program-host.js'
 import { ensureContainer, removeContainer } from './container.js'
 import type { ContainerOptions } from './container-options.js'
 import { type EngineOptions, engineFailure } from './engine.js'

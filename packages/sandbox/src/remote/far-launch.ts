@@ -2,11 +2,17 @@ import { HermesError } from '@hermes/contracts'
 import type { Launch } from '../process-table.js'
 import { quote } from '../quote.js'
 import { backgroundScript, type FarCommand } from './exec-script.js'
-import type { ProgramHost } from './program-host.js'
+import type { HostClient } from './host-client.js'
 import { START_LINE, scriptLine } from './shell-text.js'
 
+/** What starts clients. */
+interface ClientHost {
+  client(line: string, options: { readonly lasts: boolean }): HostClient
+  failure(exitCode: number | null, stderr: string): HermesError
+}
+
 /** Starts `far` as a background process over there, by a client here that carries its input and output. */
-export function farLaunch(host: Pick<ProgramHost, 'client' | 'failure'>, far: FarCommand, mark: string): Launch {
+export function farLaunch(host: ClientHost, far: FarCommand, mark: string): Launch {
   const client = host.client(START_LINE, { lasts: true })
   return {
     command: (report) => `${[client.program, ...client.args].map(quote).join(' ')} 2>${quote(report)}`,

@@ -3,15 +3,9 @@ import { HermesError } from '@hermes/contracts'
 import type { FarStart } from '../process-table.js'
 import type { FarCommand } from './exec-script.js'
 import { farLaunch } from './far-launch.js'
+import type { HostClient } from './host-client.js'
 import type { FarStream, RemoteHost, Said, StreamListener } from './remote-host.js'
 import { START_LINE, scriptLine } from './shell-text.js'
-
-/** A program of this machine whose standard input and output become those of a command on the other side. */
-export interface HostClient {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
 
 /** A way there by a program of this machine, such as `ssh` or `docker exec`. */
 export abstract class ProgramHost implements RemoteHost {

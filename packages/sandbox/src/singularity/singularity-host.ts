@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { HermesError, Logger } from '@hermes/contracts'
 import type { Mount } from '../docker/container-options.js'
 import { askEngine, type EngineOptions } from '../docker/engine.js'
-import { type HostClient, ProgramHost } from '../remote/program-host.js'
+import type { HostClient } from '../remote/host-client.js'
+import { ProgramHost } from '../remote/program-host.js'
 import { singularityFailure } from './singularity-errors.js'
 
 /** An image may have to be fetched and converted. */

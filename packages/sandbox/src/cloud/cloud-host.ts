@@ -1,0 +1,178 @@
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { ProcessHandle } from '../process-handle.js'
+import type { FarStart } from '../process-table.js'
+import { backgroundScript, type FarCommand } from '../remote/exec-script.js'
+import type { FarStream, RemoteHost, Said, StreamListener } from '../remote/remote-host.js'
+import { type FollowedJob, followAgain, startBackgroundJob } from './job-handle.js'
+import { jobStream } from './job-stream.js'
+import { type Lease, takeLease } from './leases.js'
+
+/** A sandbox of a cloud, running. */
+export interface CloudSandbox {
+  /** Runs a script to its end, with `input` as its standard input. */
+  converse(script: string, input: Uint8Array): Promise<Said>
+  /** Ends it: with `keep` its files are there for whoever opens it next. */
+  end(how: 'keep' | 'remove'): Promise<void>
+}
+
+/** A cloud and the sandbox wanted there. */
+export interface Cloud {
+  /** The environment's backend name. */
+  readonly backend: string
+  /** What errors call the sandbox. */
+  readonly name: string
+  /** Finds the sandbox, else makes it, and sees that it runs and goes on running for a while. */
+  open(): Promise<CloudSandbox>
+  /** Anything thrown by the SDK, as one line. */
+  failure(error: unknown): HermesError
+  /** Lets go of connections. */
+  close(): Promise<void>
+}
+
+interface CloudHostOptions {
+  readonly cloud: Cloud
+  /** Seconds of rest after which the sandbox may have been stopped. */
+  readonly idleSeconds: number
+  /** Whether the sandbox's files are left for the next one who opens it. */
+  readonly persistent: boolean
+  /** Where users of the sandbox on this machine are counted. Absolute. */
+  readonly leaseDir: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What a request may take beside the time for its bytes. */
+const REQUEST_LIMIT_MS = 60_000
+const BYTES_PER_MS = 50
+
+/** A sandbox of a cloud: found or made on first use, looked for again after a rest, and ended with its last user here. */
+export class CloudHost implements RemoteHost {
+  readonly backend: string
+  readonly isolated = true
+  readonly name: string
+  readonly #options: CloudHostOptions
+  readonly #jobs = new Set<FollowedJob>()
+  #sandbox: CloudSandbox | null = null
+  #lease: Lease | null = null
+  #openedMs = 0
+  #closed = false
+  #opening: Promise<void> | null = null
+
+  constructor(options: CloudHostOptions) {
+    this.#options = options
+    this.backend = options.cloud.backend
+    this.name = options.cloud.name
+  }
+
+  async connect(): Promise<void> {
+    const { clock, idleSeconds } = this.#options
+    // It may have been stopped only after a while; one that is at work is told in time to go on.
+    if (this.#sandbox !== null && clock.now() - this.#openedMs < (idleSeconds * 1000) / 2) return
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null
+    })
+    await this.#opening
+  }
+
+  async converse(script: string, input: Uint8Array): Promise<Said> {
+    const sandbox = this.#sandbox
+    if (sandbox === null) throw this.failure(null, '')
+    return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
+  }
+
+  stream(script: string, input: string, listener: StreamListener): FarStream {
+    return jobStream(this, this.#options.clock, script, input, listener)
+  }
+
+  background(far: FarCommand, mark: string): FarStart {
+    const start = async (log: string) => {
+      const failure = (report: string) =>
+        report.includes(`${mark} gone`) ? noDirectory(far.cwd) : this.failure(null, report)
+      const job = await startBackgroundJob(this.#place(log), { script: backgroundScript(far, mark), mark, failure })
+      this.#jobs.add(job.handle)
+      return job
+    }
+    return { type: 'job', start }
+  }
+
+  follow(job: string, log: string): ProcessHandle {
+    const handle = followAgain(this.#place(log), job)
+    this.#jobs.add(handle)
+    return handle
+  }
+
+  failure(exitCode: number | null, stderr: string): HermesError {
+    const said = stderr.trim().split('\n').at(-1) ?? ''
+    return new HermesError(
+      `${this.name} gave no answer to a request${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`,
+      {
+        code: 'environment.connection_lost',
+        retryable: true,
+        details: { exitCode },
+      },
+    )
+  }
+
+  async close({ keepProcesses }: { readonly keepProcesses: boolean }): Promise<void> {
+    this.#closed = true
+    for (const job of this.#jobs) job.letGo()
+    await this.#opening?.catch(() => undefined)
+    const { cloud, persistent, logger } = this.#options
+    const isLast = this.#lease?.release() ?? false
+    try {
+      if (isLast && !keepProcesses)
+        await this.#guard(this.#sandbox?.end(persistent ? 'keep' : 'remove'), REQUEST_LIMIT_MS)
+    } catch (error) {
+      logger.warn('A sandbox was not ended; it ends by itself after a while.', {
+        name: this.name,
+        error: errorLine(error),
+      })
+    }
+    this.#sandbox = null
+    await cloud.close()
+  }
+
+  async #open(): Promise<void> {
+    // What is left to end once this is closed does not count as a user.
+    if (!this.#closed) this.#lease ??= takeLease(this.#options.leaseDir)
+    this.#sandbox = await this.#guard(this.#options.cloud.open(), null)
+    this.#openedMs = this.#options.clock.now()
+  }
+
+  #place(log: string) {
+    const { clock, logger } = this.#options
+    return { way: this, clock, logger, log }
+  }
+
+  /** What the SDK throws, as one line; with a limit also when it says nothing at all. */
+  async #guard<T>(work: Promise<T> | undefined, limitMs: number | null): Promise<T> {
+    const settled = new AbortController()
+    const late = (ms: number) =>
+      this.#options.clock.sleep(ms, settled.signal).then(() => Promise.reject(silent(this.name)))
+    try {
+      const racers = [work as Promise<T>, ...(limitMs === null ? [] : [late(limitMs)])]
+      return await Promise.race(racers)
+    } catch (error) {
+      const failure = HermesError.isInstance(error) ? error : this.#options.cloud.failure(error)
+      // The next command looks for it anew.
+      if (failure.code === 'environment.sandbox_gone') this.#sandbox = null
+      throw failure
+    } finally {
+      settled.abort()
+    }
+  }
+}
+
+function silent(name: string): HermesError {
+  return new HermesError(`${name} does not answer. Check the network and the state of the service.`, {
+    code: 'environment.unreachable',
+    retryable: true,
+  })
+}
+
+function noDirectory(path: string): HermesError {
+  return new HermesError(`Cannot run in ${path}: there is no such directory.`, {
+    code: 'environment.not_found',
+    details: { path },
+  })
+}
