@@ -150,17 +150,20 @@ describe('a prompt', () => {
     const { agent, newSession } = await open()
     const sessionId = await newSession(cwd)
     const image = 'iVBORw0KGgo='
+    await writeFile(join(cwd, 'a b.txt'), 'one\nlinked words\nthree\n')
     await agent.request('session/prompt', {
       sessionId,
       prompt: [
         { type: 'text', text: 'Look at these.' },
-        { type: 'resource_link', uri: `file://${cwd}/a%20b.txt`, name: 'a b.txt' },
+        { type: 'resource_link', uri: `file://${cwd}/a%20b.txt#L2`, name: 'a b.txt' },
+        { type: 'resource_link', uri: 'https://example.com/page', name: 'a page' },
         { type: 'resource', resource: { uri: 'file:///x/c.txt', text: 'embedded words' } },
         { type: 'image', mimeType: 'image/png', data: image },
       ],
     })
     const asked = JSON.stringify(server.requests[0]!.body.messages.at(-1))
-    expect(asked).toContain(`[Attached: ${cwd}/a b.txt]`)
+    expect(asked).toContain('[Attached: https://example.com/page]')
+    expect(asked).toMatch(/a b\.txt:2[\\"]+>[\\n]+linked words[\\n]+<\/attached>/)
     expect(asked).toContain('embedded words')
     expect(asked).toContain(image)
     const sound = { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' } as const

@@ -4,30 +4,40 @@ import type { UserPart } from '@hermes/contracts/conversation'
 
 const MAX_ATTACHED_CHARS = 200_000
 
-/** What a prompt says, or one line naming what cannot be taken. Links stay links: the agent opens what it needs with its tools. */
-export function toUserParts(blocks: readonly ContentBlock[]): readonly UserPart[] | string {
+/**
+ * What a prompt says, or one line naming what cannot be taken. Links to files below `cwd` become references, which the agent attaches;
+ * others stay links: the agent opens what it needs with its tools.
+ */
+export function toUserParts(blocks: readonly ContentBlock[], cwd: string): readonly UserPart[] | string {
   const parts: UserPart[] = []
   for (const block of blocks) {
     if (block.type === 'audio') return 'Audio is not supported here; send text, images, links or embedded text.'
-    parts.push(toUserPart(block))
+    parts.push(toUserPart(block, cwd))
   }
   const isEmpty = parts.every((part) => part.type === 'text' && part.text.trim() === '')
   return isEmpty ? 'The prompt is empty. Give it some text.' : parts
 }
 
-function toUserPart(block: Exclude<ContentBlock, { type: 'audio' }>): UserPart {
+function toUserPart(block: Exclude<ContentBlock, { type: 'audio' }>, cwd: string): UserPart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text }
     case 'image':
       return { type: 'image', mediaType: block.mimeType, data: block.data }
     case 'resource_link':
-      return { type: 'text', text: `\n[Attached: ${nameOf(block.uri)}]\n` }
+      return { type: 'text', text: `\n${linkText(block.uri, cwd)}\n` }
     case 'resource':
       return resourcePart(block.resource)
     default:
       return block satisfies never
   }
+}
+
+function linkText(uri: string, cwd: string): string {
+  const name = nameOf(uri)
+  if (!name.startsWith(`${cwd}/`) || /["\n]/.test(name)) return `[Attached: ${name}]`
+  const [, lines = ''] = /#L?(\d+(?:[-:]L?\d+)?)$/.exec(uri) ?? []
+  return `@file:"${name}"${lines === '' ? '' : `:${lines.replace(/[:L-]+/g, '-')}`}`
 }
 
 /** Embedded text is material from outside, not the user's own words. */

@@ -68,7 +68,7 @@ export class AcpSession {
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
     if (this.#turn)
       throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
-    const parts = toUserParts(blocks)
+    const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
     const run = this.#options.agent.run({ content: [...this.#moved(), ...parts] }, { signal })
     const turn: Turn = { run, isCancelled: false, finishReason: null }

@@ -17,7 +17,7 @@ export interface AgentsOptions {
   readonly runtime: Runtime
   /** Where agents of new sessions work. Absolute. */
   readonly cwd: string
-  readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns'>
+  readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns' | 'references'>
   readonly clock: Clock
   /** Whether a session is in use and its agent has to stay. */
   readonly isTaken: (sessionId: string) => boolean

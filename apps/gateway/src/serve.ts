@@ -73,14 +73,15 @@ interface Serving extends ServeOptions {
 
 async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const { flags, cwd, settings, runtime, version, logger } = serving
-  const { access, modelName, maxRuns } = settings
+  const { access, modelName, maxRuns, references } = settings
   // Streams make garbage that dies at once; left alone, V8 gathers more than 100 MB of it before it looks.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([modelName, model])]
   const lanes = new Lanes()
   const isTaken = (sessionId: string) => lanes.isTaken(sessionId)
-  const agents = new Agents({ runtime, cwd, request: flags.agent, clock: systemClock, isTaken })
+  const request = { ...flags.agent, references }
+  const agents = new Agents({ runtime, cwd, request, clock: systemClock, isTaken })
   const conversations = new Conversations({ storage: () => runtime.storage(), agents, lanes })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)

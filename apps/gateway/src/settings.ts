@@ -18,6 +18,8 @@ export interface Settings {
   readonly modelName: string
   /** Requests under way at once, waiting ones included. */
   readonly maxRuns: number
+  /** Whether references such as `@file:` in a request are attached. */
+  readonly references: boolean
 }
 
 /** Where settings come from, strongest first: flags, variables, `config.yaml`. */
@@ -40,6 +42,7 @@ export function resolveSettings({ flags, variables, config }: SettingSources): S
     access: accessOf(variables['API_SERVER_KEY'] || config.key, { host, allow: flags.allowLoopbackWithoutKey }),
     modelName: (variables['API_SERVER_MODEL_NAME'] || config.model_name) ?? DEFAULT_MODEL_NAME,
     maxRuns: config.max_concurrent_runs ?? DEFAULT_MAX_RUNS,
+    references: config.context_references,
   }
 }
 

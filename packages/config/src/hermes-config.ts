@@ -251,6 +251,8 @@ export interface ApiServerSettings {
   /** The model id that clients are shown. */
   readonly model_name?: string
   readonly max_concurrent_runs?: number
+  /** Whether `@file:`, `@url:` and their kin in a request are attached. Default `false`. */
+  readonly context_references: boolean
 }
 
 /** One named endpoint under `providers`. */

@@ -93,7 +93,7 @@ describe('loadConfig', () => {
         bedrock: { guardrail: { stream_processing_mode: 'async', trace: 'disabled' } },
         database: { journal_mode: 'wal', synchronous: 'normal' },
         prompt_caching: { cache_ttl: '5m' },
-        gateway: { api_server: {} },
+        gateway: { api_server: { context_references: false } },
         security: { redact_secrets: true },
         context_file_max_chars: 20_000,
         timezone: '',

@@ -246,6 +246,8 @@ export const SCHEMA: Section = section({
       port: count(0, undefined, 65_535),
       model_name: text,
       max_concurrent_runs: count(1),
+      // Who may ask is not always who owns the files.
+      context_references: { type: 'boolean', default: false },
     }),
   }),
   security: section({ redact_secrets: { type: 'boolean', default: true } }),

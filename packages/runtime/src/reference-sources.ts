@@ -62,7 +62,7 @@ function said(entries: readonly Entry[]): string {
     .filter(({ role }) => role === 'user' || role === 'assistant')
     .map((message) => ({ role: message.role, text: messageText(message).trim() }))
     .filter(({ text }) => text !== '')
-    .map(({ role, text }) => `${role}: ${text}`)
+    .map(({ role, text }) => `[${role === 'user' ? 'The person' : 'Hermes'}] ${text}`)
     .join('\n\n')
 }
 

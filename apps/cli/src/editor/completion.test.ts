@@ -29,7 +29,18 @@ describe('findCompletion', () => {
   })
 
   it.each([
-    ['@', ['@my\\ notes.txt ', '@readme.md ', '@résumé.md ', '@src/']],
+    ['@f', ['@file:', '@folder:']],
+    ['@st', ['@staged ']],
+    ['see @file:src/ma', ['@file:src/mail.ts ', '@file:src/main.ts ']],
+    ['@file:my', ['@file:my\\ notes.txt ']],
+    ['@folder:', ['@folder:src/']],
+    [
+      '@',
+      [
+        ...['@diff ', '@file:', '@folder:', '@git:', '@my\\ notes.txt ', '@readme.md ', '@résumé.md '],
+        ...['@session:', '@src/', '@staged ', '@url:'],
+      ],
+    ],
     ['look at src/ma', ['src/mail.ts ', 'src/main.ts ']],
     ['@r', ['@readme.md ', '@résumé.md ']],
     ['@my\\ n', ['@my\\ notes.txt ']],

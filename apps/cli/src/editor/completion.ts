@@ -21,20 +21,30 @@ export interface CompletionSources {
 
 const MAX_ENTRIES = 10_000
 
-/** What the word at the cursor may become: a command at the beginning of the line, else a path; `null` when nothing fits. */
+/** What can be attached to a message; see the references of `@hermes/agent-core`. */
+const REFERENCES = ['@diff ', '@file:', '@folder:', '@git:', '@session:', '@staged ', '@url:']
+
+/** What the word at the cursor may become: a command at the beginning of the line, a reference, or a path; `null` when nothing fits. */
 export async function findCompletion(state: EditorState, sources: CompletionSources): Promise<Completion | null> {
   const before = state.text.slice(0, state.cursor)
   const word = /(?:\\.|[^\s\\])*$/.exec(before)?.[0] ?? ''
   const start = state.cursor - word.length
   const isCommand = word.startsWith('/') && before.trimStart() === word
   const fitting = isCommand ? sources.commands.filter((name) => name.startsWith(word)) : []
-  const candidates = fitting.length > 0 ? fitting.map((name) => `${name} `) : await paths(word, sources)
+  const candidates = fitting.length > 0 ? fitting.map((name) => `${name} `) : await references(word, sources)
   return candidates.length === 0 ? null : { start, end: state.cursor, candidates: candidates.toSorted() }
 }
 
-/** Paths that begin like the word. `@` before a path stays; a bare word counts as a path too when it begins like one. */
-async function paths(word: string, { cwd, userHome }: CompletionSources): Promise<readonly string[]> {
-  const mark = word.startsWith('@') ? '@' : ''
+/** References, with the path in one; a bare `@` is offered what lies here too. */
+async function references(word: string, sources: CompletionSources): Promise<readonly string[]> {
+  const mark = /^@(?:file:|folder:)?/.exec(word)?.[0] ?? ''
+  const found = await paths(word, mark, sources)
+  if (mark === '@folder:') return found.filter((path) => path.endsWith('/'))
+  return mark === '@' ? [...REFERENCES.filter((name) => name.startsWith(word)), ...found] : found
+}
+
+/** Paths that begin like what follows the mark, which stays; a bare word counts as a path too when it begins like one. */
+async function paths(word: string, mark: string, { cwd, userHome }: CompletionSources): Promise<readonly string[]> {
   const typed = word.slice(mark.length)
   if (mark === '' && typed === '') return []
   const slash = typed.lastIndexOf('/') + 1

@@ -17,9 +17,15 @@ const MAX_FOLDERS = 60
 const GIT_TIMEOUT_MS = 20_000
 const GIT_OUTPUT_BYTES = 200_000
 const SKIPPED = new Set(['.git', '.hg', '.svn', 'node_modules', '__pycache__', '.venv', 'venv', '.cache', '.turbo'])
-// Nothing that a repository configures may run.
-const GIT = 'git --no-pager -c core.fsmonitor=false -c diff.external= -c color.ui=false'
-const DIFF = '--no-ext-diff --no-textconv'
+// Nothing that a repository configures may run, and nothing is written to it.
+const GIT = 'git --no-pager'
+const DIFF = '--no-ext-diff --no-textconv --no-color'
+const GIT_ENV = Object.freeze({
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
+})
 
 /** A file of the workspace, or some lines of it; a folder gives its list. */
 export async function readFile(
@@ -84,7 +90,7 @@ export async function readGit(
   const cwd = surroundingsOf(environment, context.session).root
   const command = gitCommand(reference)
   const action = { type: 'spawn', command, cwd, backend: environment.backend } as const
-  const options = { cwd, signal, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
+  const options = { cwd, signal, env: GIT_ENV, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
   const { exitCode, output, timedOut } = await environment.exec(await permit(action), command, options)
   signal.throwIfAborted()
   if (timedOut) throw refusal('git took too long')
