@@ -29,7 +29,7 @@ export interface Terminal extends AsyncDisposable {
   /** Presses keys by their tmux names: `Enter`, `C-c`, `C-d`, `Up`. */
   press(...keys: readonly string[]): Promise<void>
   /** Sends a signal to the program. */
-  signal(name: 'INT' | 'TERM'): Promise<void>
+  signal(name: 'INT' | 'TERM' | 'KILL'): Promise<void>
   /** Makes the window another size. */
   resize(columns: number, rows: number): Promise<void>
   /** Resolves with the screen once `text` is on it. */

@@ -9,6 +9,8 @@ export interface ChatOptions {
   readonly toolsets?: string
   readonly maxTurns?: number
   readonly yolo?: boolean
+  readonly plan?: boolean
+  readonly accept?: boolean
   readonly json?: boolean
   readonly record?: string
   readonly replay?: string

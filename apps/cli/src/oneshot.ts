@@ -1,4 +1,4 @@
-import type { RunInput, RunResult, RunStatus } from '@hermes/agent-core'
+import { isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
@@ -34,6 +34,9 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     })
     const desk = person?.openDesk(runtime.policy, agent.sessionId)
     const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
+    if (options.plan) await agent.plan()
+    // To go on without a word is to accept the plan that was shown.
+    else if (isResume(input)) await agent.endPlan('accept')
     const run = agent.run(input)
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
     for await (const event of run) {
@@ -44,13 +47,15 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const result = await run.result
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
-    return report(io, options, { result, sessionId: agent.sessionId, valid })
+    const isPlan = result.status === 'completed' && isPlanning(agent.entries())
+    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan })
   } finally {
     await runtime.close()
   }
 }
 
 function toInput(options: ChatOptions, piped: string | null): RunInput {
+  if (options.accept) return accepted(options)
   if (options.query === undefined) {
     if (piped !== null) return piped
     if (options.continue || options.resume !== undefined) return { resume: true }
@@ -63,6 +68,16 @@ function toInput(options: ChatOptions, piped: string | null): RunInput {
     { type: 'text', text: `Standard input:\n\n${piped}`, origin: 'external' },
   ]
   return { content }
+}
+
+function accepted({ continue: isNewest, resume, query, plan }: ChatOptions): RunInput {
+  if (!isNewest && resume === undefined) throw new UsageError('--accept needs the session of the plan: -c or -r SESSION.')
+  if (query !== undefined || plan) throw new UsageError('--accept takes no query and no --plan.')
+  return { resume: true }
+}
+
+function isResume(input: RunInput): boolean {
+  return typeof input === 'object' && 'resume' in input
 }
 
 /** The options of an agent that flags decide. */
@@ -93,14 +108,18 @@ interface Report {
   readonly sessionId: string
   /** Models there are, when the one asked for is not. */
   readonly valid: readonly string[]
+  /** The answer is a plan that was not accepted yet. */
+  readonly isPlan: boolean
 }
 
-function report(io: Io, options: ChatOptions, { result, sessionId, valid }: Report): number {
+function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan }: Report): number {
   const text = io.stdout.isTTY ? printable(result.text) : result.text
   if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
     io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
+  if (isPlan)
+    io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
   return EXIT_OF[result.status]
 }

@@ -25,6 +25,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       runtime,
       request: agentOptions(options),
       yolo: options.yolo ?? false,
+      plan: options.plan ?? false,
       busyMode: runtime.config.display.busy_input_mode,
       remember: (line) => void history.add(line),
     })

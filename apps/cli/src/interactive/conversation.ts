@@ -10,7 +10,9 @@ import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
 import { createProgressView } from '../render/progress.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
+import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
+import { isPlanningSeat, PLAN_HINT } from './plan-hint.js'
 import type { Asker } from './questions.js'
 import { type Seat, type SeatOptions, takeSeat } from './seat.js'
 import { parseLine } from './slash-commands.js'
@@ -25,6 +27,8 @@ type BusyMode = 'queue' | 'steer' | 'interrupt'
 export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'isYolo'> {
   readonly busyMode: BusyMode
   readonly yolo: boolean
+  /** Begins in plan mode. */
+  readonly plan: boolean
   /** Keeps a line for the next conversation. */
   readonly remember: (line: string) => void
 }
@@ -38,6 +42,7 @@ const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
 const MAX_SHOWN_LINES = 10
 const MAX_SHOWN_WAITING = 4
+const MAX_SHOWN_CHILDREN = 5
 
 /** A person and an agent in a terminal. */
 export class Conversation implements ConsoleHandlers, Talk {
@@ -58,6 +63,9 @@ export class Conversation implements ConsoleHandlers, Talk {
   #steering: string[] = []
   /** Notes that no tool result could carry; the agent keeps them for the next turn. */
   #late: string[] = []
+  /** A task in the background has a result, and the last run was not stopped. */
+  #hasNews = false
+  #stopWatching: () => void = () => undefined
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
 
@@ -110,11 +118,14 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#opened = console
     await this.sit(session)
     greet(this.seat)
+    if (this.#options.plan) await this.seat.agent.plan()
+    if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
     if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
       const next = this.#waiting.shift()
       if (next) await Promise.race([this.#handle(next), this.#abandoned])
+      else if (this.#hasNews) await Promise.race([this.#hear(), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     await this.seat.leave()
@@ -130,6 +141,13 @@ export class Conversation implements ConsoleHandlers, Talk {
     const seat = await takeSeat(options, session, changes)
     await this.#seat?.leave()
     this.#seat = seat
+    this.#stopWatching()
+    this.#stopWatching = seat.children.watch(({ id, isBackground, state, endedAtMs }) => {
+      if (!isBackground || endedAtMs === null || this.#isLeaving) return
+      this.say(`Task ${id} ${state}.`)
+      this.#hasNews = true
+      this.#wake()
+    })
   }
 
   say(text: string): void {
@@ -219,6 +237,15 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.leave()
   }
 
+  /** What came of tasks in the background while nothing ran; a run under way has heard of it by itself. */
+  async #hear(): Promise<void> {
+    this.#hasNews = false
+    const { mailbox } = await this.runtime.storage()
+    const waiting = await mailbox.waiting(this.seat.agent.sessionId)
+    if (waiting.length > 0) await this.turn({ resume: true })
+    if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
+  }
+
   async #handle({ text, shown }: Waiting): Promise<void> {
     this.#echo(shown)
     const parsed = parseLine(text)
@@ -239,11 +266,15 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   async turn(input: RunInput): Promise<void> {
     if (typeof input === 'string') this.lastText = input
-    const { agent, desk } = this.seat
+    const { agent, desk, children } = this.seat
     const view = createProgressView({ output: this.#stream, text: true })
     const status = createTurnStatus(Date.now())
     const showStatus = () =>
-      this.#console.setStatus([...status.lines(agent.activity(), Date.now()), ...this.#waitingLines()])
+      this.#console.setStatus([
+        ...childLines(children.list(), Date.now(), MAX_SHOWN_CHILDREN),
+        ...status.lines(agent.activity(), Date.now()),
+        ...this.#waitingLines(),
+      ])
     const ticker = setInterval(showStatus, TICK_MS)
     let isCompleted = false
     this.#interruptedAtMs = Number.NEGATIVE_INFINITY
@@ -263,6 +294,8 @@ export class Conversation implements ConsoleHandlers, Talk {
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
+      if (!isCompleted) this.#hasNews = false
+      if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
       if (isCompleted) this.#giveTitle()
     } catch (error) {
       this.say(describeFailure(error).line)

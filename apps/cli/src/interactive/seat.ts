@@ -24,6 +24,8 @@ export interface Seat {
   readonly entries: readonly Entry[]
   /** A question that the session was parked with was answered since; resuming uses the answer. */
   readonly isAnswered: boolean
+  /** The tasks the agent has handed on. */
+  readonly children: ReadyAgent['children']
   models(): Promise<readonly string[]>
   /** What endpoints said about how much may still be asked. */
   limits: ReadyAgent['limits']
@@ -55,6 +57,7 @@ export async function takeSeat(
     desk,
     entries: session ? await (await runtime.storage()).entries(session.id) : [],
     isAnswered: session !== null && (await hasAnswer(runtime, session.id)),
+    children: ready.children,
     models: ready.models,
     limits: ready.limits,
     nameSession: ready.nameSession,

@@ -56,6 +56,20 @@ export const SLASH_COMMANDS = [
     summary: 'what waits for an answer; answer it, or take leave back',
     whileBusy: true,
   },
+  {
+    name: 'plan',
+    aliases: [],
+    args: '[TASK | accept | off]',
+    summary: 'look and plan, change nothing; then accept',
+    whileBusy: false,
+  },
+  {
+    name: 'agents',
+    aliases: ['children'],
+    args: '[kill N | pause [N] | resume [N] | steer N TEXT]',
+    summary: 'the tasks that were handed on',
+    whileBusy: true,
+  },
   { name: 'yolo', aliases: [], args: '', summary: 'stop or go on asking for approval', whileBusy: true },
   { name: 'exit', aliases: ['quit'], args: '', summary: 'leave (also Ctrl-D)', whileBusy: true },
 ] as const satisfies readonly SlashCommand[]

@@ -39,6 +39,8 @@ const HANDLERS: Readonly<Record<SlashName, Handler>> = {
   checkpoint,
   rollback,
   approvals: async (talk, args) => (await import('./approval-handlers.js')).approvals(talk, args),
+  plan: async (talk, args) => (await import('./plan-handler.js')).plan(talk, args),
+  agents: async (talk, args) => (await import('./agents-handler.js')).agents(talk, args),
   yolo,
   exit: (talk) => talk.leave(),
 }

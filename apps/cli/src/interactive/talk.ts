@@ -1,3 +1,4 @@
+import type { RunInput } from '@hermes/agent-core'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { AgentRequest, Runtime } from '@hermes/runtime'
 import type { Output } from '../io.js'
@@ -21,7 +22,7 @@ export interface Talk {
   /** Goes on with `session`, or with a new one. */
   sit(session: SessionInfo | null, changes?: Pick<AgentRequest, 'model' | 'sessionId'>): Promise<void>
   /** One turn to its end. */
-  turn(text: string): Promise<void>
+  turn(input: RunInput): Promise<void>
   /** Adds a line that is sent once nothing else is before it. */
   enqueue(text: string): void
   /** Tells the run under way; without one it is the next turn. */

@@ -31,6 +31,8 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
     .option('--max-turns <n>', 'model calls before it has to sum up', Number)
+    .option('--plan', 'look and plan only, change nothing')
+    .option('--accept', 'with -c or -r: carry out the plan that was made')
     .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')
     .option('--json', 'print every event as one JSON line on stdout')
     .option('--record <file>', 'write the model traffic to a file')
