@@ -2,7 +2,10 @@ import type { Clock } from '@hermes/contracts'
 import { onTestFinished } from 'vitest'
 import type { Storage } from '../storage.js'
 import { forkCases } from './fork-cases.js'
+import { learningCases } from './learning-cases.js'
+import { listCases } from './list-cases.js'
 import { searchCases } from './search-cases.js'
+import { upkeepCases } from './upkeep-cases.js'
 
 /** A store under test, and how to get rid of it. */
 export interface StorageSubject {
@@ -25,6 +28,9 @@ export function testStorage(options: {
     onTestFinished(async () => subject.close?.())
     return subject.store
   }
+  listCases(open)
   searchCases(open)
   forkCases(open)
+  learningCases(open)
+  upkeepCases(open)
 }

@@ -1,0 +1,113 @@
+import { type MessageEntry, noUsage, userText } from '@hermes/contracts/conversation'
+import { describe, expect, it } from 'vitest'
+import { createStepClock } from './store-case.js'
+import type { OpenStore } from './test-storage.js'
+
+const DAY_MS = 86_400_000
+
+async function storeWithOldSessions(open: OpenStore) {
+  const clock = createStepClock()
+  const store = await open({ clock })
+  const startedAtMs = clock.now()
+  const add = async (id: string, more: { source?: string; parentSessionId?: string; isOpen?: boolean } = {}) => {
+    const { source = 'cli', isOpen = false, ...session } = more
+    await store.createSession({ id, source, ...session })
+    const lease = await store.acquireLease(id, { owner: 'me' })
+    await store.append(id, [{ type: 'message', message: userText(`said in ${id}`) }], { lease })
+    await lease.release()
+    if (!isOpen) await store.updateSession(id, { endedAtMs: clock.now(), endReason: 'done' })
+  }
+  return { store, clock, startedAtMs, add }
+}
+
+const reply = (costUsd: number, model: string): MessageEntry => ({
+  type: 'message',
+  message: { role: 'assistant', content: [{ type: 'text', text: model }], finishReason: 'stop' },
+  usage: { ...noUsage, inputTokens: 10, outputTokens: 5, costUsd },
+})
+
+/** What a store does about its own size, and what it tells of itself. */
+export function upkeepCases(open: OpenStore): void {
+  describe('pruneSessions', () => {
+    it('deletes what ended and was quiet for long, counts it, and asks first where told', async () => {
+      const { store, clock, add } = await storeWithOldSessions(open)
+      await add('old')
+      await add('goes-on', { isOpen: true })
+      await add('other', { source: 'acp' })
+      clock.step(10 * DAY_MS)
+      await add('new')
+      const old = { olderThanMs: 10 * DAY_MS }
+      expect(await store.pruneSessions({ ...old, dryRun: true })).toBe(2)
+      expect(await store.pruneSessions({ ...old, source: 'acp' })).toBe(1)
+      expect(await store.getSession('other')).toBeNull()
+      expect(await store.pruneSessions(old)).toBe(1)
+      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['new', 'goes-on'])
+      expect(await store.search('said')).toHaveLength(2)
+      expect(await store.pruneSessions(old)).toBe(0)
+      expect(await store.integrityCheck()).toEqual([])
+    })
+
+    it('keeps a session that somebody writes, and those that anything young descends from', async () => {
+      const { store, clock, add } = await storeWithOldSessions(open)
+      await add('root')
+      await add('child', { parentSessionId: 'root' })
+      await add('held')
+      clock.step(10 * DAY_MS)
+      await add('young', { parentSessionId: 'child' })
+      const lease = await store.acquireLease('held', { owner: 'me' })
+      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(0)
+      await lease.release()
+      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(1)
+      expect((await store.ancestors('young')).map(({ id }) => id)).toEqual(['child', 'root'])
+    })
+  })
+
+  describe('lineage', () => {
+    it('is known upwards and downwards', async () => {
+      const { store, add } = await storeWithOldSessions(open)
+      await add('a')
+      await add('b', { parentSessionId: 'a' })
+      await add('c', { parentSessionId: 'b' })
+      await add('d', { parentSessionId: 'a' })
+      expect((await store.ancestors('c')).map(({ id }) => id)).toEqual(['b', 'a'])
+      expect((await store.descendants('a')).map(({ id }) => id)).toEqual(['b', 'd', 'c'])
+      expect(await store.ancestors('nobody')).toEqual([])
+    })
+  })
+
+  describe('stats', () => {
+    it('are zero in an empty store', async () => {
+      const store = await open()
+      expect(await store.stats()).toMatchObject({
+        sessions: 0,
+        messages: 0,
+        oldestMs: null,
+        newestMs: null,
+        bySource: [],
+      })
+    })
+
+    it('count sessions, messages and cost by source and model', async () => {
+      const { store, clock, startedAtMs, add } = await storeWithOldSessions(open)
+      await add('a')
+      await add('b', { source: 'acp' })
+      clock.step(1_000)
+      await add('c')
+      const lease = await store.acquireLease('c', { owner: 'me' })
+      await store.append('c', [{ type: 'model', provider: 'p', model: 'm' }, reply(0.5, 'm')], { lease })
+      const stats = await store.stats()
+      expect(stats).toMatchObject({
+        sessions: 3,
+        messages: 4,
+        oldestMs: startedAtMs,
+        newestMs: startedAtMs + 1_000,
+        bySource: [
+          { source: 'cli', sessions: 2, messages: 3 },
+          { source: 'acp', sessions: 1, messages: 1 },
+        ],
+        byModel: [{ model: 'm', sessions: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.5 }],
+      })
+      expect(stats.bytes).toBeGreaterThan(0)
+    })
+  })
+}
