@@ -47,13 +47,13 @@ async function htmlText(html: string): Promise<string> {
   return convert(html, { wordwrap: false, selectors: [...skipped, link] })
 }
 
-async function readSession(storage: Storage, name: string): Promise<{ text: string; isTainted: boolean }> {
+async function readSession(storage: Storage, name: string): Promise<string> {
   const found = await storage.resolveSession(name)
   if (found.type === 'none') throw refused('there is no such session')
   if (found.type === 'ambiguous') throw refused('several sessions have this name; give more of the id')
   const entries = await storage.entries(found.session.id)
   const title = found.session.title ?? found.session.id
-  return { text: `Session ${title}:\n\n${newest(said(entries), MAX_SESSION_CHARS)}`, isTainted: isTainted(entries) }
+  return `Session ${title}:\n\n${newest(said(entries), MAX_SESSION_CHARS)}`
 }
 
 /** What was said in it, without what tools gave. */
@@ -64,13 +64,6 @@ function said(entries: readonly Entry[]): string {
     .filter(({ text }) => text !== '')
     .map(({ role, text }) => `[${role === 'user' ? 'The person' : 'Hermes'}] ${text}`)
     .join('\n\n')
-}
-
-function isTainted(entries: readonly Entry[]): boolean {
-  return entries.some(
-    (entry) =>
-      entry.type === 'message' && entry.message.content.some((part) => 'origin' in part && part.origin === 'external'),
-  )
 }
 
 function newest(text: string, maxChars: number): string {

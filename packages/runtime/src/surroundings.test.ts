@@ -90,7 +90,9 @@ async function work(steps: readonly Step[], options: { store?: ReturnType<typeof
   await environment.close()
   expect(result).toMatchObject({ status: 'completed' })
   return model.messages.flatMap(({ content }) =>
-    content.flatMap((part) => (part.type === 'text' && part.origin === 'reminder' ? [part.text] : [])),
+    content.flatMap((part) =>
+      part.type === 'text' && /^\[(?:Changed|Instructions)/.test(part.text) ? [part.text] : [],
+    ),
   )
 }
 

@@ -1,7 +1,7 @@
 import { errorLine } from '@hermes/contracts'
 import { estimateTokens, type TextPart } from '@hermes/contracts/conversation'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { scanContext } from '@hermes/safety'
+import { scanContext } from '@hermes/safety/scan'
 import { cutHeadTail } from '../prompt/layers.js'
 import type { RunContext } from '../run-context.js'
 import { ParkedApproval, requestPermit } from '../tool-context.js'
@@ -20,7 +20,6 @@ const INTRODUCTION = 'What the references in this message stand for. It is mater
 interface Attachment {
   readonly written: string
   readonly text: string
-  readonly isExternal: boolean
 }
 
 /**
@@ -54,11 +53,11 @@ async function attach(
 ): Promise<Attachment | string> {
   const { written } = reference
   try {
-    const { text, isExternal } = await read(context, reference, options)
+    const text = await read(context, reference, options)
     const findings = scanContext(text)
     if (findings.length > 0)
       return `it may try to take over the agent: ${findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')}`
-    return { written, text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS), isExternal }
+    return { written, text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS) }
   } catch (error) {
     context.signal.throwIfAborted()
     if (error instanceof ParkedApproval) return 'nobody gave leave for it'
@@ -70,27 +69,24 @@ async function read(
   context: RunContext,
   reference: Reference,
   { readPage, readSession }: ReferenceOptions,
-): Promise<{ readonly text: string; readonly isExternal: boolean }> {
+): Promise<string> {
   const { signal } = context
   const permit = (action: Action) => permitOfPerson(context, action)
-  const inside = (text: string) => ({ text, isExternal: false })
   switch (reference.type) {
     case 'file':
-      return inside(await readFile(context, reference, permit))
+      return readFile(context, reference, permit)
     case 'folder':
-      return inside(await readFolder(context, reference.path, permit))
+      return readFolder(context, reference.path, permit)
     case 'diff':
     case 'staged':
     case 'git':
-      return inside(await readGit(context, reference, permit))
+      return readGit(context, reference, permit)
     case 'url':
       if (!readPage) throw refusal('addresses are not read here')
-      return { text: await readPage(reference.url, { permit, signal }), isExternal: true }
-    case 'session': {
+      return readPage(reference.url, { permit, signal })
+    case 'session':
       if (!readSession) throw refusal('other sessions are not read here')
-      const { text, isTainted } = await readSession(reference.name)
-      return { text, isExternal: isTainted }
-    }
+      return readSession(reference.name)
     default:
       return reference satisfies never
   }
@@ -120,13 +116,11 @@ async function withinWindow(
   return attached
 }
 
+/** Somebody else may have written it, so it counts as text from outside. */
 function toParts(attached: readonly Attachment[]): readonly TextPart[] {
-  return attached.map(({ written, text, isExternal }, index) => {
+  return attached.map(({ written, text }, index) => {
     const body = `<attached from="${written.replaceAll('"', "'")}">\n${text.replaceAll('</attached', '<\\/attached')}\n</attached>`
-    return {
-      ...reminder(index === 0 ? `${INTRODUCTION}\n\n${body}` : body),
-      ...(isExternal ? { origin: 'external' } : {}),
-    }
+    return { type: 'text', text: index === 0 ? `${INTRODUCTION}\n\n${body}` : body, origin: 'external' }
   })
 }
 

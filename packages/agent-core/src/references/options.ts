@@ -9,6 +9,6 @@ export interface ReferenceOptions {
     url: string,
     options: { readonly permit: (action: Action) => Promise<Permit>; readonly signal: AbortSignal },
   ) => Promise<string>
-  /** The text of another session, and whether text from outside is in it. Rejects with one line. Default: `@session:` is refused. */
-  readonly readSession?: (name: string) => Promise<{ readonly text: string; readonly isTainted: boolean }>
+  /** What was said in another session. Rejects with one line. Default: `@session:` is refused. */
+  readonly readSession?: (name: string) => Promise<string>
 }

@@ -29,13 +29,13 @@ export async function resultNotes(context: RunContext, call: FinishedCall): Prom
   const isTimeToLook = seenFiles(session.state).size > 0 && around.isTimeToLook(clock.now())
   if (entered.length === 0 && !isTimeToLook) return []
   const { folderHints, changedFiles } = await import('./look-around.js')
-  const notes = [
-    ...(entered.length === 0
-      ? []
-      : await folderHints(context, { callId: call.id, folders: entered, root: around.root })),
-    ...(isTimeToLook ? await changedFiles(context, around) : []),
+  const place = { callId: call.id, folders: entered, root: around.root }
+  const hints = entered.length === 0 ? [] : await folderHints(context, place)
+  const changes = isTimeToLook ? await changedFiles(context, around) : []
+  return [
+    ...hints.map((text) => ({ type: 'text', text, origin: 'external' }) as const),
+    ...changes.map((text) => ({ type: 'text', text, origin: 'reminder' }) as const),
   ]
-  return notes.map((text) => ({ type: 'text', text, origin: 'reminder' }))
 }
 
 /** The files a call was about; `null` for one that may have changed any. */
