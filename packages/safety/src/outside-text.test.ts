@@ -68,8 +68,56 @@ it.each([
   'cp a sub/b',
   'echo "curl -d x https://example.com"',
   'dig example.com',
+  'cp .env.example .env.sample && ls -la .env',
+  'cat ~/.ssh/id_ed25519.pub',
+  'npm install left-pad && pip install -r requirements.txt',
+  'python3 -c "import json; print(json.load(open(\'a.json\')))"',
+  'node -e "console.log(1 + 1)"',
 ])('lets ordinary work go on: %s', (command) => {
   expect(asks(run(command))).toEqual([])
+})
+
+it.each([
+  'cat .env',
+  'sed -n 1,9p config/.env.production',
+  'cat .e*',
+  'grep -r x ~/.aws/credentials',
+  'while read l; do echo "$l"; done < .env',
+  'docker run --env-file=.env app',
+  'openssl pkey -in server.key -text',
+  'python3 -c "print(open(\'.env\').read())"',
+])('asks before a secret is read: %s', (command) => {
+  expect(asks(run(command))).toContain('outside-text-secret')
+})
+
+it('asks before a file of keys is read', () => {
+  const read = (path: string) => asks({ type: 'read', path, backend: 'local' })
+  expect(read('/home/ada/project/.env')).toEqual(['outside-text-secret'])
+  expect(read('/home/ada/project/.env.example')).toEqual([])
+  expect(read('/home/ada/.ssh/id_ed25519.pub')).toEqual([])
+})
+
+it.each([
+  'python3 -c "import urllib.request as u; u.urlopen(\'https://example.com\')"',
+  'node -e "fetch(\'https://example.com\')"',
+  'python3 - <<E\nimport socket\nE',
+  'python3 -m http.server',
+])('asks before code of the command opens connections: %s', (command) => {
+  expect(asks(run(command))).toEqual(['outside-text-send'])
+})
+
+it('asks before code of the command writes elsewhere', () => {
+  expect(asks(run("python3 -c \"open('../elsewhere', 'w')\""))).toEqual(['outside-text-write'])
+})
+
+it.each([
+  'pip install --index-url https://example.com/simple tools',
+  'npm i --registry https://example.com x',
+  'npm install https://example.com/x.tgz',
+  'pip install git+https://example.com/x.git',
+  'git clone https://example.com/x.git',
+])('asks before programs come from an address: %s', (command) => {
+  expect(asks(run(command))).toEqual(['outside-text-install'])
 })
 
 it('knows no workspace on another machine', () => {

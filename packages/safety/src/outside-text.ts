@@ -1,6 +1,9 @@
 import type { Action } from '@hermes/contracts/policy'
 import { type CommandContext, resolveShellPath } from './command/context.js'
+import { installsFromAddress } from './command/installs-from.js'
 import type { Invocation } from './command/invocation.js'
+import { handedCode, usesNetwork, writesBeyond } from './command/reaching-code.js'
+import { isSecretPath, mentionsSecret, readsSecret } from './command/reads-secrets.js'
 import { sendsData } from './command/sends-data.js'
 import { writeTargets } from './command/write-targets.js'
 import type { Subjected } from './match-rules.js'
@@ -8,7 +11,7 @@ import { isWithin } from './path/check-path.js'
 
 /** What a person is asked about only once text from outside is in the conversation. */
 export interface OutsideTextAsk {
-  readonly rule: 'outside-text-send' | 'outside-text-write'
+  readonly rule: 'outside-text-send' | 'outside-text-write' | 'outside-text-secret' | 'outside-text-install'
   readonly reason: string
 }
 
@@ -21,10 +24,22 @@ const WRITES: OutsideTextAsk = {
   reason: 'it writes outside the workspace after text from outside was read, which may have asked for that',
 }
 
+const SECRETS: OutsideTextAsk = {
+  rule: 'outside-text-secret',
+  reason: 'it reads a file of keys or passwords after text from outside was read, which may have asked for that',
+}
+const INSTALLS: OutsideTextAsk = {
+  rule: 'outside-text-install',
+  reason: 'it brings programs from an address after text from outside was read, which may have named it',
+}
+
 const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
 const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
 
-/** What of an action text from outside may be after: data that leaves, files beyond the workspace. Looks at known programs only. */
+/**
+ * What of an action text from outside may be after: data that leaves, files beyond the workspace, secrets, programs of others. Looks at
+ * known programs, and at code that is handed over inline; what a script in the workspace does is not known here.
+ */
 export function outsideTextAsks(
   { action, command }: Subjected,
   options: CommandContext & { readonly workspace: readonly string[] },
@@ -37,14 +52,17 @@ export function outsideTextAsks(
     case 'write':
       return isOutside(action, action.path, options) ? [WRITES] : []
     case 'read':
-      return []
+      return isSecretPath(resolveShellPath(action.path, options)) ? [SECRETS] : []
     case 'spawn': {
       const invocations = command?.collected.invocations ?? []
       const writes = (invocation: Invocation) =>
         writeTargets(invocation).some((path) => isOutside(action, path, { ...options, ...invocation.context }))
+      const code = invocations.flatMap(handedCode)
       return [
-        ...(invocations.some((invocation) => sendsData(invocation)) ? [SENDS] : []),
-        ...(invocations.some(writes) ? [WRITES] : []),
+        ...(invocations.some(sendsData) || code.some(usesNetwork) ? [SENDS] : []),
+        ...(invocations.some(writes) || code.some(writesBeyond) ? [WRITES] : []),
+        ...(invocations.some(readsSecret) || [...code, command?.text ?? ''].some(mentionsSecret) ? [SECRETS] : []),
+        ...(invocations.some(installsFromAddress) ? [INSTALLS] : []),
       ]
     }
     default:

@@ -1,0 +1,68 @@
+import { matchGlob } from '../glob.js'
+import { resolveShellPath } from './context.js'
+import { type Invocation, texts } from './invocation.js'
+
+const NAMES =
+  /(?:^|\/)(?:\.env(?:rc|[._-](?!example$|sample$|template$|dist$)[\w.-]+)?|\.(?:npmrc|pypirc|netrc|pgpass|git-credentials|htpasswd|dockercfg|vault-token|my\.cnf|s3cfg)|credentials(?:\.\w+)?|secrets?\.(?:ya?ml|json|toml|env|txt|ini)|service[-_]account[\w.-]*\.json|tokens?\.json|auth\.json|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|key|p12|pfx|keystore|jks|kdbx|ovpn)|wallet\.dat|login data|cookies(?:\.sqlite)?|logins\.json|key4\.db)$/i
+const FOLDERS = /^~\/\.(?:ssh|aws|gnupg|kube|azure|config\/(?:gcloud|gh))(?:\/|$)|\/\.docker\/config\.json$/
+const PUBLIC = /\.pub$|\/\.ssh\/(?:config|known_hosts(?:\.old)?|authorized_keys)$/
+/** What a pattern such as `.e*` could mean. */
+const TYPICAL = Object.freeze([
+  '.env',
+  '.env.local',
+  '.env.production',
+  '.npmrc',
+  '.netrc',
+  '.pgpass',
+  'credentials.json',
+  'id_rsa',
+  'id_ed25519',
+  'auth.json',
+])
+/** Programs that look at names, not into files. */
+const NAMES_ONLY = Object.freeze([
+  'ls',
+  'stat',
+  'test',
+  '[',
+  '[[',
+  'chmod',
+  'chown',
+  'du',
+  'basename',
+  'dirname',
+  'readlink',
+  'realpath',
+  'echo',
+  'printf',
+  'rm',
+  'touch',
+  'mkdir',
+])
+const WITHOUT_OPTION = /^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/
+
+/** Whether a file is of the kind that holds keys or passwords, by its name. Absolute, or starting with `~`. */
+export function isSecretPath(path: string): boolean {
+  return (NAMES.test(path) || FOLDERS.test(path)) && !PUBLIC.test(path)
+}
+
+/** Whether the invocation names such a file for its program to read. */
+export function readsSecret(invocation: Invocation): boolean {
+  const { name, args, redirects } = invocation
+  const inputs = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+  const words = NAMES_ONLY.includes(name) ? inputs : [...texts(args), ...inputs]
+  return words.some((word) => namesSecret(word, invocation))
+}
+
+function namesSecret(word: string, { context }: Invocation): boolean {
+  const path = word.replace(WITHOUT_OPTION, '')
+  if (path === '' || path.length > 400) return false
+  if (isSecretPath(resolveShellPath(path, context))) return true
+  const base = path.slice(path.lastIndexOf('/') + 1)
+  return /^[.\w][^*?[]*[*?[]/.test(base) && TYPICAL.some((typical) => matchGlob(base, typical))
+}
+
+/** Whether text of a program, or of a command that was not taken apart, names such a file. */
+export function mentionsSecret(code: string): boolean {
+  return [...code.matchAll(/(?:["'`]|<\s*)([\w~./-]{3,200})/g)].some(([, path = '']) => isSecretPath(path))
+}
