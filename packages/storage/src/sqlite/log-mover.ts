@@ -1,31 +1,35 @@
 import { errorLine, type Logger } from '@hermes/contracts'
+import type { Connection } from './connection.js'
 import type { DatabaseThread } from './database-thread.js'
 
-// After so much text the log has some 16 MB.
-const MAX_CHARS = 2_000_000
+// Between two looks the log grows by some 10 MB.
+const STEPS_BETWEEN_LOOKS = 10
+/** 16 MB. */
+const MAX_PAGES = 4_000
 // What is written while one pass goes on is left to the next.
 const PASSES = 3
+const LOOK = 'PRAGMA wal_checkpoint(NOOP)'
 const MOVE = 'PRAGMA wal_checkpoint(PASSIVE)'
 
 /** Moves the write-ahead log into the file, in a thread and while others write. SQLite would do it within a commit, waiting for the disk. */
 export class LogMover {
-  readonly #path: string
+  readonly #connection: Connection
   readonly #logger: Logger
-  #chars = 0
+  #steps = 0
+  #isBusy = false
   #thread: DatabaseThread | null = null
   #moved: Promise<void> = Promise.resolve()
 
-  constructor(path: string, { logger }: { readonly logger: Logger }) {
-    this.#path = path
+  constructor(connection: Connection, { logger }: { readonly logger: Logger }) {
+    this.#connection = connection
     this.#logger = logger
   }
 
-  /** Counts what was written, and moves the log once it is long enough. */
-  count(chars: number): void {
-    this.#chars += chars
-    if (this.#chars < MAX_CHARS) return
-    this.#chars = 0
-    this.#moved = this.#moved.then(() => this.#move())
+  /** Outside a transaction, after each step of work on the index: now and then it looks whether the log is due. */
+  step(): void {
+    if (++this.#steps % STEPS_BETWEEN_LOOKS !== 0 || this.#isBusy) return
+    this.#isBusy = true
+    this.#moved = this.#moveIfDue()
   }
 
   /** Leaves the rest to SQLite. */
@@ -34,17 +38,23 @@ export class LogMover {
     await this.#moved
   }
 
-  async #move(): Promise<void> {
+  async #moveIfDue(): Promise<void> {
     try {
-      const { DatabaseThread } = await import('./database-thread.js')
-      const thread = new DatabaseThread(this.#path)
-      this.#thread = thread
-      for (let pass = 0; pass < PASSES; pass++) await thread.numbers(MOVE, [])
-      await thread.close()
+      const look = await this.#connection.outside(() => this.#connection.statement(LOOK).get())
+      const { log, checkpointed } = look as { readonly log: number; readonly checkpointed: number }
+      if (log - checkpointed > MAX_PAGES) await this.#move()
     } catch (error) {
       this.#logger.debug('the log of the store stays as it is', { error: errorLine(error) })
-    } finally {
-      this.#thread = null
     }
+    this.#thread = null
+    this.#isBusy = false
+  }
+
+  async #move(): Promise<void> {
+    const { DatabaseThread } = await import('./database-thread.js')
+    const thread = new DatabaseThread(this.#connection.path)
+    this.#thread = thread
+    for (let pass = 0; pass < PASSES; pass++) await thread.numbers(MOVE, [])
+    await thread.close()
   }
 }

@@ -157,4 +157,36 @@ describe('the word index', () => {
     expect(indexed(path)).toBe(900)
     await again.close()
   })
+
+  it('merges its parts, so that there are never many of them', async () => {
+    const { path, store } = await open()
+    const words = (round: number) => Array.from({ length: 5 }, (_, index) => `word${round} number${index}`)
+    for (let round = 0; round < 15; round++) {
+      await write(store, `s${round}`, words(round))
+      // By rank the index is asked itself, so it is brought up to date first.
+      expect(await store.search(`word${round}`, { order: 'relevance' })).toHaveLength(5)
+    }
+    const database = new Database(path)
+    const parts = database.prepare('SELECT count(DISTINCT segid) FROM messages_fts_idx').pluck().get()
+    database.close()
+    expect(parts).toBeLessThan(10)
+    expect(indexed(path)).toBe(75)
+    await store.close()
+  })
+
+  it('has the write-ahead log moved into the file before a commit has to', async () => {
+    const { path, store } = await open()
+    const text = 'kettle '.repeat(15_000)
+    await write(
+      store,
+      'a',
+      Array.from({ length: 160 }, () => text),
+    )
+    const database = new Database(path)
+    const moved = () => (database.pragma('wal_checkpoint(NOOP)') as { checkpointed: number }[])[0]!.checkpointed
+    await vi.waitFor(() => expect(moved()).toBeGreaterThan(4_000), { timeout: 20_000 })
+    database.close()
+    await store.close()
+    expect(indexed(path)).toBeGreaterThan(0)
+  })
 })

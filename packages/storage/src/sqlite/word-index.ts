@@ -53,7 +53,7 @@ export class WordIndex {
   constructor(connection: Connection, options: { readonly logger: Logger }) {
     this.#connection = connection
     this.#logger = options.logger
-    this.#logMover = new LogMover(connection.path, options)
+    this.#logMover = new LogMover(connection, options)
   }
 
   /** Has the index brought up to date soon. Keeps no process alive. */
@@ -135,7 +135,11 @@ export class WordIndex {
 
   /** The index merges its parts in steps of their own, since what FTS5 does by itself with a commit holds up others for too long. */
   async #merge(): Promise<void> {
-    while (!this.#isStopped && (await this.#connection.write(() => this.#mergeSome()))) await nextTick()
+    this.#logMover.step()
+    while (!this.#isStopped && (await this.#connection.write(() => this.#mergeSome()))) {
+      this.#logMover.step()
+      await nextTick()
+    }
   }
 
   /** Inside a transaction. `false` when there is nothing to merge. */
@@ -160,7 +164,6 @@ export class WordIndex {
       if (rows.length > 0 && chars > BATCH_CHARS) break
       rows.push(row)
     }
-    this.#logMover.count(chars)
     for (const row of rows.toSorted((left, right) => left.id - right.id)) this.#index(row)
     return rows
   }
