@@ -176,9 +176,9 @@ describe.each(Object.entries(WIRES))('on %s', (_api, wire) => {
     })
   })
 
-  it('leaves an empty reply to the caller where nobody else can be asked', async () => {
+  it.each(['one key', 'three keys'] as const)('leaves an empty reply to the caller with %s', async (setup) => {
     server.enqueue({ text: '' })
-    const { finish, waits } = await ask(wire, 'one key')
+    const { finish, waits } = await ask(wire, setup)
     expect(waits).toEqual([])
     expect(messageText(finish!.message)).toBe('')
   })
@@ -205,11 +205,17 @@ describe('a TLS alert', () => {
   })
   afterEach(() => new Promise((closed) => refusing.close(closed)))
 
-  it.each(SETUPS)('ends in an answer or a clear stop with %s', async (setup) => {
+  const cells = Object.entries(WIRES).flatMap(([api, wire]) => SETUPS.map((setup) => [api, setup, wire] as const))
+
+  it.each(cells)('on %s ends in an answer or a clear stop with %s', async (_api, setup, wire) => {
     const { port } = refusing.address() as { port: number }
-    const wire: Wire = (one) =>
-      one === server ? { provider: 'custom', baseUrl: `https://127.0.0.1:${port}/v1` } : WIRES['chat-completions']!(one)
-    const outcome = await ask(wire, setup)
+    const behindAlert: Wire = (one) => {
+      const there = wire(one)
+      return one === other
+        ? there
+        : { ...there, baseUrl: there.baseUrl!.replace(/^http:..[^/]+/, `https://127.0.0.1:${port}`) }
+    }
+    const outcome = await ask(behindAlert, setup)
     check(outcome, setup === 'a fallback')
     expect(outcome.waits[0]).toMatchObject({ reason: 'timeout' })
   })
