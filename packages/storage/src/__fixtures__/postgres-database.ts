@@ -1,12 +1,14 @@
 import { type PostgresServer, startPostgresServer } from '@hermes/testkit/daemons'
 import { openStorage, type PostgresOptions, type Storage } from '../index.js'
 
-const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_audit', 'hermes_approvals', 'hermes_learnings']
+const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_holds', 'hermes_audit', 'hermes_approvals', 'hermes_learnings']
 const EMPTY = [...TABLES.map((table) => `DELETE FROM ${table}`), 'UPDATE hermes_audit_counted SET seq = 0'].join(';')
 
 /** A server with one database for tests that follow each other; to make one for each would take a second. */
 export interface PostgresDatabase {
   readonly server: PostgresServer
+  /** Of the database all stores are in. */
+  readonly url: string
   /** The url of the store, with nothing in it. */
   emptied(): Promise<string>
   open(options?: Omit<PostgresOptions, 'url'>): Promise<Storage>
@@ -23,5 +25,5 @@ export async function startDatabase(): Promise<PostgresDatabase> {
     await server.sql(EMPTY, 'store')
     return url
   }
-  return { server, emptied, open: async (options) => openStorage({ url: await emptied(), ...options }), stop: server.stop }
+  return { server, url, emptied, open: async (options) => openStorage({ url: await emptied(), ...options }), stop: server.stop }
 }

@@ -31,8 +31,11 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options
     const pool = new pg.Pool(poolOptions(options.address))
-    // The server ended a connection that nobody was using; the next to need one makes another.
-    pool.on('error', (error) => options.logger.debug('a connection to the store ended', { error: error.message }))
+    // A connection that ends makes the statement under way fail, if there is one; the next to need one makes another. Without somebody who
+    // hears of it, in use or not, it would end the process.
+    const ended = (error: Error) => options.logger.debug('a connection to the store ended', { error: error.message })
+    pool.on('error', ended)
+    pool.on('connect', (client) => client.on('error', ended))
     this.#builder = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
     this.#statements = new Statements(this.#builder)
   }

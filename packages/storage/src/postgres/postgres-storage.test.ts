@@ -3,8 +3,16 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { anyFork } from '../__fixtures__/any-fork.js'
 import { anySearch } from '../__fixtures__/any-search.js'
 import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
-import type { PostgresOptions } from '../index.js'
-import { testApprovalStore, testAuditLog, testLedger, testStorage, testStore, testSummaries } from '../testing/index.js'
+import { openStorage, type PostgresOptions } from '../index.js'
+import {
+  testApprovalStore,
+  testAuditLog,
+  testHolds,
+  testLedger,
+  testStorage,
+  testStore,
+  testSummaries,
+} from '../testing/index.js'
 
 needs(postgresMissing())('on PostgreSQL', () => {
   let database: PostgresDatabase
@@ -30,6 +38,13 @@ needs(postgresMissing())('on PostgreSQL', () => {
   testStorage({ create: open })
   testSummaries({ create: open })
   testLedger(part('ledger'))
+  testHolds({
+    create: async () => {
+      const [store, other] = [await database.open(), await openStorage({ url: database.url })]
+      const close = async () => void (await Promise.all([store.close(), other.close()]))
+      return { ledger: store.ledger, other: other.ledger, close }
+    },
+  })
   testAuditLog(part('audit'))
   testApprovalStore(part('approvals'))
 

@@ -21,6 +21,7 @@ import { Sessions } from './sessions.js'
 import { readStats } from './stats.js'
 import { SummaryBook } from './summary-book.js'
 import { UsageBook } from './usage.js'
+import { UsageHolds } from './usage-holds.js'
 
 /** The store on PostgreSQL. Loaded by `openStorage` when it is first called with a url. */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
@@ -34,6 +35,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const serverClock = { now: () => clock.now() + aheadMs }
   const leases = new Leases(connection, { clock: serverClock, process: owner })
   const mailbox = new StoredMailbox(connection, { clock: serverClock, process: owner })
+  const holds = new UsageHolds(connection, { clock: serverClock, process: owner })
   const sessions = new Sessions(connection, { leases, clock })
   const log = new Log(connection, { leases, mailbox })
   const search = new Search(connection)
@@ -64,7 +66,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       }),
     acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
     usage: async (sessionId) => (await sessions.find(sessionId))?.usage ?? null,
-    ledger: new UsageBook(connection),
+    ledger: new UsageBook(connection, { holds }),
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
     mailbox,
@@ -79,6 +81,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     stats: () => connection.read(readStats),
     pruneSessions: (filter) =>
       pruneSessions(connection, { ...filter, nowMs: clock.now(), leaseNowMs: serverClock.now() }),
-    close: () => connection.close((statements) => leases.releaseAll(statements)),
+    close: () =>
+      connection.close(async (statements) => {
+        await leases.releaseAll(statements)
+        await holds.releaseAll(statements)
+      }),
   }
 }

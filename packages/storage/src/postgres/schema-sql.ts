@@ -94,6 +94,14 @@ export const FIRST_SCHEMA: readonly string[] = [
   )`,
   'CREATE INDEX hermes_usage_at ON hermes_usage(at_ms)',
   'CREATE INDEX hermes_usage_session ON hermes_usage(session_id)',
+  `CREATE TABLE hermes_holds (
+    id text COLLATE "C" PRIMARY KEY,
+    process text NOT NULL,
+    session_id text COLLATE "C",
+    tokens bigint NOT NULL,
+    cost_usd double precision,
+    since_ms double precision NOT NULL
+  )`,
   `CREATE TABLE hermes_audit (
     seq bigint PRIMARY KEY,
     at_ms double precision NOT NULL,

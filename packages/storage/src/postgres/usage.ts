@@ -1,10 +1,12 @@
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
 import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../sqlite/usage-totals.js'
 import type { Connection } from './connection.js'
+import type { UsageHolds } from './usage-holds.js'
 
 const COLUMNS = `at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
   reasoning_tokens, cost_usd, price_source, duration_ms`
 const INSERT = `
+  WITH released AS (DELETE FROM hermes_holds WHERE id = ANY ($14::text[]))
   INSERT INTO hermes_usage (${COLUMNS})
   SELECT * FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
     $9::bigint[], $10::bigint[], $11::float8[], $12::text[], $13::float8[])`
@@ -30,19 +32,28 @@ const totalsOf = (group: UsageGroup | 'all') => `
 /** The usage ledger on PostgreSQL. */
 export class UsageBook implements UsageLedger {
   readonly #connection: Connection
+  readonly #holds: UsageHolds
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, options: { readonly holds: UsageHolds }) {
     this.#connection = connection
+    this.#holds = options.holds
   }
 
-  async record(records: readonly UsageRecord[]): Promise<void> {
+  hold(...asked: Parameters<UsageHolds['hold']>): Promise<boolean> {
+    return this.#holds.hold(...asked)
+  }
+
+  async record(
+    records: readonly UsageRecord[],
+    { releases = [] }: { readonly releases?: readonly string[] } = {},
+  ): Promise<void> {
     const rows = records.map(({ atMs, sessionId, purpose, provider, model, usage, priceSource, durationMs }) => [
       ...[atMs, sessionId, purpose, provider, model, usage.inputTokens, usage.outputTokens, usage.cacheReadTokens],
       ...[usage.cacheWriteTokens, usage.reasoningTokens, usage.costUsd === 'unknown' ? null : usage.costUsd],
       ...[priceSource, durationMs],
     ])
     const columns = Array.from({ length: 13 }, (_, column) => rows.map((row) => row[column]))
-    await this.#connection.writeOne('usage', (statements) => statements.run(INSERT, ...columns))
+    await this.#connection.writeOne('usage', (statements) => statements.run(INSERT, ...columns, releases))
   }
 
   totals(

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 /** Where Debian keeps the programs of each version. */
 const VERSIONS = '/usr/lib/postgresql'
 
-/** A real PostgreSQL on a socket and a loopback port, for tests: nothing of it outlives a crash of the machine. */
+/** A real PostgreSQL on a socket and a loopback port, for tests: what it commits survives its own end, no crash of the machine. */
 export interface PostgresServer {
   readonly port: number
   /** An address of a database, for its superuser `hermes`, or for another user with a password. */
@@ -99,7 +99,7 @@ interface Cluster {
 
 async function startServer(folder: string, { directory, env, user, port: wanted }: Cluster) {
   const port = wanted === 0 ? await freePort() : wanted
-  const unsafe = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=32MB']
+  const unsafe = ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB']
   const settings = [
     ...unsafe,
     'listen_addresses=127.0.0.1',
