@@ -1,5 +1,5 @@
 // A session longer than the window of its model: it is condensed on the way, keeps its task, and goes on in a new process.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
 import { beforeEach, expect, it } from 'vitest'
@@ -99,6 +99,35 @@ it('condenses and goes on when the provider finds the conversation too long', as
   expect(run).toMatchObject({ exitCode: 0, stdout: 'Done after all.\n' })
   expect(run.stderr).toContain('Condensing the conversation')
   expect(server.requests.filter(isSummary)).toHaveLength(1)
+})
+
+it("is condensed by an engine of one's own, and in the usual way where there is none", async () => {
+  const { server, home, cwd } = scene
+  const config = JSON.parse(await readFile(join(home, 'config.yaml'), 'utf8')) as object
+  const own = async (engine: string) =>
+    writeFile(join(home, 'config.yaml'), JSON.stringify({ ...config, context: { engine } }))
+  await writeFile(
+    join(home, 'engine.mjs'),
+    `export const createContextEngine = () => ({
+      isDue: ({ tokens }) => tokens > 9000,
+      plan: () => null,
+      compact: async ({ entries }) => ({
+        type: 'compacted', isSummarized: true, usage: { inputTokens: 0, outputTokens: 0 },
+        entry: { upToSeq: entries.findLast((entry) => entry.message?.role === 'tool').seq, summary: 'MINE', tokensAfter: 100 },
+      }),
+    })`,
+  )
+  await own('engine.mjs')
+  read(6, RECORD)
+  const run = await runCli(['chat', '-q', TASK, '--yolo'], { home, cwd })
+  expect(run.exitCode).toBe(0)
+  const last = JSON.stringify(server.requests.at(-1)!.body.messages)
+  expect(last).toContain('MINE')
+  expect(last).toContain('Never touch secret.txt.')
+  expect(server.requests.filter(isSummary)).toEqual([])
+  await own('nowhere')
+  const usual = await runCli(['chat', '-q', TASK, '--yolo'], { home, cwd })
+  expect(usual.stderr).toContain('context.engine: there is no module "nowhere"')
 })
 
 needs('tmux', hasTmux)('in a conversation', () => {

@@ -72,6 +72,10 @@ export interface HermesConfig {
     /** Messages that stay at the end, as long as they fit. Default 20. */
     readonly protect_last_n: number
   }
+  readonly context: {
+    /** What condenses long sessions: `compressor`, or a module of one's own by path or package name. */
+    readonly engine: string
+  }
   /** Tasks that an agent hands to fresh agents. */
   readonly delegation: {
     /** Default: the model of the agent that delegates. */

@@ -64,6 +64,7 @@ describe('loadConfig', () => {
         },
         compression: { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20 },
         code_execution: { timeout: 120, max_tool_calls: 50 },
+        context: { engine: 'compressor' },
         delegation: {
           max_iterations: 50,
           max_concurrent_children: 3,

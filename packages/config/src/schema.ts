@@ -172,6 +172,7 @@ export const SCHEMA: Section = section({
     protect_first_n: count(0, 3),
     protect_last_n: count(0, 20),
   }),
+  context: section({ engine: { type: 'text', default: 'compressor' } }),
   delegation: section({
     model: text,
     provider: text,

@@ -1,5 +1,9 @@
+import type { Clock } from './clock.js'
 import type { CompactionEntry, Entry } from './conversation/entry.js'
 import type { Usage } from './conversation/usage.js'
+import type { JsonObject } from './json.js'
+import type { Logger } from './logger.js'
+import type { ModelClient } from './model.js'
 
 /** What is known of a session before its next request. */
 export interface ContextState {
@@ -54,3 +58,18 @@ export interface ContextEngine {
   /** Never rejects but with an `AbortError`: without a summary a plain note is used. */
   compact(request: CompactRequest, options: { readonly signal: AbortSignal }): Promise<CompactOutcome>
 }
+
+/** What an engine of one's own is made with. */
+export interface ContextEngineParts {
+  /** Tokens of a model's window. */
+  readonly windowOf: (model: { readonly provider: string; readonly model: string }) => number | Promise<number>
+  /** To be asked for summaries, in this order. */
+  readonly models: readonly ModelClient[]
+  /** The section `compression` of config.yaml. */
+  readonly settings: JsonObject
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What a module that `context.engine` of config.yaml names exports as `createContextEngine`. Called once per agent, on first need. */
+export type CreateContextEngine = (parts: ContextEngineParts) => ContextEngine | Promise<ContextEngine>

@@ -1,7 +1,8 @@
 import type { HermesConfig } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type JsonObject, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import type { ModelClient } from '@hermes/contracts/model'
+import type { EnginePlace } from './own-context-engine.js'
 
 /** No model has so small a window that fewer tokens would matter. */
 const ALWAYS_FITS = 4_000
@@ -9,6 +10,8 @@ const ALWAYS_FITS = 4_000
 /** What condenses the sessions of an agent, and with what. */
 export interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
+  /** One that config.yaml names in place of the usual one; `null` for that. */
+  readonly own: EnginePlace | null
   /** Tokens of the window of the model in use. */
   readonly windowOf: () => Promise<number>
   /** Asked for summaries, in this order. */
@@ -22,16 +25,32 @@ export function openContextEngine(options: ContextEngineOptions): ContextEngine 
   const { settings, windowOf, models, clock, logger } = options
   if (!settings.enabled) return null
   let loading: Promise<ContextEngine> | undefined
+  const usual = async () => {
+    const { createContextCompressor } = await import('@hermes/compression')
+    return createContextCompressor({ windowOf, models, clock, logger, settings: toSettings(settings) })
+  }
   const load = () => {
-    loading ??= import('@hermes/compression').then(({ createContextCompressor }) =>
-      createContextCompressor({ windowOf, models, clock, logger, settings: toSettings(settings) }),
-    )
+    loading ??= options.own === null ? usual() : own(options, options.own).then((engine) => engine ?? usual())
     return loading
   }
   return {
     isDue: (state) => (state.tokens < ALWAYS_FITS ? false : load().then((engine) => engine.isDue(state))),
     plan: async (request) => (await load()).plan(request),
     compact: async (request, call) => (await load()).compact(request, call),
+  }
+}
+
+/** One's own engine; without it sessions are kept within the window in the usual way. */
+async function own(
+  { settings, windowOf, models, clock, logger }: ContextEngineOptions,
+  place: EnginePlace,
+): Promise<ContextEngine | null> {
+  try {
+    const { loadOwnEngine } = await import('./own-context-engine.js')
+    return await loadOwnEngine(place, { windowOf, models, clock, logger, settings: { ...settings } as JsonObject })
+  } catch (error) {
+    logger.error('The usual context engine is used instead.', { error: errorLine(error) })
+    return null
   }
 }
 

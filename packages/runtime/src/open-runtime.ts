@@ -47,6 +47,7 @@ import { makeHome } from './make-home.js'
 import { MIXTURE, type MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
+import type { EnginePlace } from './own-context-engine.js'
 import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import { disclosureOf, toolSettings, toolsetsOf } from './settings.js'
@@ -73,13 +74,18 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const { routing } = loaded.config
   const routes = routing.length === 0 ? [] : (await import('./routing.js')).routingProblems(routing)
+  const { engine } = loaded.config.context
+  const engines =
+    engine === 'compressor'
+      ? []
+      : (await import('./own-context-engine.js')).engineProblems({ engine, home, userHome: options.userHome })
   return new HomeRuntime(options, {
     config: loaded.config,
     secrets,
     rules: rules.rules,
     proxies,
     stored,
-    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes],
+    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
   })
 }
 
@@ -314,6 +320,7 @@ class HomeRuntime implements Runtime {
     const named = this.#sideTasks.named('compression', choice)
     const contextEngine = openContextEngine({
       settings: this.config.compression,
+      own: this.#ownEngine(),
       windowOf: () => this.models.window(choice),
       models: [...(named ? [named] : []), model],
       clock: this.#clock,
@@ -386,6 +393,11 @@ class HomeRuntime implements Runtime {
     return this.#sideTasks.client('approval', this.#choices.get(sessionId) ?? this.chooseModel({}))
   }
 
+  async #seesImages(sessionId: string): Promise<boolean> {
+    const choice = this.#choices.get(sessionId)
+    return choice !== undefined && this.models.sees(choice)
+  }
+
   async tools(): Promise<readonly ToolStatus[]> {
     const registry = this.#registry()
     const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
@@ -412,6 +424,7 @@ class HomeRuntime implements Runtime {
     const services = {
       ...toolSettings(this.config),
       ...snapshots,
+      seesImages: (sessionId: string) => this.#seesImages(sessionId),
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
       code: code ?? openHomeCode(this.#environmentRequest(this.#options.cwd)),
@@ -463,6 +476,12 @@ class HomeRuntime implements Runtime {
       secrets: [...secrets, ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
+  }
+
+  #ownEngine(): EnginePlace | null {
+    const { engine } = this.config.context
+    const { home, userHome } = this.#options
+    return engine === 'compressor' ? null : { engine, home, userHome }
   }
 
   #references(choice: ModelChoice): ReferenceOptions {
