@@ -1,9 +1,11 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
+import { openDocument } from './documents/open-document.js'
 import { permitRead, readAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
-import { type LinePage, readLinePage } from './files/line-page.js'
+import { isShowable, showImage } from './files/image.js'
+import { type LinePage, readLinePage, textPage } from './files/line-page.js'
 import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
@@ -30,7 +32,7 @@ export const createReadFileTool = (settings: ToolSettings = defaultToolSettings)
     name: 'read_file',
     toolset: 'file',
     description:
-      'Read a text file as "N|text" lines (the "N|" is not part of the file). Use it instead of cat, head or sed. Read large files page by page with offset and limit.',
+      'Read a text file as "N|text" lines (the "N|" is not part of the file). Use it instead of cat, head or sed. Read large files page by page with offset and limit. PDF, Office files and notebooks are read as text, images are shown.',
     parameters,
     effect: 'read',
     external: true,
@@ -62,16 +64,31 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   if (repeats > 0) return repeated(path, repeats)
   const { maxLineLength } = settings
   const request = { path: real, sizeBytes: stat.sizeBytes, offset, limit, maxLineLength, signal: context.signal }
-  const page = await readLinePage(environment, request)
+  const document = await openDocument(context, real, stat)
+  const page = document ? textPage(document.text, request) : await readLinePage(environment, request)
   if (!page) return failure(await missingFile(environment, path))
-  if ('kind' in page)
-    return failure(
-      `${path} is not text but ${page.kind}, ${plural(stat.sizeBytes, 'byte')}. Use a command in terminal to inspect it.`,
-    )
-  const result = render({ path, stat, offset, page, settings })
+  if ('kind' in page) return binary(context, { path, real, kind: page.kind, stat, settings })
+  const result = render({ path, stat, offset, page, settings, what: document?.what ?? null })
   ledger.saw(real, stat.version)
   if (!result.isError) ledger.delivered(key, stat.version)
   return result
+}
+
+async function binary(context: ToolContext, { path, real, kind, stat, settings }: BinaryFile): Promise<ToolResult> {
+  const { sizeBytes } = stat
+  if (isShowable(kind) && (await settings.seesImages(context.sessionId)))
+    return showImage(context, { path, real, kind, sizeBytes })
+  return failure(
+    `${path} is not text but ${kind}, ${plural(sizeBytes, 'byte')}. Use a command in terminal to inspect it.`,
+  )
+}
+
+interface BinaryFile {
+  readonly path: string
+  readonly real: string
+  readonly kind: string
+  readonly stat: FileStat
+  readonly settings: ToolSettings
 }
 
 function repeated(path: string, repeats: number): ToolResult {
@@ -98,9 +115,11 @@ interface Rendering {
   readonly offset: number
   readonly page: LinePage
   readonly settings: ToolSettings
+  /** What kind of document the lines are the text of; `null` for a text file. */
+  readonly what: string | null
 }
 
-function render({ path, stat, offset, page, settings }: Rendering): Exclude<ToolResult, string> {
+function render({ path, stat, offset, page, settings, what }: Rendering): Exclude<ToolResult, string> {
   const { lines, totalLines } = page
   const total = page.complete ? String(totalLines) : `more than ${totalLines}`
   const content = lines.map((line, index) => `${offset + index}|${line}`).join('\n')
@@ -120,8 +139,9 @@ function render({ path, stat, offset, page, settings }: Rendering): Exclude<Tool
     truncated,
     ...(truncated ? { next_offset: last + 1 } : {}),
     ...(page.complete ? {} : { total_lines_is_lower_bound: true }),
+    ...(what === null ? {} : { extracted_from: what }),
   }
-  return { data, text: content + hint({ offset, last, total, page, path, truncated }) }
+  return { data, text: content + hint({ offset, last, total, page, path, truncated, what }) }
 }
 
 function hint(at: {
@@ -131,10 +151,12 @@ function hint(at: {
   readonly page: LinePage
   readonly path: string
   readonly truncated: boolean
+  readonly what: string | null
 }): string {
+  if (at.what !== null && at.page.totalLines === 0) return `[${at.path} is a ${at.what}; it holds no text]`
   if (at.page.complete && at.page.totalLines === 0) return `[${at.path} is empty]`
   if (at.page.lines.length === 0) return `[No line ${at.offset}: the file has ${at.total} lines]`
-  const notes: string[] = []
+  const notes: string[] = at.what === null ? [] : [`The text of a ${at.what}.`]
   if (at.truncated) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}. Continue with offset ${at.last + 1}.`)
   else if (at.offset > 1) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}; this is the end.`)
   if (at.page.clampedLines > 0) notes.push(`${plural(at.page.clampedLines, 'long line')} cut.`)

@@ -14,6 +14,8 @@ export interface ToolSettings {
   readonly terminalTimeoutMs: number
   /** Longest foreground command. Default 600,000. */
   readonly terminalMaxTimeoutMs: number
+  /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */
+  readonly seesImages: (sessionId: string) => boolean | Promise<boolean>
   /** What redaction puts in place of a secret; never written into a file that does not hold it. Default `[REDACTED]`. */
   readonly redactionMarker: string
   /** Default: the machine's. */
@@ -28,6 +30,7 @@ export const defaultToolSettings: ToolSettings = Object.freeze({
   outputMaxBytes: 50_000,
   terminalTimeoutMs: 180_000,
   terminalMaxTimeoutMs: 600_000,
+  seesImages: () => false,
   redactionMarker: '[REDACTED]',
   clock: systemClock,
 })

@@ -1,3 +1,4 @@
+import { hostKind } from '../url/check-url.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 
 const REMOTE_SHELLS = Object.freeze(['ssh', 'sftp', 'mosh', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ftp', 'lftp'])
@@ -25,6 +26,8 @@ export function sendsData(invocation: Invocation): boolean {
   if (REMOTE_SHELLS.includes(name) || MAILERS.includes(name) || CLOUDS.includes(name)) return true
   switch (name) {
     case 'curl':
+      if (staysHere(invocation)) return false
+      return words.some((word) => sendsOption(name, word)) || isComputed(invocation)
     case 'wget':
     case 'http':
     case 'https':
@@ -42,6 +45,33 @@ export function sendsData(invocation: Invocation): boolean {
       return LOOKUPS.includes(name) && isComputed(invocation)
   }
 }
+
+/** What a program of this machine gets does not leave it. A value of an option that is not known here counts as an address, to be safe. */
+function staysHere({ args }: Invocation): boolean {
+  if (texts(args).some((word) => /^-[A-Za-z]*[xK]|^--[^=]*=/.test(word))) return false
+  const { operands } = readOptions(args, VALUED)
+  const isLoopback = (word: string) => {
+    const url = /^[a-z][a-z\d+.-]*:\/\//i.test(word) ? word : `http://${word}`
+    return URL.canParse(url) && hostKind(new URL(url).hostname) === 'loopback'
+  }
+  return operands.length > 0 && operands.every(isLoopback)
+}
+
+const VALUED = Object.freeze([
+  ...[
+    '-d',
+    '--data',
+    '--data-raw',
+    '--data-binary',
+    '--data-urlencode',
+    '--json',
+    '-F',
+    '--form',
+    '-T',
+    '--upload-file',
+  ],
+  ...['-H', '--header', '-X', '--request', '-o', '--output', '-u', '--user', '-w', '--write-out', '-m', '--max-time'],
+])
 
 const sendsOption = (name: string, word: string): boolean =>
   LONG_SENDS.test(word) ||

@@ -60,6 +60,14 @@ export async function readLinePage(
   return collector.page(true)
 }
 
+/** The same page of a text that is already there. */
+export function textPage(text: string, request: LinePageRequest): LinePage {
+  const collector = new LineCollector(request)
+  collector.push(text)
+  collector.end()
+  return collector.page(true)
+}
+
 class LineCollector {
   readonly #request: LinePageRequest
   readonly #lines: string[] = []

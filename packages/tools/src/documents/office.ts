@@ -1,0 +1,173 @@
+import { strFromU8, unzipSync } from 'fflate'
+import type { DocumentKind, DocumentText } from './document-kind.js'
+
+type OfficeKind = Extract<DocumentKind, 'docx' | 'xlsx' | 'pptx' | 'odt'>
+
+/** What is unpacked of one document: a few kilobytes can claim to be gigabytes. */
+const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
+
+const PARTS: Readonly<Record<OfficeKind, RegExp>> = Object.freeze({
+  docx: /^word\/document\.xml$/,
+  xlsx: /^xl\/(?:workbook\.xml|_rels\/workbook\.xml\.rels|sharedStrings\.xml|worksheets\/[^/]+\.xml)$/,
+  pptx: /^ppt\/slides\/slide\d+\.xml$/,
+  odt: /^content\.xml$/,
+})
+
+/** The text of an Office Open XML or OpenDocument file; `null` when its parts are not there. */
+export function officeText(kind: OfficeKind, bytes: Uint8Array): DocumentText | null {
+  let left = MAX_UNPACKED_BYTES
+  const files = unzipSync(bytes, {
+    filter: ({ name, originalSize }) => {
+      const isWanted = PARTS[kind].test(name)
+      if (isWanted) left -= originalSize
+      return isWanted && left >= 0
+    },
+  })
+  const parts = new Map(Object.entries(files).map(([name, data]) => [name, strFromU8(data)]))
+  if (parts.size === 0) return null
+  switch (kind) {
+    case 'docx':
+      return { text: paragraphs(parts.get('word/document.xml') ?? '', 'office'), what: 'Word document' }
+    case 'pptx':
+      return slides(parts)
+    case 'odt':
+      return { text: paragraphs(parts.get('content.xml') ?? '', 'odf'), what: 'OpenDocument' }
+    case 'xlsx':
+      return workbook(parts)
+    default:
+      return kind satisfies never
+  }
+}
+
+function slides(parts: ReadonlyMap<string, string>): DocumentText {
+  const ordered = [...parts].sort(([left], [right]) => numberOf(left) - numberOf(right))
+  const texts = ordered.map(([name, xml]) => `=== slide ${numberOf(name)} ===\n${paragraphs(xml, 'office')}`)
+  return { text: texts.join('\n\n'), what: `presentation, ${texts.length} slides` }
+}
+
+const numberOf = (name: string): number => Number(/(\d+)\.xml$/.exec(name)?.[1] ?? 0)
+
+/** A tag whose name is of interest, any other tag, or text. In Office Open XML only `t` holds text of the document. */
+const TOKENS = Object.freeze({
+  office: /<(\/?)(?:w|a):(p|tab|br|tc|tr)\b[^>]*?(\/?)>|<(?:w|a):t(?:\s[^>]*)?>([^<]*)|<[^>]*>/g,
+  odf: /<(\/?)(?:text|table):(p|h|tab|s|line-break|table-cell|table-row)\b[^>]*?(\/?)>|([^<]+)|<[^>]*>/g,
+})
+
+/** One line for each paragraph, and for each row of a table, whose cells are set apart by tabs. */
+function paragraphs(xml: string, format: keyof typeof TOKENS): string {
+  const lines: string[] = []
+  let line = ''
+  let [cells, inParagraph] = [0, format === 'office']
+  const end = () => {
+    lines.push(line.trimEnd())
+    line = ''
+  }
+  for (const [, closing, name, empty, text] of xml.matchAll(TOKENS[format])) {
+    switch (name) {
+      case undefined:
+        if (text !== undefined && inParagraph)
+          line += decodeEntities(format === 'odf' ? text.replace(/\s+/g, ' ') : text)
+        break
+      case 'tab':
+        line += closing ? '' : '\t'
+        break
+      case 's':
+        line += closing ? '' : ' '
+        break
+      case 'br':
+      case 'line-break':
+        if (!closing) end()
+        break
+      case 'tc':
+      case 'table-cell':
+        if (!empty) cells += closing ? -1 : 1
+        if (closing || empty) line += '\t'
+        break
+      case 'tr':
+      case 'table-row':
+        if (closing) end()
+        break
+      default:
+        if (format === 'odf') inParagraph = !closing && !empty
+        // Several paragraphs of one cell stay on its line.
+        if ((closing || empty) && cells > 0) line += ' '
+        else if (closing || empty) end()
+    }
+  }
+  if (line !== '') end()
+  return lines
+    .map((one) => one.replace(/ +(?=\t|$)/g, '').trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+}
+
+/** Each sheet as lines of cells, set apart by tabs. @see ECMA-376, part 1, section 18 */
+function workbook(parts: ReadonlyMap<string, string>): DocumentText | null {
+  const book = parts.get('xl/workbook.xml')
+  if (book === undefined) return null
+  const links = new Map(
+    [...(parts.get('xl/_rels/workbook.xml.rels') ?? '').matchAll(/<Relationship\b[^>]*>/g)].map(([tag]) => [
+      attribute(tag, 'Id'),
+      attribute(tag, 'Target').replace(/^\/?(?:xl\/)?/, 'xl/'),
+    ]),
+  )
+  const shared = [...(parts.get('xl/sharedStrings.xml') ?? '').matchAll(/<si\b[^>]*>([\s\S]*?)<\/si>/g)].map(([, si]) =>
+    texts(si!),
+  )
+  const sheets = [...book.matchAll(/<sheet\b[^>]*>/g)].map(([tag]) => {
+    const xml = parts.get(links.get(attribute(tag, 'r:id')) ?? '') ?? ''
+    return `=== sheet ${attribute(tag, 'name')} ===\n${rows(xml, shared)}`
+  })
+  return { text: sheets.join('\n\n'), what: `workbook, ${sheets.length} ${sheets.length === 1 ? 'sheet' : 'sheets'}` }
+}
+
+function rows(xml: string, shared: readonly string[]): string {
+  return [...xml.matchAll(/<row\b[^>]*>([\s\S]*?)<\/row>/g)]
+    .map(([, row]) => {
+      const cells: string[] = []
+      for (const [, attributes, body = ''] of row!.matchAll(/<c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/c>)/g)) {
+        const column = columnOf(attribute(attributes!, 'r'))
+        const at = column ?? cells.length
+        if (at > 16_384) continue
+        while (cells.length < at) cells.push('')
+        cells[at] = cellText(attribute(attributes!, 't'), body, shared)
+      }
+      return cells.join('\t').trimEnd()
+    })
+    .join('\n')
+}
+
+function cellText(type: string, body: string, shared: readonly string[]): string {
+  const value = decodeEntities(/<v\b[^>]*>([\s\S]*?)<\/v>/.exec(body)?.[1] ?? '')
+  if (type === 's') return shared[Number(value)] ?? ''
+  if (type === 'inlineStr') return texts(body)
+  if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
+  return value
+}
+
+/** `AB12` is column 27, counted from 0; `null` for a cell that does not say. */
+function columnOf(reference: string): number | null {
+  const letters = /^[A-Z]{1,3}/.exec(reference)?.[0]
+  if (letters === undefined) return null
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
+}
+
+const texts = (xml: string): string =>
+  [...xml.matchAll(/<t\b[^>]*>([^<]*)<\/t>/g)]
+    .map(([, text]) => decodeEntities(text!))
+    .join('')
+    .replace(/[\r\n]+/g, ' ')
+
+const attribute = (tag: string, name: string): string =>
+  decodeEntities(new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return NAMED[name] ?? whole
+    const point = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal)
+    return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })
+}
