@@ -15,6 +15,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     .onRequest('authenticate', ({ params }) => server.authenticate(params))
     .onRequest('session/new', ({ params }) => server.newSession(params))
     .onRequest('session/load', ({ params }) => server.loadSession(params))
+    .onRequest('session/set_mode', ({ params }) => server.setMode(params))
     .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
     .onNotification('session/cancel', ({ params }) => server.cancel(params))
   const connection = app.connect(ndJsonStream(toWritable(io.stdout), toReadable(io.stdin)))

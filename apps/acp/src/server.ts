@@ -12,6 +12,8 @@ import {
   PROTOCOL_VERSION,
   type PromptRequest,
   type PromptResponse,
+  type SessionModeState,
+  type SetSessionModeRequest,
 } from '@agentclientprotocol/sdk'
 import type { Io } from '@hermes/runtime/host'
 import { failure, toRequestError } from './failure.js'
@@ -73,31 +75,41 @@ export class AcpServer {
     return {}
   }
 
-  async newSession(request: NewSessionRequest): Promise<{ sessionId: string }> {
+  async newSession(request: NewSessionRequest): Promise<{ sessionId: string; modes: SessionModeState }> {
     const session = await answering(() => this.#open(request))
-    return { sessionId: session.id }
+    return { sessionId: session.id, modes: session.modes() }
   }
 
-  async loadSession(request: LoadSessionRequest): Promise<Record<string, never>> {
+  async loadSession(request: LoadSessionRequest): Promise<{ modes: SessionModeState }> {
     const { sessionId } = request
-    await answering(async () => {
+    return answering(async () => {
       const earlier = this.#sessions.get(sessionId)
       if (earlier?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
       const session = await this.#open(request)
       await earlier?.close()
       const { runtime } = await this.#openHome()
-      await session.replay(await (await runtime.storage()).entries(sessionId))
+      const entries = await (await runtime.storage()).entries(sessionId)
+      await session.replay(entries)
+      return { modes: session.modes(entries) }
     })
+  }
+
+  /** Changes what the agent may do from now on; to leave the plan is to accept it. */
+  async setMode({ sessionId, modeId }: SetSessionModeRequest): Promise<Record<string, never>> {
+    await answering(() => this.#sessionOf(sessionId).setMode(modeId))
     return {}
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
-    const session = this.#sessions.get(sessionId)
-    if (!session) {
-      const line = `No session "${sessionId}" is open here. Start one with session/new, or open it with session/load.`
-      throw failure('notFound', line, { sessionId })
-    }
+    const session = this.#sessionOf(sessionId)
     return { stopReason: await answering(() => session.prompt(prompt, signal)) }
+  }
+
+  #sessionOf(sessionId: string): AcpSession {
+    const session = this.#sessions.get(sessionId)
+    if (session) return session
+    const line = `No session "${sessionId}" is open here. Start one with session/new, or open it with session/load.`
+    throw failure('notFound', line, { sessionId })
   }
 
   cancel({ sessionId }: CancelNotification): void {

@@ -1,11 +1,13 @@
-import type { AgentContext, ContentBlock, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
+import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { Agent, AgentEvent, Run, RunResult } from '@hermes/agent-core'
 import type { Entry, FinishReason, UserPart } from '@hermes/contracts/conversation'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
 import type { Home } from './home.js'
+import { MODES, modesOf } from './modes.js'
 import { askPermission } from './permission.js'
+import { toPlan } from './plan.js'
 import { toUserParts } from './prompt-content.js'
 import type { Place } from './tool-view.js'
 import { RunUpdates, textChunk } from './updates.js'
@@ -54,6 +56,30 @@ export class AcpSession {
 
   get isBusy(): boolean {
     return this.#turn !== null
+  }
+
+  /** The modes there are, and which one is on by the log. */
+  modes(entries: readonly Entry[] = this.#options.agent.entries()): SessionModeState {
+    return modesOf(entries)
+  }
+
+  /**
+   * Plans, or accepts the plan; at any time, also during a prompt.
+   * @throws RequestError for a mode there is not.
+   */
+  async setMode(modeId: string): Promise<void> {
+    const { agent } = this.#options
+    const mode = MODES.find(({ id }) => id === modeId)
+    if (!mode) throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
+    if (mode.id === 'plan') await agent.plan()
+    else if (await agent.endPlan('accept')) await this.#sendPlan()
+  }
+
+  /** The accepted plan is the task list now. */
+  async #sendPlan(): Promise<void> {
+    const accepted = this.#options.agent.entries().findLast((entry) => entry.type === 'note' && 'todos' in entry.data)
+    const plan = accepted?.type === 'note' ? toPlan('todo_write', accepted.data) : null
+    if (plan) await this.#send(plan)
   }
 
   /** Sends what was said and done so far. */

@@ -11,6 +11,8 @@ export class RunUpdates {
   readonly #place: Place
   /** Calls that wait for a person, by approval. */
   readonly #asked = new Map<string, string>()
+  /** The newest line of each source of a call. */
+  readonly #progress = new Map<string, Map<string, string>>()
   readonly #streamed = { text: '', reasoning: '' }
 
   constructor(ids: CallIds, place: Place) {
@@ -32,7 +34,7 @@ export class RunUpdates {
       case 'tool-start':
         return [this.#start(event)]
       case 'tool-progress':
-        return [{ ...this.#update(event.callId), content: [textContent(event.text)] }]
+        return [{ ...this.#update(event.callId), content: [textContent(this.#lines(event))] }]
       case 'tool-end':
         return this.#end(event)
       case 'approval-request':
@@ -81,6 +83,13 @@ export class RunUpdates {
     }
   }
 
+  /** An update takes the place of the one before, so that of several tasks it tells of all. */
+  #lines({ callId, source = '', text }: AgentEvent & { readonly type: 'tool-progress' }): string {
+    const lines = this.#progress.get(callId) ?? new Map<string, string>()
+    this.#progress.set(callId, lines.set(source, text))
+    return [...lines.values()].join('\n')
+  }
+
   #goesOn(event: AgentEvent & { readonly type: 'approval-resolve' }): readonly SessionUpdate[] {
     const callId = this.#asked.get(event.approvalId)
     if (callId === undefined || event.outcome !== 'allow') return []
@@ -88,6 +97,7 @@ export class RunUpdates {
   }
 
   #end(event: AgentEvent & { readonly type: 'tool-end' }): readonly SessionUpdate[] {
+    this.#progress.delete(event.callId)
     const plan = event.isError ? null : toPlan(event.toolName, event.data)
     const status = event.isError ? 'failed' : 'completed'
     return [{ ...this.#update(event.callId), status, ...finishedView(event) }, ...(plan ? [plan] : [])]

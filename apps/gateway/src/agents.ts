@@ -43,6 +43,11 @@ export class Agents {
     return [...known, ...(await storage.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 
+  /** The tasks that the agent of a session has handed on; `null` where it has none now. */
+  children(sessionId: string): ReadyAgent['children'] | null {
+    return this.#warm.get(sessionId)?.ready.children ?? null
+  }
+
   /** The agent of a session, a stored one or a new one with the client's system text. */
   async open(sessionId: string, instructions: string): Promise<ReadyAgent> {
     const ready = this.#warm.get(sessionId)?.ready ?? (await this.#create(sessionId, instructions))

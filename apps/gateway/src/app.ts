@@ -5,10 +5,12 @@ import { bodyLimit } from 'hono/body-limit'
 import { type Access, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
+import type { ChildrenRoutes } from './children-routes.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
-const ROUTES = 'POST /v1/chat/completions, GET /v1/models, GET /health'
+const ROUTES =
+  'POST /v1/chat/completions, GET /v1/models, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, GET /health'
 
 type Env = { readonly Bindings: HttpBindings }
 
@@ -16,6 +18,7 @@ type Env = { readonly Bindings: HttpBindings }
 export interface AppOptions {
   readonly access: Access
   readonly chat: Chat
+  readonly children: ChildrenRoutes
   readonly models: readonly string[]
   /** Unix time in seconds, shown with the models. */
   readonly startedAt: number
@@ -24,7 +27,7 @@ export interface AppOptions {
 }
 
 /** The routes of the API. */
-export function createApp({ access, chat, models, startedAt, version, logger }: AppOptions): Hono<Env> {
+export function createApp({ access, chat, children, models, startedAt, version, logger }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
   app.use(async (context, next) => {
     await next()
@@ -53,6 +56,12 @@ export function createApp({ access, chat, models, startedAt, version, logger }: 
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))
       context.env.outgoing.setTimeout(STALLED_READER_MS)
     return response
+  })
+  app.get('/v1/sessions/:id/children', (context) => context.json(children.list(context.req.param('id'))))
+  const limited = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
+  app.post('/v1/sessions/:id/children/:child/:action', limited, async (context) => {
+    const { id: sessionId, child, action } = context.req.param()
+    return context.json(await children.act({ sessionId, child, action, body: await context.req.text() }))
   })
   app.notFound(({ req }) =>
     toResponse(

@@ -1,4 +1,5 @@
 import type { AgentEvent, RunResult } from '@hermes/agent-core'
+import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
@@ -8,6 +9,9 @@ export interface ToolProgress {
   readonly label: string
   readonly toolCallId: string
   readonly status: 'running' | 'completed' | 'failed' | 'denied'
+  /** What the call is doing, while it runs; of several tasks `data.child` tells which. */
+  readonly detail?: string
+  readonly data?: JsonObject
   /** Why it was denied. */
   readonly reason?: string
 }
@@ -24,6 +28,8 @@ export interface Denial {
   readonly reason: string
 }
 
+/** Of other tools it would be their output, which comes at the end. */
+const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
 const DENIED = /^Not permitted \([^)]*\): /
 const STARTS_AGAIN = '\n\n[The reply broke off and starts again.]\n\n'
 
@@ -32,7 +38,7 @@ export class ReplyReader {
   readonly denials: Denial[] = []
   /** Whether the model was cut off at its output limit in its last words. */
   isCutOff = false
-  readonly #labels = new Map<string, Pick<ToolProgress, 'label' | 'emoji'>>()
+  readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
   #streamedId = ''
   #hasText = false
 
@@ -51,8 +57,10 @@ export class ReplyReader {
           ? [{ type: 'text', text: this.#again() }]
           : []
       case 'tool-start':
-        this.#labels.set(event.callId, { label: event.summary, emoji: event.icon })
+        this.#labels.set(event.callId, { tool: event.toolName, label: event.summary, emoji: event.icon })
         return [this.#progress(event, { status: 'running' })]
+      case 'tool-progress':
+        return SHOWS_STEPS.has(this.#labels.get(event.callId)?.tool ?? '') ? [this.#step(event)] : []
       case 'tool-end':
         return [this.#toolEnd(event)]
       case 'run-end':
@@ -60,7 +68,6 @@ export class ReplyReader {
       case 'run-start':
       case 'message-start':
       case 'reasoning-delta':
-      case 'tool-progress':
       case 'approval-request':
       case 'approval-resolve':
       case 'question-request':
@@ -96,9 +103,15 @@ export class ReplyReader {
     return this.#progress(event, { status: 'denied', reason: text })
   }
 
+  #step({ callId, text, data }: AgentEvent & { readonly type: 'tool-progress' }): Piece {
+    const { tool = '' } = this.#labels.get(callId) ?? {}
+    const more = data === undefined ? {} : { data }
+    return this.#progress({ callId, toolName: tool }, { status: 'running', detail: text, ...more })
+  }
+
   #progress(
     { callId, toolName }: { readonly callId: string; readonly toolName: string },
-    state: Pick<ToolProgress, 'status' | 'reason'>,
+    state: Omit<ToolProgress, 'tool' | 'emoji' | 'label' | 'toolCallId'>,
   ): Piece {
     const { label = toolName, emoji = '' } = this.#labels.get(callId) ?? {}
     return { type: 'tool', progress: { tool: toolName, emoji, label, toolCallId: callId, ...state } }

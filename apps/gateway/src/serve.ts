@@ -13,6 +13,7 @@ import { Agents } from './agents.js'
 import { createApp } from './app.js'
 import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
+import { ChildrenRoutes } from './children-routes.js'
 import { Conversations } from './conversations.js'
 import { Lanes } from './lanes.js'
 import { resolveSettings, type Settings } from './settings.js'
@@ -85,7 +86,7 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const conversations = new Conversations({ storage: () => runtime.storage(), agents, lanes })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
-  const app = createApp({ access, chat, models, startedAt, version, logger })
+  const app = createApp({ access, chat, children: new ChildrenRoutes(agents), models, startedAt, version, logger })
   const server = await listen(app.fetch, settings)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const unsubscribe = io.onInterrupt(() => {

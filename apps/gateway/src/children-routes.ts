@@ -1,0 +1,92 @@
+// The tasks an agent has handed on: listed, ended, held, let go and told something over HTTP.
+import type { ChildInfo, Children } from '@hermes/agent-core'
+import { isJsonObject } from '@hermes/contracts'
+import { ApiError } from './api-error.js'
+
+const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
+
+/** What {@link ChildrenRoutes} needs of the agents. */
+export interface ChildrenSource {
+  /** `null` for a session that has no agent now, and so nothing at work. */
+  children(sessionId: string): Children | null
+}
+
+/** Answers the requests about delegated tasks. */
+export class ChildrenRoutes {
+  readonly #agents: ChildrenSource
+
+  constructor(agents: ChildrenSource) {
+    this.#agents = agents
+  }
+
+  list(sessionId: string): { readonly object: 'list'; readonly data: readonly object[] } {
+    return { object: 'list', data: (this.#agents.children(sessionId)?.list() ?? []).map(toJson) }
+  }
+
+  /** @throws ApiError 404 for a task that is not at work, 400 for an action there is not or a text that is missing */
+  async act(wanted: { readonly sessionId: string; readonly child: string; readonly action: string; body: string }) {
+    const children = this.#agents.children(wanted.sessionId)
+    const done = children ? await perform(children, wanted) : false
+    if (done === false) {
+      const message = `Task ${wanted.child} of session ${wanted.sessionId} is not at work.`
+      throw new ApiError(message, { status: 404, code: 'child_not_found' })
+    }
+    return { object: 'child.action', id: wanted.child, action: wanted.action, ...done }
+  }
+}
+
+async function perform(
+  children: Children,
+  { child, action, body }: { readonly child: string; readonly action: string; readonly body: string },
+): Promise<object | false> {
+  switch (ACTIONS.find((known) => known === action)) {
+    case 'kill':
+      return children.kill(child) && {}
+    case 'pause':
+      return children.pause(child) && {}
+    case 'resume':
+      return children.unpause(child) && {}
+    case 'steer':
+      return tell(children, child, textOf(body))
+    default:
+      throw new ApiError(`There is no action "${action}". Actions: ${ACTIONS.join(', ')}.`, { code: 'unknown_action' })
+  }
+}
+
+/** Whether the task gets to read it before it ends is seen only then; who tells it does not wait for that. */
+async function tell(children: Children, id: string, text: string): Promise<object | false> {
+  const told = children.steer(id, text).catch(() => null)
+  const unknown = await Promise.race([told, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
+  return unknown !== null && {}
+}
+
+function textOf(body: string): string {
+  let given: unknown
+  try {
+    given = JSON.parse(body)
+  } catch {
+    given = null
+  }
+  const text = isJsonObject(given) ? given['text'] : null
+  if (typeof text === 'string' && text.trim() !== '') return text
+  throw new ApiError('Give the text as JSON: {"text": "…"}.', { code: 'invalid_text', param: 'text' })
+}
+
+function toJson({ id, goal, role, isBackground, state, activity, ...child }: ChildInfo): object {
+  const { sessionId, modelCalls, toolCalls, usage, startedAtMs, endedAtMs } = child
+  return {
+    id,
+    object: 'child',
+    goal,
+    role,
+    background: isBackground,
+    state,
+    activity,
+    session_id: sessionId,
+    model_calls: modelCalls,
+    tool_calls: toolCalls,
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, cost_usd: usage.costUsd },
+    started_at_ms: startedAtMs,
+    ended_at_ms: endedAtMs,
+  }
+}

@@ -1,0 +1,84 @@
+// Tasks that were handed on, over HTTP: shown in the stream, listed, held, told something and ended.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CapturedRequest, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Gateway, startGateway } from '../support/gateway.js'
+
+let server: ModelServer
+let temporary: Awaited<ReturnType<typeof temporaryHome>>
+let gateway: Gateway
+
+beforeAll(async () => {
+  server = await startModelServer()
+  temporary = await temporaryHome()
+  const cwd = join(temporary.path, 'work')
+  await mkdir(cwd, { recursive: true })
+  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], {
+    home: join(temporary.path, 'user', '.hermes'),
+    cwd,
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await server.close()
+  await temporary.remove()
+})
+
+const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
+  String(body.messages[0]?.content).startsWith('You were started by another agent')
+const lastOf = ({ body }: CapturedRequest) => body.messages.at(-1)!
+const bodyOf = async (response: Response) => ({ status: response.status, body: await response.json() })
+
+it('shows tasks in the stream, and lets them be held, told something and ended', async () => {
+  const [apples, pears] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  server.setHandler(async (request) => {
+    if (!isChild(request)) {
+      if (lastOf(request).role === 'tool') return { text: 'Both are over.' }
+      const tasks = [{ goal: 'Count apples.' }, { goal: 'Count pears.' }]
+      return { toolCalls: [{ name: 'delegate_task', args: { tasks } }] }
+    }
+    if (lastOf(request).role === 'tool') return { text: 'Counted.' }
+    await (JSON.stringify(request.body.messages).includes('apples') ? apples : pears).promise
+    return { toolCalls: [{ name: 'todo_read', args: {} }] }
+  })
+  const messages = [{ role: 'user', content: 'Count both.' }]
+  const response = await gateway.request('/chat/completions', {
+    body: JSON.stringify({ model: 'hermes-agent', stream: true, messages }),
+  })
+  const session = response.headers.get('x-hermes-session-id')!
+  const children = `/sessions/${session}/children`
+  const states = async () =>
+    (await (await gateway.request(children)).json()).data.map((one: { state: string }) => one.state)
+  await expect.poll(states).toEqual(['running', 'running'])
+  expect((await bodyOf(await gateway.request(children))).body.data[0]).toMatchObject({
+    id: '1',
+    object: 'child',
+    goal: 'Count apples.',
+    background: false,
+    ended_at_ms: null,
+  })
+  const act = async (path: string, body = '') => bodyOf(await gateway.request(`${children}/${path}`, { body }))
+  expect(await act('1/pause')).toEqual({ status: 200, body: { object: 'child.action', id: '1', action: 'pause' } })
+  expect(await states()).toEqual(['paused', 'running'])
+  expect(await act('1/steer', '{"text":"Only red ones."}')).toMatchObject({ status: 200 })
+  apples.resolve()
+  expect(await act('1/resume')).toMatchObject({ status: 200 })
+  expect(await act('2/kill')).toMatchObject({ status: 200 })
+  expect(await act('9/kill')).toMatchObject({ status: 404, body: { error: { code: 'child_not_found' } } })
+  expect(await act('2/dance')).toMatchObject({ status: 400, body: { error: { code: 'unknown_action' } } })
+  expect(await act('2/steer', 'x')).toMatchObject({ status: 400, body: { error: { code: 'invalid_text' } } })
+  const stream = await response.text()
+  expect(stream).toMatch(/"detail":"1: read the task list","data":\{"child":\{"id":"1","goal":"Count apples\."/)
+  expect(stream).toContain('Both are over.')
+  expect(await states()).toEqual(['completed', 'interrupted'])
+  pears.resolve()
+  expect(JSON.stringify(server.requests.filter(isChild).at(-1)!.body)).toContain('Only red ones.')
+})
+
+it('has no tasks where nothing was handed on', async () => {
+  expect(await bodyOf(await gateway.request('/sessions/nobody/children'))).toEqual({
+    status: 200,
+    body: { object: 'list', data: [] },
+  })
+})
