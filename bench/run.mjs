@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { bundle } from '../scripts/build.mjs'
 import { acpServer } from './acp.mjs'
 import { checkpoints } from './checkpoints.mjs'
+import { compression } from './compression.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
 import { gatewayLoad } from './gateway.mjs'
@@ -27,6 +28,7 @@ const SCENARIOS = {
   echo: keystrokeEcho,
   store: sessionStore,
   checkpoint: checkpoints,
+  compression,
   'execute-code': executeCode,
   isolation,
   size: installedSize,

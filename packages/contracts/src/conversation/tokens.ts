@@ -2,6 +2,7 @@ import type { ToolDefinition } from '../tool.js'
 import type { Message } from './message.js'
 
 const BYTES_PER_TOKEN = 4
+const WIDE = /[\u2e80-\uffff]/
 const WIDE_CHARACTER_TOKENS = 0.8
 const MESSAGE_OVERHEAD_TOKENS = 4
 const IMAGE_TOKENS = 1_000
@@ -23,6 +24,7 @@ export function estimateTokens(input: string | Message | readonly Message[] | re
 }
 
 function estimateText(text: string): number {
+  if (!WIDE.test(text)) return Math.ceil(text.length / BYTES_PER_TOKEN)
   let wide = 0
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) >= 0x2e80) wide++
   return Math.ceil((text.length - wide) / BYTES_PER_TOKEN + wide * WIDE_CHARACTER_TOKENS)
