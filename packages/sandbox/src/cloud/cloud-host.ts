@@ -21,6 +21,8 @@ export interface Cloud {
   readonly backend: string
   /** What errors call the sandbox. */
   readonly name: string
+  /** A sandbox that the service ends after a rest has lost its files, so it is ended here before that. Default `false`. */
+  readonly forgetsAtRest?: boolean
   /** Finds the sandbox, else makes it, and sees that it runs and goes on running for a while. */
   open(): Promise<CloudSandbox>
   /** Anything thrown by the SDK, as one line. */
@@ -57,6 +59,7 @@ export class CloudHost implements RemoteHost {
   #openedMs = 0
   #closed = false
   #opening: Promise<void> | null = null
+  #rest: NodeJS.Timeout | null = null
 
   constructor(options: CloudHostOptions) {
     this.#options = options
@@ -65,10 +68,11 @@ export class CloudHost implements RemoteHost {
   }
 
   async connect(): Promise<void> {
-    const { clock, idleSeconds } = this.#options
-    // It may have been stopped only after a while; one that is at work is told in time to go on.
-    if (this.#sandbox !== null && clock.now() - this.#openedMs < (idleSeconds * 1000) / 2) return
-    this.#opening ??= this.#open().finally(() => {
+    if (this.#isFresh()) return
+    // What is under way may be the end of the one before.
+    while (this.#opening) await this.#opening
+    if (this.#isFresh()) return
+    this.#opening = this.#open().finally(() => {
       this.#opening = null
     })
     await this.#opening
@@ -77,6 +81,7 @@ export class CloudHost implements RemoteHost {
   async converse(script: string, input: Uint8Array): Promise<Said> {
     const sandbox = this.#sandbox
     if (sandbox === null) throw this.failure(null, '')
+    this.#restLater()
     return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
   }
 
@@ -115,21 +120,25 @@ export class CloudHost implements RemoteHost {
 
   async close({ keepProcesses }: { readonly keepProcesses: boolean }): Promise<void> {
     this.#closed = true
+    if (this.#rest) clearTimeout(this.#rest)
     for (const job of this.#jobs) job.letGo()
     await this.#opening?.catch(() => undefined)
-    const { cloud, persistent, logger } = this.#options
+    const { cloud, persistent } = this.#options
     const isLast = this.#lease?.release() ?? false
     try {
       if (isLast && !keepProcesses)
         await this.#guard(this.#sandbox?.end(persistent ? 'keep' : 'remove'), REQUEST_LIMIT_MS)
     } catch (error) {
-      logger.warn('A sandbox was not ended; it ends by itself after a while.', {
-        name: this.name,
-        error: errorLine(error),
-      })
+      this.#notEnded(error)
     }
     this.#sandbox = null
     await cloud.close()
+  }
+
+  /** It may have been stopped only after a while; one that is at work is told in time to go on. */
+  #isFresh(): boolean {
+    const { clock, idleSeconds } = this.#options
+    return this.#sandbox !== null && clock.now() - this.#openedMs < (idleSeconds * 1000) / 2
   }
 
   async #open(): Promise<void> {
@@ -137,6 +146,32 @@ export class CloudHost implements RemoteHost {
     if (!this.#closed) this.#lease ??= takeLease(this.#options.leaseDir)
     this.#sandbox = await this.#guard(this.#options.cloud.open(), null)
     this.#openedMs = this.#options.clock.now()
+  }
+
+  #restLater(): void {
+    const { cloud, persistent, idleSeconds } = this.#options
+    if (!cloud.forgetsAtRest || !persistent) return
+    if (this.#rest) clearTimeout(this.#rest)
+    this.#rest = setTimeout(() => void this.#restNow(), idleSeconds * 1000).unref()
+  }
+
+  /** Puts the sandbox away unless somebody else here works in it; the next command opens it again. */
+  async #restNow(): Promise<void> {
+    const sandbox = this.#sandbox
+    if (sandbox === null || this.#closed || !this.#lease?.isAlone()) return
+    this.#sandbox = null
+    this.#opening ??= sandbox
+      .end('keep')
+      .catch((error: unknown) => this.#notEnded(error))
+      .finally(() => {
+        this.#opening = null
+      })
+    await this.#opening
+  }
+
+  #notEnded(error: unknown): void {
+    const facts = { name: this.name, error: errorLine(error) }
+    this.#options.logger.warn('A sandbox was not ended; it ends by itself after a while.', facts)
   }
 
   #place(log: string) {

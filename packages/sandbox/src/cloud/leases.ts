@@ -7,6 +7,8 @@ import { processStartTime } from '../process-tree.js'
 export interface Lease {
   /** Gives the share back; `true` when nobody on this machine has another one. */
   release(): boolean
+  /** Whether nobody on this machine has another one. */
+  isAlone(): boolean
 }
 
 /** Takes a share in what `directory` stands for. Shares of programs that died do not count. */
@@ -20,6 +22,7 @@ export function takeLease(directory: string): Lease {
       rmSync(path, { force: true })
       return readdirSync(directory).every((other) => !isHeld(directory, other))
     },
+    isAlone: () => readdirSync(directory).every((other) => other === name || !isHeld(directory, other)),
   }
 }
 
