@@ -146,6 +146,10 @@ export interface HermesConfig {
     /** `normal` survives a kill of every process, `full` also a power loss. Default `normal`. */
     readonly synchronous: 'normal' | 'full'
   }
+  readonly storage: {
+    /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE` of the sessions. Default: a file in the home. */
+    readonly url?: string
+  }
   readonly prompt_caching: {
     /** How long a provider with marks for its cache keeps a prefix; an hour costs more to write. Default `5m`. */
     readonly cache_ttl: '5m' | '1h'

@@ -93,6 +93,7 @@ describe('loadConfig', () => {
         command_allowlist: [],
         bedrock: { guardrail: { stream_processing_mode: 'async', trace: 'disabled' } },
         database: { journal_mode: 'wal', synchronous: 'normal' },
+        storage: {},
         prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: { context_references: false } },
         security: { redact_secrets: true },

@@ -239,6 +239,7 @@ export const SCHEMA: Section = section({
     journal_mode: { type: 'choice', words: { wal: 'wal', delete: 'delete' }, default: 'wal' },
     synchronous: { type: 'choice', words: { normal: 'normal', full: 'full' }, default: 'normal' },
   }),
+  storage: section({ url: text }),
   prompt_caching: section({ cache_ttl: { type: 'choice', words: { '5m': '5m', '1h': '1h' }, default: '5m' } }),
   gateway: section({
     api_server: section({

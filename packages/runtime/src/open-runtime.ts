@@ -16,14 +16,13 @@ import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
-import { type Backups, openBackups, openStorage, type Storage } from '@hermes/storage'
+import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { withLearningHints } from '@hermes/storage/tools'
 import { listModels, PROVIDERS } from '@hermes/transports'
 import { type Answerer, Answerers, isRecorded } from './answerers.js'
 import { childRequest, namesModel } from './child-request.js'
 import { openContextEngine } from './context-engine.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
-import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import type { Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
@@ -47,6 +46,7 @@ import { makeHome } from './make-home.js'
 import { MIXTURE, type MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
+import { type HomeStore, openStore, storeSecrets } from './open-store.js'
 import type { EnginePlace } from './own-context-engine.js'
 import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
@@ -135,8 +135,7 @@ class HomeRuntime implements Runtime {
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
   readonly memory: HomeMemory | null
-  #storage: Promise<Storage> | null = null
-  #dailyBackup: DailyBackup | null = null
+  #store: Promise<HomeStore> | null = null
   readonly #answerers: Answerers
   readonly #sideTasks: SideTasks
   readonly #turnScopes = new TurnScopes()
@@ -229,18 +228,15 @@ class HomeRuntime implements Runtime {
     this.policy = this.permissions.policy
   }
 
-  storage(): Promise<Storage> {
-    const path = homeLayout(this.#options.home).stateDb
-    this.#storage ??= openStorage({
-      path,
-      clock: this.#clock,
-      logger: this.#logger,
-      rescueDir: this.#options.tempDir,
-      journal: this.config.database.journal_mode,
-      sync: this.config.database.synchronous,
+  async storage(): Promise<Storage> {
+    const { home, tempDir: rescueDir } = this.#options
+    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger }
+    this.#store ??= openStore(options).catch((error: unknown) => {
+      // A server that is down now may be up when somebody asks again.
+      this.#store = null
+      throw error
     })
-    this.#dailyBackup ??= startDailyBackup(this.backups(), { path, logger: this.#logger })
-    return this.#storage
+    return (await this.#store).storage
   }
 
   backups(): Backups {
@@ -473,7 +469,7 @@ class HomeRuntime implements Runtime {
     const secrets = secretNames.map((name) => values[name] ?? '')
     const standIns = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
-      secrets: [...secrets, ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
+      secrets: [...secrets, ...storeSecrets(this.config), ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
@@ -535,13 +531,13 @@ class HomeRuntime implements Runtime {
   async close(): Promise<void> {
     await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
     await this.permissions.flush()
-    const storage = await this.#storage?.catch(() => null)
+    const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
     await this.#sideTasks.close()
     await this.#answerers.flush()
-    const results = await Promise.allSettled([...closers.map((close) => close()), storage?.close()])
-    await this.#dailyBackup?.finish()
+    const results = await Promise.allSettled([...closers.map((close) => close()), store?.storage.close()])
+    await store?.dailyBackup?.finish()
     for (const result of results) {
       if (result.status === 'rejected')
         this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })

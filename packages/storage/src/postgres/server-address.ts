@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { HermesError } from '@hermes/contracts'
 
 const DEFAULT_PORT = 5432
+const FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 
 /** Where a database is, and who asks. */
 export interface ServerAddress {
@@ -27,26 +28,43 @@ export interface ServerAddress {
  * @throws HermesError `store.bad_url`, without the url: it may hold a password.
  */
 export function readServerAddress(url: string): ServerAddress {
-  const parsed = URL.parse(url)
-  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
-    throw badUrl('is no address of a PostgreSQL database (postgres://USER:PASSWORD@HOST:PORT/DATABASE)')
-  }
-  const { searchParams } = parsed
-  const user = plain(parsed.username) || searchParams.get('user') || ''
-  if (user === '') throw badUrl('names no user (postgres://USER:PASSWORD@HOST:PORT/DATABASE)')
-  const host = searchParams.get('host') || plain(parsed.hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost'
-  const port = Number(searchParams.get('port') || parsed.port || DEFAULT_PORT)
-  const database = plain(parsed.pathname.slice(1)) || user
+  const { host, port, database, user, password, parameters, fault } = readUrl(url)
+  if (fault !== null) throw badUrl(fault)
   return {
-    host,
-    port,
-    database,
-    user,
-    password: plain(parsed.password) || searchParams.get('password') || null,
-    ssl: encryption(searchParams),
-    options: searchParams.get('options') ?? undefined,
-    shown: host.startsWith('/') ? `${database} in ${host}` : `postgres://${user}@${host}:${port}/${database}`,
+    ...{ host, port, database, user, password },
+    ssl: encryption(parameters),
+    options: parameters.get('options') ?? undefined,
+    shown: shownAs({ host, port, database, user }),
   }
+}
+
+/** A url of a store for people, and the password in it, which is for nobody. Never throws. */
+export function describeStoreUrl(url: string): { readonly shown: string; readonly password: string | null } {
+  const read = readUrl(url)
+  return { shown: read.fault === null ? shownAs(read) : 'the url of the store', password: read.password }
+}
+
+function readUrl(url: string) {
+  const given = URL.parse(url)
+  const { protocol, username, password, hostname, port, pathname, searchParams: parameters } = given ?? new URL('none:')
+  const user = plain(username) || parameters.get('user') || ''
+  return {
+    user,
+    password: plain(password) || parameters.get('password') || null,
+    host: parameters.get('host') || plain(hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost',
+    port: Number(parameters.get('port') || port || DEFAULT_PORT),
+    database: plain(pathname.slice(1)) || user,
+    parameters,
+    fault: !/^postgres(?:ql)?:$/.test(protocol)
+      ? `is no address of a PostgreSQL database (${FORM})`
+      : user === ''
+        ? `names no user (${FORM})`
+        : null,
+  }
+}
+
+function shownAs({ host, port, database, user }: Pick<ServerAddress, 'host' | 'port' | 'database' | 'user'>): string {
+  return host.startsWith('/') ? `${database} in ${host}` : `postgres://${user}@${host}:${port}/${database}`
 }
 
 function encryption(parameters: URLSearchParams): ConnectionOptions | false {

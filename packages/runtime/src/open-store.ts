@@ -1,0 +1,40 @@
+import { type HermesConfig, homeLayout } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import { describeStoreUrl, openBackups, openStorage, type Storage } from '@hermes/storage'
+import { type DailyBackup, startDailyBackup } from './daily-backup.js'
+
+/** The open store of a home. */
+export interface HomeStore {
+  readonly storage: Storage
+  /** `null` for a store on a server, which is backed up there. */
+  readonly dailyBackup: DailyBackup | null
+}
+
+/** What it is opened with. */
+export interface OpenStoreOptions {
+  readonly home: string
+  readonly config: Pick<HermesConfig, 'database' | 'storage'>
+  /** Where goes what the store takes no more. */
+  readonly rescueDir: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Opens what `storage.url` names, else the file in the home. Rejects as `openStorage` does. */
+export async function openStore({ home, config, ...options }: OpenStoreOptions): Promise<HomeStore> {
+  const { url } = config.storage
+  if (url !== undefined) return { storage: await openStorage({ url, ...options }), dailyBackup: null }
+  const { stateDb: path, backups: directory } = homeLayout(home)
+  const { journal_mode: journal, synchronous: sync } = config.database
+  const storage = await openStorage({ path, journal, sync, ...options })
+  const { clock, logger } = options
+  const dailyBackup = startDailyBackup(openBackups({ path, directory, clock, logger }), { path, logger })
+  return { storage, dailyBackup }
+}
+
+/** What nobody may see of the settings of the store: the url with its password, and the password. */
+export function storeSecrets({ storage }: Pick<HermesConfig, 'storage'>): readonly string[] {
+  if (storage.url === undefined) return []
+  const { password } = describeStoreUrl(storage.url)
+  return password === null ? [] : [storage.url, password]
+}
