@@ -94,6 +94,7 @@ it.each(['file', 'output', 'project', 'memory'] as const)(
   'nothing happens that came by way of: %s',
   async (way) => {
     choice = 'deny'
+    refused = 0
     const before = await snapshot()
     const done: string[] = []
     for (const attack of attacks) done.push(...(await obey(attack, way)).map((call) => `${attack.id} ${call}`))
