@@ -98,16 +98,32 @@ describe('a session that grows', () => {
     expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
   })
 
-  it('is condensed twice for one request at most, then the run ends with one clear line', async () => {
+  it('is condensed twice for one request at most, then cut without a model, and at last the run ends with one clear line', async () => {
     const context = engine(() => true)
-    const { agent } = setUp(
-      [{ calls: [['a', 'look', {}]] }, { calls: [['b', 'look', {}]] }, { calls: [['c', 'look', {}]] }, tooLong],
-      context,
-    )
+    const calls = ['a', 'b', 'c', 'd'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, tooLong, tooLong], context)
     const { status, error } = await agent.run('go').result
-    expect(agent.entries().filter(({ type }) => type === 'compaction')).toHaveLength(2)
+    // The first one finds nothing to take out yet.
+    expect(context.asked.map(({ cause }) => cause)).toEqual([
+      ...['threshold', 'threshold', 'threshold'],
+      ...['truncate', 'truncate', 'truncate'],
+    ])
     expect(status).toBe('failed')
     expect(error).toMatchObject({ code: 'agent.context_full', message: expect.stringContaining('larger window') })
+    const truncated = agent.entries().filter((entry) => entry.type === 'compaction' && entry.isTruncation)
+    expect(truncated).toHaveLength(3)
+  })
+
+  it('asks for summaries again once the user says something', async () => {
+    const context = engine(() => true)
+    const calls = ['a', 'b', 'c'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
+    await agent.run('go').result
+    await agent.run('more').result
+    expect(context.asked.map(({ cause }) => cause)).toEqual([
+      ...['threshold', 'threshold', 'threshold'],
+      ...['truncate', 'threshold'],
+    ])
   })
 
   it('warns when earlier messages went without a summary', async () => {

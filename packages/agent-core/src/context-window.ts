@@ -10,23 +10,23 @@ const TOO_LONG = new Set(['transport.context_overflow', 'transport.payload_too_l
 
 /**
  * Asks the model once, within its window: the session is compacted before when that is due, and again when the provider refuses it as
- * too long. Automatic compactions are at most two per message of the user.
+ * too long. Summaries are made at most twice per message of the user; from then on the oldest goes without one.
  * @throws HermesError `agent.context_full` when nothing more can be taken out.
  */
 export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
   let spent: Usage = noUsage
   if (await context.engine?.isDue(contextState(context)))
-    if (passesSinceRequest(context.session.entries) < PASSES_PER_REQUEST)
-      spent = (await compact(context, 'threshold')) ?? noUsage
-  for (;;) {
+    spent = (await compact(context, isSpent(context) ? 'truncate' : 'threshold')) ?? noUsage
+  for (let wasTruncated = false; ; ) {
     try {
       const turn = await modelTurn(context)
       return spent === noUsage ? turn : { ...turn, usage: addUsage(spent, turn.usage) }
     } catch (error) {
       if (!context.engine || !HermesError.isInstance(error) || !TOO_LONG.has(error.code)) throw error
-      const isSpent = passesSinceRequest(context.session.entries) >= PASSES_PER_REQUEST
-      const usage = isSpent ? null : await compact(context, 'overflow')
+      const cause = isSpent(context) ? 'truncate' : 'overflow'
+      const usage = wasTruncated ? null : await compact(context, cause)
       if (usage === null) throw contextFull(context, error)
+      wasTruncated = cause === 'truncate'
       spent = addUsage(spent, usage)
     }
   }
@@ -39,7 +39,7 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
   context.activity.set('waiting', 'condensing the conversation')
   context.emit({ type: 'compaction-start' })
   const outcome = await engine.compact(compactRequest(context, cause), { signal })
-  await storeCompaction(context, outcome)
+  await storeCompaction(context, outcome, cause === 'truncate')
   if (outcome.type === 'compacted') {
     context.emit({ type: 'compaction-end', summaryChars: outcome.entry.summary.length }, session.entries.at(-1)?.seq)
     if (!outcome.isSummarized)
@@ -65,8 +65,10 @@ export function compactRequest(parts: AgentParts, cause: CompactRequest['cause']
 export async function storeCompaction(
   { session }: Pick<AgentParts, 'session'>,
   outcome: CompactOutcome,
+  isTruncation = false,
 ): Promise<void> {
-  if (outcome.type === 'compacted') await session.append(outcome.entry)
+  if (outcome.type !== 'compacted') return
+  await session.append(isTruncation ? { ...outcome.entry, isTruncation } : outcome.entry)
 }
 
 function contextState({ session, model }: AgentParts) {
@@ -88,12 +90,16 @@ export function contextTokens(entries: readonly Entry[]): number {
   return estimateTokens(project(entries)) + (prompt?.type === 'prompt' ? estimateTokens(prompt.tools) : 0)
 }
 
-/** Compactions since the user last said something. */
+function isSpent({ session }: RunContext): boolean {
+  return passesSinceRequest(session.entries) >= PASSES_PER_REQUEST
+}
+
+/** Summaries that were asked for since the user last said something. */
 function passesSinceRequest(entries: readonly Entry[]): number {
   let passes = 0
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index]!
-    if (entry.type === 'compaction') passes++
+    if (entry.type === 'compaction') passes += entry.isTruncation ? 0 : 1
     else if (
       entry.type === 'message' &&
       entry.message.role === 'user' &&

@@ -271,6 +271,13 @@ describe('a compaction', () => {
     expect(estimateTokens(project(entries))).toBeLessThan(estimateTokens(project(LONG_LOOP)) * 0.75)
   })
 
+  it('asks no model once there were summaries enough for one request', async () => {
+    const model = summariser(SUMMARY)
+    const outcome = await engineWith(model).compact(request(LONG_LOOP, { cause: 'truncate' }), { signal })
+    expect(outcome).toMatchObject({ type: 'compacted', isSummarized: false })
+    expect(model.asked).toEqual([])
+  })
+
   it('ends with the abort', async () => {
     const controller = new AbortController()
     const hanging: ModelClient = {

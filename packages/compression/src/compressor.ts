@@ -88,7 +88,7 @@ class Compressor implements ContextEngine {
     const { entries, tokens, cause, carry } = request
     const window = await this.#options.windowOf(request)
     const usual = budgetsOf(
-      cause === 'overflow' ? Math.min(window, tokens * REFUSED_SHARE) : window,
+      cause === 'overflow' || cause === 'truncate' ? Math.min(window, tokens * REFUSED_SHARE) : window,
       this.#options.settings,
     )
     // A person who asks for it wants more gone than what is too much.
@@ -111,6 +111,8 @@ class Compressor implements ContextEngine {
   async #summarize(request: CompactRequest, cut: Cut, signal: AbortSignal): Promise<Summary> {
     const { region, budgets } = cut
     if (region.dropped.length === 0) return { type: 'written', text: earlierBody(cut) ?? '', usage: noUsage }
+    if (request.cause === 'truncate')
+      return { type: 'failed', problem: 'it was summed up often enough for one request' }
     const transcript = renderTranscript(region.dropped, Math.floor(budgets.window * TRANSCRIPT_SHARE_OF_WINDOW))
     const task = {
       transcript,

@@ -16,8 +16,11 @@ export interface ContextState {
 
 /** What a compaction has to keep and why it is made. */
 export interface CompactRequest extends ContextState {
-  /** `threshold`: it is time; `overflow`: the provider refused the conversation as too long; `asked`: a person wants it. */
-  readonly cause: 'threshold' | 'overflow' | 'asked'
+  /**
+   * `threshold`: it is time; `overflow`: the provider refused the conversation as too long; `asked`: a person wants it; `truncate`: summaries
+   * were made for this request before and it is too long again, so this is done without a model.
+   */
+  readonly cause: 'threshold' | 'overflow' | 'asked' | 'truncate'
   /** Texts that have to reach the model word for word, for example the open tasks. */
   readonly carry: readonly string[]
   /** What the summary should tell most about. */

@@ -28,6 +28,8 @@ export interface CompactionEntry {
   readonly repeatedSeqs?: readonly number[]
   /** Results of tools after `upToSeq` that models see shortened. */
   readonly shortened?: readonly { readonly seq: number; readonly text: string }[]
+  /** Made without a model, after the summaries that one request may take. */
+  readonly isTruncation?: true
   /** Estimated size of the conversation in tokens. */
   readonly tokensBefore?: number
   readonly tokensAfter?: number
