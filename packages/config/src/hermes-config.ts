@@ -129,6 +129,13 @@ export interface HermesConfig {
   }
   /** Default 100,000. */
   readonly file_read_max_chars: number
+  /** After a write, new errors of the linter that the project is set up for are told. */
+  readonly lint: {
+    /** Default `true`. */
+    readonly enabled: boolean
+    /** Seconds; a linter that takes longer is not asked again in the session. Default 3. */
+    readonly timeout: number
+  }
   readonly approvals: {
     /** Default `ask`; the file may say `manual` for it. */
     readonly mode: 'ask' | 'smart' | 'off'

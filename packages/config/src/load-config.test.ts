@@ -80,6 +80,7 @@ describe('loadConfig', () => {
         memory: { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 2200, user_char_limit: 1375 },
         tool_output: { max_bytes: 50_000, max_lines: 2000, max_line_length: 2000 },
         file_read_max_chars: 100_000,
+        lint: { enabled: true, timeout: 3 },
         approvals: { mode: 'ask', timeout: 300, deny: [] },
         checkpoints: {
           enabled: true,

@@ -201,6 +201,7 @@ export const SCHEMA: Section = section({
     max_line_length: count(1, 2000),
   }),
   file_read_max_chars: count(1, 100_000),
+  lint: section({ enabled: { type: 'boolean', default: true }, timeout: seconds(3) }),
   approvals: section({
     // YAML 1.1 writes the word off as the boolean false.
     mode: {

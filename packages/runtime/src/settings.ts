@@ -14,6 +14,8 @@ export function toolSettings(config: HermesConfig): ToolSettings {
     maxLineLength: config.tool_output.max_line_length,
     outputMaxBytes: config.tool_output.max_bytes,
     terminalTimeoutMs: config.terminal.timeout * 1000,
+    lint: config.lint.enabled,
+    lintTimeoutMs: config.lint.timeout * 1000,
   }
 }
 

@@ -14,6 +14,10 @@ export interface ToolSettings {
   readonly terminalTimeoutMs: number
   /** Longest foreground command. Default 600,000. */
   readonly terminalMaxTimeoutMs: number
+  /** Whether a file that was written is shown to the linter that its project is set up for. Default: yes. */
+  readonly lint: boolean
+  /** A linter that takes longer is not asked again in the session. Default 3,000. */
+  readonly lintTimeoutMs: number
   /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */
   readonly seesImages: (sessionId: string) => boolean | Promise<boolean>
   /** What redaction puts in place of a secret; never written into a file that does not hold it. Default `[REDACTED]`. */
@@ -30,6 +34,8 @@ export const defaultToolSettings: ToolSettings = Object.freeze({
   outputMaxBytes: 50_000,
   terminalTimeoutMs: 180_000,
   terminalMaxTimeoutMs: 600_000,
+  lint: true,
+  lintTimeoutMs: 3_000,
   seesImages: () => false,
   redactionMarker: '[REDACTED]',
   clock: systemClock,

@@ -7,6 +7,7 @@ import { fileLedger } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences } from './files/refusals.js'
 import { newSyntaxError } from './files/syntax.js'
 import { decodeText, encodeText, newFileFormat } from './files/text-format.js'
+import { watchLint } from './lint/watch-lint.js'
 import { withLineEnds } from './matching/line-ends.js'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
@@ -52,12 +53,14 @@ async function writeFile(args: Args, context: ToolContext, settings: ToolSetting
   const format = old?.format ?? newFileFormat
   const text = withLineEnds(args.content, format.crlf)
   const bytes = encodeText(text, format)
+  const lintAfter = await watchLint(context, settings, { real, version: stat?.version ?? null })
   const written = await environment.write(permit, real, bytes)
   const ledger = fileLedger(context.state)
   const stale = stat !== null && ledger.changedSince(real, stat.version)
   ledger.saw(real, written.version)
   ledger.editWorked(real)
-  return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, stale })
+  const lint = await lintAfter(written.version)
+  return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, stale, lint })
 }
 
 /** The old text, for its format and its markers; `null` when it was not text. */
@@ -77,22 +80,24 @@ function refuse(path: string, content: string, before: string, marker: string): 
   return null
 }
 
-function report(done: {
+async function report(done: {
   readonly path: string
   readonly text: string
   readonly bytes: Uint8Array
   readonly created: boolean
   readonly before: string | null
   readonly stale: boolean
-}): ToolResult {
+  readonly lint: readonly string[]
+}): Promise<ToolResult> {
   const lines = done.text === '' ? 0 : done.text.replace(/\n$/, '').split('\n').length
-  const syntaxError = newSyntaxError(done.path, done.text, done.before)
+  const syntaxError = await newSyntaxError(done.path, done.text, done.before)
   const warning = done.stale ? 'The file had changed since you last read it; those changes are overwritten.' : null
   const size = `${plural(lines, 'line')}, ${plural(done.bytes.length, 'byte')}`
   const text = [
     `${done.created ? 'Created' : 'Overwrote'} ${done.path}: ${size}.`,
     ...(warning ? [warning] : []),
     ...(syntaxError ? [`${posix.basename(done.path)} has a syntax error now: ${syntaxError}`] : []),
+    ...done.lint,
   ].join('\n')
   const data = {
     path: done.path,
@@ -101,6 +106,7 @@ function report(done: {
     created: done.created,
     ...(warning ? { warning } : {}),
     ...(syntaxError ? { syntax_error: syntaxError } : {}),
+    ...(done.lint.length > 0 ? { lint: done.lint } : {}),
   }
   return { data, text }
 }

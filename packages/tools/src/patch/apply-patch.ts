@@ -4,6 +4,7 @@ import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { permitWrite } from '../files/file-access.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
+import { watchLint } from '../lint/watch-lint.js'
 import { failure } from '../result-text.js'
 import type { ToolSettings } from '../settings.js'
 import { changeAction } from './operation-actions.js'
@@ -30,12 +31,18 @@ export async function applyPatch(text: string, context: ToolContext, settings: T
   for (const step of plan.steps) permitted.push(await permitStep(step, context))
   const done: PatchStep[] = []
   const versions = new Map<string, string>()
+  const lints = new Map<PatchStep, () => Promise<readonly string[]>>()
+  for (const { step, real } of permitted) {
+    if (step.type !== 'write') continue
+    const lintAfter = await watchLint(context, settings, { real, version: step.version })
+    lints.set(step, () => lintAfter(versions.get(real) ?? ''))
+  }
   for (const one of permitted) {
     const problem = await attempt(one, versions, context)
     if (problem !== null) return halfDone(one.step, problem, done)
     done.push(one.step)
   }
-  return report(done, plan.notes)
+  return report(done, plan.notes, lints)
 }
 
 const refused = (problems: readonly string[]) =>
@@ -124,16 +131,21 @@ function nameOf(step: PatchStep): string {
   }
 }
 
-async function report(steps: readonly PatchStep[], notes: readonly string[]): Promise<ToolResult> {
-  const files = await Promise.all(steps.map(describe))
+async function report(
+  steps: readonly PatchStep[],
+  notes: readonly string[],
+  lints: ReadonlyMap<PatchStep, () => Promise<readonly string[]>>,
+): Promise<ToolResult> {
+  const files = []
+  for (const step of steps) files.push(await describe(step, (await lints.get(step)?.()) ?? []))
   const text = [...files.map((file) => [file.diff, ...file.notes].join('\n')), ...notes].join('\n')
   return { text, data: { success: true, files, notes } }
 }
 
-async function describe(step: PatchStep) {
+async function describe(step: PatchStep, lint: readonly string[]) {
   if (step.type !== 'write')
     return { path: step.type === 'remove' ? step.path : step.to, diff: `${nameOf(step)}: done`, notes: [] }
-  const syntaxError = newSyntaxError(step.path, step.text, step.before)
-  const notes = [...step.notes, ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : [])]
+  const syntaxError = await newSyntaxError(step.path, step.text, step.before)
+  const notes = [...step.notes, ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []), ...lint]
   return { path: step.path, diff: await unifiedDiff(step.path, step.before ?? '', step.text), notes }
 }

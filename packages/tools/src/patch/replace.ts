@@ -3,6 +3,7 @@ import { permitWrite } from '../files/file-access.js'
 import { fileLedger } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
+import { watchLint } from '../lint/watch-lint.js'
 import { applyEdit, type EditOutcome } from '../matching/apply-edit.js'
 import { explainOutcome } from '../matching/explain.js'
 import { failure, plural } from '../result-text.js'
@@ -60,18 +61,25 @@ async function save(
   const stale = fileLedger(context.state).changedSince(file.real, file.stat.version)
   const { permit, real } = await permitWrite(context, file.path)
   const bytes = encodeText(outcome.text, file.format)
+  const lintAfter = await watchLint(context, settings, { real, version: file.stat.version })
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
-  return typeof written === 'string' ? failure(written) : report(file, outcome, stale)
+  if (typeof written === 'string') return failure(written)
+  return report(file, outcome, { stale, lint: await lintAfter(written.version) })
 }
 
-async function report(file: TextFile, outcome: Edited, stale: boolean): Promise<ToolResult> {
+async function report(
+  file: TextFile,
+  outcome: Edited,
+  { stale, lint }: { readonly stale: boolean; readonly lint: readonly string[] },
+): Promise<ToolResult> {
   const diff = await unifiedDiff(file.path, file.text, outcome.text)
-  const syntaxError = newSyntaxError(file.path, outcome.text, file.text)
+  const syntaxError = await newSyntaxError(file.path, outcome.text, file.text)
   const notes = [
     ...(outcome.strategy === 'exact' ? [] : [`Matched loosely (${outcome.strategy}): check the diff.`]),
     ...(outcome.replacements > 1 ? [`${plural(outcome.replacements, 'replacement')}.`] : []),
     ...(stale ? ['The file had changed since you last read it.'] : []),
     ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []),
+    ...lint,
   ]
   const { path } = file
   return {
