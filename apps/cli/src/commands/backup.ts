@@ -1,5 +1,5 @@
-import { homeLayout } from '@hermes/config'
-import { type BackupReport, type Backups, openBackups } from '@hermes/storage'
+import { homeLayout, loadConfig } from '@hermes/config'
+import { type BackupReport, type Backups, describeStoreUrl, openBackups } from '@hermes/storage'
 import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -7,14 +7,14 @@ import { homeOf, loggerOf } from '../open-cli.js'
 
 /** `hermes backup create`: a checked copy of the sessions. */
 export async function createBackup(io: Io): Promise<number> {
-  const backup = await backupsOf(io).create()
+  const backup = await (await backupsOf(io)).create()
   io.stdout.write(`${backup.path}  ${megabytes(backup.bytes)}\n`)
   return EXIT.ok
 }
 
 /** `hermes backup list`: newest first. */
 export async function listBackups(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
-  const all = await backupsOf(io).list()
+  const all = await (await backupsOf(io)).list()
   for (const backup of all) {
     if (json) io.stdout.write(`${JSON.stringify(backup)}\n`)
     else io.stdout.write(`${backup.name}  ${minute(backup.atMs)}  ${megabytes(backup.bytes)}\n`)
@@ -25,7 +25,7 @@ export async function listBackups(io: Io, { json }: { readonly json?: boolean })
 
 /** `hermes backup verify [NAME]`: reads all of it; the newest when none is named. Exit code 1 when it is damaged. */
 export async function verifyBackup(io: Io, name: string | undefined): Promise<number> {
-  const backups = backupsOf(io)
+  const backups = await backupsOf(io)
   const report = await backups.verify(name ?? (await newest(backups)))
   if (report.problems.length === 0) {
     io.stdout.write(`${report.backup.name} is sound: ${contents(report)}\n`)
@@ -41,7 +41,7 @@ export async function restoreBackup(
   name: string | undefined,
   { yes }: { readonly yes?: boolean },
 ): Promise<number> {
-  const backups = backupsOf(io)
+  const backups = await backupsOf(io)
   const report = await backups.verify(name ?? (await newest(backups)))
   const what = `${report.backup.name} of ${minute(report.backup.atMs)} (${contents(report)})`
   if (!yes && !(await confirm(io, `Go back to ${what}? The sessions of now are kept beside it.`, 'yes, go back'))) {
@@ -56,14 +56,22 @@ export async function restoreBackup(
 
 /** `hermes backup recover`: saves what can be read of damaged sessions. */
 export async function recoverSessions(io: Io): Promise<number> {
-  const { path, sessions, messages, lost } = await backupsOf(io).recover()
+  const { path, sessions, messages, lost } = await (await backupsOf(io)).recover()
   io.stdout.write(`${path}  ${sessions} sessions, ${messages} messages${lost > 0 ? `, up to ${lost} rows lost` : ''}\n`)
   io.stderr.write(`To go on with it: hermes backup restore ${path}\n`)
   return EXIT.ok
 }
 
-function backupsOf(io: Io): Backups {
+/** @throws UsageError for sessions on a server, which has its own ways. */
+async function backupsOf(io: Io): Promise<Backups> {
   const home = homeOf(io)
+  const { url } = (await loadConfig({ home, env: io.env })).config.storage
+  if (url !== undefined) {
+    const { shown } = describeStoreUrl(url)
+    throw new UsageError(
+      `The sessions are in ${shown}, not in a file; copy them with pg_dump --format=custom and go back with pg_restore --clean.`,
+    )
+  }
   const { stateDb, backups } = homeLayout(home)
   return openBackups({ path: stateDb, directory: backups, logger: loggerOf(home) })
 }

@@ -7,6 +7,8 @@ import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 
 const SECRET_KEY = /(?:^|[._])(?:api_?key|token|secret|password)$/i
+/** The password in an address such as `postgres://me:PASSWORD@host/database`, as parameter too. */
+const PASSWORD_IN_URL = /(?<=^[a-z]+:\/\/[^/:@]*:)\S+(?=@)|(?<=^[a-z]+:\/\/.*[?&]password=)[^&]+/gi
 
 /** `hermes config get [key]`. */
 export async function configGet(io: Io, key: string | undefined): Promise<number> {
@@ -23,13 +25,14 @@ export async function configGet(io: Io, key: string | undefined): Promise<number
 function hideSecrets(key: string, value: unknown): unknown {
   if (/(?:^|\.)extra_headers$/.test(key) && isJsonObject(value))
     return Object.fromEntries(Object.keys(value).map((name) => [name, '[hidden]']))
-  return SECRET_KEY.test(key) && typeof value === 'string' && value !== '' ? '[hidden]' : value
+  if (typeof value !== 'string' || value === '') return value
+  return SECRET_KEY.test(key) ? '[hidden]' : value.replace(PASSWORD_IN_URL, '[hidden]')
 }
 
 /** `hermes config set KEY VALUE`. */
 export async function configSet(io: Io, key: string, value: string): Promise<number> {
   await setConfigValue({ home: homeOf(io), key, value })
-  io.stdout.write(`${key} = ${SECRET_KEY.test(key) ? '[hidden]' : value}\n`)
+  io.stdout.write(`${key} = ${hideSecrets(key, value)}\n`)
   return EXIT.ok
 }
 

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { homeLayout } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
+import { describeStoreUrl } from '@hermes/storage'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 import { type Finding, fail, ok, warn } from './finding.js'
@@ -10,6 +11,8 @@ const WEEK_MS = 604_800_000
 
 /** Whether the session database is sound; reads all of it. */
 export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
+  const { url } = runtime.config.storage
+  if (url !== undefined) return serverFinding(runtime, describeStoreUrl(url).shown)
   const file = homeLayout(homeOf(io)).stateDb
   if ((await stat(file).catch(() => null)) === null) return ok('No sessions yet')
   try {
@@ -18,6 +21,16 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
     return fail(
       `Sessions: ${problems[0]}. Copy ${file} away before you go on; a backup may be in ${homeLayout(homeOf(io)).backups}`,
     )
+  } catch (error) {
+    return fail(`Sessions: ${errorLine(error)}`)
+  }
+}
+
+async function serverFinding(runtime: Runtime, shown: string): Promise<Finding> {
+  try {
+    const [problem] = await (await runtime.storage()).integrityCheck()
+    if (problem === undefined) return ok(`Sessions in ${shown} are sound; its backups are yours to make (pg_dump)`)
+    return fail(`Sessions in ${shown}: ${problem}`)
   } catch (error) {
     return fail(`Sessions: ${errorLine(error)}`)
   }
