@@ -46,6 +46,7 @@ interface CloudHostOptions {
 /** What a request may take beside the time for its bytes. */
 const REQUEST_LIMIT_MS = 60_000
 const BYTES_PER_MS = 50
+const GONE = 'environment.sandbox_gone'
 
 /** A sandbox of a cloud: found or made on first use, looked for again after a rest, and ended with its last user here. */
 export class CloudHost implements RemoteHost {
@@ -79,10 +80,14 @@ export class CloudHost implements RemoteHost {
   }
 
   async converse(script: string, input: Uint8Array): Promise<Said> {
-    const sandbox = this.#sandbox
-    if (sandbox === null) throw this.failure(null, '')
-    this.#restLater()
-    return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
+    try {
+      return await this.#converse(script, input)
+    } catch (error) {
+      // It was stopped since the last request, or removed: what asked finds it running again, or another one.
+      if ((error as HermesError).code !== GONE) throw error
+      await this.connect()
+      return this.#converse(script, input)
+    }
   }
 
   stream(script: string, input: string, listener: StreamListener): FarStream {
@@ -148,6 +153,13 @@ export class CloudHost implements RemoteHost {
     this.#openedMs = this.#options.clock.now()
   }
 
+  #converse(script: string, input: Uint8Array): Promise<Said> {
+    const sandbox = this.#sandbox
+    if (sandbox === null) throw this.failure(null, '')
+    this.#restLater()
+    return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
+  }
+
   #restLater(): void {
     const { cloud, persistent, idleSeconds } = this.#options
     if (!cloud.forgetsAtRest || !persistent) return
@@ -190,7 +202,7 @@ export class CloudHost implements RemoteHost {
     } catch (error) {
       const failure = HermesError.isInstance(error) ? error : this.#options.cloud.failure(error)
       // The next command looks for it anew.
-      if (failure.code === 'environment.sandbox_gone') this.#sandbox = null
+      if (failure.code === GONE) this.#sandbox = null
       throw failure
     } finally {
       settled.abort()

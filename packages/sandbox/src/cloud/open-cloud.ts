@@ -47,7 +47,7 @@ export function sandboxName({ task = 'default', profile = 'default' }: CloudOpti
 /** Opens an environment in a sandbox of `cloud`. @throws HermesError as {@link openRemoteEnvironment}, or what the cloud makes of a failure. */
 export async function openCloudEnvironment(cloud: Cloud, options: CloudOptions): Promise<Environment> {
   const { clock = systemClock, logger = silentLogger, persistent = true, outputDir } = options
-  const leaseDir = join(outputDir, 'users')
+  const leaseDir = join(outputDir, 'users', sandboxName(options))
   const host = new CloudHost({ cloud, idleSeconds: idleSecondsOf(options), persistent, leaseDir, clock, logger })
   return openRemoteEnvironment(host, { ...options, login: false })
 }

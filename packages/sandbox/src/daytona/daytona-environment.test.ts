@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
+import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { testEnvironment } from '../testing/index.js'
 import type { DaytonaOptions } from './daytona-options.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
@@ -34,4 +35,13 @@ describe('in a sandbox of Daytona', () => {
   }
 
   testEnvironment({ name: 'daytona', create: () => create() })
+
+  cloudTests<DaytonaOptions>({
+    server: () => server,
+    options,
+    open: openDaytonaEnvironment,
+    wrong: { options: { apiKey: 'wrong-key-of-test' }, secret: 'wrong-key-of-test' },
+    making: /^POST \/api\/sandbox$/,
+    bringing: /bulk-download$/,
+  })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
 import { afterAll, beforeAll, describe, onTestFinished, vi } from 'vitest'
+import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { testEnvironment } from '../testing/index.js'
 import type { ModalOptions } from './modal-options.js'
 import { openModalEnvironment } from './open-modal.js'
@@ -39,4 +40,12 @@ describe('in a sandbox of Modal', () => {
   }
 
   testEnvironment({ name: 'modal', create: () => create() })
+
+  cloudTests<ModalOptions>({
+    server: () => server,
+    options,
+    open: openModalEnvironment,
+    wrong: { options: { tokenSecret: 'wrong-secret-of-test' }, secret: 'wrong-secret-of-test' },
+    making: /SandboxCreateV2$/,
+  })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
+import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { testEnvironment } from '../testing/index.js'
 import { openVercelEnvironment } from './open-vercel.js'
 import type { VercelOptions } from './vercel-options.js'
@@ -34,4 +35,13 @@ describe('in a sandbox of Vercel', () => {
   }
 
   testEnvironment({ name: 'vercel', create: () => create() })
+
+  cloudTests<VercelOptions>({
+    server: () => server,
+    options,
+    open: openVercelEnvironment,
+    wrong: { options: { token: 'wrong-token-of-test' }, secret: 'wrong-token-of-test' },
+    making: /^POST .*\/v[23]\/sandboxes$/,
+    bringing: /fs\/read$/,
+  })
 })

@@ -220,7 +220,10 @@ export async function startModalServer(): Promise<ModalServer> {
     ...{ url: `http://127.0.0.1:${front.port}`, tokenId: TOKEN_ID, tokenSecret: TOKEN_SECRET, requests },
     fail: (what, { status, message, times = 1 }) => void faults.push({ what, status, message, left: times }),
     cut: ({ stay = false } = {}) => front.cut(stay),
-    mend: () => front.mend(),
+    mend() {
+      faults.length = 0
+      front.mend()
+    },
     // A sandbox of this cloud that ends is gone with its files.
     stopMachines: stopAll,
     removeMachines: stopAll,

@@ -12,8 +12,9 @@ export interface CloudServer {
   readonly requests: readonly string[]
   /** Answers the next `times` requests whose `METHOD /path` matches with this status and message instead. */
   fail(what: RegExp, answer: { readonly status: number; readonly message: string; readonly times?: number }): void
-  /** Cuts every connection; with `stay` also all that come, until {@link CloudServer.mend}. */
+  /** Cuts every connection; with `stay` also all that come. */
   cut(how?: { readonly stay?: boolean }): void
+  /** Ends what `fail` and `cut` began. */
   mend(): void
   /** Stops all machines, as an idle limit does. */
   stopMachines(): void
@@ -121,6 +122,7 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
     },
     mend() {
       isCut = false
+      faults.length = 0
     },
     stopMachines() {
       for (const { machine } of sandboxes.values()) machine.stop()
