@@ -7,6 +7,7 @@ import { describeResult, resultData } from './describe-result.js'
 
 const KIND = 'delegation.result'
 const SHOWN_GOAL_CHARS = 80
+const HOLD_EVERY_MS = 30_000
 
 /** A task under way that nobody waits for. */
 export interface Handle {
@@ -16,7 +17,7 @@ export interface Handle {
 }
 
 /** Options of {@link delegateInBackground}. */
-export interface BackgroundOptions extends Omit<DelegateOptions, 'signal' | 'progress' | 'isBackground' | 'onBeat'> {
+export interface BackgroundOptions extends Omit<DelegateOptions, 'signal' | 'progress' | 'isBackground'> {
   readonly mail: ToolMail
 }
 
@@ -41,17 +42,20 @@ export async function delegateInBackground(
 }
 
 async function work(handle: string, node: ChildNode, options: DelegateOptions & BackgroundOptions): Promise<void> {
-  const { mail } = options
-  let isOver = false
-  const hold = () => {
-    // Where the store cannot be written now, what it holds already still stands.
-    if (!isOver) mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
+  const { mail, clock } = options
+  const over = new AbortController()
+  const keepHolding = async () => {
+    for (;;) {
+      await clock.sleep(HOLD_EVERY_MS, over.signal)
+      // Where the store cannot be written now, what it holds already still stands.
+      await mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
+    }
   }
+  keepHolding().catch(() => undefined)
   await runTask(node, {
     ...options,
-    onBeat: hold,
     onResult: async (result) => {
-      isOver = true
+      over.abort()
       await mail.send(handle, word(handle, node, result)).catch(() => undefined)
     },
   })

@@ -23,8 +23,6 @@ export interface DelegateOptions {
   readonly outputSchema?: JsonSchema
   /** Nobody waits for the children. Default `false`. */
   readonly isBackground?: boolean
-  /** Called at least every 30 s while a child runs. */
-  readonly onBeat?: () => void
   /** Told of the result before the tree shows that the task has ended. Must not throw. */
   readonly onResult?: (result: ChildResult) => Promise<void>
 }
@@ -97,12 +95,9 @@ interface Turn {
 async function turn(
   agent: Agent,
   message: string,
-  { node, tree, clock, signal, progress, onBeat }: DelegateOptions & { readonly node: ChildNode },
+  { node, tree, clock, signal, progress }: DelegateOptions & { readonly node: ChildNode },
 ): Promise<Turn> {
-  const watch = watchChild(agent, { clock, signal }, () => {
-    onBeat?.()
-    tree.changed(node)
-  })
+  const watch = watchChild(agent, { clock, signal }, () => tree.changed(node))
   const follow = async (): Promise<Turn> => {
     const run = agent.run(message, { signal })
     for await (const event of run) {
