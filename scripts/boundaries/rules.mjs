@@ -166,6 +166,12 @@ const ALLOWED = [
     reason: 'runs what takes long in a thread: searches, and moving the log into the file; its text is fixed',
   },
   {
+    files: ['packages/storage/src/postgres/connection.ts'],
+    uses: ['pg'],
+    owner: 'storage',
+    reason: 'the server that the person keeps the sessions on',
+  },
+  {
     files: ['packages/storage/src/import/opencode.ts'],
     uses: ['better-sqlite3'],
     owner: 'storage',

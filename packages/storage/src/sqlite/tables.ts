@@ -49,10 +49,3 @@ export interface MessagesTable {
   codex_reasoning_items: string | null
   codex_message_items: string | null
 }
-
-/** The tables that built queries name. */
-export interface Tables {
-  sessions: SessionsTable
-  messages: MessagesTable
-  hermes_sessions: { session_id: string; cwd: string | null; last_active_ms: number }
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { OpenStore } from './open-store.js'
 import { createStepClock } from './store-case.js'
-import type { OpenStore } from './test-storage.js'
 
 const port = { pattern: 'EADDRINUSE address already in use 8080', errorType: 'terminal', fix: 'Stop the other server.' }
 

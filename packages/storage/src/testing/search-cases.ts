@@ -1,7 +1,7 @@
 import { type NewEntry, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
+import type { OpenStore } from './open-store.js'
 import { createStepClock } from './store-case.js'
-import type { OpenStore } from './test-storage.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 

@@ -4,6 +4,7 @@ import type { Storage } from '../storage.js'
 import { forkCases } from './fork-cases.js'
 import { learningCases } from './learning-cases.js'
 import { listCases } from './list-cases.js'
+import type { OpenStore } from './open-store.js'
 import { searchCases } from './search-cases.js'
 import { upkeepCases } from './upkeep-cases.js'
 
@@ -12,9 +13,6 @@ export interface StorageSubject {
   readonly store: Storage
   close?(): Promise<void>
 }
-
-/** Opens an empty store that goes with the test. */
-export type OpenStore = (options?: { readonly clock?: Clock }) => Promise<Storage>
 
 /**
  * Registers the cases of what a `Storage` does beyond a `SessionStore` with vitest: lists, names, search, forks, upkeep. `create` makes
