@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFakeClock } from '@hermes/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fillWorkspace, stateOf, type TestPlace, testPlace } from './__fixtures__/workspace.js'
 import { type CheckpointLimits, createCheckpoints, workspaceRoot } from './index.js'
 
@@ -16,6 +16,12 @@ function open(place: TestPlace, limits: Partial<CheckpointLimits> = {}) {
 function noise(bytes: number, seed: number): Buffer {
   let state = seed + 1
   return Buffer.from(Array.from({ length: bytes }, () => (state = (state * 48_271) % 2_147_483_647) & 255))
+}
+
+/** Until the times of what was just changed tell it from any later change. */
+async function aMoment(): Promise<void> {
+  const fromMs = Date.now()
+  await vi.waitFor(() => expect(Date.now() - fromMs).toBeGreaterThan(60), { interval: 5 })
 }
 
 describe('take', () => {
@@ -51,6 +57,31 @@ describe('take', () => {
     expect(sizeBytes).toBeLessThan(110_000)
     await checkpoints.take(place.root, MANUAL)
     expect(checkpoints.workspaces()[0]!.sizeBytes - sizeBytes).toBeLessThan(1_000)
+  })
+
+  it('finds the same as a first look would, whatever came, went or moved since the last one', async () => {
+    using place = testPlace()
+    fillWorkspace(place)
+    const checkpoints = open(place)
+    const fresh = (number: number) =>
+      createCheckpoints({ directory: `${place.directory}-${number}` }).take(place.root, MANUAL)
+    const changes = [
+      'echo new > src/new.ts',
+      'mv src/new.ts src/newer.ts && rm README.md',
+      'mkdir -p src/made/within && echo x > src/made/within/x',
+      'mv src/made src/moved && chmod 700 src/moved && echo y >> src/moved/within/x',
+      'cp src/main.ts a && cp a b && mv b src/main.ts && mv src/moved/within/x src/moved/x',
+      'rm -rf src/moved && ln -s deep src/moved && rm -rf empty && touch empty',
+      'mv src/deep src/other && mkdir src/deep && echo z > src/deep/z && touch CACHEDIR.TAG data/CACHEDIR.TAG',
+    ]
+    await checkpoints.take(place.root, MANUAL)
+    for (const [number, change] of changes.entries()) {
+      place.run(change)
+      await aMoment()
+      const { tree } = await checkpoints.take(place.root, MANUAL)
+      expect(tree, change).toBe((await fresh(number)).tree)
+      expect((await checkpoints.take(place.root, MANUAL)).tree, change).toBe(tree)
+    }
   })
 
   it('sees a change that keeps size and times', async () => {

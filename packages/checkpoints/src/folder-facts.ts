@@ -1,8 +1,12 @@
 // What is remembered of a folder, so that the next look at it tells which names are as they were.
 import { randomUUID } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants, type Stats, statfsSync } from 'node:fs'
+import { systemClock } from '@hermes/contracts'
 import type { CachedFolder } from './stat-cache.js'
 import type { SkipReason, TreeEntry } from './tree.js'
+
+/** Times of files have steps; a change within one step of the last look cannot be seen. */
+const RACY_MS = 50
 
 // Neither can be in a name.
 const FIELD_END = '\0'
@@ -18,6 +22,14 @@ export interface Found {
   /** Stays equal for as long as nothing about it changed that a snapshot keeps. */
   readonly facts: string
 }
+
+/** Never the time of a folder. */
+export const UNKNOWN_TIME = '-'
+
+// Magic numbers of statfs(2): ext, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs.
+const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
+])
 
 const SKIP_REASONS: readonly string[] = ['excluded', 'too-large', 'special', 'unreadable'] satisfies SkipReason[]
 
@@ -57,6 +69,15 @@ export function sameChildren(
   )
 }
 
+/** The names of a folder whose names last changed then; `null` when they are to be read anew. */
+export function knownNames(before: CachedFolder | undefined, changed: string): readonly string[] | null {
+  if (before === undefined || changed === UNKNOWN_TIME || before.namesChanged !== changed) return null
+  return before.facts
+    .split(NAME_END)
+    .slice(0, -1)
+    .map((text) => text.slice(0, text.indexOf(FIELD_END)))
+}
+
 /** What is known by the facts of one name. */
 export function remembered(folder: CachedFolder | undefined): ReadonlyMap<string, string> {
   if (!folder) return new Map()
@@ -73,4 +94,19 @@ export function factsOf(name: string, { mode, ctimeMs, size, ino }: Stats, racyF
   // A word that never comes again, so that the file is read again next time.
   const changedMs = ctimeMs >= racyFromMs ? randomUUID() : ctimeMs
   return name + FIELD_END + changedMs + FIELD_END + size + FIELD_END + ino
+}
+
+/** Whether the time of a folder on this file system goes with every name that comes or goes. Some of other machines do not keep it. */
+export function keepsFolderTimes(root: string): boolean {
+  return process.platform === 'linux' && LOCAL_FILE_SYSTEMS.has(statfsSync(root).type)
+}
+
+/** When the names of a folder last changed; {@link UNKNOWN_TIME} when that cannot be told from now. */
+export function namesChanged({ ctimeMs, ino }: Stats, racyFromMs: number): string {
+  return ctimeMs >= racyFromMs ? UNKNOWN_TIME : ctimeMs + FIELD_END + ino
+}
+
+/** What changed from then on may change again without its time telling. Times are those of the machine, whatever clock the program goes by. */
+export function racyFromMs(): number {
+  return systemClock.now() - RACY_MS
 }

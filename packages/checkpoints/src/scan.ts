@@ -1,9 +1,9 @@
-// The walk of a workspace, folder by folder, deepest first:
+// The walk of a workspace, folder by folder, deepest first; names are read where one came or went:
 //
 //   names ─▶ facts of each (kind, times, size, mode, inode) ─▶ the same as last time? then its tree is known
 //                                                          ─▶ else read what changed, keep it, make the tree anew
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
-import { HermesError, systemClock } from '@hermes/contracts'
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { HermesError } from '@hermes/contracts'
 import { UNFINISHED } from './apply-restore.js'
 import { isExcludedFolder, saysItIsACache } from './exclusions.js'
 import { decodeName, fsPath, joinName } from './file-name.js'
@@ -12,9 +12,14 @@ import {
   type Found,
   factsOf,
   isSkipReason,
+  keepsFolderTimes,
+  knownNames,
   NAME_END,
+  namesChanged,
+  racyFromMs,
   remembered,
   sameChildren,
+  UNKNOWN_TIME,
   VALUE_END,
   valuesOf,
 } from './folder-facts.js'
@@ -53,13 +58,10 @@ export interface ScanResult {
   readonly isChanged: boolean
 }
 
-/** Times of files have steps; a change within one step of the last look cannot be seen. */
-const RACY_MS = 50
-
 /** Walks the workspace and hands everything new to the writer. Nothing is written outside the store. */
 export async function scan(options: ScanOptions): Promise<ScanResult> {
   const walk = new Walk(options)
-  const tree = await walk.folder('')
+  const tree = await walk.root()
   if (isSkipReason(tree)) {
     throw new HermesError(`${options.root} cannot be read, so there is nothing to keep.`, {
       code: 'checkpoint.unreadable',
@@ -72,24 +74,35 @@ class Walk {
   readonly cache = new Map<string, CachedFolder>()
   readonly counts = { files: 0, bytes: 0, skipped: {} as Partial<Record<SkipReason, number>>, isChanged: false }
   readonly #options: ScanOptions
+  /** Where folders tell when their names changed. */
+  #device: number | null = null
 
   constructor(options: ScanOptions) {
     this.#options = options
   }
 
+  /** The hash of the tree, or why there is none. */
+  async root(): Promise<string> {
+    const { root } = this.#options
+    const stats = lstatSync(root, { throwIfNoEntry: false })
+    if (stats && keepsFolderTimes(root)) this.#device = stats.dev
+    return this.#folder('', stats)
+  }
+
   /** The hash of a folder's tree, or why it is left out. */
-  async folder(path: string): Promise<string> {
-    const names = this.#names(path)
+  async #folder(path: string, stats: Stats | undefined): Promise<string> {
+    const changed = stats?.dev === this.#device ? namesChanged(stats, racyFromMs()) : UNKNOWN_TIME
+    const before = this.#options.cache.get(path)
+    const names = knownNames(before, changed) ?? this.#names(path)
     if (names === null) return 'unreadable'
     if (path !== '' && saysItIsACache(names)) return 'excluded'
-    const { slices, writer, cache } = this.#options
+    const { slices, writer } = this.#options
     if (slices.isOver()) await slices.pause()
     if (writer.isFull) await writer.drain()
     const found = this.#look(path, names)
-    const before = cache.get(path)
     const children = new Map<string, string>()
     for (const { name, stats } of found) {
-      if (stats.isDirectory()) children.set(name, await this.#child(path, name))
+      if (stats.isDirectory()) children.set(name, await this.#child(path, name, stats))
     }
     const facts = found.map((one) => one.facts + NAME_END).join('')
     if (before?.facts === facts) {
@@ -100,7 +113,7 @@ class Walk {
         return before.treeHash
       }
     }
-    return this.#newTree(path, found, children)
+    return this.#newTree(path, found, { children, changed })
   }
 
   #names(path: string): readonly string[] | null {
@@ -119,15 +132,14 @@ class Walk {
 
   #look(path: string, names: readonly string[]): readonly Found[] {
     const { root, maxFiles } = this.#options
-    // Times of files are those of the machine, whatever clock the program goes by.
-    const racyFromMs = systemClock.now() - RACY_MS
+    const racyMs = racyFromMs()
     const found: Found[] = []
     const folder = fsPath(root, path)
     const isOdd = typeof folder !== 'string' || !names.every((name) => name.isWellFormed())
     for (const name of names) {
       const full = isOdd ? fsPath(root, joinName(path, name)) : `${folder}/${name}`
       const stats = lstatSync(full, { throwIfNoEntry: false })
-      if (stats) found.push({ name, stats, facts: factsOf(name, stats, racyFromMs) })
+      if (stats) found.push({ name, stats, facts: factsOf(name, stats, racyMs) })
     }
     this.counts.files += found.length
     if (this.counts.files <= maxFiles) return found
@@ -137,10 +149,10 @@ class Walk {
     })
   }
 
-  async #child(path: string, name: string): Promise<string> {
+  async #child(path: string, name: string, stats: Stats): Promise<string> {
     const child = joinName(path, name)
     if (isExcludedFolder(name) || this.#options.excluded.has(`${this.#options.root}/${child}`)) return 'excluded'
-    return this.folder(child)
+    return this.#folder(child, stats)
   }
 
   #countAgain(found: readonly Found[], values: readonly string[]): void {
@@ -151,7 +163,11 @@ class Walk {
     }
   }
 
-  async #newTree(path: string, found: readonly Found[], children: ReadonlyMap<string, string>): Promise<string> {
+  async #newTree(
+    path: string,
+    found: readonly Found[],
+    { children, changed }: { readonly children: ReadonlyMap<string, string>; readonly changed: string },
+  ): Promise<string> {
     this.counts.isChanged = true
     const before = remembered(this.#options.cache.get(path))
     const entries = new Map<string, TreeEntry>()
@@ -168,7 +184,12 @@ class Walk {
     const bytes = encodeTree(entries)
     const treeHash = this.#keep(bytes)
     const facts = kept.map((one) => one.facts + NAME_END).join('')
-    this.cache.set(path, { treeHash, facts, values: kept.map(({ value }) => value).join(VALUE_END) })
+    this.cache.set(path, {
+      treeHash,
+      namesChanged: changed,
+      facts,
+      values: kept.map(({ value }) => value).join(VALUE_END),
+    })
     return treeHash
   }
 

@@ -1,11 +1,13 @@
-// What the last snapshot found, so that the next one reads only files that changed. Four parts for each folder: its path, its tree, the
-// facts of its names, and their values; two NUL after each part but the last. None of them can hold two in a row.
+// What the last snapshot found, so that the next one reads only files that changed. Five parts for each folder: its path, its tree, when
+// its names changed, the facts of its names, and their values; two NUL after each part but the last. None of them can hold two in a row.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Slices } from './slices.js'
 
 /** One folder as it was found. */
 export interface CachedFolder {
   readonly treeHash: string
+  /** Stays equal for as long as no name came or went; see `namesChanged`. */
+  readonly namesChanged: string
   /** The facts of each name, a slash after each; see `scan.ts`. */
   readonly facts: string
   /** For each name in the same order the hash of a file or folder, the target of a link, or a skip reason; a NUL between them. */
@@ -15,7 +17,7 @@ export interface CachedFolder {
 /** Folders by their path from the root. */
 export type StatCache = ReadonlyMap<string, CachedFolder>
 
-const HEAD = 'hermes-stat-cache-1'
+const HEAD = 'hermes-stat-cache-2'
 const PART_END = '\0\0'
 /** The path of the root is empty, and no part may be. */
 const ROOT = './'
@@ -26,11 +28,12 @@ export async function readStatCache(path: string, slices: Slices): Promise<StatC
   const parts = readParts(path)
   if (parts === null) return NONE
   const cache = new Map<string, CachedFolder>()
-  for (let at = 2; at + 3 < parts.length; at += 4) {
+  for (let at = 2; at + 4 < parts.length; at += 5) {
     cache.set(parts[at]!.slice(ROOT.length), {
       treeHash: parts[at + 1]!,
-      facts: parts[at + 2]!,
-      values: parts[at + 3]!,
+      namesChanged: parts[at + 2]!,
+      facts: parts[at + 3]!,
+      values: parts[at + 4]!,
     })
     if (slices.isOver()) await slices.pause()
   }
@@ -45,9 +48,9 @@ export function cachedRoot(path: string): string | null {
 /** Replaces the cache in one step. Folders with names that are no Unicode text are left out: they are read anew each time. */
 export async function writeStatCache(path: string, root: string, cache: StatCache, slices: Slices): Promise<void> {
   const parts = [HEAD, root]
-  for (const [folder, { treeHash, facts, values }] of cache) {
+  for (const [folder, { treeHash, namesChanged, facts, values }] of cache) {
     if (folder.isWellFormed() && facts.isWellFormed() && values.isWellFormed())
-      parts.push(ROOT + folder, treeHash, facts, values)
+      parts.push(ROOT + folder, treeHash, namesChanged, facts, values)
     if (slices.isOver()) await slices.pause()
   }
   writeFileSync(`${path}.new`, parts.join(PART_END), { mode: 0o600 })
