@@ -104,8 +104,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       await (await searching)?.close()
       await connection.close(() => {
         leases.releaseAll()
-        words.takeSome()
         ledger.releaseAll()
+        words.takeSome()
       })
     },
   }
