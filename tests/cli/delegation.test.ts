@@ -54,6 +54,32 @@ it('lets fresh agents work side by side and brings back their answers', async ()
   expect(asked(server.requests.at(-1)!)).toContain('Read both files.')
 })
 
+it('tells programs how far tasks and programs are, with --json', async () => {
+  const { server, cwd } = scene
+  await writeFile(join(cwd, 'a.txt'), 'alpha\n')
+  const code = 'from hermes_tools import read_file\nfor _ in range(2): read_file("a.txt")'
+  server.setHandler((request) => {
+    const isAfterTool = request.body.messages.at(-1)!.role === 'tool'
+    if (isChild(request))
+      return isAfterTool ? { text: 'Read.' } : { toolCalls: [{ name: 'read_file', args: { path: 'a.txt' } }] }
+    if (!isAfterTool) return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Read it.' } }] }
+    return asked(request).includes('hermes_tools')
+      ? { text: 'Done.' }
+      : { toolCalls: [{ name: 'execute_code', args: { code } }] }
+  })
+  const { stdout } = await chat('-q', 'Go.', '--json')
+  const told = stdout.split('\n').flatMap((line) => (line.includes('"tool-progress"') ? [JSON.parse(line)] : []))
+  expect(told).toMatchObject([
+    {
+      text: 'read a.txt',
+      source: '1',
+      data: { child: { id: '1', goal: 'Read it.', state: 'running', session_id: expect.any(String), tool_calls: 1 } },
+    },
+    { text: '1/1 calls', data: { calls_finished: 1, calls_made: 1 } },
+    { text: '2/2 calls', data: { calls_finished: 2, calls_made: 2 } },
+  ])
+})
+
 it('keeps a child within the tools of its parent, and its shell apart', async () => {
   const { server, cwd } = scene
   server.setHandler((request) => {

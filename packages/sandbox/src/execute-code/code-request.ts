@@ -1,5 +1,5 @@
 import type { Action } from '@hermes/contracts/policy'
-import type { ToolCaller } from '@hermes/contracts/tool'
+import type { ProgressAbout, ToolCaller } from '@hermes/contracts/tool'
 import type { Language } from './language.js'
 
 /** One program to run. */
@@ -14,7 +14,7 @@ export interface CodeRequest {
   /** Ends the program: SIGTERM, then SIGKILL after two seconds. The result says so. */
   readonly signal: AbortSignal
   /** Told how many calls have finished, of how many so far. */
-  readonly progress: (text: string) => void
+  readonly progress: (text: string, about?: ProgressAbout) => void
   /** Run in an interpreter that stays for the session, with what earlier programs left in it. Default `false`. */
   readonly keep?: boolean
   /** End the interpreter that stayed first. Default `false`. */

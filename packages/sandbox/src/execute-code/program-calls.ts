@@ -1,5 +1,6 @@
 import { errorLine, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { ToolCaller } from '@hermes/contracts/tool'
+import type { CodeRequest } from './code-request.js'
 import { checkArguments, refusal, scriptResult } from './script-tools.js'
 import type { TimeLimit } from './time-limit.js'
 
@@ -7,7 +8,7 @@ import type { TimeLimit } from './time-limit.js'
 export class ProgramCalls {
   readonly #tools: ToolCaller
   readonly #maxCalls: number
-  readonly #progress: (text: string) => void
+  readonly #progress: CodeRequest['progress']
   readonly #limit: TimeLimit
   readonly #end = new AbortController()
   #made = 0
@@ -17,7 +18,7 @@ export class ProgramCalls {
   constructor(options: {
     readonly tools: ToolCaller
     readonly maxCalls: number
-    readonly progress: (text: string) => void
+    readonly progress: CodeRequest['progress']
     readonly limit: TimeLimit
   }) {
     this.#tools = options.tools
@@ -57,7 +58,8 @@ export class ProgramCalls {
       return { error: this.#end.signal.aborted ? 'The program was stopped.' : errorLine(error) }
     } finally {
       this.#finished++
-      this.#progress(`${this.#finished}/${this.#made} calls`)
+      const data = { calls_finished: this.#finished, calls_made: this.#made }
+      this.#progress(`${this.#finished}/${this.#made} calls`, { data })
     }
   }
 }

@@ -65,7 +65,7 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
         tools,
         sessionId,
         signal,
-        progress: (text) => context.progress(text),
+        progress: (text, about) => context.progress(text, about),
         keep: args.keep ?? false,
         reset: args.reset ?? false,
       }
