@@ -1,6 +1,6 @@
 import { findExact } from './exact.js'
 import type { Edit, Range, Strategy } from './strategy.js'
-import { toPlain } from './typography.js'
+import { toPlain, withPlainOf } from './typography.js'
 
 function find(text: string, search: string): readonly Range[] {
   const { text: plain, origin } = toPlain(text)
@@ -9,7 +9,7 @@ function find(text: string, search: string): readonly Range[] {
     .filter(({ start, end }) => start !== -1 && end !== -1)
 }
 
-/** Words that stay are taken from the file with their own typography; words that change come from the replacement. */
+/** Words that stay are taken from the file with their own typography; words that change come from the replacement, without what drifted. */
 async function adapt({ region, search, replacement }: Edit): Promise<string | null> {
   const { diffWordsWithSpace } = await import('diff')
   const { origin } = toPlain(region)
@@ -17,7 +17,7 @@ async function adapt({ region, search, replacement }: Edit): Promise<string | nu
   let result = ''
   for (const part of diffWordsWithSpace(search, replacement)) {
     if (part.added) {
-      result += part.value
+      result += withPlainOf(part.value, { asked: search, found: region })
       continue
     }
     const end = position + toPlain(part.value).text.length
