@@ -2,8 +2,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sandboxName } from '../cloud/open-cloud.js'
+import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
 import type { DaytonaOptions } from './daytona-options.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
@@ -43,5 +45,25 @@ describe('in a sandbox of Daytona', () => {
     wrong: { options: { apiKey: 'wrong-key-of-test' }, secret: 'wrong-key-of-test' },
     making: /^POST \/api\/sandbox$/,
     bringing: /bulk-download$/,
+  })
+
+  describe('a sandbox', () => {
+    const facts = (task: string) => server.facts(sandboxName({ task, outputDir: '/' }))
+
+    it('has the image, limits, labels and times asked for, with the disk that the service gives at most', async () => {
+      const size = { cpus: 1.5, memoryMb: 5_120, diskMb: 51_200 }
+      await harness(() => create({ task: 'limits', image: 'debian:12', idleSeconds: 150, persistent: false, ...size }))
+      expect(facts('limits')).toMatchObject({
+        labels: { 'hermes.managed': '1', 'hermes.task': 'limits', 'hermes.profile': 'default' },
+        ...{ cpu: 2, memory: 5, disk: 10, autoStopInterval: 3, autoDeleteInterval: 0 },
+        buildInfo: { dockerfileContent: expect.stringContaining('FROM debian:12') },
+      })
+    })
+
+    it('is made from a snapshot when the name is one, with the limits of that', async () => {
+      await harness(() => create({ task: 'snapshot', image: 'my-snapshot', cpus: 2 }))
+      expect(facts('snapshot')).toMatchObject({ snapshot: 'my-snapshot' })
+      expect(facts('snapshot')).not.toHaveProperty('cpu')
+    })
   })
 })

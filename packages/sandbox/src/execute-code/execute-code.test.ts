@@ -217,7 +217,9 @@ describe('the table of errors', () => {
 describe('bad behaviour', () => {
   it('keeps 50 KB of a flood of 1 GB, and says where the rest is', async () => {
     const { python } = await codeScene()
-    const result = await python('import sys\nfor _ in range(1_000): sys.stdout.write("x" * 1_000_000)\nprint("the end")')
+    const result = await python(
+      'import sys\nfor _ in range(1_000): sys.stdout.write("x" * 1_000_000)\nprint("the end")',
+    )
     expect(result.status).toBe('success')
     expect(result.output.length).toBeLessThan(51_000)
     expect(result.output).toMatch(/the end\n\n\[output truncated at 50KB\]$/)

@@ -136,7 +136,7 @@ export class ModalCloud implements Cloud {
       name: sandboxName(this.#options),
       tags: cloudLabels(this.#options),
       timeoutMs: LIFE_MS,
-      idleTimeoutMs: (idleSecondsOf(this.#options) + GRACE_SECONDS) * 1000,
+      idleTimeoutMs: Math.ceil(idleSecondsOf(this.#options) + GRACE_SECONDS) * 1000,
       ...(cpus ? { cpu: cpus, cpuLimit: cpus } : {}),
       ...(memoryMb ? { memoryMiB: Math.min(memoryMb, RESERVED_MB), memoryLimitMiB: memoryMb } : {}),
     }

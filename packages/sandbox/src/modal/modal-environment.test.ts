@@ -1,9 +1,11 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
-import { afterAll, beforeAll, describe, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sandboxName } from '../cloud/open-cloud.js'
+import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
 import type { ModalOptions } from './modal-options.js'
 import { openModalEnvironment } from './open-modal.js'
@@ -47,5 +49,47 @@ describe('in a sandbox of Modal', () => {
     open: openModalEnvironment,
     wrong: { options: { tokenSecret: 'wrong-secret-of-test' }, secret: 'wrong-secret-of-test' },
     making: /SandboxCreateV2$/,
+  })
+
+  describe('a sandbox', () => {
+    it('has the limits, labels and times asked for', async () => {
+      const asked = { task: 'limits', cpus: 2, memoryMb: 4_096, idleSeconds: 120, persistent: false }
+      await harness(() => create(asked))
+      expect(server.facts(sandboxName({ ...asked, outputDir: '/' }))).toMatchObject({
+        tags: { 'hermes.managed': '1', 'hermes.task': 'limits', 'hermes.profile': 'default' },
+        timeoutSecs: 86_400,
+        idleTimeoutSecs: 720,
+        resources: { milliCpu: 2_000, memoryMb: 1_024, memoryMbMax: 4_096 },
+      })
+    })
+
+    it('is made from the snapshot of the one before, of which one is kept', async () => {
+      const asked = await options({ task: 'kept' })
+      const name = sandboxName({ task: 'kept', outputDir: '/' })
+      const file = join(asked.outputDir, 'modal-snapshots.json')
+      const known = async () => (JSON.parse(await readFile(file, 'utf8')) as Record<string, string>)[name]!
+      for (const round of [1, 2]) {
+        const { run, environment } = await harness(() => create(asked))
+        expect((await run('cat ~/rounds 2>/dev/null; echo again >> ~/rounds')).output).toBe('again\n'.repeat(round - 1))
+        await environment.close()
+        expect(server.sandboxes()).not.toContain(name)
+        expect(server.snapshots()).toContain(await known())
+      }
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+      const last = await known()
+      server.forgetSnapshots()
+      const { run } = await harness(() => create(asked))
+      expect((await run('cat ~/rounds')).exitCode).toBe(1)
+      expect(server.snapshots()).not.toContain(last)
+    })
+
+    it('is put away after a rest, before the service forgets its files, and taken out again', async () => {
+      const { run, environment } = await harness(() => create({ task: 'rest', idleSeconds: 0.5 }))
+      await run('echo here > ~/note')
+      while (server.sandboxes().includes(sandboxName({ task: 'rest', outputDir: '/' })))
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      expect((await run('cat ~/note')).output).toBe('here\n')
+      await environment.close()
+    })
   })
 })

@@ -1,9 +1,12 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
 import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sandboxName } from '../cloud/open-cloud.js'
+import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
 import { openVercelEnvironment } from './open-vercel.js'
 import type { VercelOptions } from './vercel-options.js'
@@ -43,5 +46,34 @@ describe('in a sandbox of Vercel', () => {
     wrong: { options: { token: 'wrong-token-of-test' }, secret: 'wrong-token-of-test' },
     making: /^POST .*\/v[23]\/sandboxes$/,
     bringing: /fs\/read$/,
+  })
+
+  describe('a sandbox', () => {
+    const facts = (task: string) => server.facts(sandboxName({ task, outputDir: '/' }))
+
+    it('has the runtime, limits, labels and times asked for', async () => {
+      const asked = { task: 'limits', runtime: 'node22', cpus: 4, memoryMb: 5_120, idleSeconds: 120, persistent: false }
+      await harness(() => create(asked))
+      expect(facts('limits')).toMatchObject({
+        tags: { 'hermes.managed': '1', 'hermes.task': 'limits', 'hermes.profile': 'default' },
+        ...{ runtime: 'node22', vcpus: 2, timeout: 120_000, persistent: false },
+      })
+    })
+
+    it('goes on for another idle time while it is in use', async () => {
+      let ahead = 0
+      const clock = { ...systemClock, now: () => Date.now() + ahead }
+      const { run } = await harness(() => create({ task: 'use', clock }))
+      const ends = facts('use')!.expiresAt
+      ahead = 200_000
+      await run('true')
+      expect(facts('use')!.expiresAt).toBeGreaterThan(ends + 100_000)
+    })
+
+    it('has neither another runtime nor another disk than there are', async () => {
+      const code = 'environment.invalid_option'
+      await expect(openVercelEnvironment(await options({ runtime: 'node8' }))).rejects.toMatchObject({ code })
+      await expect(openVercelEnvironment(await options({ diskMb: 1_000 }))).rejects.toMatchObject({ code })
+    })
   })
 })

@@ -54,6 +54,8 @@ export interface ModalServer extends CloudServer {
   facts(name: string): Facts | undefined
   /** Snapshots there are. */
   snapshots(): readonly string[]
+  /** Loses all snapshots, as when they expire. */
+  forgetSnapshots(): void
 }
 
 export async function startModalServer(): Promise<ModalServer> {
@@ -101,8 +103,9 @@ export async function startModalServer(): Promise<ModalServer> {
     }) {
       if (named(sandboxes, definition.name))
         throw refuse(ALREADY_EXISTS, `A sandbox named ${definition.name} is running.`)
-      const id = `sb-${count}-of-test`
-      const machine = new Machine(join(root, `machine-${count++}`))
+      const id = `sb-${count++}-of-test`
+      // Its home is where that of the one before was, as in any sandbox of the same image.
+      const machine = new Machine(join(root, `home-${definition.name}`))
       const snapshot = images.get(definition.imageId)
       if (snapshot) cpSync(snapshot, machine.home, { recursive: true })
       const facts = {
@@ -230,6 +233,9 @@ export async function startModalServer(): Promise<ModalServer> {
     sandboxes: () => [...sandboxes.values()].map(({ facts }) => facts.name ?? ''),
     facts: (name) => named(sandboxes, name)?.facts,
     snapshots: () => [...images.keys()].filter((id) => id !== BASE_IMAGE),
+    forgetSnapshots() {
+      for (const id of images.keys()) if (id !== BASE_IMAGE) images.delete(id)
+    },
     async close() {
       stopAll()
       server.forceShutdown()
