@@ -17,6 +17,7 @@ import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolTurns, versionStart } from './scenarios.mjs'
 import { sessionStore } from './store.mjs'
+import { wires } from './wires.mjs'
 
 const SCENARIOS = {
   start: versionStart,
@@ -31,6 +32,7 @@ const SCENARIOS = {
   compression,
   'execute-code': executeCode,
   isolation,
+  wires,
   size: installedSize,
 }
 const { values } = parseArgs({

@@ -23,16 +23,42 @@ export interface CallGuard extends Pick<GuardedCall, 'credential' | 'onHeaders'>
   readonly touch: () => void
 }
 
-/** What a call yields before the answer that it returns. */
-export type CallEvents = AsyncGenerator<ModelEvent, ModelFinish>
+/** An answer that is being read. Its events are passed on here, since each layer of generators costs as much as decoding them. */
+export interface Reading {
+  /** What comes from the server; nothing when the answer came in one piece. */
+  readonly chunks: AsyncIterable<unknown> | readonly never[]
+  /** Takes in one of the chunks and gives what it added. */
+  push(chunk: unknown): readonly ModelEvent[]
+  /** Whether nothing more is wanted; the rest is then left alone. Default: only the end of the chunks says so. */
+  isOver?(): boolean
+  /** A better error for one that ended the chunks. Default: the same. */
+  explain?(error: unknown): unknown
+  /** The complete answer, after the last chunk. Throws when it is not complete. */
+  finish(): Promise<ModelFinish>
+}
+
+/** A reading whose chunks have a type. */
+export function reading<Chunk>(
+  parts: Omit<Reading, 'chunks' | 'push'> & {
+    readonly chunks: AsyncIterable<Chunk>
+    readonly push: (chunk: Chunk) => readonly ModelEvent[]
+  },
+): Reading {
+  return parts as Reading
+}
+
+/** The reading of an answer that came in one piece. */
+export function wholeAnswer(finish: () => Promise<ModelFinish>): Reading {
+  return { chunks: [], push: () => [], finish }
+}
 
 /**
  * Runs one call of any wire: it ends with an `AbortError` on abort, with `transport.stalled` when nothing comes for too long, and with
- * one `transport.*` error on any other failure. The answer that `run` returns becomes the last event.
+ * one `transport.*` error on any other failure. The complete answer is the last event.
  */
 export async function* guardCall(
   { wire, path, request, credential, onHeaders, signal }: GuardedCall,
-  run: (guard: CallGuard) => CallEvents | Promise<CallEvents>,
+  run: (guard: CallGuard) => Promise<Reading>,
 ): AsyncGenerator<ModelEvent> {
   throwIfAborted(signal)
   const { provider, baseUrl, clock, stallTimeoutMs } = wire
@@ -43,7 +69,16 @@ export async function* guardCall(
   const watch = watchStall(clock, stallTimeoutMs, abort)
   let complete = false
   try {
-    const finish = yield* await run({ target, credential, onHeaders, controller, touch: watch.touch })
+    const answer = await run({ target, credential, onHeaders, controller, touch: watch.touch })
+    try {
+      for await (const chunk of answer.chunks) {
+        for (const event of answer.push(chunk)) yield event
+        if (answer.isOver?.()) break
+      }
+    } catch (error) {
+      throw answer.explain?.(error) ?? error
+    }
+    const finish = await answer.finish()
     // SDKs end the iteration without a word when a request is aborted.
     throwIfAborted(controller.signal)
     complete = true

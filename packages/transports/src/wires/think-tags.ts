@@ -1,7 +1,16 @@
+import type { ModelEvent } from '@hermes/contracts/model'
+
 /** A piece of an answer, sorted. */
 export interface SortedText {
   readonly reasoning: string
   readonly text: string
+}
+
+/** The events of sorted text, none for what is empty. */
+export function eventsOf({ reasoning, text }: SortedText): ModelEvent[] {
+  if (reasoning === '') return text === '' ? [] : [{ type: 'text-delta', text }]
+  const thought = { type: 'reasoning-delta', text: reasoning } as const
+  return text === '' ? [thought] : [thought, { type: 'text-delta', text }]
 }
 
 const NOTHING: SortedText = { reasoning: '', text: '' }

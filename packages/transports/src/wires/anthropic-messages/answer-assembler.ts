@@ -9,7 +9,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { freshCallId } from '../call-id.js'
-import { type SortedText, ThinkTags } from '../think-tags.js'
+import { eventsOf, type SortedText, ThinkTags } from '../think-tags.js'
 import type { WireAnswer, WireAnswerBlock, WireBlockDelta, WireEvent, WireUsage } from './wire-types.js'
 
 type Block =
@@ -156,13 +156,10 @@ function isEmpty(input: unknown): boolean {
   return typeof input !== 'object' || input === null || Object.keys(input).length === 0
 }
 
-function take(block: Extract<Block, { type: 'text' }>, { reasoning, text }: SortedText): ModelEvent[] {
-  block.thoughts += reasoning
-  block.text += text
-  return [
-    ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
-    ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
-  ]
+function take(block: Extract<Block, { type: 'text' }>, sorted: SortedText): ModelEvent[] {
+  block.thoughts += sorted.reasoning
+  block.text += sorted.text
+  return eventsOf(sorted)
 }
 
 async function toParts(block: Block, stamp: EndpointStamp): Promise<readonly AssistantPart[]> {

@@ -1,6 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
+import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
+import { type CallGuard, cutError, guardCall, type Reading, reading, wholeAnswer } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import type { WireOptions } from '../wire-options.js'
@@ -33,13 +33,13 @@ export class AnthropicMessagesTransport implements Transport {
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: PATH, request, ...options }
-    return guardCall(call, (guard) => this.#answer(request, guard))
+    return guardCall(call, (guard) => this.#read(request, guard))
   }
 
-  async *#answer(
+  async #read(
     request: ModelRequest,
     { target, credential, onHeaders, controller, touch }: CallGuard,
-  ): AsyncGenerator<ModelEvent, ModelFinish> {
+  ): Promise<Reading> {
     const { cacheTtl, quirks } = this.#options
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
@@ -47,15 +47,20 @@ export class AnthropicMessagesTransport implements Transport {
     const send = (streaming: boolean) =>
       client.send(PATH, toWireRequest(request, { stamp, streaming, cacheTtl, quirks }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
-    if (response === null) return assembler.finish()
+    if (response === null) return wholeAnswer(() => assembler.finish())
     touch()
-    // Pings do not come out of the SDK, so each event is progress.
-    for await (const event of client.events(response, controller)) {
-      touch()
-      yield* assembler.push(event)
-    }
-    if (!assembler.isFinished) throw cutError(target)
-    return assembler.finish()
+    return reading({
+      chunks: client.events(response, controller),
+      push: (event) => {
+        // Pings do not come out of the SDK, so each event is progress.
+        touch()
+        return assembler.push(event)
+      },
+      finish: () => {
+        if (!assembler.isFinished) throw cutError(target)
+        return assembler.finish()
+      },
+    })
   }
 }
 

@@ -1,9 +1,9 @@
 import { HermesError } from '@hermes/contracts'
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
+import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
 import { refusesCaching } from '../../classify-error.js'
 import type { CallTarget } from '../../transport-error.js'
-import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
+import { type CallGuard, cutError, guardCall, type Reading, reading, wholeAnswer } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import type { WireOptions } from '../wire-options.js'
@@ -39,33 +39,37 @@ export class BedrockConverseTransport implements Transport {
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const path = `/model/${encodeURIComponent(request.model)}/converse-stream`
     const call = { wire: this.#options, path, request, ...options }
-    return guardCall(call, (guard) => this.#answer(request, guard))
+    return guardCall(call, (guard) => this.#read(request, guard))
   }
 
-  async *#answer(
+  async #read(
     request: ModelRequest,
     { target, credential, onHeaders, controller, touch }: CallGuard,
-  ): AsyncGenerator<ModelEvent, ModelFinish> {
+  ): Promise<Reading> {
     const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, this.stamp(request.model))
     const send = (streaming: boolean) => this.#send(client, request, { streaming, controller })
     const open = this.#opener(request.model)
     const answer = await open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
-    if (answer?.events) {
-      touch()
-      try {
-        for await (const event of answer.events) {
-          const added = assembler.push(event)
-          if (added.length > 0) touch()
-          yield* added
-        }
-      } catch (error) {
-        throw streamError(error)
-      }
-      if (!assembler.isFinished) throw cutError(target)
+    const finish = () => {
+      if (assembler.isMalformed) throw malformed(target)
+      return assembler.finish()
     }
-    if (assembler.isMalformed) throw malformed(target)
-    return assembler.finish()
+    if (!answer?.events) return wholeAnswer(async () => finish())
+    touch()
+    return reading({
+      chunks: answer.events,
+      push: (event) => {
+        const added = assembler.push(event)
+        if (added.length > 0) touch()
+        return added
+      },
+      explain: streamError,
+      finish: () => {
+        if (!assembler.isFinished) throw cutError(target)
+        return finish()
+      },
+    })
   }
 
   /** A model that turns out to take no marks for the cache is asked once more without, and so from then on. */

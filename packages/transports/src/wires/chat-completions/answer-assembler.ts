@@ -11,7 +11,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { freshCallId } from '../call-id.js'
-import { type SortedText, splitOrphanTag, ThinkTags } from '../think-tags.js'
+import { eventsOf, type SortedText, splitOrphanTag, ThinkTags } from '../think-tags.js'
 import { pushDetail, toReplayData } from './replay.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
 
@@ -100,13 +100,10 @@ export class AnswerAssembler {
     return events
   }
 
-  #take({ reasoning, text }: SortedText): ModelEvent[] {
-    this.#reasoning += reasoning
-    this.#text += text
-    return [
-      ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
-      ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
-    ]
+  #take(sorted: SortedText): ModelEvent[] {
+    this.#reasoning += sorted.reasoning
+    this.#text += sorted.text
+    return eventsOf(sorted)
   }
 
   #pushCall(delta: WireCallDelta): ModelEvent | null {

@@ -1,6 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
+import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
+import { type CallGuard, cutError, guardCall, type Reading, reading, wholeAnswer } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import type { WireOptions } from '../wire-options.js'
@@ -33,13 +33,13 @@ export class ChatCompletionsTransport implements Transport {
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: PATH, request, ...options }
-    return guardCall(call, (guard) => this.#answer(request, guard))
+    return guardCall(call, (guard) => this.#read(request, guard))
   }
 
-  async *#answer(
+  async #read(
     request: ModelRequest,
     { target, credential, onHeaders, controller, touch }: CallGuard,
-  ): AsyncGenerator<ModelEvent, ModelFinish> {
+  ): Promise<Reading> {
     const { quirks, cacheTtl } = this.#options
     const stamp = this.stamp(request.model)
     const client = await this.#client(credential)
@@ -47,18 +47,23 @@ export class ChatCompletionsTransport implements Transport {
     const send = (streaming: boolean) =>
       client.send(PATH, toWireRequest(request, { quirks, stamp, streaming, cacheTtl }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
-    if (response === null) return assembler.finish()
+    if (response === null) return wholeAnswer(() => assembler.finish())
     const { body, done } = watchDone(response.body)
     touch()
     // The SDK reads headers and body, which may be any async iterable; a whole response around it would only cost time.
     const watched = { headers: response.headers, body } as unknown as Response
-    for await (const chunk of client.events<WireChunk>(watched, controller)) {
-      const events = assembler.push(chunk)
-      if (events.length > 0) touch()
-      yield* events
-    }
-    if (!assembler.isFinished && !done()) throw cutError(target)
-    return assembler.finish()
+    return reading({
+      chunks: client.events<WireChunk>(watched, controller),
+      push: (chunk) => {
+        const events = assembler.push(chunk)
+        if (events.length > 0) touch()
+        return events
+      },
+      finish: () => {
+        if (!assembler.isFinished && !done()) throw cutError(target)
+        return assembler.finish()
+      },
+    })
   }
 }
 

@@ -1,8 +1,8 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import type { ModelRequest } from '@hermes/contracts/model'
 import { refusesSummaries } from '../../classify-error.js'
 import { drain } from '../drain.js'
-import { type CallGuard, cutError } from '../guarded-call.js'
+import { type CallGuard, cutError, type Reading, reading, wholeAnswer } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import type { OpenAiClient } from '../openai-client.js'
@@ -34,26 +34,31 @@ export class Answerer {
     this.#client.clear()
   }
 
-  async *answer(
+  async read(
     request: ModelRequest,
     stamp: EndpointStamp,
     { target, credential, onHeaders, controller, touch }: CallGuard,
-  ): AsyncGenerator<ModelEvent, ModelFinish> {
+  ): Promise<Reading> {
     const client = await this.#client(credential)
     const assembler = new AnswerAssembler(request, stamp)
     const send = (streaming: boolean) => this.#send(request, { client, stamp, streaming, controller })
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
-    if (response === null) return assembler.finish()
+    if (response === null) return wholeAnswer(() => assembler.finish())
     touch()
-    for await (const event of eventsOf(client, response, assembler)) {
-      const added = assembler.push(event)
-      if (added.length > 0 || event.type.startsWith('response.output_item.')) touch()
-      yield* added
-      if (assembler.isFinished) break
-    }
-    if (assembler.failure) throw failed(assembler.failure, response.headers)
-    if (!assembler.isFinished) throw cutError(target)
-    return assembler.finish()
+    return reading({
+      chunks: eventsOf(client, response, assembler),
+      push: (event) => {
+        const added = assembler.push(event)
+        if (added.length > 0 || event.type.startsWith('response.output_item.')) touch()
+        return added
+      },
+      isOver: () => assembler.isFinished,
+      finish: () => {
+        if (assembler.failure) throw failed(assembler.failure, response.headers)
+        if (!assembler.isFinished) throw cutError(target)
+        return assembler.finish()
+      },
+    })
   }
 
   /** Summaries of thoughts are for verified organisations; others are asked without from then on. */

@@ -22,7 +22,7 @@ export class ResponsesTransport implements Transport {
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: '/responses', request, ...options }
-    return guardCall(call, async (guard) => (await this.#load()).answer(request, this.stamp(request.model), guard))
+    return guardCall(call, async (guard) => (await this.#load()).read(request, this.stamp(request.model), guard))
   }
 
   async #load(): Promise<Answerer> {
