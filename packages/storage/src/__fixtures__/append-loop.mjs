@@ -1,4 +1,4 @@
-// node append-loop.mjs PATH SESSION COUNT [JOURNAL]: takes the lease and appends, printing each seq once its append has resolved.
+// node append-loop.mjs PATH|URL SESSION COUNT [JOURNAL]: takes the lease and appends, printing each seq once its append has resolved.
 // Prints `busy OWNER` and ends when somebody else holds the lease. COUNT 0 goes on until it is killed.
 import { writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { openStorage } from '../index.ts'
 
 const [path, sessionId, count, journal = 'wal'] = process.argv.slice(2)
 const print = (line) => writeAll(Buffer.from(`${line}\n`))
-const store = await openStorage({ path, journal })
+const store = await openStorage(path.startsWith('postgres:') ? { url: path } : { path, journal })
 try {
   const lease = await store.acquireLease(sessionId, { owner: `writer` })
   print('ready')

@@ -15,7 +15,7 @@ export interface Writer {
   readonly ended: Promise<void>
 }
 
-/** Starts one; `count` 0 goes on until it is killed. */
+/** Starts one; `count` 0 goes on until it is killed, `path` may be a url. */
 export function startWriter(options: {
   path: string
   sessionId: string
