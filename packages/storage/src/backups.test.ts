@@ -210,6 +210,27 @@ describe('a damaged file', () => {
     expect((await store.search('kettle', { limit: 100 })).length).toBe(100)
   })
 
+  it('gives what is left of a file that was cut off', async () => {
+    const { path, backups, write } = await home()
+    await write('a', 400)
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length / 2 / 4096) * 4096))
+    const refused = await openStorage({ path }).catch((error: unknown) => error)
+    expect(refused).toMatchObject({
+      code: 'store.corrupt',
+      message: expect.stringMatching(/^.* is damaged or not [^\n]*$/),
+    })
+    const recovered = await backups.recover()
+    expect(recovered).toMatchObject({ sessions: 1 })
+    expect(recovered.messages).toBeGreaterThan(50)
+    expect(recovered.messages + recovered.lost).toBeGreaterThanOrEqual(400)
+    const store = await openStorage({ path: recovered.path })
+    expect(await store.entries('a')).toHaveLength(recovered.messages)
+    expect(await store.search('kettle')).toHaveLength(10)
+    expect(await store.integrityCheck()).toEqual([])
+    await store.close()
+  })
+
   it('keeps messages whose session cannot be read', async () => {
     const { path, backups, write } = await home()
     await write('a', 3)

@@ -42,6 +42,24 @@ describe('the journal', () => {
   })
 })
 
+describe.runIf(process.platform === 'linux')('the journal on a file system of other machines', () => {
+  it.each([
+    ['NFS', 0x6969],
+    ['SMB, as a signed number', 0xff534d42 | 0],
+    ['FUSE', 0x65735546],
+  ])('is the older one, and one line says so: %s', (_, type) => {
+    const path = temporaryPath()
+    const database = new Database(path)
+    onTestFinished(() => void database.close())
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) }
+    setJournal(database, { path, journal: 'wal', sync: 'normal', logger, fileSystemOf: () => type })
+    expect(database.pragma('journal_mode', { simple: true })).toBe('delete')
+    expect(database.pragma('synchronous', { simple: true })).toBe(2)
+    expect(warnings).toEqual(['the store is on a network file system: no write-ahead log, appends wait for the disk'])
+  })
+})
+
 describe('what the disk takes no more', () => {
   it('is kept in a file elsewhere, and the error says which', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))

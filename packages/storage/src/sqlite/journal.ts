@@ -22,6 +22,8 @@ export interface JournalOptions {
   readonly journal: 'wal' | 'delete'
   readonly sync: 'normal' | 'full'
   readonly logger: Logger
+  /** What kind of file system a folder is on: the magic number of statfs(2). Default: what the system says. */
+  readonly fileSystemOf?: (folder: string) => number
 }
 
 /**
@@ -30,8 +32,9 @@ export interface JournalOptions {
  * memory shared by all processes, which file systems of other machines do not have: there, and where it does not come about, the
  * older journal keeps the file whole, with an fsync for every commit.
  */
-export function setJournal(database: Database.Database, { path, journal, sync, logger }: JournalOptions): void {
-  const isShared = journal === 'wal' && isOnSharedFileSystem(path)
+export function setJournal(database: Database.Database, options: JournalOptions): void {
+  const { path, journal, sync, logger, fileSystemOf = (folder) => statfsSync(folder).type } = options
+  const isShared = journal === 'wal' && isOnSharedFileSystem(path, fileSystemOf)
   if (isShared)
     logger.warn('the store is on a network file system: no write-ahead log, appends wait for the disk', { path })
   const mode = journal === 'delete' || isShared ? setMode(database, 'DELETE') : writeAhead(database, path, logger)
@@ -59,10 +62,10 @@ function setMode(database: Database.Database, mode: 'WAL' | 'DELETE'): string {
   return database.pragma(`journal_mode = ${mode}`, { simple: true }) as string
 }
 
-function isOnSharedFileSystem(path: string): boolean {
+function isOnSharedFileSystem(path: string, fileSystemOf: (folder: string) => number): boolean {
   if (process.platform !== 'linux') return false
   try {
-    return SHARED_FILE_SYSTEMS.has(statfsSync(dirname(path)).type >>> 0)
+    return SHARED_FILE_SYSTEMS.has(fileSystemOf(dirname(path)) >>> 0)
   } catch {
     return false
   }

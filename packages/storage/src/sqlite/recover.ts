@@ -78,7 +78,11 @@ const MAKE_UP_SESSIONS = `
 
 function openBoth(from: string, to: string) {
   try {
-    return { source: new Database(from, { readonly: true, timeout: 2_000 }), target: new Database(to) }
+    const source = new Database(from, { readonly: true, timeout: 2_000 })
+    // Otherwise nothing at all is read of a file that is shorter than it says.
+    source.unsafeMode()
+    source.pragma('writable_schema = ON')
+    return { source, target: new Database(to) }
   } catch (error) {
     throw toStoreError(error, from)
   }
