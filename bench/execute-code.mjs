@@ -1,6 +1,8 @@
 // Programs that call tools: how fast the calls are, how soon a program runs, and what it saves of a model's input.
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { CONTESTANTS, runNode } from './measure.mjs'
 import { atLeast, atMost, row } from './report.mjs'
@@ -8,13 +10,17 @@ import { atLeast, atMost, row } from './report.mjs'
 const loader = join(import.meta.dirname, '../packages/sandbox/src/__fixtures__/resolve-sources.mjs')
 const FILES = 2_000
 const OVERDUE_EVERY = 223
+const PAGES = 20
+const PAGE_BYTES = 30_000
 const BYTES_PER_TOKEN = 4
 
 /** @param {{ rounds: number, workspace: { directory: string, cwd: string }, server: object }} options */
 export async function executeCode({ rounds, workspace, server }) {
   const samples = Array.from({ length: rounds }, () => measureCalls(workspace.directory))
   const of = (name) => samples.map((sample) => sample[name])
-  const { plain, program } = await compare({ workspace, server })
+  const files = await compare({ workspace, server }, searchOfFiles(workspace))
+  const site = await servePages()
+  const pages = await compare({ workspace, server }, extractionOfPages(site.address)).finally(() => site.close())
   return [
     row('a bare socket that echoes lines', '1/s', of('echo')),
     row('calls of a Python program', '1/s', of('python'), atLeast(5_000)),
@@ -24,14 +30,19 @@ export async function executeCode({ rounds, workspace, server }) {
     row('start to first line, Python', 'ms', of('pythonStart'), atMost(80)),
     row('bare node', 'ms', of('bareNode')),
     row('start to first line, JavaScript', 'ms', of('javascriptStart'), atMost(60)),
-    row('2,000 files, ten calls: requests', '', [plain.requests]),
-    row('  input', 'tokens', [plain.tokens]),
-    row('  wall time', 'ms', [plain.wallMs]),
-    row('2,000 files, one program: requests', '', [program.requests]),
-    row('  input', 'tokens', [program.tokens]),
-    row('  wall time', 'ms', [program.wallMs]),
-    row('  input saved', '%', [100 * (1 - program.tokens / plain.tokens)], atLeast(70)),
+    ...rowsOf('2,000 files', files),
+    ...rowsOf('20 pages', pages),
   ]
+}
+
+function rowsOf(task, { plain, program }) {
+  const each = (how, { requests, tokens, wallMs }) => [
+    row(`${task}, ${how}: requests`, '', [requests]),
+    row('  input', 'tokens', [tokens]),
+    row('  wall time', 'ms', [wallMs]),
+  ]
+  const saved = row('  input saved', '%', [100 * (1 - program.tokens / plain.tokens)], atLeast(70))
+  return [...each(`${plain.requests - 1} calls`, plain), ...each('one program', program), saved]
 }
 
 function measureCalls(directory) {
@@ -40,8 +51,8 @@ function measureCalls(directory) {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-/** The same work twice: find the overdue invoices, read each, keep the large ones. */
-async function compare({ workspace, server }) {
+/** Find the overdue invoices, read each, keep the large ones. */
+function searchOfFiles(workspace) {
   const overdue = fill(join(workspace.cwd, 'invoices'))
   const search = { pattern: 'OVERDUE', path: 'invoices', output_mode: 'files_only', limit: 100 }
   const calls = [
@@ -53,8 +64,40 @@ from hermes_tools import search_files, read_file
 for name in sorted(search_files("OVERDUE", path="invoices", output_mode="files_only", limit=100)["files"]):
   total = int(re.search(r"total: (\\d+)", read_file(name)["content"]).group(1))
   if total > 1000: print(name, total)`
+  return { calls, proof: 'OVERDUE', code, programProof: '[success · 10 tool' }
+}
+
+/** Fetch each page, keep what is in stock. */
+function extractionOfPages(address) {
+  const urls = Array.from({ length: PAGES }, (_, page) => `${address}/${page}`)
+  const calls = urls.map((url) => ({ tool: 'terminal', args: { command: `curl -s ${url}` } }))
+  const code = `import re
+from hermes_tools import terminal
+for page in range(${PAGES}):
+  html = terminal(f"curl -s ${address}/{page}")["output"]
+  for name, price in re.findall(r'<b class="in-stock">(.*?)</b> <i>(.*?)</i>', html): print(name, price)`
+  return { calls, proof: 'in-stock', code, programProof: '[success · 20 tool' }
+}
+
+/** Pages of a shop, 30 KB each. */
+async function servePages() {
+  const pageOf = (page) => {
+    const items = Array.from({ length: 400 }, (_, item) => {
+      const state = item % 100 === page ? 'in-stock' : 'sold-out'
+      return `<li><b class="${state}">Article ${page}-${item}</b> <i>${(page * 37 + item) % 90}.00</i></li>`
+    })
+    return `<ul>\n${items.join('\n')}\n</ul>`.padEnd(PAGE_BYTES)
+  }
+  const server = createServer((request, response) => response.end(pageOf(Number(request.url.slice(1)))))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { address: `http://127.0.0.1:${server.address().port}`, close: () => server.close() }
+}
+
+/** The same work twice: call by call, and by one program. */
+async function compare({ workspace, server }, { calls, proof, code, programProof }) {
   const run = async (script) => {
-    await server.script({ ...script, turns: script.calls.length, text: 'Four are large.' })
+    await server.script({ ...script, turns: script.calls.length, text: 'Done.' })
     const more = ['-t', 'hermes-cli,code_execution']
     const { wallMs } = await runNode(CONTESTANTS.hermes(server.baseUrl, ...more), { workspace })
     const requests = await server.requests()
@@ -64,11 +107,9 @@ for name in sorted(search_files("OVERDUE", path="invoices", output_mode="files_o
       throw new Error('wrong answer')
     return { requests: requests.length, tokens: Math.round(bytes / BYTES_PER_TOKEN), wallMs }
   }
-  const plain = await run({ calls, proof: 'OVERDUE' })
-  return {
-    plain,
-    program: await run({ calls: [{ tool: 'execute_code', args: { code } }], proof: '[success · 10 tool' }),
-  }
+  const plain = await run({ calls, proof })
+  const program = await run({ calls: [{ tool: 'execute_code', args: { code } }], proof: programProof })
+  return { plain, program }
 }
 
 /** @returns {string[]} the nine invoices that are overdue */

@@ -1,5 +1,5 @@
 import { noUsage } from '@hermes/contracts/conversation'
-import type { UsageTotal } from '@hermes/contracts/store'
+import type { SessionInfo, UsageTotal } from '@hermes/contracts/store'
 import { describe, expect, it } from 'vitest'
 import { describeSpending } from './conversation-usage.js'
 
@@ -23,11 +23,13 @@ function setUp(found: UsageTotal) {
       return [found]
     },
   }
-  return { asked, storage: { ledger, usage: async () => ({ ...noUsage, inputTokens: 900, costUsd: 0.1 }) } }
+  const usage = { ...noUsage, inputTokens: 900, costUsd: 0.1 }
+  const descendants = ['subagent', 'cli', 'subagent'].map((source) => ({ source, usage }) as SessionInfo)
+  return { asked, storage: { ledger, usage: async () => usage, descendants: async () => descendants } }
 }
 
 describe('describeSpending', () => {
-  it('has a line for the session, the day, a month with a budget, and each key with limits', async () => {
+  it('has a line for the session, what was delegated in it, the day, a month with a budget, and each key with limits', async () => {
     const { storage, asked } = setUp(total)
     const text = await describeSpending({
       storage,
@@ -49,6 +51,7 @@ describe('describeSpending', () => {
     })
     expect(text.split('\n')).toEqual([
       '900 tokens in, 0 out; $0.1000.',
+      'Delegated: 2 tasks, 1800 tokens in, 0 out; $0.2000.',
       'Today: 3 calls, 12k tokens; $0.40. Budget: $2.00.',
       'This month: 3 calls, 12k tokens; $0.40. Budget: $20.00 and 5M tokens.',
       'Limits of m at openai: requests 59 of 60 left, new in 1.0 s; tokens 4000 left.',

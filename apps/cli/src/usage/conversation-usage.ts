@@ -1,5 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
-import type { Usage } from '@hermes/contracts/conversation'
+import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import type { UsageTotal } from '@hermes/contracts/store'
 import type { KeyLimits } from '@hermes/models'
 import { knownTimeZone, periodOf } from '@hermes/models/spending'
@@ -9,7 +9,7 @@ import { dollars, shortNumber } from './report.js'
 
 /** What a conversation has cost and may still cost. */
 export interface ConversationUsage {
-  readonly storage: Pick<Storage, 'usage' | 'ledger'>
+  readonly storage: Pick<Storage, 'usage' | 'ledger' | 'descendants'>
   readonly sessionId: string
   readonly config: Pick<HermesConfig, 'budget' | 'timezone'>
   readonly limits: readonly KeyLimits[]
@@ -26,11 +26,13 @@ export async function describeSpending({
 }: ConversationUsage): Promise<string> {
   const { session, day, month } = config.budget
   const spent = await storage.usage(sessionId)
+  const tasks = (await storage.descendants(sessionId)).filter(({ source }) => source === 'subagent')
   const since = (unit: 'day' | 'month') => periodOf(unit, nowMs, knownTimeZone(config.timezone)).startMs
   const [today] = await storage.ledger.totals({ sinceMs: since('day') })
   const [thisMonth] = month ? await storage.ledger.totals({ sinceMs: since('month') }) : []
   return [
     spent ? `${describeUsage(spent)}${ofBudget(session)}` : 'Nothing has been spent in this session yet.',
+    ...(tasks.length > 0 ? [`Delegated: ${describeTasks(tasks)}`] : []),
     ...(today ? [`Today: ${describeTotal(today)}${ofBudget(day)}`] : []),
     ...(thisMonth ? [`This month: ${describeTotal(thisMonth)}${ofBudget(month)}`] : []),
     ...limits.map((key) => describeLimits(key, nowMs)),
@@ -42,6 +44,12 @@ function describeUsage({ inputTokens, cacheReadTokens, outputTokens, costUsd }: 
   const cached = cacheReadTokens > 0 ? `, ${cacheReadTokens} of them from cache` : ''
   const cost = costUsd === 'unknown' ? 'cost unknown' : `$${costUsd.toFixed(4)}`
   return `${inputTokens} tokens in${cached}, ${outputTokens} out; ${cost}.`
+}
+
+/** What was handed on is not part of the conversation, but of what it costs. */
+function describeTasks(tasks: readonly { readonly usage: Usage }[]): string {
+  const sum = tasks.reduce((total, { usage }) => addUsage(total, usage), noUsage)
+  return `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}, ${describeUsage(sum)}`
 }
 
 function describeTotal({ calls, usage, knownCostUsd, unpricedCalls }: UsageTotal): string {
