@@ -76,7 +76,7 @@ function reader(number: number, todo: string, turns: number): () => ModelTurn {
         toolCalls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: todo, status: 'in_progress' }] } }],
       }
     if (at === turns) return { text: 'So far.' }
-    return { toolCalls: [{ name: 'read_file', args: { path: 'long.txt', offset: number + at * 30, limit: 30 } }] }
+    return { toolCalls: [{ name: 'read_file', args: { path: 'long.txt', offset: number + at * 30, limit: 80 } }] }
   }
 }
 
@@ -86,16 +86,16 @@ async function play(number: number, server: ModelServer, runtime: Runtime): Prom
   const { agent, close } = await runtime.createAgent({})
   const compactions = () => agent.entries().filter(({ type }) => type === 'compaction').length
   const from = server.requests.length
-  const script = reader(number, todo, 8)
+  const script = reader(number, todo, 5)
   server.setHandler((request) => (isSummary(request) ? summarise(request) : script()))
   await agent.run(`${fact} Read the first part of long.txt.`).result
   await agent.run(`${constraint} Read on.`).result
   const planted = compactions()
-  const reading = reader(number + 7, todo, 8)
+  const reading = reader(number + 7, todo, 5)
   server.setHandler((request) => (isSummary(request) ? summarise(request) : reading()))
   await agent.run(pending).result
   while (compactions() < planted + 3) {
-    const more = reader(number + 11, todo, 6)
+    const more = reader(number + 11, todo, 4)
     server.setHandler((request) => (isSummary(request) ? summarise(request) : more()))
     await agent.run({ content: [{ type: 'text', text: 'go on', origin: 'reminder' }] }).result
   }
