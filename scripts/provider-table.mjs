@@ -17,8 +17,8 @@ export async function providerTable(root) {
   const readme = readFileSync(file, 'utf8')
   const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)]
   if (from < 0 || to < from) return null
-  const { PROVIDERS } = await importSource(catalogue)
-  const text = `${readme.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}\n${readme.slice(to)}`
+  const { PROVIDERS, ABSENT_PROVIDERS = [] } = await importSource(catalogue)
+  const text = `${readme.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}${renderAbsent(ABSENT_PROVIDERS)}\n${readme.slice(to)}`
   return { file, text, count: PROVIDERS.length }
 }
 
@@ -58,6 +58,13 @@ function render(providers) {
   const head = ['provider', 'names', 'key', 'wire', 'default model', 'tested']
   const line = (cells) => `| ${cells.join(' | ')} |\n`
   return line(head) + line(head.map(() => '---')) + rows.map(line).join('')
+}
+
+/** What is left out on purpose, and why. */
+function renderAbsent(absent) {
+  if (absent.length === 0) return ''
+  const items = absent.map(({ names, reason }) => `- ${names.map(code).join(', ')}: ${reason}\n`)
+  return `\nNot offered:\n\n${items.join('')}`
 }
 
 function keyOf({ auth, keyVariables, sharedKeyVariables, keyRequired }) {

@@ -70,6 +70,13 @@ describe('chooseModel', () => {
     expect(() => chooseModel(wishes({ secrets: keys }))).toThrow(/^No model is set up/)
   })
 
+  it('says of a provider that is left out on purpose why, and what to use instead', () => {
+    const asked = (provider: string) => () => chooseModel(wishes({ asked: { provider, model: 'm' } }))
+    expect(asked('copilot-acp')).toThrow(/^Hermes does not offer the provider copilot-acp: .* Use copilot/)
+    const endpoints = { router: { baseUrl: 'http://127.0.0.1:9/v1' } }
+    expect(chooseModel(wishes({ asked: { provider: 'router', model: 'm' }, endpoints }))).toMatchObject({ model: 'm' })
+  })
+
   it('goes on at the address a nameless endpoint was last asked at', () => {
     const session = { provider: 'custom', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' }
     expect(chooseModel(wishes({ session }))).toMatchObject({ model: 'm', baseUrl: 'http://127.0.0.1:9/v1' })

@@ -2,6 +2,7 @@ import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import {
+  absentProvider,
   awsCredential,
   bedrockAddress,
   findProvider,
@@ -250,6 +251,9 @@ function firstOf(names: readonly string[], secrets: Readonly<Record<string, stri
 }
 
 function unknownProvider(name: string, endpoints: ModelWishes['endpoints']): never {
+  const absent = absentProvider(name)
+  if (absent !== null)
+    throw new HermesError(`Hermes does not offer the provider ${name}: ${absent}`, { code: 'models.unknown_provider' })
   const own = Object.keys(endpoints)
   const meant = similarProviders(name, own)
   const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''

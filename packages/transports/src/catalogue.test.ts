@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { detectApi, findProvider, PROVIDERS } from './index.js'
+import { ABSENT_PROVIDERS, absentProvider, detectApi, findProvider, PROVIDERS } from './index.js'
 
 describe('PROVIDERS', () => {
   it('gives each id and alias to one provider only', () => {
@@ -30,5 +30,16 @@ describe('findProvider', () => {
     expect(findProvider(' OpenRouter ')?.id).toBe('openrouter')
     expect(findProvider('lm-studio')?.id).toBe('lmstudio')
     expect(findProvider('nobody')).toBeNull()
+  })
+})
+
+describe('absentProvider', () => {
+  it('says why, in a line that names what to use instead, and only of those that are not there', () => {
+    for (const { names, reason } of ABSENT_PROVIDERS) {
+      expect(reason).toMatch(/ (?:Use|Give) [^\n]+\.$/)
+      for (const name of names)
+        expect([findProvider(name), absentProvider(` ${name.toUpperCase()}`)]).toEqual([null, reason])
+    }
+    expect(absentProvider('openai')).toBeNull()
   })
 })

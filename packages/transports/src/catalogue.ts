@@ -4,6 +4,7 @@ import { LOCAL_SERVERS } from './catalogue/local.js'
 import { type Provider, toProvider } from './catalogue/provider.js'
 import { FIRST_VENDORS, VENDORS } from './catalogue/vendors.js'
 
+export { ABSENT_PROVIDERS, absentProvider } from './catalogue/absent.js'
 export type { Provider, ProviderQuirks, SchemaDialect } from './catalogue/provider.js'
 
 /** Every provider Hermes knows, in the order in which they are offered. */

@@ -1,5 +1,7 @@
 export { type BackoffOptions, jitteredBackoff } from './backoff.js'
 export {
+  ABSENT_PROVIDERS,
+  absentProvider,
   findProvider,
   isForeign,
   keyVariablesFor,

@@ -7,7 +7,7 @@ import {
   openCredentialStore,
 } from '@hermes/credential-pool'
 import { borrowedKeys, chooseModel, configuredModels, oauthSettings, poolName } from '@hermes/runtime'
-import { findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
+import { absentProvider, findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
@@ -87,6 +87,8 @@ export async function findNamed({ config, store }: AuthHome, wanted: string): Pr
   if (findProvider(wanted) || own.includes(name)) return named(findProvider(wanted) ? poolName(wanted) : poolName(name))
   const stored = await store.providers()
   if (stored.includes(wanted)) return named(wanted)
+  const absent = absentProvider(wanted)
+  if (absent !== null) throw new UsageError(`Hermes does not offer the provider ${wanted}: ${absent}`)
   const meant = similarProviders(wanted, own)
   const hint =
     meant.length > 0
