@@ -1,12 +1,10 @@
 // node examples/execute-code/run.mjs [OPTIONS OF hermes chat]: see README.md beside this file. Needs a built CLI (`npx -y pnpm@12 demo`
 // builds it). Without options the model is a stand-in that always writes the same program; all else is real.
 // Exit codes: those of hermes chat.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runHermes } from '../stand-in.mjs'
 
 const TASK =
   'Which invoices in the folder invoices are OVERDUE and come to more than 1000? Write one program that finds them, and list them with their totals.'
@@ -25,19 +23,10 @@ with ThreadPoolExecutor(4) as pool:
             print(name, amount)`
 
 const folder = mkdtempSync(join(tmpdir(), 'hermes-example-'))
-const server = createServer(answer)
 try {
   writeInvoices(join(folder, 'invoices'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const standIn = ['--base-url', `http://127.0.0.1:${server.address().port}/v1`, '-m', 'stand-in']
-  const options = process.argv.length > 2 ? process.argv.slice(2) : standIn
-  const bin = join(import.meta.dirname, '../../apps/cli/dist/bin.js')
-  const env = options === standIn ? { ...process.env, HERMES_HOME: join(folder, 'home') } : process.env
-  const hermes = spawn(process.execPath, [bin, 'chat', '-q', TASK, ...options], { cwd: folder, env, stdio: 'inherit' })
-  process.exitCode = (await once(hermes, 'close'))[0] ?? 1
+  process.exitCode = await runHermes({ task: TASK, folder, options: process.argv.slice(2), answer })
 } finally {
-  server.close()
   rmSync(folder, { recursive: true, force: true })
 }
 
@@ -51,21 +40,9 @@ function writeInvoices(directory) {
   }
 }
 
-/** The stand-in for a model: the program first, then what it printed. */
-async function answer(request, response) {
-  const chunks = []
-  for await (const chunk of request) chunks.push(chunk)
-  if (request.method !== 'POST') return response.writeHead(404).end()
-  const last = JSON.parse(Buffer.concat(chunks)).messages.at(-1)
-  const call = { name: 'execute_code', arguments: JSON.stringify({ code: PROGRAM }) }
-  const delta =
-    last.role === 'tool'
-      ? { content: `These are overdue and large:\n${last.content}` }
-      : { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: call }] }
-  const event = (choice) =>
-    `data: ${JSON.stringify({ id: 'chat', object: 'chat.completion.chunk', created: 1, model: 'stand-in', choices: [choice] })}\n\n`
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(event({ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null }))
-  response.write(event({ index: 0, delta: {}, finish_reason: last.role === 'tool' ? 'stop' : 'tool_calls' }))
-  response.end('data: [DONE]\n\n')
+/** The stand-in: the program first, then what it printed. */
+function answer(messages) {
+  const last = messages.at(-1)
+  if (last.role !== 'tool') return { calls: [{ name: 'execute_code', args: { code: PROGRAM } }] }
+  return { text: `These are overdue and large:\n${last.content}` }
 }
