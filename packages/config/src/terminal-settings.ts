@@ -1,12 +1,12 @@
 /** The `terminal` section: where commands run and files live. */
 export interface TerminalSettings {
-  /** `local`, `ssh`, `docker` or `singularity`. Default `local`. */
+  /** `local`, `ssh`, `docker`, `singularity`, `modal`, `daytona` or `vercel_sandbox`. Default `local`. */
   readonly backend: string
   /** Where the shell starts over there. Default: the home directory with ssh, `/workspace` in a container. */
   readonly cwd?: string
   /** Seconds a command may take. Default 180. */
   readonly timeout: number
-  /** Seconds until a container without any process stops. Default 300. */
+  /** Seconds until a container without any process stops, and a sandbox in a cloud without any request. Default 300. */
   readonly lifetime_seconds: number
   /** Names of variables that commands get although they look like secrets, and that go along to another machine. */
   readonly env_passthrough: readonly string[]
@@ -42,13 +42,20 @@ export interface TerminalSettings {
   readonly docker_shm_size: string
   /** A file, a folder or an address such as `docker://debian:12`. */
   readonly singularity_image: string
+  readonly modal_image: string
+  /** Sandboxes of Modal are made with a token of one's own, by either word. Default `auto`. */
+  readonly modal_mode: 'auto' | 'direct'
+  /** An image, or the name of a snapshot. */
+  readonly daytona_image: string
+  /** `node24`, `node22` or `python3.13`. Default `node24`. */
+  readonly vercel_runtime: string
   /** Cores. Default 1; 0 is no limit. */
   readonly container_cpu: number
   /** MB. Default 5,120; 0 is no limit. */
   readonly container_memory: number
-  /** MB, on engines that can. Default 51,200; 0 is no limit. */
+  /** MB, on engines and in clouds that can. Default 51,200; 0 is no limit. */
   readonly container_disk: number
-  /** Whether `/workspace` and `/root` are kept, and the container between sessions. Default `true`. */
+  /** Whether `/workspace` and `/root` are kept, and the container between sessions; in a cloud, all files. Default `true`. */
   readonly container_persistent: boolean
 }
 
@@ -57,6 +64,7 @@ const texts = { type: 'texts' } as const
 const no = { type: 'boolean', default: false } as const
 const yes = { type: 'boolean', default: true } as const
 const whole = (value: number) => ({ type: 'number', min: 0, default: value }) as const
+const VERCEL_RUNTIMES = { node24: 'node24', node22: 'node22', 'python3.13': 'python3.13' }
 const SECONDS = { min: 1, max: 2_147_483 }
 
 /** What `config.yaml` may hold under `terminal`. */
@@ -91,6 +99,10 @@ export const TERMINAL_FIELDS = {
   docker_network: yes,
   docker_shm_size: { type: 'text', default: '1g' },
   singularity_image: { type: 'text', default: 'docker://nikolaik/python-nodejs:python3.11-nodejs20' },
+  modal_image: { type: 'text', default: 'nikolaik/python-nodejs:python3.11-nodejs20' },
+  modal_mode: { type: 'choice', words: { auto: 'auto', direct: 'direct' }, default: 'auto' },
+  daytona_image: { type: 'text', default: 'nikolaik/python-nodejs:python3.11-nodejs20' },
+  vercel_runtime: { type: 'choice', words: VERCEL_RUNTIMES, default: 'node24' },
   container_cpu: whole(1),
   container_memory: whole(5_120),
   container_disk: whole(51_200),

@@ -137,16 +137,17 @@ function toMount(text: string, userHome: string, cwd: string) {
 }
 
 /** What all backends on another side are given. */
-function shared({ env, home, logger, clock }: EnvironmentRequest, name: string) {
+export function shared({ env, home, logger, clock }: EnvironmentRequest, name: string) {
   return { clientEnv: clientEnv(env), outputDir: join(homeLayout(home).outputs, name), logger, clock }
 }
 
 /** A working directory that means something over there. */
-function farFolder({ cwd }: TerminalSettings): string | undefined {
+export function farFolder({ cwd }: TerminalSettings): string | undefined {
   return cwd !== undefined && (isAbsolute(cwd) || cwd.startsWith('~')) ? cwd : undefined
 }
 
-function passedOn({ env, secrets }: EnvironmentRequest, names: readonly string[]): Record<string, string> {
+/** The variables named, from the home's secrets or from this program's own; those that are nowhere are left out. */
+export function passedOn({ env, secrets }: EnvironmentRequest, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = secrets[name] ?? env[name]
@@ -163,6 +164,7 @@ function clientEnv(env: Readonly<Record<string, string>>): Record<string, string
   return Object.fromEntries(Object.entries(env).filter(([name]) => CLIENT_NAMES.test(name)))
 }
 
-function digest(parts: readonly unknown[]): string {
+/** A few letters that stand for `parts`. */
+export function digest(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8)
 }

@@ -6,6 +6,7 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { probeIsolation } from '@hermes/sandbox/isolation'
 import { testPermit } from '@hermes/sandbox/testing'
+import { startDaytonaServer, startModalServer, startVercelServer } from '@hermes/testkit/clouds'
 import {
   type DockerEngine,
   dockerMissing,
@@ -15,30 +16,33 @@ import {
   startDockerEngine,
   startSshServer,
 } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openEnvironment } from './open-environment.js'
+import { terminalBackends } from './terminal-backends.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin'
 
-/** A home whose config.yaml holds `terminal`, opened. */
-async function open(terminal: string, env: Readonly<Record<string, string>> = {}) {
+/** What is asked for in a home whose config.yaml holds `terminal`. */
+async function requestFor(terminal: string, env: Readonly<Record<string, string>> = {}) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-backend-')))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
   const [home, userHome, cwd] = [join(root, 'user/.hermes'), join(root, 'user'), join(root, 'user/work')]
   for (const folder of [home, cwd]) await mkdir(folder, { recursive: true })
   await writeFile(join(home, 'config.yaml'), `terminal:\n${terminal}`)
   const { config, problems } = await loadConfig({ home, env: {} })
   expect(problems).toEqual([])
-  const environment = await openEnvironment({
+  const request = {
     ...{ config, home, userHome, cwd, user: 'ada', tempDir: join(root, 'temp'), env: { PATH, HOME: userHome, ...env } },
     ...{ secrets: { MY_TOKEN: 'from-secrets' }, secretNames: ['MY_TOKEN'], logger: silentLogger, clock: systemClock },
-  }).catch(async (error: unknown) => {
-    await rm(root, { recursive: true, force: true })
-    throw error
-  })
-  onTestFinished(async () => {
-    await environment.close()
-    await rm(root, { recursive: true, force: true })
-  })
+  }
+  return { request, root }
+}
+
+/** A home whose config.yaml holds `terminal`, opened. */
+async function open(terminal: string, env: Readonly<Record<string, string>> = {}) {
+  const { request, root } = await requestFor(terminal, env)
+  const environment = await openEnvironment(request)
+  onTestFinished(() => environment.close())
   return { environment, root }
 }
 
@@ -55,7 +59,8 @@ it('is this machine, not isolated, when config.yaml says nothing else', async ()
 it('says which backends there are, and which setting is missing', async () => {
   await expect(open('  backend: cloud9\n')).rejects.toMatchObject({
     code: 'runtime.unknown_backend',
-    message: 'terminal.backend is "cloud9" in config.yaml; it can be local, ssh, docker, singularity.',
+    message:
+      'terminal.backend is "cloud9" in config.yaml; it can be local, ssh, docker, singularity, modal, daytona, vercel_sandbox.',
   })
   await expect(open('  backend: ssh\n')).rejects.toMatchObject({ code: 'runtime.backend_config' })
 })
@@ -113,5 +118,73 @@ needs(dockerMissing())('in a container', () => {
     expect(output).toMatch(/^from-secrets 3\n\/workspace\n.*Read-only file system\n$/)
     const other = join(root, 'user/.hermes/sandboxes/docker/default/workspace/note')
     expect(await readFile(other, 'utf8')).toBe('kept\n')
+  })
+})
+
+describe('in a cloud', () => {
+  /** Runs a command in `backend`, and tells what is known of it without and with the network. */
+  async function tryOut(backend: string, env: Readonly<Record<string, string>>) {
+    const settings = `  backend: ${backend}\n  cwd: /tmp\n  env_passthrough: [MY_TOKEN]\n`
+    const { environment } = await open(settings, env)
+    const { output } = await run(environment, 'echo $MY_TOKEN; pwd')
+    const { request } = await requestFor(settings, env)
+    const status = async (isOffline: boolean) =>
+      (await terminalBackends(request, { isOffline })).find((one) => one.backend === backend)
+    return { output, offline: await status(true), online: await status(false) }
+  }
+
+  const worked = (backend: string) => ({
+    output: 'from-secrets\n/tmp\n',
+    offline: { backend, isChosen: true, isReady: true, text: 'credentials are set; not asked' },
+    online: { backend, isChosen: true, isReady: true, text: 'the service takes the credentials' },
+  })
+
+  it('works by the key of Daytona', async () => {
+    const server = await startDaytonaServer()
+    onTestFinished(() => server.close())
+    const env = { DAYTONA_API_URL: server.apiUrl, DAYTONA_API_KEY: server.apiKey }
+    expect(await tryOut('daytona', env)).toEqual(worked('daytona'))
+  })
+
+  it('works by the token of Modal', async () => {
+    const server = await startModalServer()
+    onTestFinished(() => server.close())
+    vi.stubEnv('MODAL_SERVER_URL', server.url)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const env = { MODAL_TOKEN_ID: server.tokenId, MODAL_TOKEN_SECRET: server.tokenSecret }
+    expect(await tryOut('modal', env)).toEqual(worked('modal'))
+  })
+
+  it('works by the three values of Vercel', async () => {
+    const server = await startVercelServer()
+    onTestFinished(() => server.close())
+    // The package knows one address of its service; requests to it are led here.
+    vi.stubGlobal('fetch', server.fetch)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const { token, teamId, projectId } = server
+    const env = { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId }
+    expect(await tryOut('vercel_sandbox', env)).toEqual(worked('vercel_sandbox'))
+    await expect(open('  backend: vercel_sandbox\n  container_disk: 1000\n', env)).rejects.toMatchObject({
+      code: 'environment.invalid_option',
+    })
+  })
+
+  it('says which credentials are missing, and in which of the clouds they are refused', async () => {
+    const server = await startDaytonaServer()
+    onTestFinished(() => server.close())
+    await expect(open('  backend: modal\n')).rejects.toMatchObject({
+      code: 'runtime.backend_config',
+      message:
+        'terminal.backend modal needs MODAL_TOKEN_ID, MODAL_TOKEN_SECRET. Put them into .env of the Hermes home.',
+    })
+    const env = { DAYTONA_API_URL: server.apiUrl, DAYTONA_API_KEY: 'wrong-key' }
+    const { request } = await requestFor('  backend: daytona\n', env)
+    const found = await terminalBackends(request, { isOffline: false })
+    const of = (backend: string) => found.find((one) => one.backend === backend)
+    expect(of('daytona')).toMatchObject({ isReady: false, text: 'Daytona refuses the login. Check DAYTONA_API_KEY.' })
+    expect(of('vercel_sandbox')).toMatchObject({
+      isReady: false,
+      text: expect.stringContaining('needs VERCEL_TOKEN, VERCEL_TEAM_ID, VERCEL_PROJECT_ID'),
+    })
   })
 })

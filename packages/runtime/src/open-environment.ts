@@ -6,7 +6,7 @@ import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 
 /** The backends there are. */
-export const BACKENDS = ['local', 'ssh', 'docker', 'singularity'] as const
+export const BACKENDS = ['local', 'ssh', 'docker', 'singularity', 'modal', 'daytona', 'vercel_sandbox'] as const
 
 /**
  * The environment that `terminal.backend` names. Nothing but the local one is loaded before it is chosen.
@@ -31,6 +31,21 @@ export async function openEnvironment(request: EnvironmentRequest): Promise<Envi
       const { singularityOptions } = await import('./far-options.js')
       const { openSingularityEnvironment } = await import('@hermes/sandbox/singularity')
       return openSingularityEnvironment(await singularityOptions(request))
+    }
+    case 'modal': {
+      const { modalOptions } = await import('./cloud-options.js')
+      const { openModalEnvironment } = await import('@hermes/sandbox/modal')
+      return openModalEnvironment(modalOptions(request))
+    }
+    case 'daytona': {
+      const { daytonaOptions } = await import('./cloud-options.js')
+      const { openDaytonaEnvironment } = await import('@hermes/sandbox/daytona')
+      return openDaytonaEnvironment(daytonaOptions(request))
+    }
+    case 'vercel_sandbox': {
+      const { vercelOptions } = await import('./cloud-options.js')
+      const { openVercelEnvironment } = await import('@hermes/sandbox/vercel')
+      return openVercelEnvironment(vercelOptions(request))
     }
     default:
       throw new HermesError(`terminal.backend is "${backend}" in config.yaml; it can be ${BACKENDS.join(', ')}.`, {

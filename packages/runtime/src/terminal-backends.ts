@@ -1,4 +1,5 @@
 import { errorLine } from '@hermes/contracts'
+import { daytonaOptions, modalOptions, vercelOptions } from './cloud-options.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import { findEngine, findProgram, sshOptions } from './far-options.js'
 import { BACKENDS } from './open-environment.js'
@@ -30,6 +31,18 @@ export async function terminalBackends(
     status('ssh', () => lookAtSsh(request, isOffline)),
     status('docker', () => lookAtDocker(request)),
     status('singularity', () => lookAtSingularity(request)),
+    status('modal', async () => {
+      const { probeModal } = await import('@hermes/sandbox/modal')
+      return lookAtCloud(probeModal(modalOptions(request), { isOffline }), isOffline)
+    }),
+    status('daytona', async () => {
+      const { probeDaytona } = await import('@hermes/sandbox/daytona')
+      return lookAtCloud(probeDaytona(daytonaOptions(request), { isOffline }), isOffline)
+    }),
+    status('vercel_sandbox', async () => {
+      const { probeVercel } = await import('@hermes/sandbox/vercel')
+      return lookAtCloud(probeVercel(vercelOptions(request), { isOffline }), isOffline)
+    }),
   ])
   if (BACKENDS.some((name) => name === backend)) return known
   const text = `there is no such backend; terminal.backend can be ${BACKENDS.join(', ')}`
@@ -71,4 +84,9 @@ async function lookAtSingularity({ env }: EnvironmentRequest): Promise<string> {
   const found = await probeSingularity({ program: findProgram(env, ['apptainer', 'singularity']), clientEnv: env })
   if (found.ready) return found.version
   throw new Error(found.why)
+}
+
+async function lookAtCloud(probe: Promise<void>, isOffline: boolean): Promise<string> {
+  await probe
+  return isOffline ? 'credentials are set; not asked' : 'the service takes the credentials'
 }

@@ -1,0 +1,89 @@
+import { HermesError } from '@hermes/contracts'
+import type { DaytonaOptions } from '@hermes/sandbox/daytona'
+import type { ModalOptions } from '@hermes/sandbox/modal'
+import type { VercelOptions } from '@hermes/sandbox/vercel'
+import type { EnvironmentRequest } from './environment-request.js'
+import { digest, farFolder, passedOn, shared } from './far-options.js'
+
+/** A sandbox of Modal as config.yaml describes it. @throws HermesError `runtime.backend_config` without credentials. */
+export function modalOptions(request: EnvironmentRequest): ModalOptions {
+  const [tokenId, tokenSecret] = credentials(request, 'modal', ['MODAL_TOKEN_ID', 'MODAL_TOKEN_SECRET'])
+  return {
+    ...common(request, 'modal'),
+    tokenId: tokenId!,
+    tokenSecret: tokenSecret!,
+    image: request.config.terminal.modal_image,
+  }
+}
+
+/** A sandbox of Daytona as config.yaml describes it. @throws HermesError `runtime.backend_config` without a key. */
+export function daytonaOptions(request: EnvironmentRequest): DaytonaOptions {
+  const { daytona_image: image, container_disk: diskMb } = request.config.terminal
+  const [apiKey] = credentials(request, 'daytona', ['DAYTONA_API_KEY'])
+  const { DAYTONA_API_URL: apiUrl, DAYTONA_TARGET: target } = passedOn(request, ['DAYTONA_API_URL', 'DAYTONA_TARGET'])
+  const place = { ...(apiUrl ? { apiUrl } : {}), ...(target ? { target } : {}) }
+  return { ...common(request, 'daytona'), ...place, apiKey: apiKey!, image, diskMb }
+}
+
+/** A sandbox of Vercel as config.yaml describes it. @throws HermesError `runtime.backend_config` without credentials. */
+export function vercelOptions(request: EnvironmentRequest): VercelOptions {
+  const { vercel_runtime: runtime, container_disk: diskMb } = request.config.terminal
+  return { ...common(request, 'vercel'), ...vercelAccess(request), runtime, diskMb }
+}
+
+/** Three values, or the token of a project's deployment, which has the other two inside. */
+function vercelAccess(request: EnvironmentRequest) {
+  const { VERCEL_OIDC_TOKEN: oidc, VERCEL_TOKEN: own } = passedOn(request, ['VERCEL_OIDC_TOKEN', 'VERCEL_TOKEN'])
+  const claims = own || !oidc ? null : claimsOf(oidc)
+  if (oidc && claims) return { token: oidc, ...claims }
+  const [token, teamId, projectId] = credentials(request, 'vercel_sandbox', [
+    'VERCEL_TOKEN',
+    'VERCEL_TEAM_ID',
+    'VERCEL_PROJECT_ID',
+  ])
+  return { token: token!, teamId: teamId!, projectId: projectId! }
+}
+
+function claimsOf(token: string): { readonly teamId: string; readonly projectId: string } | null {
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    const { owner_id: teamId, project_id: projectId } = payload as {
+      readonly owner_id?: unknown
+      readonly project_id?: unknown
+    }
+    return typeof teamId === 'string' && typeof projectId === 'string' ? { teamId, projectId } : null
+  } catch {
+    return null
+  }
+}
+
+function common(request: EnvironmentRequest, name: string) {
+  const { config, home, clock } = request
+  const { terminal } = config
+  const isKept = terminal.container_persistent
+  const cwd = farFolder(terminal)
+  // What belongs to programs of this machine is nothing to a service.
+  const { clientEnv: _, ...rest } = shared(request, name)
+  return {
+    ...rest,
+    // A sandbox that is not kept belongs to this one agent.
+    task: isKept ? 'default' : `${process.pid}-${clock.now()}`,
+    profile: digest([home]),
+    persistent: isKept,
+    idleSeconds: terminal.lifetime_seconds,
+    cpus: terminal.container_cpu,
+    memoryMb: terminal.container_memory,
+    env: passedOn(request, terminal.env_passthrough),
+    ...(cwd === undefined ? {} : { cwd }),
+  }
+}
+
+function credentials(request: EnvironmentRequest, backend: string, names: readonly string[]): readonly string[] {
+  const found = passedOn(request, names)
+  const missing = names.filter((name) => !found[name])
+  if (missing.length === 0) return names.map((name) => found[name]!)
+  throw new HermesError(
+    `terminal.backend ${backend} needs ${missing.join(', ')}. Put ${missing.length === 1 ? 'it' : 'them'} into .env of the Hermes home.`,
+    { code: 'runtime.backend_config' },
+  )
+}
