@@ -101,6 +101,20 @@ it('condenses and goes on when the provider finds the conversation too long', as
   expect(server.requests.filter(isSummary)).toHaveLength(1)
 })
 
+it('is condensed at once for a model with a smaller window', async () => {
+  const { server, home, cwd } = scene
+  const model = { provider: 'custom', default: 'large', base_url: server.baseUrl }
+  const model_overrides = { large: { context_window: 200_000 }, small: { context_window: 12_000 } }
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, model_overrides }))
+  read(6, RECORD)
+  const before = await runCli(['chat', '-q', TASK, '--json', '--yolo'], { home, cwd })
+  expect(compactions(before.stdout)).toBe(0)
+  const after = await runCli(['chat', '-c', '-m', 'small', '-q', 'And?', '--json', '--yolo'], { home, cwd })
+  expect(compactions(after.stdout)).toBeGreaterThan(0)
+  const first = server.requests.find(({ body }) => body.model === 'small' && !isSummary({ body }))!
+  expect(chars(first)).toBeLessThan(12_000 * 4)
+})
+
 it("is condensed by an engine of one's own, and in the usual way where there is none", async () => {
   const { server, home, cwd } = scene
   const config = JSON.parse(await readFile(join(home, 'config.yaml'), 'utf8')) as object

@@ -52,6 +52,13 @@ async function entriesOf(
 }
 
 describe('chat completions through the official client', () => {
+  it('leaves references in a message as they are: who asks may not be who owns the files', async () => {
+    await writeFile(join(cwd, 'notes.txt'), 'private words\n')
+    server.enqueue({ text: 'Seen.' })
+    await ask([user('See @file:notes.txt')])
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('private words')
+  })
+
   it('answers in one body', async () => {
     server.enqueue({ text: 'Hello there.', usage: { inputTokens: 11, outputTokens: 3, cacheReadTokens: 5 } })
     const answer = await gateway

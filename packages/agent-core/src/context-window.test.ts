@@ -1,7 +1,9 @@
 import { HermesError } from '@hermes/contracts'
 import type { CompactOutcome, CompactRequest, ContextEngine } from '@hermes/contracts/context'
 import { noUsage } from '@hermes/contracts/conversation'
+import type { ModelClient } from '@hermes/contracts/model'
 import { defineTool } from '@hermes/contracts/tool'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { contextTokens } from './context-window.js'
 import { type AgentEvent, createAgent, createMemoryStore } from './index.js'
@@ -143,6 +145,46 @@ describe('a session that grows', () => {
   })
 })
 
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 200)
+
+it('never asks for more than two summaries between two messages of the user, whatever is due and whatever is refused', async () => {
+  const step = fc.constantFrom('call', 'due', 'refused', 'due and refused')
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(step, { maxLength: 12 }), { minLength: 1, maxLength: 4 }), async (runs) => {
+      let isDue = false
+      const context = engine(() => isDue)
+      let left: string[] = []
+      let refused: string | null = null
+      const model: ModelClient = {
+        provider: 'scripted',
+        model: 'test-model',
+        async *stream() {
+          const next = left[0]
+          isDue = left[1]?.includes('due') ?? false
+          if (next?.includes('refused') && refused !== next + left.length) {
+            refused = next + left.length
+            tooLong()
+          }
+          left.shift()
+          yield finish('ok', next === undefined ? [] : [[`c${left.length}`, 'look', {}]])
+        },
+      }
+      const agent = createAgent({ model, tools: [look], contextEngine: context, store: createMemoryStore() })
+      for (const steps of runs) {
+        left = [...steps]
+        await agent.run('go').result
+      }
+      let summaries = 0
+      for (const entry of agent.entries()) {
+        if (entry.type === 'message' && entry.message.role === 'user') summaries = 0
+        if (entry.type === 'compaction' && !entry.isTruncation) summaries++
+        expect(summaries).toBeLessThanOrEqual(2)
+      }
+    }),
+    { numRuns: RUNS },
+  )
+})
+
 describe('condensing on request', () => {
   it('stores the summary, keeps open tasks and the focus, and tools know of it', async () => {
     const context = engine(() => false)
@@ -190,6 +232,27 @@ describe('condensing on request', () => {
     await expect(agent.compact()).rejects.toMatchObject({ code: 'agent.busy' })
     await run.result
     expect(await agent.compact()).toMatchObject({ type: 'compacted' })
+  })
+
+  it('is done by one process at a time', async () => {
+    const store = createMemoryStore()
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const slow: ContextEngine = {
+      ...engine(() => false),
+      compact: async () => {
+        await held
+        return { type: 'unchanged', reason: 'was held' }
+      },
+    }
+    const options = { tools: [look], contextEngine: slow, store, sessionId: '20260101_000000_abcdef' }
+    const one = createAgent({ ...options, model: scriptedModel([{ text: 'One.' }]) })
+    const other = createAgent({ ...options, model: scriptedModel([]) })
+    await one.run('first').result
+    const condensing = one.compact()
+    await expect(other.compact()).rejects.toMatchObject({ code: 'store.session_busy' })
+    release()
+    expect(await condensing).toMatchObject({ type: 'unchanged' })
+    expect(await other.compact()).toMatchObject({ type: 'unchanged' })
   })
 
   it('says that there is nothing to do it with', async () => {
