@@ -93,6 +93,12 @@ const ALLOWED = [
     reason: 'node-pty and the SDKs of clouds are optional: bundlers must not look for them',
   },
   {
+    files: ['packages/memory/src/providers/load-vectors.ts'],
+    uses: ['import(…)'],
+    owner: 'memory',
+    reason: 'sqlite-vec is optional: bundlers must not look for it',
+  },
+  {
     files: ['packages/safety/src/url/*-fetch.ts'],
     uses: ['fetch', 'node:http', 'node:https'],
     owner: 'safety',
@@ -140,6 +146,12 @@ const ALLOWED = [
     uses: ['fs write'],
     owner: 'memory',
     reason: 'memories, in the home',
+  },
+  {
+    files: ['packages/memory/src/providers/local-vectors.ts'],
+    uses: ['fs write', 'better-sqlite3'],
+    owner: 'memory',
+    reason: 'vectors of what is remembered, in the home',
   },
   {
     files: ['packages/models/src/metadata/cache-file.ts'],

@@ -1,0 +1,136 @@
+import { type Clock, errorLine, type Logger, silentLogger } from '@hermes/contracts'
+import type { KeptTurn, MemoryProvider, Recalled } from './provider.js'
+
+/** Options of {@link openLongMemory}. */
+export interface LongMemoryOptions {
+  /** Opened by the first call. */
+  readonly open: () => Promise<MemoryProvider>
+  /** Most memories for one message. Default 8. */
+  readonly limit?: number
+  /** How long a message waits for them. Default 3,000. */
+  readonly recallTimeoutMs?: number
+  readonly clock: Clock
+  readonly logger?: Logger
+}
+
+/** A provider that never stops a turn: it is given a moment, and left alone for a while when it fails. */
+export interface LongMemory {
+  /** What fits a text; `[]` also when the provider fails or is too slow. Rejects with an abort only. */
+  recall(query: string, options: { readonly signal: AbortSignal }): Promise<readonly Recalled[]>
+  /** Takes an exchange in, one after the other, without anybody waiting. Never throws. */
+  keep(turn: KeptTurn): void
+  /** Why the newest call failed; `null` when it did not. */
+  problem(): string | null
+  /** Waits a moment for exchanges that are still on their way, and closes the provider. Never rejects. */
+  close(): Promise<void>
+}
+
+const QUERY_CHARS = 2_000
+const KEEP_TIMEOUT_MS = 30_000
+const CLOSE_TIMEOUT_MS = 3_000
+/** After failures in a row: 30 s, a minute, two … up to ten minutes. */
+const REST_MS = 30_000
+const MAX_REST_MS = 600_000
+const MAX_WAITING = 50
+
+export function openLongMemory(options: LongMemoryOptions): LongMemory {
+  return new RestingMemory(options)
+}
+
+class RestingMemory implements LongMemory {
+  readonly #options: LongMemoryOptions
+  readonly #logger: Logger
+  readonly #stop = new AbortController()
+  #provider: Promise<MemoryProvider> | null = null
+  #keeping: Promise<void> = Promise.resolve()
+  #waiting = 0
+  #failures = 0
+  #restsUntilMs = 0
+  #problem: string | null = null
+
+  constructor(options: LongMemoryOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  async recall(query: string, { signal }: { readonly signal: AbortSignal }): Promise<readonly Recalled[]> {
+    if (this.#rests() || query.trim() === '') return []
+    const { limit = 8, recallTimeoutMs = 3_000 } = this.#options
+    const call = (own: AbortSignal) => async (provider: MemoryProvider) =>
+      provider.recall(query.slice(0, QUERY_CHARS).toWellFormed(), { limit, signal: own })
+    const found = await this.#try(call, { timeoutMs: recallTimeoutMs, signal })
+    signal.throwIfAborted()
+    return found ?? []
+  }
+
+  keep(turn: KeptTurn): void {
+    if (this.#waiting >= MAX_WAITING || this.#stop.signal.aborted) return
+    this.#waiting++
+    this.#keeping = this.#keeping.then(async () => {
+      this.#waiting--
+      if (this.#rests()) return
+      const call = (own: AbortSignal) => (provider: MemoryProvider) => provider.keep(turn, { signal: own })
+      await this.#try(call, { timeoutMs: KEEP_TIMEOUT_MS, signal: this.#stop.signal })
+    })
+  }
+
+  problem(): string | null {
+    return this.#problem
+  }
+
+  async close(): Promise<void> {
+    const patience = AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+    const over = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve(), { once: true }))
+    if (this.#waiting > 0 || this.#provider) await Promise.race([this.#keeping, over])
+    this.#stop.abort(new DOMException('The memory is closed.', 'AbortError'))
+    await this.#provider?.then((provider) => provider.close()).catch(() => undefined)
+  }
+
+  /** What the call gives; `null` when it fails, which is noted. */
+  async #try<Result>(
+    call: (signal: AbortSignal) => (provider: MemoryProvider) => Promise<Result>,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<Result | null> {
+    const limit = AbortSignal.timeout(timeoutMs)
+    const own = AbortSignal.any([limit, signal])
+    try {
+      const result = await untilAborted(this.#open().then(call(own)), own)
+      this.#failures = 0
+      this.#problem = null
+      return result
+    } catch (error) {
+      if (signal.aborted && !limit.aborted) return null
+      this.#fail(limit.aborted ? `It took longer than ${timeoutMs / 1_000} s.` : errorLine(error))
+      return null
+    }
+  }
+
+  #open(): Promise<MemoryProvider> {
+    this.#provider ??= this.#options.open()
+    return this.#provider.catch((error: unknown) => {
+      this.#provider = null
+      throw error
+    })
+  }
+
+  #rests(): boolean {
+    return this.#options.clock.now() < this.#restsUntilMs
+  }
+
+  #fail(problem: string): void {
+    this.#problem = problem
+    const restMs = Math.min(REST_MS * 2 ** this.#failures++, MAX_REST_MS)
+    this.#restsUntilMs = this.#options.clock.now() + restMs
+    this.#logger.warn('The memory provider failed and is left alone for a while.', { problem, restMs })
+  }
+}
+
+/** A provider that does not listen to its signal must not hold anybody up. */
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}

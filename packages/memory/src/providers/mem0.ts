@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject } from '@hermes/contracts'
+import type { CallOptions, KeptTurn, MemoryProvider, Recalled, ServiceOptions } from './provider.js'
+import { askService, badReply, objects, type ServiceAddress, type ServiceRequest } from './service.js'
+
+const TITLE = 'Mem0'
+const PLATFORM = 'https://api.mem0.ai'
+
+/**
+ * Mem0: its platform, or a server of one's own, which has other paths and takes the key in another header.
+ * @see https://docs.mem0.ai/api-reference (checked against mem0ai 3.3.1), and the REST server of mem0's repository
+ */
+export function createMem0(options: ServiceOptions): MemoryProvider {
+  return new Mem0(options, options.baseUrl.startsWith(PLATFORM) ? platform : ownServer)
+}
+
+interface Paths {
+  readonly add: string
+  readonly search: string
+  readonly one: (id: string) => string
+  readonly ping: string
+  readonly auth: (key: string) => Readonly<Record<string, string>>
+  /** Whose memories a search looks through. */
+  readonly scope: (userId: string) => JsonObject
+}
+
+const platform: Paths = {
+  add: '/v3/memories/add/',
+  search: '/v3/memories/search/',
+  one: (id) => `/v1/memories/${encodeURIComponent(id)}/`,
+  ping: '/v1/ping/',
+  auth: (key) => ({ authorization: `Token ${key}` }),
+  scope: (userId) => ({ filters: { user_id: userId } }),
+}
+const ownServer: Paths = {
+  add: '/memories',
+  search: '/search',
+  one: (id) => `/memories/${encodeURIComponent(id)}`,
+  ping: '/memories?user_id=hermes-check',
+  auth: (key) => ({ 'x-api-key': key }),
+  scope: (userId) => ({ user_id: userId }),
+}
+
+class Mem0 implements MemoryProvider {
+  readonly name = 'mem0'
+  readonly #paths: Paths
+  readonly #service: ServiceAddress
+  readonly #options: ServiceOptions
+
+  constructor(options: ServiceOptions, paths: Paths) {
+    const { fetch, baseUrl, apiKey } = options
+    this.#options = options
+    this.#paths = paths
+    this.#service = { title: TITLE, fetch, baseUrl, headers: apiKey === null ? {} : paths.auth(apiKey) }
+  }
+
+  async recall(
+    query: string,
+    { limit, signal }: CallOptions & { readonly limit: number },
+  ): Promise<readonly Recalled[]> {
+    const scope = this.#paths.scope(this.#options.userId)
+    const reply = await this.#ask('POST', this.#paths.search, {
+      signal,
+      body: { query, ...scope, top_k: limit, limit },
+    })
+    const found = objects(isJsonObject(reply) ? reply['results'] : reply)
+    if (!found) throw badReply(TITLE)
+    return found
+      .flatMap(({ id, memory }) =>
+        typeof memory === 'string' ? [{ id: typeof id === 'string' ? id : null, text: memory }] : [],
+      )
+      .slice(0, limit)
+  }
+
+  async keep({ sessionId, user, assistant }: KeptTurn, { signal }: CallOptions): Promise<void> {
+    const messages = [
+      { role: 'user', content: user },
+      { role: 'assistant', content: assistant },
+    ]
+    await this.#add({ messages, run_id: sessionId }, signal)
+  }
+
+  async store(text: string, { signal }: CallOptions): Promise<void> {
+    await this.#add({ messages: [{ role: 'user', content: text }], infer: false }, signal)
+  }
+
+  async forget(id: string, { signal }: CallOptions): Promise<boolean> {
+    return (await this.#ask('DELETE', this.#paths.one(id), { signal })) !== null
+  }
+
+  async check({ signal }: CallOptions): Promise<void> {
+    await this.#ask('GET', this.#paths.ping, { signal })
+  }
+
+  async close(): Promise<void> {}
+
+  async #add(body: JsonObject, signal: AbortSignal): Promise<void> {
+    const { userId, workspace } = this.#options
+    await this.#ask('POST', this.#paths.add, {
+      signal,
+      body: { ...body, user_id: userId, metadata: { app: workspace } },
+    })
+  }
+
+  #ask(
+    method: ServiceRequest['method'],
+    path: string,
+    more: Omit<ServiceRequest, 'method' | 'path'>,
+  ): Promise<unknown> {
+    return askService(this.#service, { method, path, ...more })
+  }
+}

@@ -1,0 +1,99 @@
+import { errorLine, HermesError, isAbort, isJsonObject, type JsonObject } from '@hermes/contracts'
+
+/** One request to a service. */
+export interface ServiceRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the base URL, with its leading slash. */
+  readonly path: string
+  readonly body?: JsonObject
+  readonly signal: AbortSignal
+}
+
+/** What a service is and how it is spoken to. */
+export interface ServiceAddress {
+  /** For messages, for example `Honcho`. */
+  readonly title: string
+  readonly fetch: typeof globalThis.fetch
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const MAX_REPLY_CHARS = 2_000_000
+const DETAIL_CHARS = 160
+
+/**
+ * Asks a service that speaks JSON. An empty reply is `true`; `null` says that what was to be deleted is not there.
+ * @throws HermesError `memory.provider_unauthorized`, `_refused`, `_unavailable`, `_bad_reply`; abort passes through.
+ */
+export async function askService(service: ServiceAddress, request: ServiceRequest): Promise<unknown> {
+  const { title, fetch, baseUrl, headers } = service
+  const { method, path, body, signal } = request
+  let status: number
+  let text: string
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+      method,
+      headers: { accept: 'application/json', ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      signal,
+    })
+    status = response.status
+    text = (await response.text()).slice(0, MAX_REPLY_CHARS)
+  } catch (error) {
+    if (isAbort(error) || signal.aborted || HermesError.isInstance(error)) throw error
+    throw failure('unavailable', `${title} cannot be reached: ${errorLine(error)}.`, { cause: error })
+  }
+  if (method === 'DELETE' && status === 404) return null
+  if (status < 200 || status >= 300) throw refusal(title, status, text)
+  if (text.trim() === '') return true
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw failure('bad_reply', `${title} answered with something that is no JSON.`, { cause: error })
+  }
+}
+
+/** @throws HermesError `memory.provider_bad_reply` */
+export function badReply(title: string): HermesError {
+  return failure('bad_reply', `${title} answered in a form that is not its own; is its address right?`)
+}
+
+/** The objects of a list; whatever else is in it is left out. `null` when there is no list. */
+export function objects(value: unknown): readonly JsonObject[] | null {
+  return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : null
+}
+
+function refusal(title: string, status: number, body: string): HermesError {
+  const detail = said(body)
+  if (status === 401 || status === 403)
+    return failure(
+      'unauthorized',
+      `${title} does not take the key (${status})${detail}. Check it with hermes memory status.`,
+    )
+  const kind = status === 429 || status >= 500 ? 'unavailable' : 'refused'
+  return failure(kind, `${title} answered ${status}${detail}.`, { details: { status } })
+}
+
+/** What the service says went wrong, on one line. */
+function said(body: string): string {
+  let text = body
+  try {
+    const parsed: unknown = JSON.parse(body)
+    const told = isJsonObject(parsed) ? (parsed['detail'] ?? parsed['message'] ?? parsed['error']) : null
+    text = typeof told === 'string' ? told : ''
+  } catch {
+    text = /^\s*</.test(body) ? '' : body
+  }
+  const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, DETAIL_CHARS)
+  return line === '' ? '' : `: ${line}`
+}
+
+type FailureKind = 'unauthorized' | 'refused' | 'unavailable' | 'bad_reply'
+
+function failure(
+  kind: FailureKind,
+  message: string,
+  more: { readonly cause?: unknown; readonly details?: Readonly<Record<string, number>> } = {},
+): HermesError {
+  return new HermesError(message, { code: `memory.provider_${kind}`, retryable: kind === 'unavailable', ...more })
+}

@@ -1,0 +1,1 @@
+export { type MemoryProviderSubject, testMemoryProvider } from './memory-provider-cases.js'
