@@ -3,7 +3,7 @@ export { type ImportResult, importSessions } from './import-sessions.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
-export { describeStoreUrl } from './postgres/server-address.js'
+export { describeStoreUrl } from './postgres/store-url.js'
 export type {
   ForkSession,
   LatestSessionFilter,

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { HermesError } from '@hermes/contracts'
-
-const DEFAULT_PORT = 5432
-const FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+import { readUrl, shownAs } from './store-url.js'
 
 /** Where a database is, and who asks. */
 export interface ServerAddress {
@@ -38,35 +36,6 @@ export function readServerAddress(url: string): ServerAddress {
   }
 }
 
-/** A url of a store for people, and the password in it, which is for nobody. Never throws. */
-export function describeStoreUrl(url: string): { readonly shown: string; readonly password: string | null } {
-  const read = readUrl(url)
-  return { shown: read.fault === null ? shownAs(read) : 'the url of the store', password: read.password }
-}
-
-function readUrl(url: string) {
-  const given = URL.parse(url)
-  const { protocol, username, password, hostname, port, pathname, searchParams: parameters } = given ?? new URL('none:')
-  const user = plain(username) || parameters.get('user') || ''
-  return {
-    user,
-    password: plain(password) || parameters.get('password') || null,
-    host: parameters.get('host') || plain(hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost',
-    port: Number(parameters.get('port') || port || DEFAULT_PORT),
-    database: plain(pathname.slice(1)) || user,
-    parameters,
-    fault: !/^postgres(?:ql)?:$/.test(protocol)
-      ? `is no address of a PostgreSQL database (${FORM})`
-      : user === ''
-        ? `names no user (${FORM})`
-        : null,
-  }
-}
-
-function shownAs({ host, port, database, user }: Pick<ServerAddress, 'host' | 'port' | 'database' | 'user'>): string {
-  return host.startsWith('/') ? `${database} in ${host}` : `postgres://${user}@${host}:${port}/${database}`
-}
-
 function encryption(parameters: URLSearchParams): ConnectionOptions | false {
   const mode = parameters.get('sslmode') ?? 'disable'
   const file = (name: string) => {
@@ -89,15 +58,6 @@ function encryption(parameters: URLSearchParams): ConnectionOptions | false {
     }
     default:
       throw badUrl(`has an sslmode that is not known: ${mode}; take disable, no-verify, require or verify-full`)
-  }
-}
-
-/** Passwords often hold a `%` that nobody encoded. */
-function plain(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
   }
 }
 
