@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import type { ModalClientParams } from 'modal'
 import { Machine } from './machine.js'
 import { type CallContext, type Message, modalProtocol, type ServiceDefinition } from './modal-protocol.js'
 import type { CloudServer } from './service.js'
@@ -48,9 +49,7 @@ interface Execution {
 }
 
 /** Modal's control plane and command router on loopback, speaking the protocol of the package `modal`. */
-export interface ModalServer extends CloudServer {
-  readonly tokenId: string
-  readonly tokenSecret: string
+export interface ModalServer extends CloudServer, Required<Pick<ModalClientParams, 'tokenId' | 'tokenSecret'>> {
   facts(name: string): Facts | undefined
   /** Snapshots there are. */
   snapshots(): readonly string[]
