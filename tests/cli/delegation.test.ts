@@ -1,5 +1,6 @@
 // Tasks for fresh agents, through the built program: what they see, what they may do, and what is left of them.
-import { readFile, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
 import { expect, it } from 'vitest'
@@ -116,4 +117,56 @@ it('denies a child what nobody can approve, and the child goes on', async () => 
   const run = await chat('-q', 'Go.')
   expect(run.stdout).toMatch(/The task completed.*I was told: Not permitted/s)
   expect(await readFile(join(cwd, 'keep.txt'), 'utf8')).toBe('x')
+})
+
+it('gives a task a git worktree of its own, and reports what would be merged', async () => {
+  const { server, cwd } = scene
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, encoding: 'utf8' }).stdout
+  git('init', '-q', '-b', 'main')
+  await mkdir(join(cwd, 'sub'))
+  await writeFile(join(cwd, 'sub', 'a.txt'), 'one\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'first')
+  await writeFile(join(cwd, 'sub', 'a.txt'), 'not committed\n')
+  let isCommitted = false
+  server.setHandler((request) => {
+    const isAfterTool = request.body.messages.at(-1)!.role === 'tool'
+    if (!isChild(request)) {
+      if (isAfterTool) return { text: String(request.body.messages.at(-1)!.content) }
+      const tasks = ['Change it.', 'Look at it.'].map((goal) => ({ goal, worktree: true }))
+      return { toolCalls: [{ name: 'delegate_task', args: { tasks } }] }
+    }
+    if (isAfterTool) {
+      if (isCommitted) git('commit', '-q', '-a', '-m', 'meanwhile')
+      return { text: 'Done.' }
+    }
+    const path = 'sub/a.txt'
+    return asked(request).includes('Change it.')
+      ? { toolCalls: [{ name: 'write_file', args: { path, content: 'two\n' } }] }
+      : { toolCalls: [{ name: 'read_file', args: { path } }] }
+  })
+  const { stdout } = await chat('-q', 'Go.')
+  expect(stdout).toMatch(/Task 1 completed .*\nDone\.\nIts changes are on branch (hermes\/task-\w+):\n sub\/a\.txt \| 2 \+-\n/)
+  expect(stdout).toMatch(/It merges cleanly: git merge hermes\/task-\w+\nChanges here that are not committed touch the same files: sub\/a\.txt\n/)
+  expect(stdout).toMatch(/Task 2 completed .*\nDone\.\nIt changed no files\.\n$/)
+  expect(await readFile(join(cwd, 'sub', 'a.txt'), 'utf8')).toBe('not committed\n')
+  const branch = /hermes\/task-\w+/.exec(stdout)![0]
+  expect(git('show', `${branch}:sub/a.txt`)).toBe('two\n')
+  expect(git('worktree', 'list').trim().split('\n')).toHaveLength(1)
+  expect(git('branch', '--format=%(refname:short)').trim().split('\n').toSorted()).toEqual([branch, 'main'])
+  isCommitted = true
+  expect((await chat('-q', 'Go.')).stdout).toMatch(/It conflicts with HEAD in sub\/a\.txt: git merge hermes/)
+})
+
+it('says so where there is no repository to make a worktree of', async () => {
+  const { server } = scene
+  server.setHandler((request) =>
+    request.body.messages.at(-1)!.role === 'tool'
+      ? { text: String(request.body.messages.at(-1)!.content) }
+      : { toolCalls: [{ name: 'delegate_task', args: { goal: 'Change it.', worktree: true } }] },
+  )
+  const { stdout } = await chat('-q', 'Go.')
+  expect(stdout).toMatch(/The task failed .* There is no worktree: .* is not in a git repository that has a commit\./)
+  expect(server.requests.filter(isChild)).toEqual([])
 })

@@ -14,10 +14,13 @@ export function childInstructions(role: ChildTask['role']): string {
 }
 
 /** The first and only message of a child. */
-export function taskMessage({ goal, context }: ChildTask, outputSchema: unknown): string {
+export function taskMessage({ goal, context, worktree = false }: ChildTask, outputSchema: unknown): string {
   const parts = [
     `Your task:\n${goal.trim()}`,
     context.trim() === '' ? '' : `What you need to know:\n${context.trim()}`,
+    worktree
+      ? 'You work in a git worktree of your own, on a branch of its own. Stay inside it. What you change is committed for you when you end.'
+      : '',
     outputSchema === undefined
       ? ''
       : `Your last message must be one JSON object that fits this schema, and nothing else:\n${JSON.stringify(outputSchema)}`,

@@ -1,4 +1,4 @@
-import { type Clock, errorLine, type JsonObject } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import { addUsage, type Entry } from '@hermes/contracts/conversation'
 import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
@@ -9,6 +9,7 @@ import type { ChildTree } from './child-tree.js'
 import { type Child, type ChildResult, type ChildTask, type Delegation, roleAt } from './delegation.js'
 import { mendRequest, readStructured } from './structured-answer.js'
 import { watchChild } from './watch-child.js'
+import type { Worktree } from './worktree.js'
 
 /** What a call of delegation works with. */
 export interface DelegateOptions {
@@ -23,6 +24,8 @@ export interface DelegateOptions {
   readonly outputSchema?: JsonSchema
   /** Nobody waits for the children. Default `false`. */
   readonly isBackground?: boolean
+  /** Makes the worktree of a task that wants one. Default: such a task fails. */
+  readonly openWorktree?: () => Promise<Worktree>
   /** Told of the result before the tree shows that the task has ended. Must not throw. */
   readonly onResult?: (result: ChildResult) => Promise<void>
 }
@@ -50,11 +53,14 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
   const { delegation, tree, clock } = options
   const signal = AbortSignal.any([options.signal, node.stopped.signal])
   let child: Child | null = null
+  let worktree: Worktree | null = null
   let leave: () => void = () => undefined
   let outcome: Outcome
   try {
     leave = await tree.slot(delegation.agentPath ?? ['root'], delegation.limits.maxChildren, signal)
-    child = await delegation.createChild(node.task, { agentPath: node.path })
+    worktree = node.task.worktree ? await openedBy(options) : null
+    const cwd = worktree ? { cwd: worktree.cwd } : {}
+    child = await delegation.createChild(node.task, { agentPath: node.path, ...cwd })
     tree.attach(node, child.agent)
     outcome = await converse(child.agent, node, { ...options, signal })
   } catch (error) {
@@ -63,11 +69,19 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
   }
   const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, isTainted: false }
   await child?.close().catch(() => undefined)
-  const result = { ...outcome, ...facts, usage: node.total, durationMs: clock.now() - node.startedAtMs }
+  const changes = worktree ? { changes: await worktree.finish(node.task.goal) } : {}
+  const result = { ...outcome, ...changes, ...facts, usage: node.total, durationMs: clock.now() - node.startedAtMs }
   await options.onResult?.(result)
   tree.end(node, result)
   leave()
   return result
+}
+
+function openedBy({ openWorktree }: DelegateOptions): Promise<Worktree> {
+  if (openWorktree) return openWorktree()
+  throw new HermesError('There is no worktree: this agent has nowhere to make one.', {
+    code: 'delegation.no_worktree',
+  })
 }
 
 type Outcome = Pick<ChildResult, 'status' | 'answer' | 'output' | 'problem'>

@@ -10,6 +10,8 @@ export interface ChildTask {
   readonly context: string
   /** Toolsets it may use, never more than the one who asks. Default: the same ones. */
   readonly toolsets?: readonly string[]
+  /** Work in a git worktree of its own, whose changes come back as a branch with a report. Default `false`. */
+  readonly worktree?: boolean
   /** An orchestrator may delegate in its turn, as far as the depth allows. */
   readonly role: 'leaf' | 'orchestrator'
 }
@@ -61,6 +63,8 @@ export interface ChildResult {
   readonly answer: string
   /** The answer as data, where a schema was given and it fits. */
   readonly output?: JsonObject
+  /** What became of its worktree, where it had one. */
+  readonly changes?: string
   /** Why it is not `completed`, or what is wrong with the answer: one line. */
   readonly problem?: string
   readonly sessionId: string | null

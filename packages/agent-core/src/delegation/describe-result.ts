@@ -2,9 +2,10 @@ import type { JsonObject } from '@hermes/contracts'
 import type { ChildResult } from './delegation.js'
 
 /** A result as the model reads it; `title` says of which task. */
-export function describeResult(title: string, { status, answer, problem, durationMs, toolCalls }: ChildResult): string {
+export function describeResult(title: string, result: ChildResult): string {
+  const { status, answer, problem, changes, durationMs, toolCalls } = result
   const took = `${Math.round(durationMs / 1000)} s, ${toolCalls} tool calls`
-  return `${title} ${status} (${took}).${problem === undefined ? '' : ` ${problem}`}\n${answer || '(no answer)'}`
+  return `${title} ${status} (${took}).${problem === undefined ? '' : ` ${problem}`}\n${answer || '(no answer)'}${changes === undefined ? '' : `\n${changes}`}`
 }
 
 /** A result as programs read it. */

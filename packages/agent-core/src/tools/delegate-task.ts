@@ -14,6 +14,7 @@ const task = {
   context: { type: 'string' },
   toolsets: { type: 'array', items: { type: 'string' } },
   role: { type: 'string', enum: ['leaf', 'orchestrator'], default: 'leaf' },
+  worktree: { type: 'boolean', description: 'Work in a git worktree of its own; the changes come back as a branch' },
 } as const
 
 const parameters = {
@@ -54,14 +55,16 @@ It knows only what you write in goal and context. output_schema, a JSON Schema, 
     concurrency: 'exclusive',
     icon: '🪄',
     summarize: ({ goal, tasks }) => (tasks ? `delegate ${tasks.length} tasks` : `delegate: ${goal ?? ''}`),
-    async execute(args, { signal, progress, mail }) {
+    async execute(args, context) {
+      const { signal, progress, mail } = context
       if (!delegation) return { isError: true, text: 'Tasks cannot be delegated here. Do it yourself.' }
       const tasks = toTasks(args)
       const problem = problemOf(tasks, limit) ?? crowded(tree.unfinished(delegation.agentPath ?? ['root']).length)
       if (problem !== null) return { isError: true, text: problem }
       const outputSchema = args.output_schema as JsonSchema | undefined
       const schema = outputSchema === undefined ? {} : { outputSchema }
-      const options = { delegation, tree, clock, ...schema }
+      const openWorktree = async () => (await import('../delegation/worktree.js')).openWorktree(context)
+      const options = { delegation, tree, clock, openWorktree, ...schema }
       if (args.background && mail) {
         const { delegateInBackground } = await import('../delegation/background.js')
         return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
@@ -75,10 +78,11 @@ It knows only what you write in goal and context. output_schema, a JSON Schema, 
 
 function toTasks(args: FromSchema<typeof parameters>): readonly ChildTask[] {
   const given = args.tasks ?? (args.goal === undefined ? [] : [{ ...args, goal: args.goal }])
-  return given.map(({ goal, context = '', toolsets, role }) => ({
+  return given.map(({ goal, context = '', toolsets, role, worktree = false }) => ({
     goal,
     context,
     role,
+    worktree,
     ...(toolsets === undefined ? {} : { toolsets }),
   }))
 }
