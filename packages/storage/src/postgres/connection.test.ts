@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
@@ -75,11 +76,6 @@ needs(postgresMissing())('a server', () => {
       })
     })
 
-    it('to encrypt where that is asked for', async () => {
-      const { code, message } = await lineOf(`${server.url('postgres')}?sslmode=require`)
-      expect([code, message]).toEqual(['store.failed', expect.stringContaining('does not support SSL')])
-    })
-
     it('tables or the extension to a user without the right', async () => {
       const name = await database()
       await server.sql("CREATE ROLE guest LOGIN PASSWORD 'guest'")
@@ -95,6 +91,40 @@ needs(postgresMissing())('a server', () => {
       expect(await lineOf(url)).toEqual({
         code: 'store.unwritable',
         message: expect.stringContaining('"guest" may not write to'),
+      })
+    })
+  })
+
+  describe('that encrypts', () => {
+    it('is asked to where the url says so, and only believed when somebody vouches for it', async () => {
+      const name = await database()
+      const url = (parameters: string) => `${server.url(name)}?${parameters}`
+      expect(await lineOf(url('sslmode=require'))).toEqual({
+        code: 'store.refused',
+        message: expect.stringMatching(
+          /^The certificate of postgres:[^\n]+ is not trusted \(self-signed certificate\); [^\n]+\.$/,
+        ),
+      })
+      for (const parameters of ['sslmode=no-verify', `sslmode=verify-full&sslrootcert=${server.certificate}`]) {
+        const store = await openStorage({ url: url(parameters) })
+        const encrypted =
+          "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'hermes'"
+        expect(await server.sql(`${encrypted} AND datname = '${name}'`)).toBe('t')
+        await store.close()
+      }
+    })
+
+    it('is missed where it does not', async () => {
+      // All that a server without TLS says to who asks for it.
+      const plain = createServer((socket) => socket.once('data', () => socket.write('N')))
+      await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void plain.close())
+      const { port } = plain.address() as AddressInfo
+      await expect(
+        openStorage({ url: `postgres://a:b@127.0.0.1:${port}/db?sslmode=require`, clock }),
+      ).rejects.toMatchObject({
+        code: 'store.refused',
+        message: expect.stringMatching(/does not encrypt; take sslmode=disable/),
       })
     })
   })

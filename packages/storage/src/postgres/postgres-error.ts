@@ -15,7 +15,10 @@ const UNREACHED = new Set([
   'ENOENT',
 ])
 const CUT = new Set(['ECONNRESET', 'EPIPE'])
+/** What TLS says of a certificate that nobody vouches for, that is for another host, or too old. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/
 /** Errors of the client that have no code. */
+const NO_ENCRYPTION = /does not support SSL/
 const CUT_TEXT = /Connection terminated|connection timeout|timeout exceeded when trying to connect|Query read timeout/
 
 /** What the server or the socket calls an error; empty when it has no name. */
@@ -54,6 +57,13 @@ export function toStoreError(error: unknown, { shown, user, database, host, port
       `No PostgreSQL server answers ${server} (${native}); start it or check the url.`,
       true,
     )
+  }
+  if (CERTIFICATE.test(native)) {
+    const way = 'name who signed it: sslrootcert=FILE in the url, or trust it unseen: sslmode=no-verify'
+    return make('store.refused', `The certificate of ${shown} is not trusted (${said.split(';')[0]}); ${way}.`)
+  }
+  if (NO_ENCRYPTION.test(said)) {
+    return make('store.refused', `${shown} does not encrypt; take sslmode=disable, or have it set up TLS.`)
   }
   switch (native) {
     case '28P01':

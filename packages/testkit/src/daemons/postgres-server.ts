@@ -5,7 +5,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from './free-port.js'
-import { findProgram } from './programs.js'
+import { findProgram, missingPrograms } from './programs.js'
 
 const run = promisify(execFile)
 /** Where Debian keeps the programs of each version. */
@@ -14,6 +14,8 @@ const VERSIONS = '/usr/lib/postgresql'
 /** A real PostgreSQL on a socket and a loopback port, for tests: what it commits survives its own end, no crash of the machine. */
 export interface PostgresServer {
   readonly port: number
+  /** The certificate of the server, which has signed it itself. It encrypts whoever asks for that. */
+  readonly certificate: string
   /** An address of a database, for its superuser `hermes`, or for another user with a password. */
   url(database: string, as?: { readonly user: string; readonly password: string }): string
   /** Runs statements as superuser; resolves to what psql prints without headers. */
@@ -29,7 +31,9 @@ export interface PostgresServer {
 
 /** What keeps {@link startPostgresServer} from working here; `null` when nothing does. */
 export function postgresMissing(): string | null {
-  if (programs() === null || findProgram('psql') === null) return 'not installed: postgresql'
+  if (programs() === null) return 'not installed: postgresql'
+  const missing = missingPrograms('psql', 'openssl')
+  if (missing !== null) return missing
   return process.getuid?.() === 0 && serverUser() === null ? 'no user "postgres" to run the server as' : null
 }
 
@@ -52,6 +56,19 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       ...user,
     },
   )
+  const certificate = join(directory, 'server.crt')
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    join(data, 'server.key'),
+  ]
+  const files = { env, cwd: directory, ...user }
+  await run('openssl', ['req', '-x509', '-days', '2', ...key, ...subject, '-out', certificate], files)
   let server = await startServer(folder, { directory, env, user, port: 0 })
   const { port } = server
   const sql = async (statements: string, database = 'postgres') => {
@@ -73,6 +90,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   await sql("ALTER ROLE hermes PASSWORD 'hermes'")
   return {
     port,
+    certificate,
     url: (database, as = { user: 'hermes', password: 'hermes' }) =>
       `postgres://${as.user}:${encodeURIComponent(as.password)}@127.0.0.1:${port}/${database}`,
     sql,
@@ -102,6 +120,8 @@ async function startServer(folder: string, { directory, env, user, port: wanted 
   const unsafe = ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB']
   const settings = [
     ...unsafe,
+    'ssl=on',
+    `ssl_cert_file=${join(directory, 'server.crt')}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${directory}`,
     'max_connections=60',
