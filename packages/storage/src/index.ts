@@ -1,5 +1,6 @@
 export type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } from './backups.js'
 export { type ImportResult, importSessions } from './import-sessions.js'
+export type { Job, JobFilter, JobStatus, Jobs, NewJob } from './jobs.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'

@@ -1,17 +1,29 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, it } from 'vitest'
 import { openStorage, type SqliteOptions } from './index.js'
-import { testApprovalStore, testAuditLog, testLedger, testStorage, testStore, testSummaries } from './testing/index.js'
+import { processIdentity } from './sqlite/process-identity.js'
+import {
+  testApprovalStore,
+  testAuditLog,
+  testJobs,
+  testLedger,
+  testStorage,
+  testStore,
+  testSummaries,
+} from './testing/index.js'
 
 async function open(options: Omit<SqliteOptions, 'path'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
-  const store = await openStorage({ path: join(folder, 'state.db'), ...options })
+  const path = join(folder, 'state.db')
+  const store = await openStorage({ path, ...options })
   const close = async () => {
     await store.close()
     rmSync(folder, { recursive: true })
   }
-  return { store, close }
+  return { store, path, close }
 }
 
 testStore({ create: open })
@@ -40,3 +52,28 @@ testApprovalStore({
 testSummaries({ create: open })
 
 testStorage({ create: open })
+
+testJobs({
+  create: async (options) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
+    const path = join(folder, 'state.db')
+    const stores = [await openStorage({ path, ...options }), await openStorage({ path, ...options })] as const
+    const close = async () => {
+      await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true })
+    }
+    return { jobs: stores[0].jobs, other: stores[1].jobs, close }
+  },
+})
+
+it('gives a job of a process that has ended to another at once', async () => {
+  const first = await open({
+    owner: `${spawnSync('true').pid}@${processIdentity().split('@')[1]!.split('#')[0]}#1.dead`,
+  })
+  await first.store.jobs.add({ kind: 'summary' })
+  const taken = await first.store.jobs.take({ kinds: ['summary'] })
+  const other = await openStorage({ path: first.path })
+  expect(await other.jobs.take({ kinds: ['summary'] })).toMatchObject({ id: taken?.id, attempt: 2 })
+  await other.close()
+  await first.close()
+})

@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
 import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
 import type { Mailbox, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
+import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
 
@@ -218,6 +219,8 @@ export interface Storage extends SessionStore {
   readonly meta: MetaStore
   /** Past failures and what helped. */
   readonly learnings: Learnings
+  /** Work that outlives the process which asked for it. */
+  readonly jobs: Jobs
   /** What sessions were about. */
   readonly summaries: SessionSummaries
   /** Every finished model call, side tasks included; also of sessions that are gone. */

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import type { Connection } from './connection.js'
 import { nativeCode } from './postgres-error.js'
-import { FIRST_SCHEMA } from './schema-sql.js'
+import { FIRST_SCHEMA, JOBS } from './schema-sql.js'
 import type { ServerAddress } from './server-address.js'
 
 const MIGRATION_TABLE = 'hermes_migrations'
@@ -12,6 +12,7 @@ const MIGRATION_LOCK_TABLE = 'hermes_migrations_lock'
 /** By name, in their order. What was released once never changes; what comes next gets a name of its own. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_first': { up: (builder) => runAll(builder, FIRST_SCHEMA) },
+  '0002_jobs': { up: (builder) => runAll(builder, JOBS) },
 }
 
 const FOUND = `

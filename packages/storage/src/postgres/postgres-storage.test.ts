@@ -8,6 +8,7 @@ import {
   testApprovalStore,
   testAuditLog,
   testHolds,
+  testJobs,
   testLedger,
   testStorage,
   testStore,
@@ -43,6 +44,13 @@ needs(postgresMissing())('on PostgreSQL', () => {
       const [store, other] = [await database.open(), await openStorage({ url: database.url })]
       const close = async () => void (await Promise.all([store.close(), other.close()]))
       return { ledger: store.ledger, other: other.ledger, close }
+    },
+  })
+  testJobs({
+    create: async (options) => {
+      const stores = [await database.open(options), await openStorage({ url: database.url, ...options })] as const
+      const close = async () => void (await Promise.all(stores.map((store) => store.close())))
+      return { jobs: stores[0].jobs, other: stores[1].jobs, close }
     },
   })
   testAuditLog(part('audit'))

@@ -8,6 +8,7 @@ import { AuditTrail } from './audit.js'
 import { Connection } from './connection.js'
 import { forkSession } from './fork.js'
 import { checkTables } from './health.js'
+import { JobQueue } from './job-queue.js'
 import { LearningBook } from './learning-book.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
@@ -71,6 +72,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     approvals: new StoredApprovals(connection),
     mailbox,
     learnings: new LearningBook(connection, { clock }),
+    jobs: new JobQueue(connection, { clock, serverClock, process: owner }),
     summaries: new SummaryBook(connection, { clock }),
     meta: {
       get: (key) => connection.read((statements) => getMeta(statements, key)),

@@ -156,3 +156,23 @@ export const FIRST_SCHEMA: readonly string[] = [
   )`,
   'CREATE INDEX hermes_summaries_words ON hermes_summaries USING gin (words)',
 ]
+
+/** What the queue of jobs needs. */
+export const JOBS: readonly string[] = [
+  `CREATE TABLE hermes_jobs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL,
+    key text COLLATE "C",
+    payload text NOT NULL,
+    status text NOT NULL,
+    attempt integer NOT NULL,
+    max_attempts integer NOT NULL,
+    due_ms double precision NOT NULL,
+    created_ms double precision NOT NULL,
+    error text,
+    holder text,
+    held_until_ms double precision
+  )`,
+  "CREATE UNIQUE INDEX hermes_jobs_key ON hermes_jobs(key) WHERE status IN ('waiting', 'running')",
+  "CREATE INDEX hermes_jobs_open ON hermes_jobs(due_ms) WHERE status IN ('waiting', 'running')",
+]

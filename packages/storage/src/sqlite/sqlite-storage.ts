@@ -38,6 +38,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   let searching: Promise<Search> | undefined
   const search = () => (searching ??= import('./search.js').then((module) => new module.Search(connection, words)))
   const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
+  const jobs = once(async () => new (await import('./job-queue.js')).JobQueue(connection, { clock, process: owner }))
   const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
   const ask = queryRunner(connection)
   const lookup: SessionLookup = {
@@ -81,6 +82,15 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       save: async (learning) => (await learnings()).save(learning),
       find: async (filter) => (await learnings()).find(filter),
       match: async (error) => (await learnings()).match(error),
+    },
+    jobs: {
+      add: async (job) => (await jobs()).add(job),
+      take: async (wanted) => (await jobs()).take(wanted),
+      renew: async (job, lease) => (await jobs()).renew(job, lease),
+      complete: async (job) => (await jobs()).complete(job),
+      fail: async (job, failure) => (await jobs()).fail(job, failure),
+      cancel: async (id) => (await jobs()).cancel(id),
+      list: async (filter) => (await jobs()).list(filter),
     },
     summaries: {
       save: async (summary) => (await summaries()).save(summary),

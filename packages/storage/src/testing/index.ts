@@ -1,6 +1,7 @@
 export { type ApprovalSubject, testApprovalStore } from './approval-cases.js'
 export { type AuditSubject, testAuditLog } from './audit-cases.js'
 export { type HoldSubject, testHolds } from './hold-cases.js'
+export { type JobSubject, testJobs } from './job-cases.js'
 export { type LedgerSubject, testLedger } from './ledger-cases.js'
 export { type SummarySubject, testSummaries } from './summary-cases.js'
 export { type StorageSubject, testStorage } from './test-storage.js'
