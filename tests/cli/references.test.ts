@@ -4,9 +4,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { CapturedRequest } from '@hermes/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 const put = (name: string, text: string | Uint8Array) => writeFile(join(scene.cwd, name), text)
@@ -21,11 +24,15 @@ beforeEach(async () => {
   server.setHandler(() => ({ text: 'Seen.' }))
 })
 
+/** The newest request that is no side task. */
+const ofConversation = (requests: readonly CapturedRequest[]) =>
+  requests.findLast(({ body }) => JSON.stringify(body.messages[0]).includes('You are Hermes'))
+
 /** What the model was sent for a question, and what was said beside the answer. */
 async function ask(text: string, ...flags: string[]): Promise<CliResult & { readonly sent: string }> {
   const { home, cwd, server } = scene
   const result = await runCli(['chat', '-q', text, ...flags], { home, cwd })
-  const content = server.requests.at(-1)?.body.messages.at(-1)?.content
+  const content = ofConversation(server.requests)?.body.messages.at(-1)?.content
   const sent =
     typeof content === 'string' ? content : (content as { text: string }[]).map((part) => part.text).join('\n')
   return { ...result, sent }
@@ -118,7 +125,7 @@ describe('a reference in a message', () => {
     const { home, cwd, server } = scene
     await put('notes.txt', 'one\n')
     await runCli(['chat', '-q', 'Sum up.'], { home, cwd, input: 'see @file:notes.txt\n' })
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('<attached')
+    expect(JSON.stringify(server.requests.map(({ body }) => body.messages))).not.toContain('<attached')
   })
 
   it('is not shown as what the person said', async () => {
@@ -128,6 +135,23 @@ describe('a reference in a message', () => {
     const { stdout } = await runCli(['sessions', 'show', (await latest()).id], { home, cwd })
     expect(stdout).toContain('See @file:notes.txt')
     expect(stdout).not.toContain('<attached')
+  })
+})
+
+needs('tmux', hasTmux)('at the keyboard', () => {
+  it('is completed with Tab and attached to what is sent', async () => {
+    const { home, cwd, server } = scene
+    await put('notes.txt', 'tangerine\n')
+    await using terminal = await openTerminal(['--yolo'], { home, cwd, columns: 100 })
+    await terminal.shows(/\n>$/)
+    await terminal.type('See @fi')
+    await terminal.press('Tab')
+    await terminal.type('no')
+    await terminal.press('Tab')
+    await terminal.shows(/> See @file:notes\.txt/)
+    await terminal.press('Enter')
+    await terminal.shows(/Seen\./)
+    expect(JSON.stringify(ofConversation(server.requests)!.body.messages)).toContain('tangerine')
   })
 })
 

@@ -116,6 +116,16 @@ describe('a session that grows', () => {
     expect(truncated).toHaveLength(3)
   })
 
+  it('tells the person once per run when condensing has become pointless', async () => {
+    const context: ContextEngine = { ...engine(() => false), isDue: () => 'in vain' }
+    const calls = ['a', 'b'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
+    for (const words of ['first', 'second']) {
+      const notices = (await collect(agent.run(words))).filter(({ type }) => type === 'notice')
+      expect(notices).toMatchObject([{ text: expect.stringContaining('/compress TOPIC') }])
+    }
+  })
+
   it('asks for summaries again once the user says something', async () => {
     const context = engine(() => true)
     const calls = ['a', 'b', 'c'].map((id) => ({ calls: [[id, 'look', {}]] as const }))

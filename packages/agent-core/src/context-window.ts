@@ -15,8 +15,9 @@ const TOO_LONG = new Set(['transport.context_overflow', 'transport.payload_too_l
  */
 export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
   let spent: Usage = noUsage
-  if (await context.engine?.isDue(contextState(context)))
-    spent = (await compact(context, isSpent(context) ? 'truncate' : 'threshold')) ?? noUsage
+  const isDue = await context.engine?.isDue(contextState(context))
+  if (isDue === 'in vain') adviseOnce(context)
+  else if (isDue) spent = (await compact(context, isSpent(context) ? 'truncate' : 'threshold')) ?? noUsage
   for (let wasTruncated = false; ; ) {
     try {
       const turn = await modelTurn(context)
@@ -30,6 +31,16 @@ export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
       spent = addUsage(spent, usage)
     }
   }
+}
+
+/** Summing up again would gain as little as the last times, so the person is told what helps instead. */
+function adviseOnce({ session, runId, emit }: RunContext): void {
+  const advised = session.state.scratch('context.advised', () => ({ runId: '' }))
+  if (advised.runId === runId) return
+  advised.runId = runId
+  const text =
+    'The conversation is nearly full, and condensing it gained little. Start a new session, or condense it about one topic with /compress TOPIC.'
+  emit({ type: 'notice', level: 'warning', text })
 }
 
 /** What the model call for it took; `null` when nothing could be taken out. */

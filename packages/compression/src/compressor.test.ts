@@ -126,7 +126,7 @@ describe('when to compact', () => {
       provider: 'p',
       model: 'm',
     })
-    expect(await engine.isDue(state(12_500))).toBe(false)
+    expect(await engine.isDue(state(12_500))).toBe('in vain')
     expect(await engine.isDue(state(15_000))).toBe(true)
     const other: Entry = { type: 'model', provider: 'p', model: 'n', seq: 9, atMs: 0 }
     expect(await engine.isDue(state(12_500, [other]))).toBe(true)

@@ -55,9 +55,10 @@ class Compressor implements ContextEngine {
     this.#summarizer = new Summarizer(options.models, { clock, logger, timeoutMs })
   }
 
-  async isDue(state: ContextState): Promise<boolean> {
+  async isDue(state: ContextState): Promise<boolean | 'in vain'> {
     const { threshold } = budgetsOf(await this.#options.windowOf(state), this.#options.settings)
-    return state.tokens >= threshold && !wasInVain(state, threshold)
+    if (state.tokens < threshold) return false
+    return wasInVain(state, threshold) ? 'in vain' : true
   }
 
   async plan(request: CompactRequest): Promise<CompactPlan | null> {

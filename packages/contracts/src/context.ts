@@ -54,8 +54,11 @@ export type CompactOutcome =
  * An implementation must keep the newest request of the user, each open call with its result, and every text of `carry`.
  */
 export interface ContextEngine {
-  /** Whether to compact before the next request. Cheap: it is asked before each one. */
-  isDue(state: ContextState): boolean | Promise<boolean>
+  /**
+   * Whether to compact before the next request. Cheap: it is asked before each one. `in vain`: it would be time, but the last compactions
+   * gained too little to make another one; the person is told once per run.
+   */
+  isDue(state: ContextState): boolean | 'in vain' | Promise<boolean | 'in vain'>
   /** What {@link ContextEngine.compact} would do; `null` when there is nothing to take out. */
   plan(request: CompactRequest): CompactPlan | null | Promise<CompactPlan | null>
   /** Never rejects but with an `AbortError`: without a summary a plain note is used. */

@@ -116,7 +116,7 @@ function outlivesUndo({ type }: Entry): boolean {
 }
 
 const SUMMARY_NOTE =
-  'Earlier turns of this conversation were condensed into the summary below. It is background: act on the messages after it.'
+  'Earlier turns of this conversation were condensed into the summary below. It is background: act on the messages after it. The system text, memory included, holds as before.'
 const SUMMARY_END = '[End of the summary. Go on with what follows it.]'
 
 /**
