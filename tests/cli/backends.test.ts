@@ -94,3 +94,21 @@ it('hermes doctor says which backends are ready, and fails on the chosen one tha
     /^fail {2}Terminal backend ssh \(chosen\): not ready, 127\.0\.0\.1 refuses connections.*terminal\.backend local$/m,
   )
 })
+
+it('names the package to install for a cloud, and what each cloud needs', async () => {
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(join(scene.home, 'config.yaml'), 'terminal:\n  backend: daytona\n')
+  const env = { DAYTONA_API_KEY: 'key-of-test' }
+  const { stdout, exitCode } = await runCli(['doctor'], { home: scene.home, cwd: scene.cwd, env })
+  expect(exitCode).toBe(1)
+  expect(stdout).toMatch(
+    /^fail {2}Terminal backend daytona \(chosen\): not ready, The package @daytona\/sdk .*npm i -g @daytona\/sdk\. /m,
+  )
+  expect(stdout).toMatch(/^ok {4}Terminal backend modal: not ready, .*MODAL_TOKEN_ID, MODAL_TOKEN_SECRET/m)
+  expect(stdout).not.toContain('key-of-test')
+  const result = await chat('  backend: daytona\n', env)
+  expect(result).toMatchObject({
+    exitCode: 1,
+    stderr: 'hermes: The package @daytona/sdk is not installed. Install it beside Hermes: npm i -g @daytona/sdk\n',
+  })
+})

@@ -61,6 +61,6 @@ export function unreachable(error: unknown, { service }: CloudWords): HermesErro
 
 /** What lies under a failed fetch says more than that it failed. */
 function reason(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
+  const cause = error instanceof TypeError ? error.cause : undefined
   return cause instanceof Error ? errorLine(cause) : errorLine(error)
 }

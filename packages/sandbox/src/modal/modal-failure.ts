@@ -41,7 +41,14 @@ export function modalFailure(error: unknown, words: CloudWords, isOfSandbox: boo
     readonly name?: unknown
   }
   const message = typeof details === 'string' && details !== '' ? details : errorLine(error)
-  if (code === 14 && NO_CONNECTION.test(message)) return unreachable(error, words)
+  if (code === 14 && NO_CONNECTION.test(message))
+    return unreachable(new Error(connectionLine(message), { cause: error }), words)
   const status = typeof code === 'number' ? (STATUSES[code] ?? 500) : CLASSES[String(name)]
   return status === undefined ? unreachable(error, words) : refused({ status, message }, words, isOfSandbox)
+}
+
+/** Of the steps of a failed connection the last, without where the name led. */
+function connectionLine(details: string): string {
+  const last = /Last error: (?:Error: )?(.*)/.exec(details)?.[1] ?? details
+  return last.replace(/\.?\s*Resolution note:.*$/, '')
 }
