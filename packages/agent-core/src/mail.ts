@@ -1,14 +1,7 @@
 import type { JsonObject } from '@hermes/contracts'
-import type { TextPart } from '@hermes/contracts/conversation'
 import type { Letter } from '@hermes/contracts/store'
 import type { ToolMail } from '@hermes/contracts/tool'
 import type { AgentParts } from './run-context.js'
-
-/** What a letter says to the model. Kept in the letter, so that it reads the same whoever delivers it. */
-export function letterPart({ body }: Letter): TextPart & { readonly origin: 'external' | 'reminder' } {
-  const origin = body['origin'] === 'external' ? 'external' : 'reminder'
-  return { type: 'text', text: String(body['text'] ?? ''), origin }
-}
 
 /** How a tool leaves word for later runs of the session; `undefined` where none will come, or the store takes no letters. */
 export function toolMail({ session, steering, notify }: AgentParts): ToolMail | undefined {

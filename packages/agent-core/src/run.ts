@@ -18,7 +18,7 @@ import {
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
-import { letterPart } from './mail.js'
+import { letterPart } from './letter-part.js'
 import { modelTurn } from './model-turn.js'
 import { guidanceOfNewModel, promptEntry } from './prompt/prompt-entry.js'
 import { attachments } from './references/attachments.js'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { ToolMail, ToolWord } from '@hermes/contracts/tool'
 import type { ChildNode } from './child-node.js'
+import type { ChildResult, ChildTask } from './child-task.js'
 import { announce, type DelegateOptions, runTask } from './delegate.js'
-import type { ChildResult, ChildTask } from './delegation.js'
 import { describeResult, resultData } from './describe-result.js'
 
 const KIND = 'delegation.result'

@@ -1,6 +1,6 @@
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import type { Agent } from '../agent.js'
-import type { ChildResult, ChildTask } from './delegation.js'
+import type { ChildResult, ChildTask } from './child-task.js'
 
 /** One delegated task as lists show it. */
 export interface ChildInfo {

@@ -1,4 +1,4 @@
-import type { ChildTask } from './delegation.js'
+import type { ChildTask } from './child-task.js'
 
 const CHILD = `You were started by another agent to do one task, and will end with it. Nobody can answer questions: decide, and say how you decided.
 You see only the task and what is told with it. Work with your tools until it is done and checked, or you are blocked.

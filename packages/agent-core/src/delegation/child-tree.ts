@@ -2,7 +2,7 @@ import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import type { Agent } from '../agent.js'
 import { byPlace, type ChildInfo, ChildNode, idOf, isBelow } from './child-node.js'
-import type { ChildResult, ChildTask } from './delegation.js'
+import type { ChildResult, ChildTask } from './child-task.js'
 import { Slots } from './slots.js'
 
 /** The delegated tasks of one agent and of all below it, as they are now. */

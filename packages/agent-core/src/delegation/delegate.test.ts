@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { createAgent } from '../index.js'
 import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
 import { createDelegateTaskTool } from '../tools/index.js'
-import type { Child, ChildTask, Delegation, DelegationLimits } from './delegation.js'
+import type { ChildTask } from './child-task.js'
+import type { Child, Delegation, DelegationLimits } from './delegation.js'
 
 const look = defineTool({
   name: 'look',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hermes/contracts'
-import type { ChildResult } from './delegation.js'
+import type { ChildResult } from './child-task.js'
 
 /** A result as the model reads it; `title` says of which task. */
 export function describeResult(title: string, result: ChildResult): string {
