@@ -25,6 +25,8 @@ import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { type AgentHooks, observe } from './hooks.js'
 import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
+import type { AgentMemory } from './memory/agent-memory.js'
+import { ownWords } from './memory/message-memory.js'
 import { createMemoryStore } from './memory-store.js'
 import { PauseGate } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
@@ -70,6 +72,8 @@ export interface AgentOptions extends Sampling {
    * words are left as they are.
    */
   readonly references?: ReferenceOptions
+  /** What is known beyond the session. Default: nothing. */
+  readonly memory?: AgentMemory
   /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
   readonly contextEngine?: ContextEngine
   /** Default: everything the program's own tools do is allowed. */
@@ -170,6 +174,7 @@ function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'no
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
     references: options.references ?? null,
+    memory: options.memory ?? null,
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
@@ -208,6 +213,14 @@ function isModelClient(model: AgentOptions['model']): model is ModelClient {
 
 function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
   return tools !== undefined && !Array.isArray(tools)
+}
+
+function keepTurn({ memory, session, clock }: AgentParts, input: RunInput, { status, text }: RunResult): void {
+  if (!memory?.keep || status !== 'completed' || text.trim() === '') return
+  const user = typeof input === 'string' ? input : 'content' in input ? ownWords(input.content) : ''
+  if (user.trim() === '') return
+  const { redact } = session
+  memory.keep({ sessionId: session.id, user: redact(user), assistant: redact(text), atMs: clock.now() })
 }
 
 class CoreAgent implements Agent {
@@ -261,6 +274,7 @@ class CoreAgent implements Agent {
       await context.session.open((error) => controller.abort(error))
       await this.#queueSteering(context, waiting)
       result = await run(context, input)
+      keepTurn(context, input, result)
     } catch (error) {
       const code = HermesError.isInstance(error) ? error.code : 'agent.failed'
       const details = HermesError.isInstance(error) ? error.details : {}

@@ -15,6 +15,7 @@ export { describeRetry } from './describe-retry.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'
 export type { LoopGuardOptions } from './loop-guard.js'
+export type { AgentMemory } from './memory/agent-memory.js'
 export { createMemoryStore } from './memory-store.js'
 export { isPlanning, type PlanEnd } from './plan-mode.js'
 export {

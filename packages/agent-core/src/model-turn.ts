@@ -2,6 +2,7 @@ import { isAbort } from '@hermes/contracts'
 import { type AssistantMessage, addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { observe } from './hooks.js'
+import { createRecallScrubber, type RecallScrubber, scrubMessage, scrubRecalled } from './memory/recall-scrubber.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 
 const INTERRUPTED_NOTE = '[The user interrupted this reply here.]'
@@ -44,11 +45,14 @@ class StreamedMessage {
   #messageId: string
   #attempt = 0
   #open = false
+  /** Only where something may have been recalled. */
+  #scrubber: RecallScrubber | null = null
   text = ''
 
   constructor(context: RunContext) {
     this.#context = context
     this.#messageId = this.#nextId()
+    if (context.memory?.recall) this.#scrubber = createRecallScrubber()
   }
 
   get messageId(): string {
@@ -73,7 +77,7 @@ class StreamedMessage {
         case 'text-delta':
           this.begin()
           this.text += event.text
-          emit({ type: 'message-delta', messageId: this.#messageId, text: event.text })
+          this.#show(this.#scrubber ? this.#scrubber.feed(event.text) : event.text)
           break
         case 'reasoning-delta':
           this.begin()
@@ -89,6 +93,7 @@ class StreamedMessage {
           break
         }
         case 'finish':
+          if (this.#scrubber) this.#show(this.#scrubber.flush())
           return event
         default:
           event satisfies never
@@ -97,7 +102,12 @@ class StreamedMessage {
     throw new Error('The model client ended without a final message.')
   }
 
+  #show(text: string): void {
+    if (text !== '') this.#context.emit({ type: 'message-delta', messageId: this.#messageId, text })
+  }
+
   #restart(): void {
+    this.#scrubber?.flush()
     this.#messageId = this.#nextId()
     this.#open = false
     this.text = ''
@@ -105,7 +115,8 @@ class StreamedMessage {
 }
 
 async function storeAnswer(context: RunContext, stream: StreamedMessage, finish: ModelFinish): Promise<ModelTurn> {
-  const { message, usage } = finish
+  const { usage } = finish
+  const message = context.memory?.recall ? scrubMessage(finish.message) : finish.message
   const calls = toolCalls(message)
   const text = messageText(message)
   const isEmpty = calls.length === 0 && text.trim() === ''
@@ -123,7 +134,7 @@ async function storeInterrupted(context: RunContext, stream: StreamedMessage): P
   const message: AssistantMessage = {
     role: 'assistant',
     content: [
-      { type: 'text', text: stream.text },
+      { type: 'text', text: scrubRecalled(stream.text) },
       { type: 'text', text: INTERRUPTED_NOTE, origin: 'reminder' },
     ],
     finishReason: 'unknown',

@@ -11,6 +11,7 @@ import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
 import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
 import { letterPart } from './letter-part.js'
+import type { AgentMemory } from './memory/agent-memory.js'
 import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { ReferenceOptions } from './references/options.js'
@@ -26,6 +27,7 @@ export interface AgentParts {
   readonly toolsets: ToolsetSelection
   readonly system: SystemSource
   readonly environment: Environment | null
+  readonly memory: AgentMemory | null
   /** `null`: references in a message are left as they are. */
   readonly references: ReferenceOptions | null
   /** `null`: the session is never compacted. */

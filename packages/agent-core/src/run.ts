@@ -19,6 +19,7 @@ import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { letterPart } from './letter-part.js'
+import { type MessageMemory, messageMemory } from './memory/message-memory.js'
 import { modelTurn } from './model-turn.js'
 import { guidanceOfNewModel, promptEntry } from './prompt/prompt-entry.js'
 import { attachments } from './references/attachments.js'
@@ -102,12 +103,19 @@ async function appendMessage(context: RunContext, input: RunInput): Promise<void
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const before = [...letters.map(letterPart), ...queued]
-  const after = isResume(input) ? [] : await attachments(context, typeof input === 'string' ? input : input.content)
-  const message = userMessage(input, { before, after })
+  const [attached, recalled] = await additions(context, input)
+  const before = [...letters.map(letterPart), ...queued, ...recalled.before]
+  const message = userMessage(input, { before, after: [...attached, ...recalled.after] })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
+}
+
+/** What a person's words stand for, and what is recalled about them. */
+async function additions(context: RunContext, input: RunInput): Promise<[readonly UserPart[], MessageMemory]> {
+  if (isResume(input)) return [[], { before: [], after: [] }]
+  const content = typeof input === 'string' ? input : input.content
+  return Promise.all([attachments(context, content), messageMemory(context, content)])
 }
 
 function isResume(input: RunInput): input is { readonly resume: true } {

@@ -247,7 +247,7 @@ export class SessionLog {
 }
 
 function isExternal(part: Message['content'][number]): boolean {
-  return 'origin' in part && part.origin === 'external'
+  return 'origin' in part && (part.origin === 'external' || part.origin === 'memory')
 }
 
 /** Secrets leave tool results and what the user wrote; a model's own words are kept byte for byte. */

@@ -1,0 +1,71 @@
+import type { Entry, UserPart } from '@hermes/contracts/conversation'
+import type { RunContext } from '../run-context.js'
+import { recalledBlock } from './recalled-block.js'
+
+/** What memory adds to a message of the person: what is recalled goes before it, a reminder after it. */
+export interface MessageMemory {
+  readonly before: readonly UserPart[]
+  readonly after: readonly UserPart[]
+}
+
+const NOTHING: MessageMemory = { before: [], after: [] }
+
+/** Asks the memory of the agent about the person's words. Rejects with an abort only. */
+export async function messageMemory(
+  context: RunContext,
+  message: string | readonly UserPart[],
+): Promise<MessageMemory> {
+  const { memory } = context
+  if (!memory) return NOTHING
+  const nudge = memoryNudge(context, memory.nudgeAfter ?? 0)
+  const after: UserPart[] = nudge === null ? [] : [{ type: 'text', text: nudge, origin: 'reminder' }]
+  const words = ownWords(message)
+  if (!memory.recall || words.trim() === '') return { before: [], after }
+  const block = recalledBlock(await harmless(context, await memory.recall(words, { signal: context.signal })))
+  return { before: block === null ? [] : [block], after }
+}
+
+/** What the person wrote, without what was attached. */
+export function ownWords(message: string | readonly UserPart[]): string {
+  if (typeof message === 'string') return message
+  return message
+    .flatMap((part) => (part.type === 'text' && (part.origin ?? 'user') === 'user' ? [part.text] : []))
+    .join('\n')
+}
+
+/** Whoever can write there could also give orders there. */
+async function harmless(context: RunContext, texts: readonly string[]): Promise<readonly string[]> {
+  if (texts.length === 0) return texts
+  const { scanContext } = await import('@hermes/safety/scan')
+  const rules = new Set<string>()
+  const kept = texts.filter((text) => {
+    const found = scanContext(text)
+    for (const { rule } of found) rules.add(rule)
+    return found.length === 0
+  })
+  if (rules.size > 0) {
+    const text = `Some of what was recalled was left out, it may try to take over the agent: ${[...rules].join(', ')}.`
+    context.emit({ type: 'notice', level: 'warning', text })
+  }
+  return kept
+}
+
+/** A line for the end of a message once it is time to think of what to keep; `null` before that. */
+function memoryNudge({ session }: RunContext, every: number): string | null {
+  if (every <= 0 || !session.prompt()?.tools.some(({ name }) => name === 'memory')) return null
+  const messages = messagesSinceSaving(session.entries) + 1
+  if (messages % every !== 0) return null
+  return `[${messages} messages and nothing saved to memory. If the user told or corrected something that later sessions should know, save it with memory first. If not, say nothing of this.]`
+}
+
+function messagesSinceSaving(entries: readonly Entry[]): number {
+  let count = 0
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index]!
+    if (entry.type !== 'message') continue
+    const { message } = entry
+    if (message.role === 'tool' && message.toolName === 'memory') return count
+    if (message.role === 'user' && message.content.some((part) => (part.origin ?? 'user') === 'user')) count++
+  }
+  return count
+}
