@@ -153,6 +153,40 @@ needs(postgresMissing())('a server', () => {
       expect(await server.sql('SELECT count(*) FROM pg_extension', foreign)).toBe('1')
     })
 
+    it('cannot take all tables is left as it was', async () => {
+      const name = await database()
+      await server.sql('CREATE TABLE hermes_summaries (id integer)', name)
+      expect(await lineOf(server.url(name))).toMatchObject({
+        code: 'store.failed',
+        message: expect.stringContaining('"hermes_summaries" already exists'),
+      })
+      expect(await server.sql("SELECT to_regclass('sessions') IS NULL", name)).toBe('t')
+      await server.sql('DROP TABLE hermes_summaries', name)
+      expect(await (await open({ url: server.url(name) })).listSessions()).toEqual([])
+    })
+
+    it('is upgraded from where it is, with what it holds', async () => {
+      const name = await database()
+      const url = server.url(name)
+      await (await open({ url })).createSession({ id: 's', source: 'cli' })
+      await server.sql(
+        "DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE IF EXISTS hermes_jobs",
+        name,
+      )
+      expect(await (await open({ url })).getSession('s')).toMatchObject({ id: 's' })
+      const done = await server.sql('SELECT max(name) FROM hermes_migrations', name)
+      expect(done).toMatch(/^\d{4}_/)
+      expect(done).not.toBe('0001_first')
+    })
+
+    it('does not agree with itself is said to be so', async () => {
+      const name = await database()
+      const store = await open({ url: server.url(name) })
+      await store.createSession({ id: 's', source: 'cli' })
+      await server.sql('UPDATE sessions SET message_count = 7', name)
+      expect(await store.integrityCheck()).toEqual(['session s does not have the messages it counts'])
+    })
+
     it('is read-only takes nothing and is read', async () => {
       const name = await database()
       const url = server.url(name)

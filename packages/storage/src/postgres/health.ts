@@ -4,8 +4,11 @@ import { nativeCode } from './postgres-error.js'
 
 /** What the server says of pages and indexes that are damaged. */
 const DAMAGED = /^XX00[12]$/
+/** Read by one statement: enough to be quick, little enough to be done long before a statement takes too long. */
+const PAGES = 4_000
 const TABLES = `
-  SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname`
+  SELECT relname AS name, pg_relation_size(oid) / current_setting('block_size')::int AS pages FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname`
 const INVALID = `
   SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE c.relnamespace = current_schema()::regnamespace AND NOT (i.indisvalid AND i.indisready) ORDER BY c.relname`
@@ -14,11 +17,12 @@ const MISCOUNTED = `
 
 /** What is wrong with the tables, one line each; empty when they are sound. Reads every value in them. */
 export async function checkTables(connection: Connection): Promise<readonly string[]> {
-  const named = (sql: string) => connection.read((statements) => statements.all<{ name: string }>(sql))
+  const named = (sql: string) =>
+    connection.read((statements) => statements.all<{ readonly name: string; readonly pages: number }>(sql))
   const problems: string[] = []
-  for (const { name } of await named(TABLES)) {
+  for (const { name, pages } of await named(TABLES)) {
     try {
-      await connection.read((statements) => statements.all(`SELECT sum(length(t::text)) FROM "${name}" t`))
+      for (let page = 0; page <= pages; page += PAGES) await readPages(connection, name, page)
     } catch (error) {
       const cause = (error as Error).cause
       if (!DAMAGED.test(nativeCode(cause))) throw error
@@ -29,4 +33,9 @@ export async function checkTables(connection: Connection): Promise<readonly stri
   const miscounted = await connection.read((statements) => statements.all<{ id: string }>(MISCOUNTED))
   for (const { id } of miscounted) problems.push(`session ${id} does not have the messages it counts`)
   return problems
+}
+
+function readPages(connection: Connection, table: string, from: number): Promise<unknown> {
+  const range = `ctid >= '(${from},0)' AND ctid < '(${from + PAGES},0)'`
+  return connection.read((statements) => statements.all(`SELECT sum(length(t::text)) FROM "${table}" t WHERE ${range}`))
 }

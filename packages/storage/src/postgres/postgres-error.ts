@@ -17,9 +17,11 @@ const UNREACHED = new Set([
 const CUT = new Set(['ECONNRESET', 'EPIPE'])
 /** What TLS says of a certificate that nobody vouches for, that is for another host, or too old. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)/
-/** Errors of the client that have no code. */
+// Errors of the client have no code.
 const NO_ENCRYPTION = /does not support SSL/
-const CUT_TEXT = /Connection terminated|connection timeout|timeout exceeded when trying to connect|Query read timeout/
+const CUT_TEXT = /Connection terminated|connection timeout/
+/** No connection or no answer in time. */
+const TOO_LATE = /timeout exceeded when trying to connect|Query read timeout/
 
 /** What the server or the socket calls an error; empty when it has no name. */
 export function nativeCode(error: unknown): string {
@@ -50,6 +52,8 @@ export function toStoreError(error: unknown, { shown, user, database, host, port
     new HermesError(message, { code, retryable, details: { store: shown, native }, cause: error })
   if (BUSY.has(native)) return make('store.busy', `${shown} is busy (${said}); try again.`, true)
   if (isCut(error)) return make('store.unreachable', `The connection to ${shown} was lost (${said}); try again.`, true)
+  if (TOO_LATE.test(said))
+    return make('store.unreachable', `${shown} did not answer in time (${said}); try again.`, true)
   if (UNREACHED.has(native)) {
     const server = host.startsWith('/') ? `in ${host}` : `at ${host}:${port}`
     return make(
