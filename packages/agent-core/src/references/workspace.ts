@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path/posix'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
+import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import type { RunContext } from '../run-context.js'
 import { surroundingsOf } from '../surroundings/surroundings.js'
@@ -44,6 +45,7 @@ export async function readFile(
   const bytes = await environment.read(real)
   if (!bytes) throw refusal('there is no such file')
   if (bytes.includes(0)) throw refusal('it is no text')
+  seenFiles(context.session.state).set(real, stat.version)
   const text = new TextDecoder().decode(bytes)
   return lines ? linesOf(text, lines) : text
 }
