@@ -1,8 +1,8 @@
 export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
 export type { ChildInfo } from './delegation/child-node.js'
 export { childInstructions } from './delegation/child-prompt.js'
-export { type Children, ChildTree } from './delegation/child-tree.js'
 export type { ChildResult, ChildTask } from './delegation/child-task.js'
+export { type Children, ChildTree } from './delegation/child-tree.js'
 export {
   BLOCKED_FOR_CHILDREN,
   type Child,
