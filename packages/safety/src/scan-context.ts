@@ -1,6 +1,6 @@
 import { decodeRuns, findTurnedAround } from './scan/encoded.js'
 import { findConcealed, findInvisible, stripInvisible } from './scan/invisible.js'
-import { closeUp, foldDigits, foldLookAlikes, mayHaveLookAlikes, squeeze } from './scan/look-alikes.js'
+import { closeUp, foldDigits, foldLookAlikes, looseForm, mayHaveLookAlikes, squeeze } from './scan/look-alikes.js'
 import { steeringIn } from './scan/patterns.js'
 
 /** Something in a text that tries to steer the agent behind the user's back. */
@@ -22,7 +22,7 @@ export function scanContext(text: string): readonly ContextFinding[] {
   for (const { rule, at } of steeringIn(text, lower)) findings.add(rule, at)
   findings.add('invisible-text', findConcealed(text))
   const seen = /[^\x00-\x7f]/.test(text) ? asSeen(text, findings) : lower
-  findings.addDisguised(foldDigits(seen))
+  findings.addDisguised(seen)
   for (const run of decodeRuns(text))
     if (!steeringIn(run.text, run.text.toLowerCase()).next().done) findings.add('encoded-instructions', run.at)
   findings.add('encoded-instructions', findTurnedAround(lower))
@@ -44,6 +44,11 @@ function asSeen(text: string, findings: Findings): string {
 const SQUEEZED =
   /(?:ignore|disregard|forget|override|bypass)(?:all|any|every|of|the|your|these|previous|prior|above|earlier){1,5}(?:instruction|prompt|rule|directive|guideline|order)|(?:ignore|disregard|forget)(?:the|all|your)*(?:instruction|rule|prompt)s?(?:above|before)|youarenow(?:an?)?(?:unrestricted|free)|donottelltheuser/
 
+/** How each of those begins, before its digits are folded and its gaps taken out: most texts hold nothing of the kind. */
+const SQUEEZED_STARTS = new RegExp(
+  ['ignore', 'disregard', 'forget', 'override', 'bypass', 'youarenow', 'donottelltheuser'].map(looseForm).join('|'),
+)
+
 class Findings {
   readonly list: ContextFinding[] = []
   readonly #text: string
@@ -63,8 +68,10 @@ class Findings {
   }
 
   /** Words with digits for letters, drawn apart or cut up. What is plain to see is found without this. */
-  addDisguised(folded: string): void {
-    if (this.list.length > 0 || !SQUEEZED.test(squeeze(folded))) return
+  addDisguised(seen: string): void {
+    if (this.list.length > 0 || !SQUEEZED_STARTS.test(seen)) return
+    const folded = foldDigits(seen)
+    if (!SQUEEZED.test(squeeze(folded))) return
     this.addWhere('look-alike-letters', folded)
     if (this.list.length === 0) this.addWhere('look-alike-letters', closeUp(folded))
   }

@@ -74,6 +74,15 @@ export function squeeze(text: string): string {
   return text.replace(/[\s._*·-]+/g, '')
 }
 
+/** A pattern for `word` that also takes what {@link foldDigits} and {@link squeeze} would make into it. */
+export function looseForm(word: string): string {
+  const letters = [...word].map((letter) => {
+    const digits = DIGITS.filter(([, stood]) => stood === letter).map(([digit]) => digit)
+    return digits.length === 0 ? letter : `[${letter}${digits.join('')}]`
+  })
+  return letters.join('[\\s._*·-]*')
+}
+
 const SPACED = /(?<!\w)(?:\w[ ._*-]){4,}\w(?!\w)(?:\s{2,}(?:\w[ ._*-])+\w(?!\w))*/g
 const CUT_UP = /(?<![\w.])\w{1,5}(?:[._*·-]\w{1,5}){2,}(?![\w.])|(?<![\w.])\w{1,5}[._*·-]\w{1,5}(?![\w.])/g
 
