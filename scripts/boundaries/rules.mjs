@@ -160,7 +160,7 @@ const ALLOWED = [
     reason: 'what is known about models, in the cache of the home',
   },
   {
-    files: ['packages/storage/src/sqlite/*.ts'],
+    files: ['packages/storage/src/sqlite/*.ts', 'packages/storage/src/shared/rescue.ts'],
     uses: ['fs write', 'better-sqlite3'],
     owner: 'storage',
     reason: 'the store and its copies, in the home; what a full disk takes no more goes where the program says',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStorage, type SqliteOptions } from './index.js'
-import { processIdentity } from './sqlite/process-identity.js'
+import { processIdentity } from './shared/process-identity.js'
 import {
   testApprovalStore,
   testAuditLog,

@@ -1,5 +1,5 @@
 import type { AuditCheck, AuditEntry, AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/policy'
-import { type AuditRow, brokenTrail, chain, verifyChain } from '../sqlite/audit-chain.js'
+import { type AuditRow, brokenTrail, chain, verifyChain } from '../shared/audit-chain.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 

@@ -10,8 +10,8 @@ import {
   jobLost,
   MAX_OVER,
   toJob,
-} from '../sqlite/job-rules.js'
-import { hasEnded } from '../sqlite/process-identity.js'
+} from '../shared/job-rules.js'
+import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 

@@ -8,7 +8,7 @@ import {
   matchLearning,
   sameLearning,
   toLearning,
-} from '../sqlite/learning-rules.js'
+} from '../shared/learning-rules.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 

@@ -1,7 +1,7 @@
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { hasEnded, shortIdentity } from '../sqlite/process-identity.js'
-import { unknownSession } from '../sqlite/store-error.js'
+import { hasEnded, shortIdentity } from '../shared/process-identity.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 

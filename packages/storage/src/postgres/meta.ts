@@ -1,4 +1,4 @@
-import { requireFreeKey } from '../sqlite/meta.js'
+import { requireFreeKey } from '../shared/reserved-keys.js'
 import type { Statements } from './statements.js'
 
 const GET = 'SELECT value FROM state_meta WHERE key = $1'

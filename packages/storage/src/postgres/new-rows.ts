@@ -1,5 +1,5 @@
 import type { NewEntry } from '@hermes/contracts/conversation'
-import { encodeMessage } from '../sqlite/message-codec.js'
+import { encodeMessage } from '../shared/message-codec.js'
 import { messageWords } from './words.js'
 
 const COLUMNS = {

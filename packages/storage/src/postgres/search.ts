@@ -1,5 +1,5 @@
-import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../sqlite/search-query.js'
-import { makeSnippet } from '../sqlite/snippet.js'
+import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../shared/search-query.js'
+import { makeSnippet } from '../shared/snippet.js'
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { phrasesOf, toTsQuery } from './words.js'

@@ -1,5 +1,5 @@
 import type { SessionInfo } from '@hermes/contracts/store'
-import { usageOf } from '../sqlite/counts.js'
+import { usageOf } from '../shared/counts.js'
 
 const PREVIEW_CHARS = 100
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import type { SpendingFilter, SpendingState, UsageHold, UsageLedger } from '@hermes/contracts/store'
-import { hasEnded } from '../sqlite/process-identity.js'
+import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 

@@ -1,5 +1,5 @@
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
-import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../sqlite/usage-totals.js'
+import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
 import type { Connection } from './connection.js'
 import type { UsageHolds } from './usage-holds.js'
 

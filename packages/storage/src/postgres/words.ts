@@ -1,4 +1,4 @@
-import { type IndexedMessage, pairUp, partsOfNames } from '../sqlite/index-text.js'
+import { type IndexedMessage, pairUp, partsOfNames } from '../shared/index-text.js'
 
 /** What a message has beyond this is not searched. */
 const MAX_CHARS = 1_000_000

@@ -1,5 +1,5 @@
 import type { AuditCheck, AuditEntry, AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/policy'
-import { type AuditRow, brokenTrail, chain, verifyChain } from './audit-chain.js'
+import { type AuditRow, brokenTrail, chain, verifyChain } from '../shared/audit-chain.js'
 import type { Connection } from './connection.js'
 
 // Made by the first record, so that opening a store costs no more for it. Rows belong to no session by a foreign key: what was done stays

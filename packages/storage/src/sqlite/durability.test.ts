@@ -6,8 +6,8 @@ import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { orRescue } from '../shared/rescue.js'
 import { setJournal } from './journal.js'
-import { orRescue } from './rescue.js'
 
 describe('the journal', () => {
   it('is a write-ahead log unless asked otherwise', async () => {

@@ -1,11 +1,13 @@
-import { type CompactionEntry, type Entry, liveEntries, type NewEntry, noUsage } from '@hermes/contracts/conversation'
+import { liveEntries, noUsage } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
+import { copyEntries } from '../shared/copy-entries.js'
+import { countEntries } from '../shared/counts.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { ForkSession } from '../storage.js'
 import type { Connection } from './connection.js'
-import { countEntries, countParameters, UPDATE_COUNTS } from './counts.js'
 import type { Log } from './log.js'
 import type { Sessions } from './sessions.js'
-import { unknownSession } from './store-error.js'
+import { countParameters, UPDATE_COUNTS } from './update-counts.js'
 
 /** Where a fork is made. */
 export interface ForkPlace {
@@ -41,37 +43,4 @@ export function forkSession({ connection, sessions, log }: ForkPlace, fork: Fork
     }
     return sessions.find(id)!
   })
-}
-
-/** Inserts the entries in their order; where one points at others, it points at their copies. */
-export function copyEntries(
-  entries: readonly Entry[],
-  insert: (entry: NewEntry, atMs: number) => number,
-): readonly NewEntry[] {
-  const numbers: (readonly [seq: number, copy: number])[] = []
-  return entries.map(({ seq, atMs, ...entry }) => {
-    const renumbered = entry.type === 'compaction' ? renumber(entry, numbers) : entry
-    numbers.push([seq, insert(renumbered, atMs)])
-    return renumbered
-  })
-}
-
-function renumber(entry: CompactionEntry, numbers: readonly (readonly [number, number])[]): CompactionEntry {
-  const upTo = (seq: number) => numbers.findLast(([original]) => original <= seq)?.[1] ?? 0
-  const exact = new Map(numbers)
-  const { headUpToSeq, repeatedSeqs, shortened } = entry
-  return {
-    ...entry,
-    upToSeq: upTo(entry.upToSeq),
-    ...(headUpToSeq === undefined ? {} : { headUpToSeq: upTo(headUpToSeq) }),
-    ...(repeatedSeqs === undefined ? {} : { repeatedSeqs: repeatedSeqs.flatMap((seq) => exact.get(seq) ?? []) }),
-    ...(shortened === undefined
-      ? {}
-      : {
-          shortened: shortened.flatMap(({ seq, text }) => {
-            const number = exact.get(seq)
-            return number === undefined ? [] : [{ seq: number, text }]
-          }),
-        }),
-  }
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '@hermes/contracts'
 import type { Job, JobFilter, Jobs, NewJob } from '../jobs.js'
-import type { Connection } from './connection.js'
 import {
   ABANDONED,
   afterFailure,
@@ -11,8 +10,9 @@ import {
   jobLost,
   MAX_OVER,
   toJob,
-} from './job-rules.js'
-import { hasEnded } from './process-identity.js'
+} from '../shared/job-rules.js'
+import { hasEnded } from '../shared/process-identity.js'
+import type { Connection } from './connection.js'
 
 // Made by the first job, so that opening a store costs no more for it.
 const CREATE = [

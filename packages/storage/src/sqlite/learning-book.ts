@@ -1,6 +1,5 @@
 import type { Clock } from '@hermes/contracts'
 import type { Learning, Learnings, NewLearning } from '../learnings.js'
-import type { Connection } from './connection.js'
 import {
   cleanLearning,
   findLearnings,
@@ -9,7 +8,8 @@ import {
   matchLearning,
   sameLearning,
   toLearning,
-} from './learning-rules.js'
+} from '../shared/learning-rules.js'
+import type { Connection } from './connection.js'
 
 // Made by the first that is saved, so that opening a store costs no more for it.
 const CREATE = `

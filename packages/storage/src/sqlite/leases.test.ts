@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
+import { hasEnded, processIdentity } from '../shared/process-identity.js'
 import { createStepClock } from '../testing/store-case.js'
-import { hasEnded, processIdentity } from './process-identity.js'
 
 async function endedProcess(): Promise<number> {
   const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })

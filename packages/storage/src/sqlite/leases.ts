@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
+import { hasEnded, shortIdentity } from '../shared/process-identity.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { Connection } from './connection.js'
-import { hasEnded, shortIdentity } from './process-identity.js'
-import { unknownSession } from './store-error.js'
 
 const DEFAULT_TTL_MS = 30_000
 /** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */

@@ -1,11 +1,12 @@
 import type { Clock } from '@hermes/contracts'
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
+import { countEntries } from '../shared/counts.js'
+import { decodeMessage, encodeMessage, type MessageColumns } from '../shared/message-codec.js'
 import type { Connection } from './connection.js'
-import { countEntries, countParameters, UPDATE_COUNTS } from './counts.js'
 import type { Leases } from './leases.js'
 import type { StoredMailbox } from './mailbox.js'
-import { decodeMessage, encodeMessage, type MessageColumns } from './message-codec.js'
+import { countParameters, UPDATE_COUNTS } from './update-counts.js'
 
 const INSERT_MESSAGE = `
   INSERT INTO messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp, token_count,

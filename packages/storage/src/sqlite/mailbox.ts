@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Letter, Mailbox } from '@hermes/contracts/store'
+import { hasEnded } from '../shared/process-identity.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { Connection } from './connection.js'
-import { hasEnded } from './process-identity.js'
-import { unknownSession } from './store-error.js'
 
 const DEFAULT_TTL_MS = 120_000
 

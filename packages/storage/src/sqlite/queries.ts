@@ -1,10 +1,10 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { SessionQueries } from '../shared/session-queries.js'
+import { isOfLineage } from '../shared/title.js'
 import type { LatestSessionFilter, ListSessionsOptions } from '../storage.js'
 import type { Connection } from './connection.js'
-import { SessionQueries } from './session-queries.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
-import { isOfLineage } from './title.js'
 
 /**
  * Queries whose shape depends on what is asked. They live apart because loading the query builder takes longer than starting a

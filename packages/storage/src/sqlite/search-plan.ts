@@ -1,8 +1,8 @@
+import { type Facet, facetWord } from '../shared/index-text.js'
+import type { LooseQuery, SearchQuery } from '../shared/search-query.js'
 import type { SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
-import { type Facet, facetWord } from './index-text.js'
 import { BLOCK_IDS } from './schema-sql.js'
-import type { LooseQuery, SearchQuery } from './search-query.js'
 
 // A query over more messages than this may hold up everything else for some 10 ms.
 const MAX_IDS_AT_ONCE = 100_000

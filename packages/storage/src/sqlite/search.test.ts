@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { anySearch } from '../__fixtures__/any-search.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
-import { parseSearchQuery } from './search-query.js'
+import { parseSearchQuery } from '../shared/search-query.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 

@@ -1,10 +1,10 @@
+import { hasWordWith, type IndexedMessage } from '../shared/index-text.js'
+import { parseSearchQuery, type SearchTerm } from '../shared/search-query.js'
+import { makeSnippet } from '../shared/snippet.js'
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { DatabaseThread } from './database-thread.js'
-import { hasWordWith, type IndexedMessage } from './index-text.js'
 import { planSearch, type Range, rangesOf, type SearchPlan } from './search-plan.js'
-import { parseSearchQuery, type SearchTerm } from './search-query.js'
-import { makeSnippet } from './snippet.js'
 import { TailIndex } from './tail-index.js'
 import type { WordIndex } from './word-index.js'
 

@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Selectable } from 'kysely'
-import { usageOf } from './counts.js'
+import { usageOf } from '../shared/counts.js'
 import type { SessionsTable } from './tables.js'
 
 const PREVIEW_CHARS = 100

@@ -1,10 +1,10 @@
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import { cleanTitle } from '../shared/title.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
-import { unknownSession } from './store-error.js'
-import { cleanTitle } from './title.js'
 
 const FIND = `${SESSION_ROWS} WHERE sessions.id = ?`
 const INSERT = `

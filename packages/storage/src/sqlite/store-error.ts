@@ -41,11 +41,6 @@ export function toStoreError(error: unknown, path: string): HermesError {
   return make('store.failed', `${path}: ${errorLine(error)}`)
 }
 
-/** The session an operation needs does not exist. */
-export function unknownSession(sessionId: string): HermesError {
-  return new HermesError(`There is no session ${sessionId}.`, { code: 'store.unknown_session', details: { sessionId } })
-}
-
 /** A check found the file damaged; `problem` is the first of what it found. */
 export function damaged(path: string, problem: string): HermesError {
   return new HermesError(

@@ -1,10 +1,10 @@
 import type { Clock } from '@hermes/contracts'
+import { pairUp } from '../shared/index-text.js'
+import { parseSearchQuery } from '../shared/search-query.js'
+import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
+import { unknownSession } from '../shared/unknown-session.js'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
 import type { Connection } from './connection.js'
-import { pairUp } from './index-text.js'
-import { parseSearchQuery } from './search-query.js'
-import { unknownSession } from './store-error.js'
-import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from './summary-rules.js'
 
 // Made by the first that is saved, so that opening a store costs no more for it.
 const CREATE = [

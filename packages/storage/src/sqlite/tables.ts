@@ -30,22 +30,3 @@ export interface SessionsTable {
   title: string | null
   api_call_count: Generated<number | null>
 }
-
-/** One message; its `id` is the `seq` of its entry. */
-export interface MessagesTable {
-  id: Generated<number>
-  session_id: string
-  role: string
-  content: string | null
-  tool_call_id: string | null
-  tool_calls: string | null
-  tool_name: string | null
-  timestamp: number
-  token_count: number | null
-  finish_reason: string | null
-  reasoning: string | null
-  reasoning_content: string | null
-  reasoning_details: string | null
-  codex_reasoning_items: string | null
-  codex_message_items: string | null
-}

@@ -1,5 +1,5 @@
+import { type IndexedMessage, toIndexText } from '../shared/index-text.js'
 import type { Connection } from './connection.js'
-import { type IndexedMessage, toIndexText } from './index-text.js'
 import { getMeta } from './meta.js'
 import { INDEXED_KEY } from './schema-sql.js'
 

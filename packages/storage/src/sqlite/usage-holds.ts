@@ -1,7 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { SpendingFilter, SpendingState, UsageHold, UsageLedger } from '@hermes/contracts/store'
+import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
-import { hasEnded } from './process-identity.js'
 
 /** Longer than a call takes; of processes on this machine it is known sooner that they have ended. */
 const TTL_MS = 1_800_000

@@ -1,8 +1,8 @@
 import type { Clock } from '@hermes/contracts'
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
+import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
 import type { Connection } from './connection.js'
 import type { UsageHolds } from './usage-holds.js'
-import { addUp, QUARTER_HOUR_MS, type TotalRow } from './usage-totals.js'
 
 // The ledger's table is made by the first call that is recorded, so that opening a store costs no more for it. Rows belong to no
 // session by a foreign key: what was spent stays spent when a session is deleted.

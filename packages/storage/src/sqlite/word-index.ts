@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
+import { type IndexedMessage, toIndexText } from '../shared/index-text.js'
 import type { Connection } from './connection.js'
-import { type IndexedMessage, toIndexText } from './index-text.js'
 import { LogMover } from './log-mover.js'
 import { getMeta } from './meta.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from './schema-sql.js'

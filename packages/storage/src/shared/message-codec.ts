@@ -8,13 +8,17 @@ import type {
   ToolCallPart,
   Usage,
 } from '@hermes/contracts/conversation'
-import type { MessagesTable } from './tables.js'
 
 /** The columns of `messages` that an entry is written to and read from. */
-export type MessageColumns = Pick<
-  MessagesTable,
-  'role' | 'content' | 'tool_call_id' | 'tool_calls' | 'tool_name' | 'finish_reason' | 'reasoning'
->
+export interface MessageColumns {
+  readonly role: string
+  readonly content: string | null
+  readonly tool_call_id: string | null
+  readonly tool_calls: string | null
+  readonly tool_name: string | null
+  readonly finish_reason: string | null
+  readonly reasoning: string | null
+}
 
 /** What the columns cannot hold. Each field is there only when the columns alone would give something else back. */
 interface Payload {

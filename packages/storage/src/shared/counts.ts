@@ -1,17 +1,15 @@
 import { addUsage, type NewEntry, noUsage, toolCalls, type Usage } from '@hermes/contracts/conversation'
-import type { Selectable } from 'kysely'
-import type { SessionsTable } from './tables.js'
 
-type UsageColumns = Pick<
-  Selectable<SessionsTable>,
-  | 'input_tokens'
-  | 'output_tokens'
-  | 'cache_read_tokens'
-  | 'cache_write_tokens'
-  | 'reasoning_tokens'
-  | 'estimated_cost_usd'
-  | 'cost_status'
->
+/** The columns of a session that hold what it used. */
+interface UsageColumns {
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly cache_read_tokens: number | null
+  readonly cache_write_tokens: number | null
+  readonly reasoning_tokens: number | null
+  readonly estimated_cost_usd: number | null
+  readonly cost_status: string | null
+}
 
 /** What a batch of entries changes about its session. */
 export interface Counts {
@@ -23,24 +21,6 @@ export interface Counts {
   provider: string | null
   systemPrompt: string | null
 }
-
-/** Adds {@link Counts} to a session. An unknown cost is kept in `cost_status`, so that the sum is never read as the truth. */
-export const UPDATE_COUNTS = `
-  UPDATE sessions SET
-    message_count = coalesce(message_count, 0) + :messages,
-    tool_call_count = coalesce(tool_call_count, 0) + :toolCalls,
-    api_call_count = coalesce(api_call_count, 0) + :apiCalls,
-    input_tokens = coalesce(input_tokens, 0) + :inputTokens,
-    output_tokens = coalesce(output_tokens, 0) + :outputTokens,
-    cache_read_tokens = coalesce(cache_read_tokens, 0) + :cacheReadTokens,
-    cache_write_tokens = coalesce(cache_write_tokens, 0) + :cacheWriteTokens,
-    reasoning_tokens = coalesce(reasoning_tokens, 0) + :reasoningTokens,
-    estimated_cost_usd = coalesce(estimated_cost_usd, 0) + :costUsd,
-    cost_status = coalesce(:costStatus, cost_status),
-    model = coalesce(:model, model),
-    billing_provider = coalesce(:provider, billing_provider),
-    system_prompt = coalesce(:systemPrompt, system_prompt)
-  WHERE id = :sessionId`
 
 /** What `entries` add to their session; `null` when nothing. */
 export function countEntries(entries: readonly NewEntry[]): Counts | null {
@@ -80,19 +60,6 @@ function countEntry(counts: Counts, entry: NewEntry): boolean {
       return false
     default:
       return entry satisfies never
-  }
-}
-
-/** The parameters of {@link UPDATE_COUNTS}. */
-export function countParameters(sessionId: string, { usage, ...counts }: Counts): Record<string, unknown> {
-  const { costUsd, ...tokens } = usage
-  const isUnknown = costUsd === 'unknown'
-  return {
-    sessionId,
-    ...counts,
-    ...tokens,
-    costUsd: isUnknown ? 0 : costUsd,
-    costStatus: isUnknown ? 'unknown' : null,
   }
 }
 
