@@ -15,9 +15,9 @@ const { startModelServer } = await import('../../packages/testkit/src/index.ts')
 const { createTransport } = await import(transports)
 const { repairConversation } = await import('../../packages/contracts/src/conversation.ts')
 const { createFetchHandler } = await import('../../packages/transports/src/wires/bedrock-converse/fetch-handler.ts')
-const { default: OpenAI } = await import('openai')
-const { default: Anthropic } = await import('@anthropic-ai/sdk')
-const { BedrockRuntimeClient, ConverseStreamCommand } = await import('@aws-sdk/client-bedrock-runtime')
+const sdks = ['openai', '@anthropic-ai/sdk', '@aws-sdk/client-bedrock-runtime'].map((name) => import(name))
+const [{ default: OpenAI }, { default: Anthropic }, { BedrockRuntimeClient, ConverseStreamCommand }] =
+  await Promise.all(sdks)
 
 const rounds = Number(process.argv[2])
 const CALLS_PER_ROUND = 15
