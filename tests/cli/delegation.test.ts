@@ -170,3 +170,21 @@ it('says so where there is no repository to make a worktree of', async () => {
   expect(stdout).toMatch(/The task failed .* There is no worktree: .* is not in a git repository that has a commit\./)
   expect(server.requests.filter(isChild)).toEqual([])
 })
+
+it('ends a chain of orchestrators at the depth that is set', async () => {
+  const { server, home } = scene
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'config.yaml'), 'delegation: {max_spawn_depth: 2, max_iterations: 4}\n')
+  // Every agent hands on all it is asked to do, for ever.
+  server.setHandler((request) =>
+    request.body.messages.at(-1)!.role === 'tool'
+      ? { text: String(request.body.messages.at(-1)!.content) }
+      : { toolCalls: [{ name: 'delegate_task', args: { goal: 'Hand it on.', role: 'orchestrator' } }] },
+  )
+  const { stdout, stderr } = await chat('-q', 'Go.')
+  const children = server.requests.filter(isChild).map(toolNames)
+  expect(children.filter((names) => names.includes('delegate_task'))).toHaveLength(2)
+  expect(children.filter((names) => !names.includes('delegate_task'))).toHaveLength(2)
+  expect(stdout).toMatch(/The task completed[\s\S]*The task completed[\s\S]*Unknown tool "?delegate_task/)
+  expect(stderr).toContain('delegate: Hand it on.')
+})

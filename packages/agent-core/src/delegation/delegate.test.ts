@@ -19,6 +19,17 @@ const look = defineTool({
   execute: () => ({ text: 'seen', external: true }),
 })
 
+const dig = defineTool({
+  name: 'dig',
+  toolset: 'test',
+  description: 'Digs for ever.',
+  effect: 'read',
+  parameters: { type: 'object', properties: {} },
+  summarize: () => 'dig deep',
+  execute: (_, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+})
+
 interface SetUp {
   /** What the model of the n-th child answers. */
   readonly scripts?: readonly (readonly ScriptedTurn[])[]
@@ -40,7 +51,7 @@ function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
       (async (task): Promise<Child> => {
         const model = models[asked.length]!
         asked.push(task)
-        const agent = createAgent({ model, tools: [look], clock, sessionId: `child-${asked.length}` })
+        const agent = createAgent({ model, tools: [look, dig], clock, sessionId: `child-${asked.length}` })
         return { agent, close: async () => void closed++ }
       }),
   }
@@ -158,6 +169,34 @@ describe('delegate_task', () => {
     for (let elapsed = 0; elapsed < 480; elapsed += 30) await clock.advance(30_000)
     expect((await outcome).text).toMatch(
       /^The task interrupted .* It made no progress for 4[5-8]\d s \(asking test-model\) and was stopped\./,
+    )
+  })
+
+  it('lets one tool take longer than a model may, and not for ever', async () => {
+    const { said, clock } = setUp({ scripts: [[{ calls: [['a', 'dig', {}]] }, { text: 'never' }]] })
+    let text = ''
+    const outcome = said({ goal: 'a' }).then((result) => (text = result.text))
+    await clock.waitForSleepers()
+    for (let elapsed = 0; elapsed < 1_170; elapsed += 30) await clock.advance(30_000)
+    expect(text).toBe('')
+    for (let elapsed = 0; elapsed < 60; elapsed += 30) await clock.advance(30_000)
+    expect(await outcome).toMatch(
+      /^The task interrupted .* It made no progress for 1[12]\d\d s \(dig deep\) and was stopped\./,
+    )
+  })
+
+  it('goes on without a child that does not end when it is told to', async () => {
+    const controller = new AbortController()
+    const deaf: ScriptedTurn = async function* () {
+      controller.abort()
+      yield await new Promise<never>(() => undefined)
+    }
+    const { said, clock } = setUp({ scripts: [[deaf]] })
+    const outcome = said({ goal: 'a' }, controller.signal)
+    await clock.waitForSleepers()
+    for (let elapsed = 0; elapsed < 120; elapsed += 30) await clock.advance(30_000)
+    expect((await outcome).text).toMatch(
+      /^The task interrupted .* It did not end when it was told to\.\n\(no answer\)$/,
     )
   })
 
