@@ -88,7 +88,8 @@ class StreamedMessage {
         case 'retry-wait': {
           const { discard, ...wait } = event
           const discarded = discard && this.#open ? { discardedMessageId: this.#messageId } : {}
-          emit({ ...wait, ...discarded })
+          // What a provider says may repeat the key it was given.
+          emit({ ...wait, message: this.#context.session.redact(wait.message), ...discarded })
           if (discard) this.#restart()
           break
         }

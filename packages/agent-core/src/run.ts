@@ -4,7 +4,7 @@
 //   repeat: budget ─▶ compaction when due ─▶ model turn ─▶ tool calls, or the answer is complete
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
-import { errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
+import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
 import {
   type AssistantMessage,
   addUsage,
@@ -24,6 +24,7 @@ import { modelTurn } from './model-turn.js'
 import { guidanceOfNewModel, promptEntry } from './prompt/prompt-entry.js'
 import { attachments } from './references/attachments.js'
 import type { ModelTurn, RunContext } from './run-context.js'
+import { redactData } from './session.js'
 import { surroundingsOf } from './surroundings/surroundings.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
@@ -307,8 +308,8 @@ async function failure(context: RunContext, progress: Progress, error: unknown):
     ...progress,
     error: {
       code: known ? cause.code : 'agent.failed',
-      message: errorLine(cause),
-      details: known ? cause.details : {},
+      message: context.session.redact(errorLine(cause)),
+      details: known ? (redactData(cause.details as JsonObject, context.session.redact) as ErrorDetails) : {},
     },
   }
 }

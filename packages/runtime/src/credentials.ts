@@ -1,9 +1,10 @@
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { CredentialSource } from '@hermes/contracts/model'
 import type { BorrowedKey, OAuthSettings, PoolStrategy } from '@hermes/credential-pool'
 import { findProvider, keyVariablesFor } from '@hermes/transports'
+import { secretsIn } from './home-secrets.js'
 import { type ModelChoice, poolName } from './model-choice.js'
 
 /** What decides about the keys of a home. */
@@ -30,6 +31,8 @@ export interface Credentials {
 export interface StoredCredentials {
   /** The providers with keys or logins, each with the server they are for; `null` for the provider's own. As of the last look. */
   readonly providers: Readonly<Record<string, string | null>>
+  /** Every key and token in it, used or not: what must not be shown. As of the last look. */
+  readonly secrets: readonly string[]
   /** What is wrong with the file, a line each. As of the first look. */
   readonly problems: readonly string[]
   /** Looks again, as a long-running program does before each new agent. Never rejects. */
@@ -44,6 +47,9 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
     get providers() {
       return found.providers
     },
+    get secrets() {
+      return found.secrets
+    },
     problems: found.problems,
     look: async () => {
       found = await listCredentials(auth, clock)
@@ -51,12 +57,14 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
   }
 }
 
-async function listCredentials(path: string, clock: Clock): Promise<Pick<StoredCredentials, 'providers' | 'problems'>> {
+type Listed = Pick<StoredCredentials, 'providers' | 'secrets' | 'problems'>
+
+async function listCredentials(path: string, clock: Clock): Promise<Listed> {
   const exists = await access(path).then(
     () => true,
     () => false,
   )
-  if (!exists) return { providers: {}, problems: [] }
+  if (!exists) return { providers: {}, secrets: [], problems: [] }
   const problems: string[] = []
   try {
     const { openCredentialStore } = await import('@hermes/credential-pool')
@@ -65,9 +73,18 @@ async function listCredentials(path: string, clock: Clock): Promise<Pick<StoredC
       const first = (await store.list(provider)).find(({ state }) => state.type !== 'absent')
       return [provider, first?.baseUrl ?? null]
     })
-    return { providers: Object.fromEntries(await Promise.all(providers)), problems }
+    return { providers: Object.fromEntries(await Promise.all(providers)), secrets: await storedSecrets(path), problems }
   } catch (error) {
-    return { providers: {}, problems: [...problems, errorLine(error)] }
+    return { providers: {}, secrets: await storedSecrets(path), problems: [...problems, errorLine(error)] }
+  }
+}
+
+/** Read by itself, so that entries of other versions count too; a file that is no JSON gives none. */
+async function storedSecrets(path: string): Promise<readonly string[]> {
+  try {
+    return secretsIn(JSON.parse(await readFile(path, 'utf8')))
+  } catch {
+    return []
   }
 }
 

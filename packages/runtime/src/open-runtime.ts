@@ -31,6 +31,7 @@ import { type HomeCode, openHomeCode } from './home-code.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import { type HomePolicy, openHomePolicy } from './home-policy.js'
+import { configSecrets, redactingLogger } from './home-secrets.js'
 import {
   childLineage,
   delegationLimits,
@@ -145,7 +146,7 @@ class HomeRuntime implements Runtime {
   constructor(options: RuntimeOptions, loaded: Loaded) {
     this.#options = options
     this.#loaded = loaded
-    this.#logger = options.logger ?? silentLogger
+    this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redact([])) : silentLogger
     this.#clock = options.clock ?? systemClock
     this.config = loaded.config
     this.problems = loaded.problems
@@ -469,7 +470,14 @@ class HomeRuntime implements Runtime {
     const secrets = secretNames.map((name) => values[name] ?? '')
     const standIns = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
-      secrets: [...secrets, ...storeSecrets(this.config), ...more, ...standIns].filter((secret): secret is string => Boolean(secret)),
+      secrets: [
+        ...secrets,
+        ...configSecrets(this.config),
+        ...this.#loaded.stored.secrets,
+        ...storeSecrets(this.config),
+        ...more,
+        ...standIns,
+      ].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }

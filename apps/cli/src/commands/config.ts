@@ -6,7 +6,7 @@ import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 
-const SECRET_KEY = /(?:^|[._])(?:api_?key|token|secret|password)$/i
+const SECRET_KEY = /(?:^|[._])(?:key|api_?key|token|secret|password)$/i
 /** The password in an address such as `postgres://me:PASSWORD@host/database`, as parameter too. */
 const PASSWORD_IN_URL = /(?<=^[a-z]+:\/\/[^/:@]*:)\S+(?=@)|(?<=^[a-z]+:\/\/.*[?&]password=)[^&]+/gi
 
