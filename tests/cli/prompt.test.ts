@@ -54,6 +54,9 @@ it('shows what a session was told, byte for byte, with the files it came from', 
   const { body } = scene.server.requests[0]!
   const system = (await parts(id)).filter(({ kind }) => kind === 'system')
   expect(system.map(({ text }) => text).join('\n\n')).toBe(body.messages[0]?.content)
+  const sent = (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name)
+  for (const shown of [await parts(id), await parts()])
+    expect(shown.filter(({ kind }) => kind === 'tool').map(({ name }) => name)).toEqual(sent)
   expect(system.find(({ name }) => name === 'project')).toMatchObject({
     source: join(scene.cwd, 'AGENTS.md'),
     text: 'Project instructions from AGENTS.md:\n\nUse tabs.',

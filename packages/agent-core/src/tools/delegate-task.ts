@@ -2,8 +2,9 @@ import { type Clock, systemClock } from '@hermes/contracts'
 import { defineTool, type JsonSchema, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Handle } from '../delegation/background.js'
+import type { ChildResult, ChildTask } from '../delegation/child-task.js'
 import { ChildTree } from '../delegation/child-tree.js'
-import type { ChildResult, ChildTask, Delegation } from '../delegation/delegation.js'
+import type { Delegation } from '../delegation/delegation.js'
 import { describeResult, resultData } from '../delegation/describe-result.js'
 
 /** Tasks of one agent that run or wait for their turn. */
@@ -13,15 +14,15 @@ const task = {
   goal: { type: 'string' },
   context: { type: 'string' },
   toolsets: { type: 'array', items: { type: 'string' } },
-  role: { type: 'string', enum: ['leaf', 'orchestrator'], default: 'leaf' },
-  worktree: { type: 'boolean', description: 'Work in a git worktree of its own; the changes come back as a branch' },
+  worktree: { type: 'boolean' },
 } as const
 
 const parameters = {
   type: 'object',
   properties: {
     ...task,
-    goal: { ...task.goal, description: 'Complete: what to do and report' },
+    role: { type: 'string', enum: ['leaf', 'orchestrator'], default: 'leaf' },
+    background: { type: 'boolean' },
     tasks: {
       type: 'array',
       description: 'In place of goal',
@@ -48,7 +49,7 @@ export const createDelegateTaskTool = ({ delegation, clock = systemClock }: Agen
     toolset: 'delegation',
     description: `Hand a task to a fresh agent with a context of its own and wait for its answer; up to ${limit} tasks run side by side.
 For work that is independent, or that would fill your context with detail: searching a large codebase, reviewing, comparing. Not for a step or two, and not for what needs the user.
-It knows only what you write in goal and context. output_schema, a JSON Schema, gets data back. Its answer is its own word: check what matters.`,
+It knows only what you write in goal and context: what to do, what to report. worktree: it works on a git branch of its own, for you to merge. background: you go on, results come later. output_schema, a JSON Schema, gets data back. Its answer is its own word: check what matters.`,
     parameters,
     available: () => delegation !== null,
     effect: 'write',
@@ -78,10 +79,10 @@ It knows only what you write in goal and context. output_schema, a JSON Schema, 
 
 function toTasks(args: FromSchema<typeof parameters>): readonly ChildTask[] {
   const given = args.tasks ?? (args.goal === undefined ? [] : [{ ...args, goal: args.goal }])
-  return given.map(({ goal, context = '', toolsets, role, worktree = false }) => ({
+  return given.map(({ goal, context = '', toolsets, worktree = false }) => ({
     goal,
     context,
-    role,
+    role: args.role,
     worktree,
     ...(toolsets === undefined ? {} : { toolsets }),
   }))
