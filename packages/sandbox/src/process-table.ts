@@ -4,6 +4,7 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } fr
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
+import type { FarStart, Job, Launch } from './far-start.js'
 import { fileError } from './file-error.js'
 import type { IsolatedProgram, Started } from './isolation/isolation.js'
 import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
@@ -43,32 +44,6 @@ interface ProcessTableOptions {
   /** Reaches a job that an earlier table started; `log` is where its output goes on this machine. */
   readonly follow?: ((job: string, log: string) => ProcessHandle) | undefined
 }
-
-/** How a process on another side is started by a client here. */
-export interface Launch {
-  /** The client's command line, its standard error apart. */
-  readonly command: (report: string) => string
-  readonly env: Readonly<Record<string, string>>
-  /** What it reads first. */
-  readonly input: string
-  /** Which process it started, from what it reported so far; `null` when that is not said yet. */
-  readonly started: (report: string) => FarProcess | null
-  /** Why it ended without having started one. */
-  readonly failure: (exitCode: number | null, report: string) => HermesError
-}
-
-/** A process on another side that needs no client here: it is asked for what is new. */
-export interface Job {
-  readonly handle: ProcessHandle
-  readonly far: FarProcess
-  /** What finds it again. */
-  readonly job: string
-}
-
-/** How a process on another side is started; what a job prints goes to `log` on this machine. */
-export type FarStart =
-  | { readonly type: 'client'; readonly launch: Launch }
-  | { readonly type: 'job'; readonly start: (log: string) => Promise<Job> }
 
 /** Holds a program to what it may touch. */
 type StartIsolated = (asked: Started) => Promise<IsolatedProgram>

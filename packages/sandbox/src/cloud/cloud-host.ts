@@ -1,6 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { FarStart } from '../far-start.js'
 import type { ProcessHandle } from '../process-handle.js'
-import type { FarStart } from '../process-table.js'
 import { backgroundScript, type FarCommand } from '../remote/exec-script.js'
 import type { FarStream, RemoteHost, Said, StreamListener } from '../remote/remote-host.js'
 import { type FollowedJob, followAgain, startBackgroundJob } from './job-handle.js'
@@ -58,6 +58,7 @@ export class CloudHost implements RemoteHost {
   #sandbox: CloudSandbox | null = null
   #lease: Lease | null = null
   #openedMs = 0
+  #usedMs = 0
   #closed = false
   #opening: Promise<void> | null = null
   #rest: NodeJS.Timeout | null = null
@@ -111,6 +112,11 @@ export class CloudHost implements RemoteHost {
     return handle
   }
 
+  isAsleep(): boolean {
+    const { clock, idleSeconds } = this.#options
+    return this.#sandbox === null || clock.now() - this.#usedMs > idleSeconds * 1000
+  }
+
   failure(exitCode: number | null, stderr: string): HermesError {
     const said = stderr.trim().split('\n').at(-1) ?? ''
     return new HermesError(
@@ -130,8 +136,10 @@ export class CloudHost implements RemoteHost {
     await this.#opening?.catch(() => undefined)
     const { cloud, persistent } = this.#options
     const isLast = this.#lease?.release() ?? false
+    // What the service stopped is kept already.
+    const hasEnded = persistent && this.isAsleep() && !cloud.forgetsAtRest
     try {
-      if (isLast && !keepProcesses)
+      if (isLast && !keepProcesses && !hasEnded)
         await this.#guard(this.#sandbox?.end(persistent ? 'keep' : 'remove'), REQUEST_LIMIT_MS)
     } catch (error) {
       this.#notEnded(error)
@@ -156,6 +164,7 @@ export class CloudHost implements RemoteHost {
   #converse(script: string, input: Uint8Array): Promise<Said> {
     const sandbox = this.#sandbox
     if (sandbox === null) throw this.failure(null, '')
+    this.#usedMs = this.#options.clock.now()
     this.#restLater()
     return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
   }

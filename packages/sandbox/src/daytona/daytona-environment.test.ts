@@ -45,6 +45,7 @@ describe('in a sandbox of Daytona', () => {
     wrong: { options: { apiKey: 'wrong-key-of-test' }, secret: 'wrong-key-of-test' },
     making: /^POST \/api\/sandbox$/,
     bringing: /bulk-download$/,
+    keepsAtRest: true,
   })
 
   describe('a sandbox', () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
 import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
@@ -49,6 +50,7 @@ describe('in a sandbox of Modal', () => {
     open: openModalEnvironment,
     wrong: { options: { tokenSecret: 'wrong-secret-of-test' }, secret: 'wrong-secret-of-test' },
     making: /SandboxCreateV2$/,
+    keepsAtRest: false,
   })
 
   describe('a sandbox', () => {
@@ -81,6 +83,18 @@ describe('in a sandbox of Modal', () => {
       const { run } = await harness(() => create(asked))
       expect((await run('cat ~/rounds')).exitCode).toBe(1)
       expect(server.snapshots()).not.toContain(last)
+    })
+
+    it('is put away at the end, also after a rest that this program slept through', async () => {
+      let ahead = 0
+      const clock = { ...systemClock, now: () => Date.now() + ahead }
+      const asked = await options({ task: 'slept', clock })
+      const first = await harness(() => create(asked))
+      await first.run('echo here > ~/note')
+      ahead = 400_000
+      await first.environment.close()
+      const second = await harness(() => create(asked))
+      expect((await second.run('cat ~/note')).output).toBe('here\n')
     })
 
     it('is put away after a rest, before the service forgets its files, and taken out again', async () => {

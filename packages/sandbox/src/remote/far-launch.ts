@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import type { Launch } from '../process-table.js'
+import type { Launch } from '../far-start.js'
 import { quote } from '../quote.js'
 import { backgroundScript, type FarCommand } from './exec-script.js'
 import type { HostClient } from './host-client.js'

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
-import type { FarStart } from '../process-table.js'
+import type { FarStart } from '../far-start.js'
 import type { FarCommand } from './exec-script.js'
 import { farLaunch } from './far-launch.js'
 import type { HostClient } from './host-client.js'

@@ -208,7 +208,8 @@ class RemoteEnvironment implements Environment {
       () => 'it does not answer',
       () => null,
     )
-    const all = Promise.all([this.#shell.close(keepProcesses), this.#table.close(keepProcesses)])
+    const shell = this.#host.isAsleep?.() ? null : this.#shell.close(keepProcesses)
+    const all = Promise.all([shell, this.#table.close(keepProcesses)])
     const why = await Promise.race([all.then(() => null, errorLine), late])
     tidied.abort()
     this.#shell.abandon()

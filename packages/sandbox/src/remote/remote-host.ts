@@ -1,6 +1,6 @@
 import type { HermesError } from '@hermes/contracts'
+import type { FarStart } from '../far-start.js'
 import type { ProcessHandle } from '../process-handle.js'
-import type { FarStart } from '../process-table.js'
 import type { FarCommand } from './exec-script.js'
 
 /** What a script said. */
@@ -49,6 +49,8 @@ export interface RemoteHost {
   background(far: FarCommand, mark: string): FarStart
   /** A background process without a client here, found again by what its record says. */
   follow?(job: string, log: string): ProcessHandle
+  /** Whether nothing can run there now and a script would only wake it up. Default: never. */
+  isAsleep?(): boolean
   /** Why a script's way failed; `stderr` is what it said. */
   failure(exitCode: number | null, stderr: string): HermesError
   /** Lets go. With `keepProcesses` what runs over there goes on. */

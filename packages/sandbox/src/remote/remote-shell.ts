@@ -114,7 +114,7 @@ export class RemoteShell {
       const emit = outputListener(output, options.onOutput, logger)
       if (options.cwd === undefined && far.cwd !== this.#state.cwd)
         emit(Buffer.from(`[${this.#state.cwd} does not exist any more; running in ${far.cwd}.]\n`))
-      if (!signal.aborted) await host.connect()
+      if (!signal.aborted) await Promise.race([host.connect(), whenAborted(signal)])
       if (signal.aborted) return this.#result({ type: 'stopped', why: 'abort' }, output, startedMs)
       const mark = randomBytes(8).toString('hex')
       const end = await runFarCommand({
@@ -212,6 +212,11 @@ export class RemoteShell {
       cwd: this.cwd(),
     }
   }
+}
+
+/** The way may take long to open; who stops a command does not wait for that. */
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function commandTooLong(): HermesError {

@@ -46,6 +46,7 @@ describe('in a sandbox of Vercel', () => {
     wrong: { options: { token: 'wrong-token-of-test' }, secret: 'wrong-token-of-test' },
     making: /^POST .*\/v[23]\/sandboxes$/,
     bringing: /fs\/read$/,
+    keepsAtRest: true,
   })
 
   describe('a sandbox', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ModalClientParams } from 'modal'
 import { Machine } from './machine.js'
 import { type CallContext, type Message, modalProtocol, type ServiceDefinition } from './modal-protocol.js'
-import type { CloudServer } from './service.js'
+import { type CloudServer, Gate } from './service.js'
 
 const TOKEN_ID = 'ak-of-test'
 const TOKEN_SECRET = 'as-of-test'
@@ -65,6 +65,7 @@ export async function startModalServer(): Promise<ModalServer> {
   const executions = new Map<string, Execution>()
   const requests: string[] = []
   const faults: { what: RegExp; status: number; message: string; left: number }[] = []
+  const gate = new Gate()
   let count = 0
   const refuse = (code: number, message: string) => new grpc.ServerError(code, message)
 
@@ -202,6 +203,7 @@ export async function startModalServer(): Promise<ModalServer> {
   const server = grpc.createServer().use(async function* (call, context) {
     const line = call.method.path
     requests.push(line)
+    await gate.pass()
     const fault = faults.find(({ what, left }) => left > 0 && what.test(line))
     if (fault) {
       fault.left--
@@ -222,8 +224,10 @@ export async function startModalServer(): Promise<ModalServer> {
     ...{ url: `http://127.0.0.1:${front.port}`, tokenId: TOKEN_ID, tokenSecret: TOKEN_SECRET, requests },
     fail: (what, { status, message, times = 1 }) => void faults.push({ what, status, message, left: times }),
     cut: ({ stay = false } = {}) => front.cut(stay),
+    hold: () => gate.shut(),
     mend() {
       faults.length = 0
+      gate.open()
       front.mend()
     },
     // A sandbox of this cloud that ends is gone with its files.
@@ -236,6 +240,7 @@ export async function startModalServer(): Promise<ModalServer> {
       for (const id of images.keys()) if (id !== BASE_IMAGE) images.delete(id)
     },
     async close() {
+      gate.open()
       stopAll()
       server.forceShutdown()
       await front.close()

@@ -14,7 +14,9 @@ export interface CloudServer {
   fail(what: RegExp, answer: { readonly status: number; readonly message: string; readonly times?: number }): void
   /** Cuts every connection; with `stay` also all that come. */
   cut(how?: { readonly stay?: boolean }): void
-  /** Ends what `fail` and `cut` began. */
+  /** Answers nothing until {@link CloudServer.mend}; resolves when the first request waits. */
+  hold(): Promise<void>
+  /** Ends what `fail`, `cut` and `hold` began. */
   mend(): void
   /** Stops all machines, as an idle limit does. */
   stopMachines(): void
@@ -69,6 +71,7 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
   const faults: { what: RegExp; status: number; message: string; left: number }[] = []
   const sockets = new Set<Socket>()
   let isCut = false
+  const gate = new Gate()
   let machines = 0
   const newMachine = () => new Machine(join(root, `machine-${machines++}`))
 
@@ -79,6 +82,7 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
     const body = Buffer.concat(chunks)
     const line = `${incoming.method} ${url.pathname}`
     requests.push(line)
+    await gate.pass()
     const fault = faults.find(({ what, left }) => left > 0 && what.test(line))
     try {
       if (fault) {
@@ -120,8 +124,10 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
       isCut = stay
       for (const socket of sockets) socket.destroy()
     },
+    hold: () => gate.shut(),
     mend() {
       isCut = false
+      gate.open()
       faults.length = 0
     },
     stopMachines() {
@@ -133,11 +139,36 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
     },
     sandboxes: () => [...sandboxes.keys()],
     async close() {
+      gate.open()
       for (const { machine } of sandboxes.values()) machine.remove()
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
       rmSync(root, { recursive: true, force: true })
     },
+  }
+}
+
+/** What requests pass, or wait at. */
+export class Gate {
+  #opened: PromiseWithResolvers<void> | null = null
+  #reached = Promise.withResolvers<void>()
+
+  /** Resolves when the first one waits. */
+  shut(): Promise<void> {
+    this.#opened = Promise.withResolvers()
+    this.#reached = Promise.withResolvers()
+    return this.#reached.promise
+  }
+
+  open(): void {
+    this.#opened?.resolve()
+    this.#opened = null
+  }
+
+  async pass(): Promise<void> {
+    if (this.#opened === null) return
+    this.#reached.resolve()
+    await this.#opened.promise
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CloudServer } from '@hermes/testkit/clouds'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -19,6 +20,8 @@ interface CloudUnderTest<Options extends CloudOptions> {
   readonly making: RegExp
   /** The request that brings a large file, where files have one of their own. */
   readonly bringing?: RegExp
+  /** Whether the service itself stops a sandbox with its files. */
+  readonly keepsAtRest: boolean
 }
 
 /** What sandboxes of all clouds promise beside the environment's own suite. */
@@ -126,6 +129,39 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
       output: 'one\ntwo\n',
     })
   })
+
+  it('keeps nobody waiting who stops a command, whatever the service does', async () => {
+    let ahead = 0
+    const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 10, signal)
+    const clock = { now: () => Date.now() + ahead, sleep }
+    const { run } = await harness(() => create({ clock }))
+    const stopped = { exitCode: 130, canceled: true }
+    for (const rest of [0, 200_000]) {
+      // Fresh, a request of its own is held; after a rest, the one that looks for the sandbox.
+      ahead += rest
+      const controller = new AbortController()
+      const held = cloud.server().hold()
+      const running = run('sleep 60', { signal: controller.signal })
+      await held
+      controller.abort()
+      expect(await running).toMatchObject(stopped)
+      cloud.server().mend()
+    }
+    expect((await run('echo fine')).output).toBe('fine\n')
+  })
+
+  if (cloud.keepsAtRest) {
+    it('is not woken up to be closed when it rests', async () => {
+      let ahead = 0
+      const clock = { ...systemClock, now: () => Date.now() + ahead }
+      const { run, environment } = await harness(() => create({ clock }))
+      await run('true')
+      ahead = 400_000
+      const before = cloud.server().requests.length
+      await environment.close()
+      expect(cloud.server().requests.slice(before)).toEqual([])
+    })
+  }
 
   it('gives variables to commands alone, where no list of processes shows them', async () => {
     const { run } = await harness(() => create({ env: { TOKEN_OF_TEST: 'hunter2-of-test' } }))
