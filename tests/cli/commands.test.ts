@@ -75,12 +75,17 @@ describe('hermes sessions', () => {
     })
   })
 
-  it('renames, exports, clears and deletes a session', async () => {
+  it('renames, tags, exports, clears and deletes a session', async () => {
     await useHome()
     const id = (await hermes(['sessions', 'list', '-n', '1'])).stdout.split(' ')[0]!
     expect(await hermes(['sessions', 'rename', id, 'My', 'farewell'])).toMatchObject(
       fine(`${id} is now called My farewell\n`),
     )
+    expect(await hermes(['sessions', 'tag', id])).toMatchObject(fine(`${id} has no tags\n`))
+    expect(await hermes(['sessions', 'tag', id, 'work', 'bye'])).toMatchObject(fine(`${id}  bye work\n`))
+    expect((await hermes(['sessions', 'search', 'Say', '--tag', 'work'])).stdout).toContain(id)
+    expect(await hermes(['sessions', 'tag', id, 'work', '--remove'])).toMatchObject(fine(`${id}  bye\n`))
+    expect((await hermes(['sessions', 'search', 'Say', '--tag', 'work'])).exitCode).toBe(1)
     const markdown = await hermes(['sessions', 'export', 'My farewell', '-f', 'md'])
     expect(markdown.stdout).toMatch(/^# My farewell\n(?:.|\n)*## User\n\nSay bye\.\n\n## Assistant\n\nBye\.\n$/u)
     expect((await hermes(['sessions', 'export', id, '-o', 'out.jsonl'])).exitCode).toBe(0)

@@ -93,7 +93,7 @@ function addTools(program: Command, choose: (action: Action) => void): void {
 function addSessions(program: Command, choose: (action: Action) => void): void {
   const sessions = program
     .command('sessions')
-    .description('list, search, show, rename, fork, export, import, prune, clear and delete past sessions')
+    .description('list, search, show, rename, tag, fork, export, import, prune, clear and delete past sessions')
   sessions
     .command('list', { isDefault: true })
     .description('the newest sessions')
@@ -115,6 +115,13 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
       choose(async (world) =>
         (await import('./commands/sessions-edit.js')).renameSession(world, name, title.join(' ')),
       ),
+    )
+  sessions
+    .command('tag <session> [tags...]')
+    .description('put words on a session to find it by; without words, show those it has')
+    .option('--remove', 'take them away instead')
+    .action((name, tags: readonly string[], options) =>
+      choose(async (world) => (await import('./commands/sessions-edit.js')).tagSession(world, name, tags, options)),
     )
   addStoreCommands(sessions, choose)
   addBranching(sessions, choose)

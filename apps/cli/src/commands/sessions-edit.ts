@@ -16,6 +16,27 @@ export async function renameSession(io: Io, name: string, title: string): Promis
   })
 }
 
+/** `hermes sessions tag NAME [TAG…]`: adds or removes them, and shows all there are then. */
+export async function tagSession(
+  io: Io,
+  name: string,
+  words: readonly string[],
+  { remove }: { readonly remove?: boolean },
+): Promise<number> {
+  const named = words.map((word) => word.trim())
+  if (named.includes('')) throw new UsageError('A tag is empty.')
+  if (remove && named.length === 0) throw new UsageError('Name the tags to remove.')
+  return withStorage(io, async (storage) => {
+    const { id } = await findSession(storage, name)
+    const before = await storage.tags(id)
+    const after = remove ? before.filter((tag) => !named.includes(tag)) : [...new Set([...before, ...named])]
+    if (named.length > 0) await storage.setTags(id, after)
+    const tags = await storage.tags(id)
+    io.stdout.write(tags.length === 0 ? `${id} has no tags\n` : `${id}  ${tags.join(' ')}\n`)
+    return EXIT.ok
+  })
+}
+
 /** `hermes sessions clear NAME`: asks, unless told not to. */
 export async function clearSession(io: Io, name: string, { yes }: { readonly yes?: boolean }): Promise<number> {
   return withStorage(io, async (storage) => {
