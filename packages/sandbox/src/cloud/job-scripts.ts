@@ -23,7 +23,7 @@ const IS_KEPT = `is_kept() {
  * rest is read and dropped, so that what the job left behind neither blocks nor gets SIGPIPE.
  */
 const KEEPER = `cd -- "$1" || exit 1
-${OWN_START}echo "$$ $__hermes_start" > keeper.new && mv keeper.new keeper
+${OWN_START}echo "$$ $__hermes_start" > keeper
 feed() {
   exec 4<>ctl
   while read -r word <&4; do
@@ -31,7 +31,7 @@ feed() {
     cat "in.$word" 2>/dev/null; rm -f "in.$word"
   done
 }
-run() { setsid /bin/sh ./run 2>report; echo $? > code.new; mv code.new code 2>/dev/null; [ ! -p ctl ] || echo end 1<>ctl; }
+run() { setsid /bin/sh ./run 2>report; echo $? > code; [ ! -p ctl ] || echo end 1<>ctl; }
 keep() {
   at=0
   while [ -e keeper ]; do
@@ -39,7 +39,7 @@ keep() {
     size=$(($(wc -c < "out.$at" 2>/dev/null || echo 0)))
     [ "$size" -gt 0 ] || break
     at=$((at + size))
-    while set -- $(du -sk . 2>/dev/null) && [ "\${1:-0}" -gt ${KEPT_KIB} ]; do
+    [ "$at" -le ${KEPT_KIB * 1024} ] || while set -- $(du -sk . 2>/dev/null) && [ "\${1:-0}" -gt ${KEPT_KIB} ]; do
       set -- $(ls -1tr out.* 2>/dev/null); [ $# -gt 1 ] || break; rm -f -- "$1"
     done
   done
@@ -60,7 +60,7 @@ if (umask 077; mkdir -- ${quote(folder)}) 2>/dev/null; then
   cd -- ${quote(folder)} || exit 1
   (umask 077; ${input === 'whole' ? 'cat > in' : 'mkfifo ctl'}; : > out.0; : > report; printf %s ${quote(script)} > run) || exit 1
   setsid /bin/sh -c ${quote(KEEPER)} keeper ${quote(folder)} < /dev/null > /dev/null 2>&1 &
-  while [ ! -e keeper ]; do sleep 0.01 2>/dev/null || sleep 1; done
+  while [ ! -s keeper ]; do sleep 0.01 2>/dev/null || sleep 1; done
 else
   cd -- ${quote(folder)} || exit 1
 fi
@@ -71,8 +71,8 @@ fi
 export function awaitJob(folder: string): string {
   return `cd -- ${quote(folder)} || exit 1
 round=0
-until [ -s report ] || [ -e code ] || [ $round = 500 ]; do sleep 0.02 2>/dev/null || sleep 1; round=$((round + 1)); done
-cat report; [ ! -e code ] || { printf 'code '; cat code; }`
+until [ -s report ] || [ -s code ] || [ $round = 500 ]; do sleep 0.02 2>/dev/null || sleep 1; round=$((round + 1)); done
+cat report; [ ! -s code ] || { printf 'code '; cat code; }`
 }
 
 export interface JobQuestion {
@@ -106,7 +106,7 @@ find_part() {
     elif [ -z "$next" ] || [ "$first" -lt "$next" ]; then next=$first; fi
   done
   have=0
-  [ -z "$part" ] || have=$((part + $(wc -c < "out.$part") - at))
+  [ ! -s "out.$part" ] || have=$((part + $(wc -c < "out.$part") - at))
   if [ "$have" -le 0 ] && [ -n "$next" ]; then part=$next at=$next; have=$(($(wc -c < "out.$part"))); fi
 }
 naps=0
@@ -117,9 +117,9 @@ nap() {
 state=running code=- patience=6
 while :; do
   find_part
-  if [ -e code ] || [ -e closed ] || ! is_kept; then
+  if [ -s code ] || [ -e closed ] || ! is_kept; then
     # What it left behind may hold its output: a moment for what was its own.
-    while [ -e code ] && [ ! -e closed ] && [ $patience -gt 0 ]; do nap; patience=$((patience - 1)); done
+    while [ -s code ] && [ ! -e closed ] && [ $patience -gt 0 ]; do nap; patience=$((patience - 1)); done
     find_part
     [ "$have" -gt ${ANSWER_BYTES} ] || [ -n "$next" ] || state=ended
     break
@@ -133,7 +133,7 @@ while :; do
   ticks=$((ticks - 1))
   nap
 done
-[ ! -e code ] || [ $state = running ] || read -r code < code
+[ ! -s code ] || [ $state = running ] || read -r code < code
 echo "$at $state $code"
 [ -z "$part" ] || [ "$have" -le 0 ] || tail -c +$((at - part + 1)) "out.$part" | head -c ${ANSWER_BYTES}
 ${tidy ? `[ $state != ended ] || { cd / && rm -rf -- ${quote(folder)}; }` : ''}`
