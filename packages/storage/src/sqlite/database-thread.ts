@@ -36,6 +36,7 @@ export class DatabaseThread {
   readonly #open = new Map<number, Question>()
   #worker: Worker | null = null
   #last = 0
+  #isClosed = false
 
   constructor(path: string) {
     this.#path = path
@@ -43,6 +44,7 @@ export class DatabaseThread {
 
   /** The first column of what `sql` gives. Rejects with `store.*`. */
   numbers(sql: string, parameters: readonly (string | number)[]): Promise<number[]> {
+    if (this.#isClosed) return Promise.reject(this.#closed())
     this.#worker ??= this.#start()
     const worker = this.#worker
     const id = ++this.#last
@@ -55,8 +57,10 @@ export class DatabaseThread {
 
   /** Ends the thread; what is under way is given up with `store.closed`. */
   async close(): Promise<void> {
-    await this.#worker?.terminate()
-    this.#giveUp(new HermesError(`The store ${this.#path} is closed.`, { code: 'store.closed' }))
+    const worker = this.#worker
+    this.#isClosed = true
+    this.#giveUp(this.#closed())
+    await worker?.terminate()
   }
 
   #start(): Worker {
@@ -74,6 +78,10 @@ export class DatabaseThread {
     if (this.#open.size === 0) this.#worker?.unref()
     if ('values' in answer) question?.resolve(answer.values)
     else question?.reject(toStoreError(Object.assign(new Error(answer.message), { code: answer.code }), this.#path))
+  }
+
+  #closed(): HermesError {
+    return new HermesError(`The store ${this.#path} is closed.`, { code: 'store.closed' })
   }
 
   #giveUp(error: HermesError): void {

@@ -58,9 +58,9 @@ describe('search', () => {
     expect(await find('word')).toEqual([500_001, 1_001])
     expect(await find('word*', { source: 'cli', role: 'user' })).toEqual([500_002, 500_001, 1_001])
     expect(await find('"first word"', { beforeMs: Date.now() + 1_000 })).toEqual([1_001])
-    const underWay = store.search('word')
+    const underWay = expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
     await store.close()
-    await expect(underWay).rejects.toMatchObject({ code: 'store.closed' })
+    await underWay
     await expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
   })
 
