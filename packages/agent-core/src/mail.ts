@@ -16,8 +16,8 @@ export function toolMail({ session, steering, notify }: AgentParts): ToolMail | 
     send: async (key, word) => {
       const letter = toLetter(key, word)
       const isDelivered = await mailbox.send(letter)
-      // A run under way carries it with its next tool result; else the next run begins with it.
-      if (isDelivered) steering.announce(letter, () => session.hasTaken(letter.key))
+      // A run under way carries it with its next tool result: nobody else can take it then. Else the next run begins with it.
+      if (isDelivered && session.isOpen) steering.announce(letter, () => session.hasTaken(letter.key))
       return isDelivered
     },
   }
