@@ -3,7 +3,7 @@ import type { ToolMail, ToolWord } from '@hermes/contracts/tool'
 import type { ChildNode } from './child-node.js'
 import type { ChildResult, ChildTask } from './child-task.js'
 import { announce, type DelegateOptions, runTask } from './delegate.js'
-import { describeResult, resultData } from './describe-result.js'
+import { describeResult } from './describe-result.js'
 
 const KIND = 'delegation.result'
 const SHOWN_GOAL_CHARS = 80
@@ -63,14 +63,14 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
 
 function word(handle: string, node: ChildNode, result: ChildResult): ToolWord {
   const text = `[${describeResult(`Background task ${handle} (${shortGoal(node.task.goal)})`, result)}]`
-  return { kind: KIND, text, isExternal: result.isTainted, data: { handle, result: resultData(result) } }
+  const { status, sessionId } = result
+  return { kind: KIND, text, isExternal: result.isTainted, data: { handle, status, session_id: sessionId } }
 }
 
 function orphaned(handle: string, goal: string, sessionId: string | null): ToolWord {
   const where = sessionId === null ? 'It had not begun.' : `What it did is in session ${sessionId}; nothing was undone.`
   const text = `[Background task ${handle} (${shortGoal(goal)}) was interrupted: Hermes ended before it did. ${where} Hand it out again if it is still needed.]`
-  const data = { handle, result: { status: 'interrupted', session_id: sessionId } }
-  return { kind: KIND, text, data }
+  return { kind: KIND, text, data: { handle, status: 'interrupted', session_id: sessionId } }
 }
 
 function shortGoal(goal: string): string {
