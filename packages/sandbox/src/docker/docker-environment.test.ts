@@ -66,6 +66,34 @@ needs(dockerMissing())('in a container', () => {
       })
     })
 
+    it('has temporary folders with limits of their own, and as many cores as asked for', async () => {
+      const { run } = await harness(() => create({ task: 'limits', cpus: 0.5, shmSize: '64m' }))
+      const { output } = await run('grep -E " (/tmp|/var/tmp|/run|/dev/shm) " /proc/mounts')
+      const mount = (path: string) => output.split('\n').find((line) => line.split(' ')[1] === path)
+      expect(mount('/tmp')).toMatch(/nosuid.*size=524288k/)
+      expect(mount('/var/tmp')).toMatch(/nosuid.*noexec.*size=262144k/)
+      expect(mount('/run')).toMatch(/nosuid.*noexec.*size=65536k/)
+      expect(mount('/dev/shm')).toContain('size=65536k')
+      const id = docker('ps', '--quiet', '--filter', 'label=hermes.task=limits')
+      expect(docker('inspect', '--format', '{{.HostConfig.NanoCpus}}', id)).toBe('500000000')
+    })
+
+    it('keeps background processes for the next program, which finds them again and can end them', async () => {
+      const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-out-'))
+      onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+      const asked = { task: 'processes', outputDir, mounts: [] as const, cwd: '/workspace' }
+      const first = await harness(() => create(asked))
+      const started = await first.start('echo up; sleep 60')
+      while (!started.output().includes('up')) await new Promise((resolve) => setTimeout(resolve, 10))
+      await first.environment.close({ keepProcesses: true })
+      const second = await harness(() => create(asked))
+      const [found] = second.environment.processes()
+      expect(found!.info()).toMatchObject({ pid: started.info().pid, status: 'running' })
+      expect(found!.output()).toBe('up\n')
+      await found!.kill()
+      expect(await second.gone(String(started.info().pid))).toBe(true)
+    })
+
     it('is shared by those who open the same task, and stays when they close', async () => {
       const task = { task: 'shared', mounts: [] as const, cwd: '/workspace' }
       const first = await harness(() => create(task))

@@ -92,6 +92,15 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
       })
     })
 
+    it('shares one connection among commands and files, also side by side', async () => {
+      const { run, write } = await harness(create)
+      const ports = await Promise.all(['a', 'b', 'c'].map(async () => (await run('echo $SSH_CONNECTION')).output))
+      await write('x', 'x')
+      ports.push((await run('echo $SSH_CONNECTION')).output)
+      expect(ports[0]).toMatch(/^\S+ \d+ /)
+      expect(new Set(ports).size).toBe(1)
+    })
+
     it('opens the connection again when it was lost', async () => {
       const socketDir = await mkdtemp('/tmp/hermes-s-')
       onTestFinished(() => rm(socketDir, { recursive: true, force: true }))
