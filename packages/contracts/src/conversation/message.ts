@@ -99,10 +99,12 @@ export interface ToolMessage {
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** The visible text of a message: its user-origin text parts joined; reasoning and calls are left out. */
+/** The visible text of a message: its text parts of a person, and of a tool those from outside too; reasoning and calls are left out. */
 export function messageText(message: Message): string {
+  // What a tool brought from outside is its result, and as much to be seen as any other.
+  const isShown = (origin: Origin = 'user') => origin === 'user' || (origin === 'external' && message.role === 'tool')
   let text = ''
-  for (const part of message.content) if (part.type === 'text' && (part.origin ?? 'user') === 'user') text += part.text
+  for (const part of message.content) if (part.type === 'text' && isShown(part.origin)) text += part.text
   return text
 }
 
