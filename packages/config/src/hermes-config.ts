@@ -111,6 +111,24 @@ export interface HermesConfig {
     readonly memory_char_limit: number
     /** Default 1,375. */
     readonly user_char_limit: number
+    /** Messages of the person without anything saved before the model is reminded. Default 10; 0 for never. */
+    readonly nudge_interval: number
+    /** Messages of the person since anything was saved from which on a session is looked through. Default 6; 0 for never. */
+    readonly flush_min_turns: number
+    /** `honcho`, `mem0`, `supermemory` or `local`. Default none. */
+    readonly provider: string
+    /** A server of one's own. */
+    readonly base_url?: string
+    /** Whose memories they are. Default: the user of this machine. */
+    readonly user_id?: string
+    /** Keeps programs with one account apart. Default `hermes`. */
+    readonly workspace?: string
+    /** The most that is recalled for one message. Default 8, at most 50. */
+    readonly recall_limit: number
+    /** Seconds a message waits for it. Default 3. */
+    readonly recall_timeout: number
+    /** What gives vectors to `local`. Default: OpenAI. */
+    readonly embedding: { readonly base_url?: string; readonly model?: string; readonly key_env?: string }
   }
   /** Programs that `execute_code` runs. */
   readonly code_execution: {

@@ -1,4 +1,5 @@
 export type { MemoryChange } from './changes.js'
+export { joinEntries, parseEntries } from './entries.js'
 export type { MemoryRecord } from './history.js'
 export {
   type Memory,

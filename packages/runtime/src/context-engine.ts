@@ -1,6 +1,7 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, type JsonObject, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
+import type { Entry } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { EnginePlace } from './own-context-engine.js'
 
@@ -16,6 +17,8 @@ export interface ContextEngineOptions {
   readonly windowOf: () => Promise<number>
   /** Asked for summaries, in this order. */
   readonly models: readonly ModelClient[]
+  /** Told of the log before anything of it is condensed. Must not throw. */
+  readonly beforeCompaction?: (entries: readonly Entry[]) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -36,7 +39,11 @@ export function openContextEngine(options: ContextEngineOptions): ContextEngine 
   return {
     isDue: (state) => (state.tokens < ALWAYS_FITS ? false : load().then((engine) => engine.isDue(state))),
     plan: async (request) => (await load()).plan(request),
-    compact: async (request, call) => (await load()).compact(request, call),
+    compact: async (request, call) => {
+      const engine = await load()
+      options.beforeCompaction?.(request.entries)
+      return engine.compact(request, call)
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AgentMemory,
   type ChildPlace,
   type ChildTask,
   ChildTree,
@@ -11,6 +12,7 @@ import {
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
@@ -28,6 +30,7 @@ import type { Fallbacks } from './fallbacks.js'
 import { toolFactories } from './generated/tools.js'
 import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
 import { type HomeCode, openHomeCode } from './home-code.js'
+import { type HomeLongMemory, openHomeLongMemory } from './home-long-memory.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import { type HomePolicy, openHomePolicy } from './home-policy.js'
@@ -136,6 +139,7 @@ class HomeRuntime implements Runtime {
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
   readonly memory: HomeMemory | null
+  readonly longMemory: HomeLongMemory | null
   #store: Promise<HomeStore> | null = null
   readonly #answerers: Answerers
   readonly #sideTasks: SideTasks
@@ -187,6 +191,7 @@ class HomeRuntime implements Runtime {
     })
     this.#sideTasks = new SideTasks({
       config: this.config,
+      memory: () => this.memory,
       wishes: () => this.#answerers.wishes(),
       fallbacks: () => this.fallbacks().choices,
       sees: (choice) => this.models.sees(choice),
@@ -198,6 +203,16 @@ class HomeRuntime implements Runtime {
       logger: this.#logger,
     })
     const { home, userHome, cwd } = options
+    this.longMemory = openHomeLongMemory({
+      home,
+      settings: config.memory,
+      secrets: secrets.values,
+      user: options.user,
+      fetchTo: (address) => this.fetchTo(address),
+      onSecret: this.#poolRedactor.add,
+      clock: this.#clock,
+      logger: this.#logger,
+    })
     this.memory = openHomeMemory({
       home,
       settings: config.memory,
@@ -315,7 +330,9 @@ class HomeRuntime implements Runtime {
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
     if (request.session) await storage.updateSession(request.session.id, who)
     const named = this.#sideTasks.named('compression', choice)
+    const isRoot = lineage.depth === 0
     const contextEngine = openContextEngine({
+      ...(isRoot ? { beforeCompaction: (entries) => this.#keepWhatLasts(sessionId, entries, choice) } : {}),
       settings: this.config.compression,
       own: this.#ownEngine(),
       windowOf: () => this.models.window(choice),
@@ -339,6 +356,7 @@ class HomeRuntime implements Runtime {
       loopGuard: loopGuardOf(this.config, { surface, lineage }),
       maxTurns: request.maxTurns ?? this.config.agent.max_turns,
       ...(contextEngine ? { contextEngine } : {}),
+      ...(isRoot ? { memory: this.#agentMemory() } : {}),
       ...(lineage.depth > 0 || request.references === false ? {} : { references: this.#references(choice) }),
       redact: this.#redact([choice.apiKey]),
       logger: this.#logger,
@@ -393,6 +411,18 @@ class HomeRuntime implements Runtime {
   async #seesImages(sessionId: string): Promise<boolean> {
     const choice = this.#choices.get(sessionId)
     return choice !== undefined && this.models.sees(choice)
+  }
+
+  #agentMemory(): AgentMemory {
+    const { longMemory } = this
+    const nudgeAfter = this.memory ? this.config.memory.nudge_interval : 0
+    return longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }
+  }
+
+  /** Nobody waits for it: the log keeps what is condensed. */
+  #keepWhatLasts(sessionId: string, entries: readonly Entry[], choice: ModelChoice): void {
+    const client = () => this.#sideTasks.client('compression', choice)
+    void this.#sideTasks.keepWhatLasts(sessionId, entries, client)
   }
 
   async tools(): Promise<readonly ToolStatus[]> {
@@ -542,7 +572,7 @@ class HomeRuntime implements Runtime {
     const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
-    await this.#sideTasks.close()
+    await Promise.all([this.#sideTasks.close(), this.longMemory?.close()])
     await this.#answerers.flush()
     const results = await Promise.allSettled([...closers.map((close) => close()), store?.storage.close()])
     await store?.dailyBackup?.finish()

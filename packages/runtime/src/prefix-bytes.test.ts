@@ -46,7 +46,7 @@ afterEach(async () => {
 
 async function configure(more: object): Promise<void> {
   const model = { provider: 'custom', default: 'claude-like', base_url: server.baseUrl, context_length: 200_000 }
-  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, ...more }))
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, memory: { flush_min_turns: 0 }, ...more }))
 }
 
 /** As a new process would go on: everything but the home is new. */

@@ -10,6 +10,7 @@ import type { ReferenceOutcome } from '@hermes/models/mixture'
 import type { Backups, Storage } from '@hermes/storage'
 import type { Fallbacks } from './fallbacks.js'
 import type { HomeCheckpoints } from './home-checkpoints.js'
+import type { HomeLongMemory } from './home-long-memory.js'
 import type { HomeMemory } from './home-memory.js'
 import type { HomeModels } from './home-models.js'
 import type { HomePolicy } from './home-policy.js'
@@ -132,6 +133,8 @@ export interface Runtime {
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
   /** What agents remember across sessions; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
+  /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */
+  readonly longMemory: Pick<HomeLongMemory, 'provider' | 'describe' | 'check'> | null
   /** What is known about models, loaded on first use. */
   readonly models: Pick<HomeModels, 'directory' | 'window'>
   /** The session store; opened on first use, from when on it is backed up once a day. */

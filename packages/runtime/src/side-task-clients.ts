@@ -1,15 +1,19 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type ModelEndpoint } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
+import type { HomeMemory } from './home-memory.js'
 import type { ModelChoice, ModelWishes } from './model-choice.js'
 import type { Spending } from './spending.js'
 
 /** What side tasks need of a home. */
 export interface SideTasksOptions {
-  readonly config: Pick<HermesConfig, 'auxiliary'>
+  readonly config: Pick<HermesConfig, 'auxiliary' | 'memory'>
+  /** Where what should last is kept. Default: nowhere. */
+  readonly memory?: () => HomeMemory | null
   readonly wishes: () => Omit<ModelWishes, 'asked' | 'session'>
   readonly fallbacks: () => readonly ModelChoice[]
   /** Whether a model can look at images, which the task `vision` needs. */
@@ -24,6 +28,7 @@ export interface SideTasksOptions {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 30
+const REVIEW_SECONDS = 60
 /** Who closes the home within this time after a session was left wants to be gone. */
 const SETTLE_MS = 5_000
 /** A session in which nothing was said for so long was left. */
@@ -148,9 +153,28 @@ export class SideTasks {
     const limit = AbortSignal.timeout(timeout * 1_000)
     const signal = AbortSignal.any([this.#stop.signal, limit])
     const client = () => this.client('session_summary', this.#options.choiceOf(session))
-    await summarizeSession({ storage, session, client, language, maxTokens, signal }).catch((error: unknown) => {
+    const summed = summarizeSession({ storage, session, client, language, maxTokens, signal })
+    const isNew = await summed.catch((error: unknown) => {
       if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${timeout} s.`)
       throw error
+    })
+    if (isNew) await this.keepWhatLasts(session.id, await storage.entries(session.id), client)
+  }
+
+  /**
+   * A last chance for what a session is about to lose: looks through what was said since anything was saved, as far as config.yaml wants
+   * that. Never rejects; closing the home ends it.
+   */
+  async keepWhatLasts(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<void> {
+    const { config, logger } = this.#options
+    const memory = this.#options.memory?.() ?? null
+    const minMessages = config.memory.flush_min_turns
+    if (!memory || minMessages === 0 || this.#stop.signal.aborted) return
+    const { reviewMemory } = await import('./memory-review.js')
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(REVIEW_SECONDS * 1_000)])
+    const work = reviewMemory({ memory, sessionId, entries, minMessages, client, logger, signal })
+    await this.#track(work).catch((error: unknown) => {
+      if (!isAbort(error)) logger.info('A session was not looked through.', { sessionId, error: errorLine(error) })
     })
   }
 

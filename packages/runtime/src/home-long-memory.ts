@@ -1,0 +1,60 @@
+import type { AgentMemory } from '@hermes/agent-core'
+import { errorLine, type Logger } from '@hermes/contracts'
+import type { LongMemory, ProviderChoice } from '@hermes/memory/providers'
+import type { LongMemorySettings } from './long-memory-choice.js'
+
+/** The memory of a home beyond its files: the one provider that config.yaml names. */
+export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'keep'>> {
+  readonly provider: string
+  /** Where it is and whose memories it holds; no key. Rejects with what is missing. */
+  describe(): Promise<{ readonly address: string; readonly userId: string | null }>
+  /** Asks the provider whether it can be used; rejects with one line that says what is wrong. Abort passes through. */
+  check(options: { readonly signal: AbortSignal }): Promise<void>
+  /** Waits a moment for what is still to be kept. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Nothing is loaded or asked before the first message. `null` where config.yaml names no provider. */
+export function openHomeLongMemory(options: LongMemorySettings & { readonly logger: Logger }): HomeLongMemory | null {
+  const { settings, clock, logger } = options
+  if (settings.provider === '') return null
+  let memory: Promise<LongMemory> | null = null
+  const choose = async (): Promise<ProviderChoice> =>
+    (await import('./long-memory-choice.js')).chooseLongMemory(options)
+  const providers = () => import('@hermes/memory/providers')
+  const open = async () => (await providers()).openMemoryProvider(await choose())
+  const load = () => {
+    const { recall_limit: limit, recall_timeout: seconds } = settings
+    memory ??= providers().then(({ openLongMemory }) =>
+      openLongMemory({ open, limit, recallTimeoutMs: seconds * 1_000, clock, logger }),
+    )
+    return memory
+  }
+  return {
+    provider: settings.provider,
+    recall: async (text, call) => (await (await load()).recall(text, call)).map((one) => one.text),
+    keep: (turn) => {
+      load().then(
+        (loaded) => loaded.keep(turn),
+        (error: unknown) => logger.warn('An exchange was not kept.', { error: errorLine(error) }),
+      )
+    },
+    describe: async () => {
+      const choice = await choose()
+      return choice.name === 'local'
+        ? { address: choice.path, userId: null }
+        : { address: choice.baseUrl, userId: choice.userId }
+    },
+    check: async (call) => {
+      const provider = await open()
+      try {
+        await provider.check(call)
+      } finally {
+        await provider.close()
+      }
+    },
+    close: async () => {
+      await (await memory?.catch(() => null))?.close()
+    },
+  }
+}
