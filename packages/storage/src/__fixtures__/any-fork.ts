@@ -15,34 +15,33 @@ const reply = (text: string): MessageEntry => ({
   },
 })
 
-/** Forks a session at any entry, whatever was condensed or undone before. `open` gives an empty store each time. */
-export async function anyFork(open: () => Promise<Storage>): Promise<void> {
-    const step = fc.tuple(fc.constantFrom('said', 'said', 'reply', 'compaction', 'undo'), fc.nat({ max: 50 }))
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), async (steps, cut) => {
-        const store = await open()
-        await store.createSession({ id: 's', source: 'cli' })
-        const lease = await store.acquireLease('s', { owner: 'me' })
-        const seqs: number[] = []
-        for (const [kind, at] of steps) {
-          const chosen = seqs[at % Math.max(1, seqs.length)] ?? 0
-          const compaction = { upToSeq: chosen, summary: 'sum', headUpToSeq: seqs[0] ?? 0, repeatedSeqs: [chosen] }
-          const entry: NewEntry =
-            kind === 'said'
-              ? said(`words ${seqs.length}`)
-              : kind === 'reply'
-                ? reply(`r${seqs.length}`)
-                : kind === 'undo'
-                  ? { type: 'undo', fromSeq: chosen }
-                  : { type: 'compaction', ...compaction }
-          seqs.push(...(await store.append('s', [entry], { lease })))
-        }
-        const upToSeq = seqs[cut % seqs.length]!
-        await store.forkSession({ from: 's', id: 'f', upToSeq })
-        const original = (await store.entries('s')).filter(({ seq }) => seq <= upToSeq)
-        expect(project(await store.entries('f'))).toEqual(project(original))
-        await store.close()
-      }),
-      { numRuns: RUNS },
-    )
+/** Forks sessions at any entry, whatever was condensed or undone before. */
+export async function anyFork(store: Storage): Promise<void> {
+  const step = fc.tuple(fc.constantFrom('said', 'said', 'reply', 'compaction', 'undo'), fc.nat({ max: 50 }))
+  let made = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), async (steps, cut) => {
+      const [id, fork] = [`s${++made}`, `f${made}`]
+      await store.createSession({ id, source: 'cli' })
+      const lease = await store.acquireLease(id, { owner: 'me' })
+      const seqs: number[] = []
+      for (const [kind, at] of steps) {
+        const chosen = seqs[at % Math.max(1, seqs.length)] ?? 0
+        seqs.push(...(await store.append(id, [entryOf(kind, seqs, chosen)], { lease })))
+      }
+      const upToSeq = seqs[cut % seqs.length]!
+      await store.forkSession({ from: id, id: fork, upToSeq })
+      const original = (await store.entries(id)).filter(({ seq }) => seq <= upToSeq)
+      expect(project(await store.entries(fork))).toEqual(project(original))
+    }),
+    { numRuns: RUNS },
+  )
+}
+
+function entryOf(kind: string, seqs: readonly number[], chosen: number): NewEntry {
+  if (kind === 'said') return said(`words ${seqs.length}`)
+  if (kind === 'reply') return reply(`r${seqs.length}`)
+  if (kind === 'undo') return { type: 'undo', fromSeq: chosen }
+  const headUpToSeq = seqs[0] ?? 0
+  return { type: 'compaction', upToSeq: chosen, summary: 'sum', headUpToSeq, repeatedSeqs: [chosen] }
 }

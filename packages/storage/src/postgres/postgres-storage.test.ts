@@ -63,7 +63,10 @@ needs(postgresMissing())('on PostgreSQL', () => {
       await close()
     })
 
-    it('gives models the very same conversation in a fork, whatever was condensed or undone', () =>
-      anyFork(() => database.open()))
+    it('gives models the very same conversation in a fork, whatever was condensed or undone', async () => {
+      const { store, close } = await open()
+      await anyFork(store)
+      await close()
+    })
   })
 })

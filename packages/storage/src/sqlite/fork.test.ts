@@ -2,4 +2,6 @@ import { it } from 'vitest'
 import { anyFork } from '../__fixtures__/any-fork.js'
 import { temporaryStore } from '../__fixtures__/temporary-store.js'
 
-it('gives models the very same conversation in a fork, whatever was condensed or undone', () => anyFork(temporaryStore))
+it('gives models the very same conversation in a fork, whatever was condensed or undone', async () => {
+  await anyFork(await temporaryStore())
+})
