@@ -113,6 +113,10 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
       await terminal.signal('KILL')
       expect(await terminal.exitCode()).toBe(137)
     }
+    {
+      await using terminal = await open(['-c'])
+      expect(await terminal.screen()).toContain('A result of background tasks: with your next message.')
+    }
     const { home, cwd } = scene
     const again = (...args: string[]) =>
       runCli(['chat', '-c', '--base-url', server.baseUrl, '-m', 'test', ...args], { home, cwd })

@@ -33,6 +33,22 @@ describe('ReplyReader', () => {
     )
   })
 
+  it('tells how far programs and tasks are, and shows the output of no other tool', () => {
+    const reader = new ReplyReader()
+    const start = { type: 'tool-start', args: {}, summary: 'python: x', icon: '' } as const
+    const step = { type: 'tool-progress', text: '1/2 calls', data: { calls_made: 2 } } as const
+    const pieces = ['execute_code', 'terminal'].flatMap((toolName) => [
+      ...reader.read(event({ ...start, callId: toolName, toolName })),
+      ...reader.read(event({ ...step, callId: toolName })),
+    ])
+    const shown = { emoji: '', label: 'python: x', status: 'running' } as const
+    expect(pieces.map((piece) => (piece.type === 'tool' ? piece.progress : null))).toEqual([
+      { ...shown, tool: 'execute_code', toolCallId: 'execute_code' },
+      { ...shown, tool: 'execute_code', toolCallId: 'execute_code', detail: '1/2 calls', data: { calls_made: 2 } },
+      { ...shown, tool: 'terminal', toolCallId: 'terminal' },
+    ])
+  })
+
   it('joins a reply that goes on after its output limit', () => {
     expect(textOf(delta('1', 'a word cut in'), end('1', 'a word cut in', 'length'), delta('2', ' two'))).toBe(
       'a word cut in two',

@@ -120,6 +120,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     greet(this.seat)
     if (this.#options.plan) await this.seat.agent.plan()
     if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
+    if (session) await this.#tellOfLetters()
     if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
@@ -235,6 +236,13 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   onEnd(): void {
     this.leave()
+  }
+
+  /** Somebody who comes back is not met by an agent that is at work already. */
+  async #tellOfLetters(): Promise<void> {
+    const { mailbox } = await this.runtime.storage()
+    const { length } = await mailbox.waiting(this.seat.agent.sessionId)
+    if (length > 0) this.say(`${length === 1 ? 'A result' : `${length} results`} of background tasks: with your next message.`)
   }
 
   /** What came of tasks in the background while nothing ran; a run under way has heard of it by itself. */
