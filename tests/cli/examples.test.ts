@@ -11,7 +11,9 @@ function run(example: string) {
 
 it('finds the overdue invoices with one program', () => {
   const { status, stdout, stderr } = run('execute-code')
-  expect(stdout).toMatch(/^These are overdue and large:\n\S*invoices\/\d{4}\.txt \d{4}\n[\s\S]*\[success · 10 tool calls/)
+  expect(stdout).toMatch(
+    /^These are overdue and large:\n\S*invoices\/\d{4}\.txt \d{4}\n[\s\S]*\[success · 10 tool calls/,
+  )
   expect(stderr).toContain('10/10 calls')
   expect(status).toBe(0)
 })

@@ -71,7 +71,8 @@ function toInput(options: ChatOptions, piped: string | null): RunInput {
 }
 
 function accepted({ continue: isNewest, resume, query, plan }: ChatOptions): RunInput {
-  if (!isNewest && resume === undefined) throw new UsageError('--accept needs the session of the plan: -c or -r SESSION.')
+  if (!isNewest && resume === undefined)
+    throw new UsageError('--accept needs the session of the plan: -c or -r SESSION.')
   if (query !== undefined || plan) throw new UsageError('--accept takes no query and no --plan.')
   return { resume: true }
 }
@@ -119,7 +120,6 @@ function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
-  if (isPlan)
-    io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
+  if (isPlan) io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
   return EXIT_OF[result.status]
 }

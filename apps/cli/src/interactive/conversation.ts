@@ -242,7 +242,8 @@ export class Conversation implements ConsoleHandlers, Talk {
   async #tellOfLetters(): Promise<void> {
     const { mailbox } = await this.runtime.storage()
     const { length } = await mailbox.waiting(this.seat.agent.sessionId)
-    if (length > 0) this.say(`${length === 1 ? 'A result' : `${length} results`} of background tasks: with your next message.`)
+    if (length > 0)
+      this.say(`${length === 1 ? 'A result' : `${length} results`} of background tasks: with your next message.`)
   }
 
   /** What came of tasks in the background while nothing ran; a run under way has heard of it by itself. */
