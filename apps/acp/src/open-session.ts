@@ -49,9 +49,8 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
       ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
       : []),
   ]
-  const moved = stored?.cwd && stored.cwd !== cwd ? cwd : null
   const showsNotices = Boolean(capabilities.session?.notices)
-  return new AcpSession({ agent, home, client, place: { cwd, userHome }, notices, showsNotices, movedTo: moved })
+  return new AcpSession({ agent, home, client, place: { cwd, userHome }, notices, showsNotices })
 }
 
 async function storedSession({ runtime }: Home, sessionId: string): Promise<SessionInfo> {

@@ -1,6 +1,6 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { Agent, AgentEvent, Run, RunResult } from '@hermes/agent-core'
-import type { Entry, FinishReason, UserPart } from '@hermes/contracts/conversation'
+import type { Entry, FinishReason } from '@hermes/contracts/conversation'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
@@ -22,8 +22,6 @@ export interface AcpSessionOptions {
   readonly notices: readonly string[]
   /** The client shows notices apart from the conversation. */
   readonly showsNotices: boolean
-  /** The session was begun in another folder; the model is told with the first prompt. */
-  readonly movedTo: string | null
 }
 
 /** A prompt under way. */
@@ -39,13 +37,11 @@ export class AcpSession {
   readonly #ids = new CallIds()
   readonly #stopListening: () => void
   #notices: readonly string[]
-  #movedTo: string | null
   #turn: Turn | null = null
 
   constructor(options: AcpSessionOptions) {
     this.#options = options
     this.#notices = options.notices
-    this.#movedTo = options.movedTo
     // The policy asks only where somebody listens; the question itself goes out with the event that names its call.
     this.#stopListening = options.home.runtime.policy.listen(this.id, () => undefined)
   }
@@ -70,7 +66,8 @@ export class AcpSession {
   async setMode(modeId: string): Promise<void> {
     const { agent } = this.#options
     const mode = MODES.find(({ id }) => id === modeId)
-    if (!mode) throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
+    if (!mode)
+      throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
     if (mode.id === 'plan') await agent.plan()
     else if (await agent.endPlan('accept')) await this.#sendPlan()
   }
@@ -96,7 +93,7 @@ export class AcpSession {
       throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
     const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
-    const run = this.#options.agent.run({ content: [...this.#moved(), ...parts] }, { signal })
+    const run = this.#options.agent.run({ content: parts }, { signal })
     const turn: Turn = { run, isCancelled: false, finishReason: null }
     this.#turn = turn
     return this.#finish(turn)
@@ -115,13 +112,6 @@ export class AcpSession {
     agent.interrupt('the editor left')
     await this.#turn?.run.result
     this.#stopListening()
-  }
-
-  #moved(): readonly UserPart[] {
-    if (this.#movedTo === null) return []
-    const text = `[The working directory is ${this.#movedTo} from here on.]`
-    this.#movedTo = null
-    return [{ type: 'text', text, origin: 'reminder' }]
   }
 
   async #finish(turn: Turn): Promise<StopReason> {

@@ -21,7 +21,7 @@ import type { RunResult } from './event.js'
 import { letterPart } from './letter-part.js'
 import { type MessageMemory, messageMemory } from './memory/message-memory.js'
 import { modelTurn } from './model-turn.js'
-import { guidanceOfNewModel, promptEntry } from './prompt/prompt-entry.js'
+import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
 import { attachments } from './references/attachments.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 import { redactData } from './session.js'
@@ -78,8 +78,10 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
     entries.push({ type: 'model', provider: model.provider, model: model.model })
     entries.push(...guidanceOfNewModel(context))
   }
-  if (session.prompt()) tellOfHiddenTools(context)
-  else entries.push(await promptEntry(context))
+  if (session.prompt()) {
+    tellOfHiddenTools(context)
+    entries.push(...newPlace(context))
+  } else entries.push(await promptEntry(context))
   if (entries.length > 0) await session.append(...entries)
   if (isResume(input)) return
   await answerLeftOpen(context)

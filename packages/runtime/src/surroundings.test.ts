@@ -1,7 +1,7 @@
 // What others do to the files of a session, and what folders have to say, at the end of the next result.
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createAgent, createMemoryStore } from '@hermes/agent-core'
+import { type AgentOptions, buildSystemPrompt, createAgent, createMemoryStore } from '@hermes/agent-core'
 import { systemClock } from '@hermes/contracts'
 import { type AssistantPart, type Message, noUsage } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
@@ -62,9 +62,10 @@ function stepper(steps: readonly Step[]): ModelClient & { readonly messages: rea
   }
 }
 
+const probe = { backend: 'local', os: 'Linux', user: 'me', home: '/home/me', shell: '/bin/sh' }
 const store = () => createMemoryStore({ clock: systemClock })
 
-async function work(steps: readonly Step[], options: { store?: ReturnType<typeof store>; sessionId?: string } = {}) {
+async function work(steps: readonly Step[], options: Pick<AgentOptions, 'store' | 'sessionId' | 'system'> = {}) {
   const model = stepper([...steps, {}])
   const environment = createLocalEnvironment({
     cwd,
@@ -215,5 +216,28 @@ describe('instructions of a folder', () => {
     const notes = await work([read('packages/api/a.ts')])
     expect(notes[1]!.length).toBeLessThan(8_300)
     expect(notes[1]).toMatch(/begin x+[\s\S]*characters left out[\s\S]*x+ end$/)
+  })
+})
+
+describe('a session that goes on in another folder', () => {
+  it('says so once, with the next message', async () => {
+    const system = () => buildSystemPrompt({ environment: { ...probe, cwd } })
+    const shared = { store: store(), sessionId: '20260101_000000_bbbbbb', system }
+    const places = async () => {
+      await work([], shared)
+      const texts = (await shared.store.entries(shared.sessionId)).flatMap((entry) =>
+        entry.type === 'message'
+          ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+          : [],
+      )
+      return texts.filter((text) => text.startsWith('[The working directory'))
+    }
+    expect(await places()).toEqual([])
+    cwd = join(cwd, 'packages')
+    const moved = `[The working directory is ${cwd} from here on.]`
+    expect(await places()).toEqual([moved])
+    expect(await places()).toEqual([moved])
+    cwd = join(cwd, '..')
+    expect(await places()).toEqual([moved, `[The working directory is ${cwd} from here on.]`])
   })
 })

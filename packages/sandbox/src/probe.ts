@@ -5,7 +5,9 @@ import { release, type, userInfo } from 'node:os'
 export async function describeSystem(): Promise<string> {
   const kernel = `${type()} ${release().split('.').slice(0, 2).join('.')}`
   const name = process.platform === 'darwin' ? await macName() : await linuxName()
-  return name ? `${kernel} (${name})` : kernel
+  const system = name ? `${kernel} (${name})` : kernel
+  // What runs below Windows reaches its drives, and programs of it, at other places than a plain Linux.
+  return /microsoft/i.test(release()) ? `${system} on WSL, Windows drives below /mnt` : system
 }
 
 async function linuxName(): Promise<string | undefined> {

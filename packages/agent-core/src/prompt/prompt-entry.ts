@@ -1,5 +1,6 @@
-import type { NewEntry, PromptEntry } from '@hermes/contracts/conversation'
+import type { Entry, NewEntry, PromptEntry } from '@hermes/contracts/conversation'
 import type { RunContext } from '../run-context.js'
+import { surroundingsOf } from '../surroundings/surroundings.js'
 import { guidanceAfterSwitch } from './guidance.js'
 
 /** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */
@@ -16,5 +17,28 @@ export async function promptEntry(context: RunContext): Promise<PromptEntry> {
 export function guidanceOfNewModel({ session, model }: RunContext): readonly NewEntry[] {
   const prompt = session.prompt()
   const text = prompt?.layers ? guidanceAfterSwitch(model.model, prompt.system) : null
-  return text === null ? [] : [{ type: 'note', kind: 'steer.queued', data: { text, origin: 'reminder' } }]
+  return text === null ? [] : [queued(text)]
 }
+
+const PLACE_IN_PROMPT = /^Working directory: (.+)$/m
+const PLACE_TOLD = /^\[The working directory is (.+) from here on\.\]$/
+
+/** Says where a session goes on, when that is another folder than it was told last; it leads the next message of the user. */
+export function newPlace({ session, environment }: RunContext): readonly NewEntry[] {
+  const prompt = session.prompt()
+  if (!environment || !prompt?.layers) return []
+  const { root } = surroundingsOf(environment, session)
+  const told = placeTold(session.entries) ?? PLACE_IN_PROMPT.exec(prompt.system)?.[1] ?? root
+  return told === root ? [] : [queued(`[The working directory is ${root} from here on.]`)]
+}
+
+function placeTold(entries: readonly Entry[]): string | null {
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index]!
+    const told = entry.type === 'note' ? PLACE_TOLD.exec(String(entry.data['text']))?.[1] : undefined
+    if (told !== undefined) return told
+  }
+  return null
+}
+
+const queued = (text: string): NewEntry => ({ type: 'note', kind: 'steer.queued', data: { text, origin: 'reminder' } })

@@ -24,7 +24,7 @@ interface Attachment {
 
 /**
  * What the references in a person's words stand for, as parts for the end of their message. What cannot or must not be attached is named
- * to the person and to the model; the message itself stays as it is. Rejects with an abort only.
+ * to the person and to the model; the message itself stays as it is. Never rejects; an abort leaves out what is not read yet.
  */
 export async function attachReferences(
   context: RunContext,
@@ -36,6 +36,8 @@ export async function attachReferences(
   const refused: string[] = []
   const attached: Attachment[] = []
   for (const reference of references) {
+    // The message is kept all the same; the run ends before it asks anybody.
+    if (context.signal.aborted) break
     const outcome = await attach(context, reference, options)
     if (typeof outcome === 'string') refused.push(`${reference.written} (${outcome})`)
     else attached.push(outcome)
@@ -59,7 +61,7 @@ async function attach(
       return `it may try to take over the agent: ${findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')}`
     return { written, text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS) }
   } catch (error) {
-    context.signal.throwIfAborted()
+    if (context.signal.aborted) return 'interrupted'
     if (error instanceof ParkedApproval) return 'nobody gave leave for it'
     return errorLine(error).replace(/\.$/, '')
   }

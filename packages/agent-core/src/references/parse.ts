@@ -21,6 +21,8 @@ const REFERENCE =
 const TRAILING = /[.,;:!?)\]}'"»”]+$/
 const RANGE = /^(?<path>.+?)(?::(?<from>\d+)(?:-(?<to>\d+)|:\d+)?|#L(?<hashFrom>\d+)(?:-L?(?<hashTo>\d+))?)$/
 const MAX_REFERENCES = 20
+/** No path is longer, and patterns stay quick. */
+const MAX_CHARS = 2_048
 const MAX_COMMITS = 10
 
 /** Whether a text may hold references. Asked for each message, so it is one look. */
@@ -36,11 +38,13 @@ export function parseReferences(text: string): readonly Reference[] {
   const found = new Map<string, Reference>()
   for (const { groups = {} } of text.matchAll(REFERENCE)) {
     const { kind, target = '', bare } = groups
+    if (found.size >= MAX_REFERENCES) break
+    if (target.length > MAX_CHARS) continue
     const reference =
       bare === undefined
         ? toReference(kind!, target)
         : ({ type: bare as 'diff' | 'staged', written: `@${bare}` } as const)
-    if (reference && found.size < MAX_REFERENCES) found.set(reference.written, reference)
+    if (reference) found.set(reference.written, reference)
   }
   return [...found.values()]
 }
