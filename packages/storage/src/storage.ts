@@ -173,7 +173,7 @@ export interface MetaStore {
 
 /**
  * Sessions kept in one file that several processes may use at once. Every method rejects with a `HermesError`: `store.busy`
- * (retryable) when other writers did not let it through for over a second, `store.disk_full`, `store.unwritable`,
+ * (retryable) when other writers did not let it through for some five seconds, `store.disk_full`, `store.unwritable`,
  * `store.corrupt`, and `store.closed` after `close`.
  */
 export interface Storage extends SessionStore {

@@ -2,9 +2,11 @@ import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contrac
 import type BetterSqlite3 from 'better-sqlite3'
 import { isBusy, toStoreError } from './store-error.js'
 
-const MAX_RETRIES = 15
-const MIN_WAIT_MS = 20
-const MAX_WAIT_MS = 150
+/** Waits come at random, so that those who wait do not all come back at once. On a machine that is overloaded a turn takes seconds. */
+const QUICK_RETRIES = 15
+const MAX_RETRIES = 30
+const QUICK_WAIT_MS = [20, 150] as const
+const SLOW_WAIT_MS = [150, 350] as const
 
 /** What a connection needs besides the open database. */
 export interface ConnectionOptions {
@@ -89,7 +91,8 @@ export class Connection {
       } catch (error) {
         if (!isBusy(error) || attempt >= MAX_RETRIES) throw toStoreError(error, path)
       }
-      const waitMs = MIN_WAIT_MS + Math.random() * (MAX_WAIT_MS - MIN_WAIT_MS)
+      const [minMs, maxMs] = attempt < QUICK_RETRIES ? QUICK_WAIT_MS : SLOW_WAIT_MS
+      const waitMs = minMs + Math.random() * (maxMs - minMs)
       logger.debug('store is locked by another process, waiting', { path, attempt, waitMs })
       await clock.sleep(waitMs)
     }
