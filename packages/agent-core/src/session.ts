@@ -139,7 +139,7 @@ export class SessionLog {
 
   #remember(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      this.#lastSeq = entry.seq
+      this.#lastSeq = Math.max(this.#lastSeq, entry.seq)
       if (entry.type === 'undo' || entry.type === 'compaction') this.#rewrites++
       if (entry.type === 'undo') {
         this.#entries = [...liveEntries([...this.#entries, entry])]

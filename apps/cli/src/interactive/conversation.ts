@@ -10,6 +10,7 @@ import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
 import { createProgressView } from '../render/progress.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
+import { BackgroundNews } from './background-news.js'
 import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
 import { isPlanningSeat, PLAN_HINT } from './plan-hint.js'
@@ -63,15 +64,21 @@ export class Conversation implements ConsoleHandlers, Talk {
   #steering: string[] = []
   /** Notes that no tool result could carry; the agent keeps them for the next turn. */
   #late: string[] = []
-  /** A task in the background has a result, and the last run was not stopped. */
-  #hasNews = false
-  #stopWatching: () => void = () => undefined
+  readonly #news: BackgroundNews
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
 
   constructor(options: ConversationOptions) {
     this.#options = options
     this.isYolo = options.yolo
+    this.#news = new BackgroundNews({
+      storage: () => options.runtime.storage(),
+      told: ({ id, state }) => {
+        if (this.#isLeaving) return
+        this.say(`Task ${id} ${state}.`)
+        this.#wake()
+      },
+    })
   }
 
   get runtime(): Runtime {
@@ -126,7 +133,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     while (!this.#isLeaving) {
       const next = this.#waiting.shift()
       if (next) await Promise.race([this.#handle(next), this.#abandoned])
-      else if (this.#hasNews) await Promise.race([this.#hear(), this.#abandoned])
+      else if (this.#news.isDue) await Promise.race([this.#hear(), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     await this.seat.leave()
@@ -142,13 +149,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     const seat = await takeSeat(options, session, changes)
     await this.#seat?.leave()
     this.#seat = seat
-    this.#stopWatching()
-    this.#stopWatching = seat.children.watch(({ id, isBackground, state, endedAtMs }) => {
-      if (!isBackground || endedAtMs === null || this.#isLeaving) return
-      this.say(`Task ${id} ${state}.`)
-      this.#hasNews = true
-      this.#wake()
-    })
+    this.#news.watch(seat)
   }
 
   say(text: string): void {
@@ -240,18 +241,15 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   /** Somebody who comes back is not met by an agent that is at work already. */
   async #tellOfLetters(): Promise<void> {
-    const { mailbox } = await this.runtime.storage()
-    const { length } = await mailbox.waiting(this.seat.agent.sessionId)
-    if (length > 0)
-      this.say(`${length === 1 ? 'A result' : `${length} results`} of background tasks: with your next message.`)
+    const count = await this.#news.waiting(this.seat)
+    if (count > 0)
+      this.say(`${count === 1 ? 'A result' : `${count} results`} of background tasks: with your next message.`)
   }
 
   /** What came of tasks in the background while nothing ran; a run under way has heard of it by itself. */
   async #hear(): Promise<void> {
-    this.#hasNews = false
-    const { mailbox } = await this.runtime.storage()
-    const waiting = await mailbox.waiting(this.seat.agent.sessionId)
-    if (waiting.length > 0) await this.turn({ resume: true })
+    this.#news.settle()
+    if ((await this.#news.waiting(this.seat)) > 0) await this.turn({ resume: true })
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
@@ -303,7 +301,7 @@ export class Conversation implements ConsoleHandlers, Talk {
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
-      if (!isCompleted) this.#hasNews = false
+      if (!isCompleted) this.#news.settle()
       if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
       if (isCompleted) this.#giveTitle()
     } catch (error) {
