@@ -157,6 +157,7 @@ needs('tmux', hasTmux)('in a conversation', () => {
     await terminal.type('/compress --dry-run')
     await terminal.press('Enter')
     await terminal.shows(/messages would become a summary/)
+    await terminal.shows(/from Hermes, \d+\s+results\.\s+first: [\s\S]*last: result of terminal/)
     expect(server.requests.filter(isSummary)).toEqual([])
     await terminal.type('/compress the numbers')
     await terminal.press('Enter')

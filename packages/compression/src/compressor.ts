@@ -64,8 +64,11 @@ class Compressor implements ContextEngine {
   async plan(request: CompactRequest): Promise<CompactPlan | null> {
     const cut = await this.#cut(request)
     if (!cut) return null
-    const tokensAfter = cut.tokensWithout + summaryLength(sum(cut.region.dropped), cut.budgets)
-    return { messages: cut.region.dropped.length, tokensBefore: request.tokens, tokensAfter }
+    const { dropped } = cut.region
+    const tokensAfter = cut.tokensWithout + summaryLength(sum(dropped), cut.budgets)
+    const [first, last] = [dropped[0], dropped.at(-1)]
+    const place = first && last ? { fromSeq: first.seq, upToSeq: last.seq } : {}
+    return { messages: dropped.length, ...place, tokensBefore: request.tokens, tokensAfter }
   }
 
   async compact(request: CompactRequest, { signal }: { readonly signal: AbortSignal }): Promise<CompactOutcome> {

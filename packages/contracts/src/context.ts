@@ -31,6 +31,9 @@ export interface CompactRequest extends ContextState {
 export interface CompactPlan {
   /** Messages that the summary would stand for. */
   readonly messages: number
+  /** Where in the log they begin and end. Default: not known. */
+  readonly fromSeq?: number
+  readonly upToSeq?: number
   readonly tokensBefore: number
   /** With a summary of full length. */
   readonly tokensAfter: number

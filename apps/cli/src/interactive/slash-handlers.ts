@@ -130,8 +130,8 @@ async function compress(talk: Talk, args: string): Promise<void> {
   if (args.split(/\s+/).includes(DRY_RUN)) {
     const plan = await agent.planCompaction()
     if (!plan) return talk.say('There is nothing yet that could be left out.')
-    const { messages, tokensBefore, tokensAfter } = plan
-    return talk.say(`${messages} messages would become a summary: ${tokensBefore} tokens, then about ${tokensAfter}.`)
+    const { describePlan } = await import('./compaction-plan.js')
+    return talk.say(describePlan(plan, agent.entries(), talk.output.columns()))
   }
   talk.say('Condensing the conversation …')
   const outcome = await agent.compact(args === '' ? {} : { focus: args })
