@@ -14,6 +14,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { ProcessTable } from '../process-table.js'
 import { shellProgram } from '../shell-script.js'
 import { parseShellState } from '../shell-state.js'
+import type { FolderSync, SyncFolder } from '../sync/folder-sync.js'
 import { killScript } from './kill-script.js'
 import { type FarSide, parseProbe, probeScript } from './probe-script.js'
 import { RemoteFiles } from './remote-files.js'
@@ -32,6 +33,8 @@ export interface RemoteOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Where the records of background processes are kept on this machine; made on first use, one for each other side. Absolute. */
   readonly outputDir: string
+  /** Folders that are to be the same here and over there. Default none. */
+  readonly folders?: readonly SyncFolder[]
   /** Default: silent. */
   readonly logger?: Logger
   /** Default: the machine's clock. */
@@ -53,11 +56,20 @@ export async function openRemoteEnvironment(
     })
   }
   try {
-    return new RemoteEnvironment(host, options, await probe(host, options))
+    const sync = await syncOf(host, options)
+    await sync?.begin()
+    return new RemoteEnvironment(host, { ...options, sync }, await probe(host, options))
   } catch (error) {
     await host.close({ keepProcesses: false })
     throw error
   }
+}
+
+async function syncOf(host: RemoteHost, options: RemoteOptions): Promise<FolderSync | null> {
+  const { folders = [], outputDir, clock = systemClock, logger = silentLogger } = options
+  if (folders.length === 0) return null
+  const { FolderSync } = await import('../sync/folder-sync.js')
+  return new FolderSync({ host, folders, stateDir: outputDir, clock, logger })
 }
 
 async function probe(host: RemoteHost, options: RemoteOptions & { readonly login: boolean }): Promise<FarSide> {
@@ -88,13 +100,15 @@ class RemoteEnvironment implements Environment {
   readonly #shell: RemoteShell
   readonly #files: RemoteFiles
   readonly #table: ProcessTable
+  readonly #sync: FolderSync | null
   #closed = false
 
-  constructor(host: RemoteHost, options: RemoteOptions, side: FarSide) {
+  constructor(host: RemoteHost, options: RemoteOptions & { readonly sync: FolderSync | null }, side: FarSide) {
     const { outputDir, clock = systemClock, logger = silentLogger, env = {} } = options
     this.backend = host.backend
     this.capabilities = { background: true, pty: false, isolated: host.isolated }
     this.#host = host
+    this.#sync = options.sync
     this.#side = side
     this.#logger = logger
     this.#clock = clock
@@ -171,6 +185,7 @@ class RemoteEnvironment implements Environment {
 
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
     this.#requireOpen()
+    if (!options.signal?.aborted) await this.#takeOver()
     const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
     return this.#shell.exec(command, asked, (cwd) => permit.consume(this.#spawnAction(command, cwd)))
   }
@@ -182,6 +197,7 @@ class RemoteEnvironment implements Environment {
         code: 'environment.no_pty',
       })
     }
+    await this.#takeOver()
     const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
     permit.consume(this.#spawnAction(command, far.cwd))
     await this.#host.connect()
@@ -202,6 +218,7 @@ class RemoteEnvironment implements Environment {
     if (this.#closed) return
     this.#closed = true
     const keepProcesses = options.keepProcesses ?? false
+    if (!this.#host.isAsleep?.()) await this.#sync?.finish()
     const tidied = new AbortController()
     // A side that cannot be reached any more cannot be tidied; that is no reason to fail or to wait at the end.
     const late = this.#clock.sleep(CLOSE_LIMIT_MS, tidied.signal).then(
@@ -215,6 +232,15 @@ class RemoteEnvironment implements Environment {
     this.#shell.abandon()
     if (why !== null) this.#logger.warn('An environment was not left tidy.', { host: this.#host.name, why })
     await this.#host.close({ keepProcesses })
+  }
+
+  /** What changed here since; a command runs all the same. */
+  async #takeOver(): Promise<void> {
+    try {
+      await this.#sync?.push()
+    } catch (error) {
+      this.#logger.warn('Changes here were not taken over.', { host: this.#host.name, error: errorLine(error) })
+    }
   }
 
   #requireOpen(): void {

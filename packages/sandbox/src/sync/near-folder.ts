@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+
+/** A file as a look at its folder shows it. */
+export interface NearFile {
+  readonly sizeBytes: number
+  readonly modifiedMs: number
+  readonly isExecutable: boolean
+}
+
+/** Folders that package managers fill again. */
+export const PASSED_OVER = ['node_modules', '.venv', '__pycache__']
+
+const EXECUTABLE = 0o111
+
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** The regular files below a folder of this machine, by their path from it. Links are not followed and not listed. */
+export async function nearFiles(folder: string): Promise<ReadonlyMap<string, NearFile>> {
+  const found = new Map<string, NearFile>()
+  const look = async (inside: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
+      const path = inside === '' ? entry.name : `${inside}/${entry.name}`
+      if (entry.isDirectory() && !PASSED_OVER.includes(entry.name)) await look(path)
+      // Lists of lines cannot hold a name of two lines, and show one with a backslash otherwise.
+      if (!entry.isFile() || /[\n\\]/.test(path)) continue
+      const file = await lookAtNear(folder, path)
+      if (file) found.set(path, file)
+    }
+  }
+  await look('')
+  return found
+}
+
+/** A file as it is now; `null` when it is missing or no file. */
+export async function lookAtNear(folder: string, path: string): Promise<NearFile | null> {
+  const found = await lstat(join(folder, path)).catch(() => null)
+  if (!found?.isFile()) return null
+  return { sizeBytes: found.size, modifiedMs: found.mtimeMs, isExecutable: (found.mode & EXECUTABLE) !== 0 }
+}
+
+/** The content of a file; `null` when it is missing or no file. */
+export async function readNear(folder: string, path: string): Promise<Buffer | null> {
+  try {
+    return (await lstat(join(folder, path))).isFile() ? await readFile(join(folder, path)) : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Writes a file below the folder, whole or not at all. What another side named must not lead out of it: `false`, and nothing written, when
+ * it would, by its name or by a link.
+ */
+export async function writeNear(
+  folder: string,
+  path: string,
+  file: { readonly bytes: Uint8Array; readonly isExecutable: boolean },
+): Promise<boolean> {
+  if (!(await isInside(folder, path))) return false
+  const target = join(folder, path)
+  await mkdir(dirname(target), { recursive: true })
+  if (!(await isInside(folder, path))) return false
+  await writeFile(`${target}.hermes-sync`, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 })
+  await rename(`${target}.hermes-sync`, target)
+  return true
+}
+
+/** Removes a file below the folder; `false` when its name or a link leads out of it. */
+export async function removeNear(folder: string, path: string): Promise<boolean> {
+  if (!(await isInside(folder, path))) return false
+  await rm(join(folder, path), { force: true })
+  return true
+}
+
+async function isInside(folder: string, path: string): Promise<boolean> {
+  if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return false
+  const root = await realpath(folder)
+  for (let at = dirname(join(root, path)); at !== root; at = dirname(at)) {
+    if (!at.startsWith(root + sep)) return false
+    const found = await lstat(at).catch(() => null)
+    if (found && !found.isDirectory()) return false
+  }
+  const target = await lstat(join(root, path)).catch(() => null)
+  return target === null || target.isFile()
+}
