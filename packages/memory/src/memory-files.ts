@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 
@@ -22,29 +22,81 @@ export async function readMemoryFile(file: string): Promise<string> {
   }
 }
 
+/** How replacing a file went. */
+export type Replaced =
+  | { readonly type: 'done' }
+  /** Somebody else wrote it meanwhile; it is as they left it. */
+  | { readonly type: 'changed' }
+  /** Somebody was still writing into the file that was replaced: this is what they wrote, and the file does not have it. */
+  | { readonly type: 'overtaken'; readonly text: string }
+
 /**
- * Replaces a file whole, with mode 0600; a reader sees the old text or the new one. A symbolic link stays one.
+ * Replaces a file whole if it still holds `expected`, with mode 0600; a reader sees the old text or the new one. A symbolic link stays one.
+ * People with editors take no lock, so the file is looked at once more just before and just after.
  * @throws HermesError `memory.not_writable`
  */
-export async function writeMemoryFile(file: string, text: string): Promise<void> {
+export async function replaceMemoryFile(file: string, text: string, expected: string): Promise<Replaced> {
+  const target = await realpath(file).catch(() => file)
+  const aside = `${target}.${randomUUID()}.old`
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    return await writing(file, async () => {
+      const temporary = await writeTemporary(target, text)
+      try {
+        if ((await readMemoryFile(target)) !== expected) return { type: 'changed' }
+        const isThere = await link(target, aside).then(
+          () => true,
+          () => false,
+        )
+        await rename(temporary, target)
+        const left = isThere ? await readMemoryFile(aside) : expected
+        return left === expected ? { type: 'done' } : { type: 'overtaken', text: left }
+      } finally {
+        await rm(temporary, { force: true })
+      }
+    })
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
+
+/** Replaces a file whole, whatever it holds, with mode 0600. @throws HermesError `memory.not_writable` */
+export async function writeMemoryFile(file: string, text: string): Promise<void> {
+  await writing(file, async () => {
     const target = await realpath(file).catch(() => file)
-    const temporary = `${target}.${randomUUID()}.tmp`
-    try {
-      const handle = await open(temporary, 'wx', 0o600)
-      await handle.writeFile(text)
-      await handle.sync()
-      await handle.close()
-      await chmod(temporary, 0o600)
-      await rename(temporary, target)
-    } catch (error) {
+    const temporary = await writeTemporary(target, text)
+    await rename(temporary, target).catch(async (error: unknown) => {
       await rm(temporary, { force: true })
       throw error
-    }
+    })
+  })
+}
+
+/** When a file was last written, in Unix milliseconds; `null` when it is not there. */
+export async function writtenAtMs(file: string): Promise<number | null> {
+  return (await stat(file).catch(() => null))?.mtimeMs ?? null
+}
+
+async function writing<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    return await work()
   } catch (error) {
+    if (HermesError.isInstance(error)) throw error
     throw new HermesError(`Cannot write ${file}: ${errorLine(error)}.`, { code: 'memory.not_writable', cause: error })
   }
+}
+
+async function writeTemporary(target: string, text: string): Promise<string> {
+  const temporary = `${target}.${randomUUID()}.tmp`
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await chmod(temporary, 0o600)
+  return temporary
 }
 
 function unreadable(file: string, why: string): HermesError {

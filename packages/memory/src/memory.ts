@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@hermes/contracts'
-import { applyChanges, type MemoryChange } from './changes.js'
+import { type Applied, applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
+import { mergeHandEdit } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
-import { readMemoryFile, writeMemoryFile } from './memory-files.js'
+import { readMemoryFile, replaceMemoryFile, writeMemoryFile, writtenAtMs } from './memory-files.js'
 import { objectionTo } from './objection.js'
 import type { MemoryTarget } from './target.js'
 
@@ -76,21 +77,50 @@ class FileMemory implements Memory {
   }
 
   change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome> {
-    const { redact = (text) => text } = this.#options
     return this.#locked(async () => {
-      const before = await readMemoryFile(this.#file(target))
-      const entries = parseEntries(before)
-      const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, redact) }
-      const applied = applyChanges(entries, changes, rules)
-      if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
-      const after = `${joinEntries(applied.entries)}\n`
-      const state = this.#state(target, applied.entries)
-      if (joinEntries(entries) === joinEntries(applied.entries)) return { type: 'unchanged', state }
-      await writeMemoryFile(this.#file(target), after)
-      const record = { atMs: this.#clock.now(), target, origin, before, after }
-      await writeHistory(this.#historyFile, [...(await readHistory(this.#historyFile)), record])
-      return { type: 'changed', state }
+      const file = this.#file(target)
+      let expected = await readMemoryFile(file)
+      let base = await this.#withHandEdits(target, expected)
+      for (;;) {
+        const entries = parseEntries(base)
+        const applied = this.#apply(target, entries, changes)
+        if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
+        const after = `${joinEntries(applied.entries)}\n`
+        const state = this.#state(target, applied.entries)
+        if (joinEntries(parseEntries(expected)) === joinEntries(applied.entries)) return { type: 'unchanged', state }
+        const replaced = await replaceMemoryFile(file, after, expected)
+        if (replaced.type === 'done') {
+          await this.#note({ target, origin, before: expected, after })
+          return { type: 'changed', state }
+        }
+        expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
+        base = replaced.type === 'overtaken' ? replaced.text : await this.#withHandEdits(target, expected)
+      }
     })
+  }
+
+  #apply(target: MemoryTarget, entries: readonly string[], changes: readonly MemoryChange[]): Applied {
+    const { redact = (text) => text } = this.#options
+    return applyChanges(entries, changes, {
+      limit: this.#limit(target),
+      objection: (content: string) => objectionTo(content, redact),
+    })
+  }
+
+  /** The text with what an editor that was open too long took away; what was done by hand gets a record of its own. */
+  async #withHandEdits(target: MemoryTarget, text: string): Promise<string> {
+    const records = (await readHistory(this.#historyFile)).filter((record) => record.target === target)
+    const newest = records.at(-1)
+    if (!newest || newest.after === text) return text
+    const savedAtMs = (await writtenAtMs(this.#file(target))) ?? this.#clock.now()
+    const { entries, restored } = mergeHandEdit(text, records, savedAtMs)
+    await this.#note({ target, origin: 'by hand', before: newest.after, after: text })
+    return restored.length === 0 ? text : joinEntries(entries)
+  }
+
+  async #note(record: Omit<MemoryRecord, 'atMs'>): Promise<void> {
+    const records = await readHistory(this.#historyFile)
+    await writeHistory(this.#historyFile, [...records, { atMs: this.#clock.now(), ...record }])
   }
 
   history(): Promise<readonly MemoryRecord[]> {

@@ -1,0 +1,13 @@
+// Adds entries to the notes of a home, one after the other: `remember.mjs HOME NAME COUNT`. Prints each that was saved.
+import { silentLogger, systemClock } from '@hermes/contracts'
+import { openHomeMemory } from '../home-memory.ts'
+
+const [home, name, count] = process.argv.slice(2)
+const settings = { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 1e6, user_char_limit: 1e6 }
+const options = { home, settings, redact: (text) => text, clock: systemClock, logger: silentLogger }
+const memory = await openHomeMemory(options).open('memory')
+for (let number = 0; number < Number(count); number++) {
+  const content = `entry ${name}-${number}`
+  const { type } = await memory.change('memory', [{ action: 'add', content }], name)
+  if (type === 'changed') console.log(content)
+}
