@@ -65,7 +65,7 @@ export class DatabaseThread {
 
   #start(): Worker {
     const engine = createRequire(import.meta.url).resolve('better-sqlite3')
-    const worker = new Worker(RUN, { eval: true, workerData: { engine, path: this.#path } })
+    const worker = new Worker(RUN, { eval: true, execArgv: [], workerData: { engine, path: this.#path } })
     worker.on('message', (answer: Answer) => this.#take(answer))
     worker.on('error', (error) => this.#giveUp(toStoreError(error, this.#path)))
     worker.unref()
