@@ -84,7 +84,7 @@ const ALLOWED = [
     uses: ['node:child_process', 'node:net', 'fs write'],
     owner: 'sandbox',
     reason:
-      'commands are started and files written here, each against a permit; beside that only its own files in temporary folders',
+      'commands are started and files written here, each against a permit; beside that only its own files, and the folders that config.yaml keeps in step with another side',
   },
   {
     files: ['packages/sandbox/src/pty.ts', 'packages/sandbox/src/cloud/load-sdk.ts'],
@@ -184,7 +184,7 @@ const ALLOWED = [
     reason: 'the server that the person keeps the sessions on',
   },
   {
-    files: ['packages/storage/src/import/opencode.ts'],
+    files: ['packages/storage/src/import/opencode.ts', 'packages/storage/src/import/own-database.ts'],
     uses: ['better-sqlite3'],
     owner: 'storage',
     reason: 'reads a transcript that the person asked to import',

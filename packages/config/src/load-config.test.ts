@@ -45,6 +45,7 @@ describe('loadConfig', () => {
           isolation_network: true,
           isolation_write: [],
           isolation_read: [],
+          sync_folders: [],
           ssh_host_keys: 'strict',
           docker_image: 'nikolaik/python-nodejs:python3.11-nodejs20',
           docker_volumes: [],

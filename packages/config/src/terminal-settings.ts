@@ -18,6 +18,8 @@ export interface TerminalSettings {
   readonly isolation_write: readonly string[]
   /** Hidden paths that isolated commands may read all the same. */
   readonly isolation_read: readonly string[]
+  /** `SOURCE:TARGET` or `SOURCE:TARGET:ro` each: folders kept the same on both sides, over ssh and in clouds. Default none. */
+  readonly sync_folders: readonly string[]
   readonly ssh_host?: string
   readonly ssh_user?: string
   readonly ssh_port?: number
@@ -83,6 +85,7 @@ export const TERMINAL_FIELDS = {
   isolation_network: yes,
   isolation_write: texts,
   isolation_read: texts,
+  sync_folders: texts,
   ssh_host: text,
   ssh_user: text,
   ssh_port: { type: 'number', min: 1, max: 65_535 },

@@ -3,7 +3,7 @@ import type { DaytonaOptions } from '@hermes/sandbox/daytona'
 import type { ModalOptions } from '@hermes/sandbox/modal'
 import type { VercelOptions } from '@hermes/sandbox/vercel'
 import type { EnvironmentRequest } from './environment-request.js'
-import { digest, farFolder, passedOn, shared } from './far-options.js'
+import { digest, farFolder, passedOn, shared, syncFolders } from './far-options.js'
 
 /** A sandbox of Modal as config.yaml describes it. @throws HermesError `runtime.backend_config` without credentials. */
 export function modalOptions(request: EnvironmentRequest): ModalOptions {
@@ -70,6 +70,7 @@ function common(request: EnvironmentRequest, name: string) {
     task: isKept ? 'default' : `${process.pid}-${clock.now()}`,
     profile: digest([home]),
     persistent: isKept,
+    folders: syncFolders(request),
     idleSeconds: terminal.lifetime_seconds,
     cpus: terminal.container_cpu,
     memoryMb: terminal.container_memory,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { delimiter, isAbsolute, join, relative } from 'node:path'
 import { homeLayout, type TerminalSettings } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
 import type { DockerOptions } from '@hermes/sandbox/docker'
@@ -34,9 +34,29 @@ export function sshOptions(request: EnvironmentRequest): SshOptions {
     ...(key ? { identityFile: toPath(key, userHome, cwd) } : {}),
     ...(farCwd === undefined ? {} : { cwd: farCwd }),
     hostKeys: terminal.ssh_host_keys,
+    folders: syncFolders(request),
     env: passedOn(request, terminal.env_passthrough),
     ...shared(request, `ssh-${digest([host, user, port])}`),
   }
+}
+
+/**
+ * Folders that config.yaml keeps the same on both sides. @throws HermesError `runtime.backend_config` for what is no pair of folders, and
+ * for a folder that has to do with the Hermes home and would take changes from over there.
+ */
+export function syncFolders({ config, home, userHome, cwd }: EnvironmentRequest) {
+  return config.terminal.sync_folders.map((text) => {
+    const [source = '', target = '', mode, ...more] = text.split(':')
+    const folder = { source: toPath(source, userHome, cwd), target, readOnly: mode === 'ro' }
+    const touches = (a: string, b: string) => !relative(a, b).startsWith('..')
+    const isPair = source !== '' && target.startsWith('/') && more.length === 0 && (mode === undefined || mode === 'ro')
+    const isSafe = folder.readOnly || !(touches(folder.source, home) || touches(home, folder.source))
+    if (isPair && isSafe) return folder
+    const why = isPair
+      ? 'holds or is in the Hermes home, which takes nothing from another side; add :ro'
+      : 'is not SOURCE:/TARGET or SOURCE:/TARGET:ro'
+    throw new HermesError(`terminal.sync_folders: "${text}" ${why}.`, { code: 'runtime.backend_config' })
+  })
 }
 
 /** A container of docker or podman as config.yaml describes it. */

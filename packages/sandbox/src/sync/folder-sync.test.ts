@@ -135,6 +135,12 @@ describe('folders in step with another side', () => {
     expect(target).not.toBe(still.target)
   })
 
+  it('says that a folder is missing', async () => {
+    const { source, open } = await folders()
+    await rm(source, { recursive: true })
+    await expect(open()).rejects.toMatchObject({ code: 'environment.not_found' })
+  })
+
   it('removes nothing here when the other side was lost, and brings all of it over again', async () => {
     const { source, target, write, open } = await folders()
     await write('a', 'a')

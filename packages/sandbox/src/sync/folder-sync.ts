@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { RemoteHost } from '../remote/remote-host.js'
@@ -51,6 +52,7 @@ export class FolderSync {
 
   /** Brings back what an earlier program left over there, then takes over what is here. @throws HermesError when that fails. */
   async begin(): Promise<void> {
+    for (const { source } of this.#options.folders) await checkFolder(source)
     await this.#each((folder) => this.#pull(folder))
     await this.push()
   }
@@ -190,4 +192,13 @@ export class FolderSync {
       .digest('hex')
     return join(this.#options.stateDir, `sync-${name.slice(0, 16)}.json`)
   }
+}
+
+async function checkFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory()) return
+  throw new HermesError(`The folder ${path}, which is to be kept in step, is not there.`, {
+    code: 'environment.not_found',
+    details: { path },
+  })
 }
