@@ -59,6 +59,19 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
     expect(await filesOfHome()).toEqual([])
   })
 
+  it('come from the file in the home by an import, and go on here', async () => {
+    await writeFile(join(home, 'config.yaml'), '')
+    server.enqueue({ text: 'In the file.' })
+    await hermes(chat('-q', 'Where are you?'))
+    await writeFile(join(home, 'config.yaml'), `storage:\n  url: \${SESSIONS_URL}\n`)
+    expect((await hermes(['sessions', 'list'])).stdout).not.toContain('Where are you?')
+    const imported = await hermes(['sessions', 'import', join(home, 'state.db')])
+    expect(imported).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ {2}2 messages from \S+state\.db\n/) })
+    server.enqueue({ text: 'On the server.' })
+    await hermes(chat('-c', '-q', 'And now?'))
+    expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('In the file.')
+  })
+
   it('are written by one process at a time: the other is told by whom', async () => {
     server.enqueue({ text: 'Begun.' })
     await hermes(chat('-q', 'begin'))

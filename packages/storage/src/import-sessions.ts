@@ -15,8 +15,8 @@ export type ImportResult =
 
 /**
  * Brings in conversations of other programs, and of older versions: Claude Code (`~/.claude/projects`), Codex (`~/.codex/sessions`),
- * opencode (`~/.local/share/opencode`), JSON lines of chat messages, our own exports. `path` is a file or a folder with any number
- * of them; what they are is found out. Nothing there is changed, and nothing is imported twice. Yields one result for each as it
+ * opencode (`~/.local/share/opencode`), JSON lines of chat messages, our own exports and a `state.db` of ours. `path` is a file or a
+ * folder with any number of them; what they are is found out. Nothing there is changed, and nothing is imported twice. Yields one result for each as it
  * is done; leaving the loop stops.
  * @throws HermesError `import.not_found`.
  */

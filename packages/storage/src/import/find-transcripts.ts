@@ -54,9 +54,15 @@ function isOpencodeFolder(path: string): boolean {
 async function* transcriptsOf(file: string): AsyncGenerator<Transcript | null> {
   const extension = extname(file)
   if (statSync(file).isDirectory()) yield* opencode(opencodeFolder(file))
-  else if (extension === '.db') yield* opencode(opencodeDatabase(file))
+  else if (extension === '.db') yield* ofDatabase(file)
   else if (extension === '.json') yield ofObject(object(JSON.parse(readFileSync(file, 'utf8'))), file)
   else yield* ofLines(await linesOf(file), file)
+}
+
+async function* ofDatabase(file: string): AsyncGenerator<Transcript | null> {
+  const { isOwnDatabase, readOwnDatabase } = await import('./own-database.js')
+  if (isOwnDatabase(file)) yield* readOwnDatabase(file)
+  else yield* opencode(opencodeDatabase(file))
 }
 
 async function* opencode(

@@ -1,0 +1,69 @@
+import { type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { importSessions, openStorage } from '../index.js'
+
+const said = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
+const reply: NewEntry = {
+  type: 'message',
+  message: { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }], finishReason: 'stop' },
+  usage: { ...noUsage, inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
+}
+
+async function storeWithSessions() {
+  const path = temporaryPath()
+  const store = await openStorage({ path })
+  const add = async (id: string, more: object, entries: readonly NewEntry[]) => {
+    await store.createSession({ id, source: 'cli', ...more })
+    const lease = await store.acquireLease(id, { owner: 'me' })
+    for (const entry of entries) await store.append(id, [entry], { lease })
+    await lease.release()
+  }
+  await add('a', { title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000 }, [said('one'), reply])
+  const [first] = await store.entries('a')
+  await add('empty', {}, [])
+  await add('child', { source: 'subagent', parentSessionId: 'a', startedAtMs: 2_000 }, [said('two')])
+  const lease = await store.acquireLease('a', { owner: 'me' })
+  await store.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, said('three')], {
+    lease,
+  })
+  await store.close()
+  return path
+}
+
+async function importInto(store: Awaited<ReturnType<typeof temporaryStore>>, path: string) {
+  const results = []
+  for await (const result of importSessions(store, path)) results.push(result)
+  return results
+}
+
+it('moves all sessions of a store into another, numbers that name others included, and does so once', async () => {
+  const path = await storeWithSessions()
+  const store = await temporaryStore()
+  await store.createSession({ id: 'before', source: 'cli' })
+  const held = await store.acquireLease('before', { owner: 'me' })
+  for (let at = 0; at < 10; at++) await store.append('before', [said('filler')], { lease: held })
+  expect(await importInto(store, path)).toMatchObject([
+    { type: 'imported', sessionId: 'a', messages: 3 },
+    { type: 'imported', sessionId: 'child', messages: 1 },
+  ])
+  expect(await store.getSession('a')).toMatchObject({
+    ...{ title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000, messageCount: 3, apiCallCount: 1 },
+    usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
+  })
+  expect(await store.getSession('child')).toMatchObject({ source: 'subagent', parentSessionId: 'a' })
+  const [first, , compaction] = await store.entries('a')
+  expect(compaction).toMatchObject({ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' })
+  expect(await importInto(store, path)).toMatchObject([{ type: 'present' }, { type: 'present' }])
+})
+
+it('leaves a store alone that would have to be upgraded first', async () => {
+  const path = await storeWithSessions()
+  const database = new Database(path)
+  database.exec("UPDATE state_meta SET value = '1' WHERE key = 'hermes_schema'")
+  database.close()
+  expect(await importInto(await temporaryStore(), path)).toMatchObject([
+    { type: 'problem', problem: expect.stringContaining('is of an older Hermes') },
+  ])
+})
