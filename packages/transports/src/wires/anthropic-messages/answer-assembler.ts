@@ -1,14 +1,8 @@
-import {
-  type AssistantPart,
-  type EndpointStamp,
-  type FinishReason,
-  toolCalls,
-  type Usage,
-} from '@hermes/contracts/conversation'
+import type { AssistantPart, EndpointStamp, FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
-import { freshCallId } from '../call-id.js'
+import { CallIds } from '../call-id.js'
 import { eventsOf, type SortedText, ThinkTags } from '../think-tags.js'
 import type { WireAnswer, WireAnswerBlock, WireBlockDelta, WireEvent, WireUsage } from './wire-types.js'
 
@@ -20,10 +14,9 @@ type Block =
 
 /** Puts the events of one answer together. Events go in by `push`, whole answers by `pushWhole`; `finish` gives the message. */
 export class AnswerAssembler {
-  readonly #request: ModelRequest
   readonly #stamp: EndpointStamp
   readonly #thinkTags: readonly string[]
-  readonly #usedIds = new Set<string>()
+  readonly #ids: CallIds
   readonly #blocks = new Map<number, Block>()
   #calls = 0
   #stopReason: string | null = null
@@ -32,9 +25,8 @@ export class AnswerAssembler {
 
   constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
     this.#thinkTags = thinkTags
-    this.#request = request
     this.#stamp = stamp
-    for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
+    this.#ids = new CallIds(request.messages)
   }
 
   /** Whether the server said that its answer is complete. */
@@ -120,9 +112,7 @@ export class AnswerAssembler {
   #openCall(at: number, start: WireAnswerBlock): ModelEvent[] {
     const index = this.#calls++
     const given = start.id ?? ''
-    const isFree = given !== '' && !this.#usedIds.has(given)
-    const id = isFree ? given : freshCallId(this.#request.messages, index, this.#usedIds)
-    this.#usedIds.add(id)
+    const id = this.#ids.next(given)
     const name = start.name ?? ''
     // A stream starts with an empty input and sends it in pieces; some servers send all of it here.
     const argsText = isEmpty(start.input) ? '' : JSON.stringify(start.input)

@@ -1,13 +1,7 @@
-import {
-  type AssistantPart,
-  type EndpointStamp,
-  type FinishReason,
-  toolCalls,
-  type Usage,
-} from '@hermes/contracts/conversation'
+import type { AssistantPart, EndpointStamp, FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { parseToolArguments } from '../../tool-arguments.js'
-import { freshCallId } from '../call-id.js'
+import { CallIds } from '../call-id.js'
 import type { WireAnswer, WireBytes, WireEvent, WireReasoning, WireUsage } from './wire-types.js'
 
 type Block =
@@ -18,18 +12,16 @@ type Block =
 
 /** Puts the events of one answer together. Events go in by `push`, whole answers by `pushWhole`; `finish` gives the message. */
 export class AnswerAssembler {
-  readonly #request: ModelRequest
   readonly #stamp: EndpointStamp
-  readonly #usedIds = new Set<string>()
+  readonly #ids: CallIds
   readonly #blocks = new Map<number, Block>()
   #calls = 0
   #stopReason: string | null = null
   #usage: Partial<WireUsage> = {}
 
   constructor(request: ModelRequest, stamp: EndpointStamp) {
-    this.#request = request
     this.#stamp = stamp
-    for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
+    this.#ids = new CallIds(request.messages)
   }
 
   /** Whether the server said that its answer is complete. */
@@ -112,9 +104,7 @@ export class AnswerAssembler {
   #openCall(at: number, start: { readonly toolUseId?: string | undefined; readonly name?: string | undefined }) {
     const index = this.#calls++
     const { toolUseId: given = '', name = '' } = start
-    const isFree = given !== '' && !this.#usedIds.has(given)
-    const id = isFree ? given : freshCallId(this.#request.messages, index, this.#usedIds)
-    this.#usedIds.add(id)
+    const id = this.#ids.next(given)
     this.#blocks.set(at, { type: 'call', index, id, name, argsText: '' })
     return [{ type: 'tool-call-delta', index, id, name } as const]
   }

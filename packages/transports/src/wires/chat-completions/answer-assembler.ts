@@ -1,16 +1,9 @@
 import type { JsonObject, JsonValue } from '@hermes/contracts'
-import {
-  type AssistantPart,
-  type EndpointStamp,
-  type FinishReason,
-  type ToolCallPart,
-  toolCalls,
-  type Usage,
-} from '@hermes/contracts/conversation'
+import type { AssistantPart, EndpointStamp, FinishReason, ToolCallPart, Usage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
-import { freshCallId } from '../call-id.js'
+import { CallIds } from '../call-id.js'
 import { eventsOf, type SortedText, splitOrphanTag, ThinkTags } from '../think-tags.js'
 import { pushDetail, toReplayData } from './replay.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
@@ -29,9 +22,8 @@ interface CallSlot {
 
 /** Puts the pieces of one answer together. Pieces go in by `push`, whole completions too; `finish` gives the message. */
 export class AnswerAssembler {
-  readonly #request: ModelRequest
   readonly #stamp: EndpointStamp
-  readonly #usedIds: Set<string>
+  readonly #ids: CallIds
   readonly #slots: CallSlot[] = []
   readonly #details: JsonObject[] = []
   readonly #thinkTags: readonly string[]
@@ -44,10 +36,8 @@ export class AnswerAssembler {
   constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
     this.#thinkTags = thinkTags
     this.#sorter = new ThinkTags(thinkTags)
-    this.#request = request
     this.#stamp = stamp
-    this.#usedIds = new Set()
-    for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
+    this.#ids = new CallIds(request.messages)
   }
 
   /** Whether the server said that its answer is complete. */
@@ -142,9 +132,7 @@ export class AnswerAssembler {
   #openSlot(delta: WireCallDelta): CallSlot {
     const index = this.#slots.length
     const wireId = delta.id ?? ''
-    const id =
-      wireId !== '' && !this.#usedIds.has(wireId) ? wireId : freshCallId(this.#request.messages, index, this.#usedIds)
-    this.#usedIds.add(id)
+    const id = this.#ids.next(wireId)
     const slot: CallSlot = { index, wireIndex: delta.index ?? null, wireId, id, name: '', argsText: '' }
     this.#slots.push(slot)
     return slot

@@ -1,14 +1,8 @@
 import type { JsonValue } from '@hermes/contracts'
-import {
-  type AssistantPart,
-  type EndpointStamp,
-  type FinishReason,
-  toolCalls,
-  type Usage,
-} from '@hermes/contracts/conversation'
+import type { AssistantPart, EndpointStamp, FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { parseToolArguments } from '../../tool-arguments.js'
-import { freshCallId } from '../call-id.js'
+import { CallIds } from '../call-id.js'
 import type { WireEvent, WireOutputItem, WireResponse, WireUsage } from './wire-types.js'
 
 type Slot =
@@ -22,17 +16,15 @@ const GAP = '\n\n'
 
 /** Puts the events of one answer together. Events go in by `push`, whole answers by `end`; `finish` gives the message. */
 export class AnswerAssembler {
-  readonly #request: ModelRequest
   readonly #stamp: EndpointStamp
-  readonly #usedIds = new Set<string>()
+  readonly #ids: CallIds
   readonly #slots = new Map<number | string, Slot>()
   #calls = 0
   #end: WireResponse | null = null
 
   constructor(request: ModelRequest, stamp: EndpointStamp) {
-    this.#request = request
     this.#stamp = stamp
-    for (const message of request.messages) for (const call of toolCalls(message)) this.#usedIds.add(call.id)
+    this.#ids = new CallIds(request.messages)
   }
 
   /** Whether the server said that its answer is complete, be it good or not. */
@@ -121,9 +113,7 @@ export class AnswerAssembler {
   #callSlot(item: WireOutputItem): Slot {
     const index = this.#calls++
     const given = item.call_id ?? ''
-    const isFree = given !== '' && !this.#usedIds.has(given)
-    const id = isFree ? given : freshCallId(this.#request.messages, index, this.#usedIds)
-    this.#usedIds.add(id)
+    const id = this.#ids.next(given)
     return { type: 'call', index, id, name: item.name ?? '', argsText: '' }
   }
 
