@@ -158,7 +158,10 @@ function needsUserBefore(last: Message | undefined, { startWithUser = false }: R
 
 /** New ids for calls whose own were used by an earlier message; `null` when none was, which is nearly always. */
 function unusedIds(calls: readonly ToolCallPart[], used: Set<string>): ReadonlyMap<string, string> | null {
-  if (calls.every(({ id }) => !used.has(id))) {
+  // Runs over the whole conversation before each request, hence no closures.
+  let isFree = true
+  for (const { id } of calls) if (used.has(id)) isFree = false
+  if (isFree) {
     for (const { id } of calls) used.add(id)
     return null
   }
@@ -231,8 +234,10 @@ function isValidAssistant(message: AssistantMessage): boolean {
 }
 
 function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
-  const found = results.find((result) => result.callId === call.id)
-  if (found) return found.content.length > 0 ? found : { ...found, content: [{ type: 'text', text: EMPTY }] }
+  for (const result of results) {
+    if (result.callId === call.id)
+      return result.content.length > 0 ? result : { ...result, content: [{ type: 'text', text: EMPTY }] }
+  }
   return {
     role: 'tool',
     callId: call.id,

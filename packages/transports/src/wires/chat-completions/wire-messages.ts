@@ -49,29 +49,8 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
       }
       images = []
     }
-    switch (message.role) {
-      case 'system':
-        wire.push(once(message, options, () => ({ role: systemRole(options), content: joinTexts(message.content) })))
-        break
-      case 'user':
-        wire.push(once(message, options, () => ({ role: 'user', content: userContent(message.content) })))
-        break
-      case 'assistant':
-        wire.push(once(message, options, () => assistantMessage(message, options)))
-        break
-      case 'tool':
-        wire.push(
-          once(message, options, () => ({
-            role: 'tool',
-            tool_call_id: callId(message.callId, options),
-            content: toolContent(message),
-          })),
-        )
-        images.push(...toolImages(message))
-        break
-      default:
-        message satisfies never
-    }
+    wire.push(once(message, options))
+    if (message.role === 'tool') images.push(...toolImages(message))
   }
   if (images.length > 0) {
     if (options.quirks?.repair?.assistantAfterResults) wire.push({ role: 'assistant', content: NOTED })
@@ -85,13 +64,28 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
 /** A message goes out with every later request of its session and never changes, so it is converted once for an endpoint. */
 const converted = new WeakMap<Message, WireMessageOptions & { readonly wire: WireMessage }>()
 
-function once(message: Message, options: WireMessageOptions, convert: () => WireMessage): WireMessage {
+function once(message: Message, options: WireMessageOptions): WireMessage {
   const { quirks, model, stamp } = options
   const known = converted.get(message)
   if (known && known.quirks === quirks && known.model === model && isSameEndpoint(known.stamp, stamp)) return known.wire
-  const wire = convert()
+  const wire = toWireMessage(message, options)
   converted.set(message, { ...options, wire })
   return wire
+}
+
+function toWireMessage(message: Message, options: WireMessageOptions): WireMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: systemRole(options), content: joinTexts(message.content) }
+    case 'user':
+      return { role: 'user', content: userContent(message.content) }
+    case 'assistant':
+      return assistantMessage(message, options)
+    case 'tool':
+      return { role: 'tool', tool_call_id: callId(message.callId, options), content: toolContent(message) }
+    default:
+      return message satisfies never
+  }
 }
 
 function isSameEndpoint(left: EndpointStamp | undefined, right: EndpointStamp | undefined): boolean {
@@ -109,8 +103,12 @@ function joinTexts(parts: readonly { readonly type: string; readonly text?: stri
     .join(PART_GAP)
 }
 
+function isText({ type }: { readonly type: string }): boolean {
+  return type === 'text'
+}
+
 function userContent(parts: readonly UserPart[]): string | WirePart[] {
-  if (parts.every((part) => part.type === 'text')) return joinTexts(parts)
+  if (parts.every(isText)) return joinTexts(parts)
   const wire: WirePart[] = []
   for (const part of parts) {
     if (part.type === 'text' && part.text.trim() === '') continue
@@ -202,8 +200,10 @@ function toolContent(message: ToolMessage): string {
   return joinTexts(message.content) || (hasImage ? IMAGE_FOLLOWS : EMPTY)
 }
 
-function toolImages(message: ToolMessage): UserPart[] {
+const NO_IMAGES: readonly UserPart[] = Object.freeze([])
+
+function toolImages(message: ToolMessage): readonly UserPart[] {
+  if (message.content.every(isText)) return NO_IMAGES
   const images = message.content.filter((part): part is ImagePart => part.type === 'image')
-  if (images.length === 0) return []
   return [{ type: 'text', text: `Images from the result of ${message.toolName} (${message.callId}):` }, ...images]
 }
