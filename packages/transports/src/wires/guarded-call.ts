@@ -1,6 +1,7 @@
 import { HermesError } from '@hermes/contracts'
-import type { ModelEvent, ModelFinish, ModelRequest, StreamOptions } from '@hermes/contracts/model'
+import type { ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
 import { type CallTarget, toTransportError } from '../transport-error.js'
+import { type CallFrame, CallReader, type Reading } from './read-events.js'
 import { watchStall } from './stall-watch.js'
 import type { WireOptions } from './wire-options.js'
 
@@ -23,43 +24,18 @@ export interface CallGuard extends Pick<GuardedCall, 'credential' | 'onHeaders'>
   readonly touch: () => void
 }
 
-/** An answer that is being read. Its events are passed on here, since each layer of generators costs as much as decoding them. */
-export interface Reading {
-  /** What comes from the server; nothing when the answer came in one piece. */
-  readonly chunks: AsyncIterable<unknown> | readonly never[]
-  /** Takes in one of the chunks and gives what it added. */
-  push(chunk: unknown): readonly ModelEvent[]
-  /** Whether nothing more is wanted; the rest is then left alone. Default: only the end of the chunks says so. */
-  isOver?(): boolean
-  /** A better error for one that ended the chunks. Default: the same. */
-  explain?(error: unknown): unknown
-  /** The complete answer, after the last chunk. Throws when it is not complete. */
-  finish(): Promise<ModelFinish>
-}
-
-/** A reading whose chunks have a type. */
-export function reading<Chunk>(
-  parts: Omit<Reading, 'chunks' | 'push'> & {
-    readonly chunks: AsyncIterable<Chunk>
-    readonly push: (chunk: Chunk) => readonly ModelEvent[]
-  },
-): Reading {
-  return parts as Reading
-}
-
-/** The reading of an answer that came in one piece. */
-export function wholeAnswer(finish: () => Promise<ModelFinish>): Reading {
-  return { chunks: [], push: () => [], finish }
-}
-
 /**
  * Runs one call of any wire: it ends with an `AbortError` on abort, with `transport.stalled` when nothing comes for too long, and with
  * one `transport.*` error on any other failure. The complete answer is the last event.
  */
-export async function* guardCall(
+export function guardCall(call: GuardedCall, run: (guard: CallGuard) => Promise<Reading>): AsyncGenerator<ModelEvent> {
+  return new CallReader(frame(call, run))
+}
+
+async function* frame(
   { wire, path, request, credential, onHeaders, signal }: GuardedCall,
   run: (guard: CallGuard) => Promise<Reading>,
-): AsyncGenerator<ModelEvent> {
+): CallFrame {
   throwIfAborted(signal)
   const { provider, baseUrl, clock, stallTimeoutMs } = wire
   const target = { provider, baseUrl, path, model: request.model, credential }
@@ -71,10 +47,7 @@ export async function* guardCall(
   try {
     const answer = await run({ target, credential, onHeaders, controller, touch: watch.touch })
     try {
-      for await (const chunk of answer.chunks) {
-        for (const event of answer.push(chunk)) yield event
-        if (answer.isOver?.()) break
-      }
+      yield answer
     } catch (error) {
       throw answer.explain?.(error) ?? error
     }
