@@ -242,6 +242,12 @@ const ALLOWED = [
     reason: 'HERMES_TEST_REQUIRE turns skipped tests into failures',
   },
   {
+    files: ['apps/cli/src/commands/memory-edit.ts'],
+    uses: ['node:child_process', 'fs write'],
+    owner: 'cli',
+    reason: "the person's own editor, on a copy in a temporary folder",
+  },
+  {
     files: ['apps/cli/src/commands/demo.ts', 'apps/cli/src/demo/project.ts'],
     uses: ['node:child_process', 'fs write'],
     owner: 'cli',

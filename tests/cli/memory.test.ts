@@ -1,8 +1,11 @@
 // What one session remembers, the next one knows; and the commands that show and mend it.
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { checkPrefix } from '@hermes/testkit'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
@@ -74,4 +77,68 @@ it('remembers nothing and offers no tool where it is switched off', async () => 
   server.enqueue({ text: 'Hi.' })
   await chat('-q', 'Hello.')
   expect(JSON.stringify(server.requests.at(-1)!.body.tools)).not.toContain('"memory"')
+})
+
+it('opens a store in the editor of the person, and keeps what was saved meanwhile', async () => {
+  const { home, cwd } = scene
+  await hermes('memory', 'add', 'uses npm')
+  await hermes('memory', 'add', 'stays')
+  const file = join(home, 'memories', 'MEMORY.md')
+  const editor = join(cwd, 'editor.sh')
+  // While it is open, somebody else adds an entry.
+  await writeFile(editor, `#!/bin/sh\nprintf '\\n§\\nmeanwhile\\n' >> '${file}'\nsed -i 's/npm/pnpm/' "$2"\n`, {
+    mode: 0o700,
+  })
+  const env = { EDITOR: `sh ${editor} --wait` }
+  expect(await runCli(['memory', 'edit'], { home, cwd, env })).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^Saved\. memory/),
+  })
+  expect((await readFile(file, 'utf8')).split('\n§\n').map((entry) => entry.trim())).toEqual([
+    'uses pnpm',
+    'stays',
+    'meanwhile',
+  ])
+  const failed = await runCli(['memory', 'edit'], { home, cwd, env: { EDITOR: 'false' } })
+  expect(failed.stderr).toBe('hermes: The editor (false) failed, so nothing was changed. Set EDITOR to another one.\n')
+})
+
+it('tries a provider before it is chosen, tells its state and recalls from it', async () => {
+  const { home, cwd, server } = scene
+  let status = 200
+  const provider = createServer((request, response) => {
+    request.resume()
+    const isKnown = request.headers['x-api-key'] === 'mem-key'
+    response.writeHead(isKnown ? status : 401, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ results: [{ id: '1', memory: 'The boat is blue.' }] }))
+  }).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  onTestFinished(() => void provider.close())
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const withKey = (key: string, ...args: string[]) => runCli(args, { home, cwd, env: { MEM0_API_KEY: key } })
+
+  const refused = await withKey('wrong', 'memory', 'setup', 'mem0', '--base-url', url)
+  expect(refused.exitCode).not.toBe(0)
+  expect(refused.stderr).toMatch(/does not take the key.*Nothing was changed\.\n$/)
+  expect(await withKey('mem-key', 'memory', 'setup', 'nobody')).toMatchObject({
+    stderr: expect.stringContaining('none of honcho'),
+  })
+  expect((await hermes('memory', 'status')).stdout).toContain('provider: none.')
+
+  expect(await withKey('mem-key', 'memory', 'setup', 'mem0', '--base-url', url)).toMatchObject({ exitCode: 0 })
+  expect((await withKey('mem-key', 'memory', 'status')).stdout).toMatch(/^provider: mem0 at http.*: it answers$/m)
+  expect((await withKey('mem-key', 'doctor')).stdout).toMatch(/ok {4}Memory provider mem0 .*: it answers/)
+  server.enqueue({ text: 'Blue.' })
+  const asked = ['chat', '--base-url', server.baseUrl, '-m', 'm', '-q', 'Which colour has the boat?']
+  expect(await withKey('mem-key', ...asked)).toMatchObject({ stdout: 'Blue.\n' })
+  expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).toContain('- The boat is blue.')
+
+  status = 500
+  expect(await withKey('mem-key', 'memory', 'status')).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('answered 500'),
+  })
+  expect((await withKey('mem-key', 'doctor', '--offline')).stdout).toContain('; not asked')
+  expect((await hermes('memory', 'off')).exitCode).toBe(0)
+  expect((await hermes('memory', 'status')).stdout).toContain('provider: none.')
 })

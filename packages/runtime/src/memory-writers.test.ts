@@ -42,7 +42,7 @@ it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} opera
   const entries = (await readFile(file, 'utf8')).split(/^§$/m).map((entry) => entry.trim())
   expect([...saved, ...byHand, 'the first entry'].filter((entry) => !entries.includes(entry))).toEqual([])
   expect(entries).toHaveLength(new Set(entries).size)
-}, 120_000)
+}, 300_000)
 
 /** As an editor does that was open for a moment: what was saved meanwhile is not in its text. */
 async function editSlowly(file: string, entry: string): Promise<void> {

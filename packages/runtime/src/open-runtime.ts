@@ -203,16 +203,7 @@ class HomeRuntime implements Runtime {
       logger: this.#logger,
     })
     const { home, userHome, cwd } = options
-    this.longMemory = openHomeLongMemory({
-      home,
-      settings: config.memory,
-      secrets: secrets.values,
-      user: options.user,
-      fetchTo: (address) => this.fetchTo(address),
-      onSecret: this.#poolRedactor.add,
-      clock: this.#clock,
-      logger: this.#logger,
-    })
+    this.longMemory = this.#longMemory(config.memory)
     this.memory = openHomeMemory({
       home,
       settings: config.memory,
@@ -411,6 +402,25 @@ class HomeRuntime implements Runtime {
   async #seesImages(sessionId: string): Promise<boolean> {
     const choice = this.#choices.get(sessionId)
     return choice !== undefined && this.models.sees(choice)
+  }
+
+  memoryProvider(settings: Parameters<Runtime['memoryProvider']>[0]): HomeLongMemory {
+    // One with a name is always there.
+    return this.#longMemory({ ...this.config.memory, ...settings })!
+  }
+
+  #longMemory(settings: HermesConfig['memory']): HomeLongMemory | null {
+    const { home, user } = this.#options
+    return openHomeLongMemory({
+      home,
+      settings,
+      secrets: this.#loaded.secrets.values,
+      user,
+      fetchTo: (address) => this.fetchTo(address),
+      onSecret: this.#poolRedactor.add,
+      clock: this.#clock,
+      logger: this.#logger,
+    })
   }
 
   #agentMemory(): AgentMemory {

@@ -135,6 +135,10 @@ export interface Runtime {
   readonly memory: HomeMemory | null
   /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */
   readonly longMemory: Pick<HomeLongMemory, 'provider' | 'describe' | 'check'> | null
+  /** The same with other settings than those of config.yaml, to be tried before they are kept. */
+  memoryProvider(
+    settings: Partial<HermesConfig['memory']> & Pick<HermesConfig['memory'], 'provider'>,
+  ): Pick<HomeLongMemory, 'describe' | 'check'>
   /** What is known about models, loaded on first use. */
   readonly models: Pick<HomeModels, 'directory' | 'window'>
   /** The session store; opened on first use, from when on it is backed up once a day. */

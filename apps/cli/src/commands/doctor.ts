@@ -1,5 +1,6 @@
 import type { Finding } from '../doctor/finding.js'
 import { homeFindings } from '../doctor/home.js'
+import { memoryFindings } from '../doctor/memory.js'
 import { modelFinding } from '../doctor/model.js'
 import { programFindings } from '../doctor/programs.js'
 import { storeFinding } from '../doctor/store.js'
@@ -27,6 +28,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
   try {
     show([await storeFinding(io, runtime)])
     show([await modelFinding(runtime, { isOffline: options.offline ?? false })])
+    show(await memoryFindings(runtime, { isOffline: options.offline ?? false }))
     show(await terminalFindings(runtime, { isOffline: options.offline ?? false }))
   } finally {
     await runtime.close()

@@ -38,9 +38,32 @@ export function memoryAdd(io: Io, content: string, flags: MemoryFlags): Promise<
   return change(io, flags, [{ action: 'add', content }])
 }
 
-/** `hermes memory edit OLD NEW`: the entry that has the words OLD becomes NEW. */
-export function memoryEdit(io: Io, oldText: string, content: string, flags: MemoryFlags): Promise<number> {
+/** `hermes memory edit OLD NEW`: the entry that has the words OLD becomes NEW; without them a store is opened in an editor. */
+export function memoryEdit(
+  io: Io,
+  oldText: string | undefined,
+  content: string | undefined,
+  flags: MemoryFlags,
+): Promise<number> {
+  if (oldText === undefined) return editInEditor(io, flags)
+  if (content === undefined) throw new UsageError('Say what the entry becomes: hermes memory edit WORDS TEXT')
   return change(io, flags, [{ action: 'replace', oldText, content }])
+}
+
+function editInEditor(io: Io, { user }: MemoryFlags): Promise<number> {
+  return withMemory(io, async (open) => {
+    const target = user ? 'user' : 'memory'
+    const memory = await open(target)
+    if (!memory) throw new UsageError(`The store "${target}" is switched off in config.yaml (section memory).`)
+    const { entries } = await memory.read(target)
+    const { editEntries } = await import('./memory-edit.js')
+    const changes = await editEntries(io, entries, user ? 'USER.md' : 'MEMORY.md')
+    const outcome = await memory.change(target, changes, ORIGIN)
+    if (outcome.type === 'refused') throw new UsageError(`${outcome.reason} Nothing was changed.`)
+    const said = outcome.type === 'changed' ? 'Saved.' : 'Nothing was changed.'
+    io.stdout.write(`${said} ${target}: ${describeUsage(outcome.state)}.\n`)
+    return EXIT.ok
+  })
 }
 
 /** `hermes memory remove WORDS`. */

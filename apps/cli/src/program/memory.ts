@@ -17,8 +17,8 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .option(...user)
     .action((text, options) => choose(async (world) => (await load()).memoryAdd(world, text, options)))
   memory
-    .command('edit <words> <text>')
-    .description('replace the entry that has these words')
+    .command('edit [words] [text]')
+    .description('replace the entry that has these words; without them all is opened in $EDITOR')
     .option(...user)
     .action((words, text, options) => choose(async (world) => (await load()).memoryEdit(world, words, text, options)))
   memory
@@ -38,4 +38,22 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .command('import <file>')
     .description('add what an export holds')
     .action((file) => choose(async (world) => (await load()).memoryImport(world, file)))
+  const provider = () => import('../commands/memory-provider.js')
+  memory
+    .command('status')
+    .description('how full the stores are, and whether the provider can be used')
+    .option('--offline', 'do not ask the provider')
+    .action((options) => choose(async (world) => (await provider()).memoryStatus(world, options)))
+  memory
+    .command('setup <provider>')
+    .description('remember in a provider too: honcho, mem0, supermemory, local')
+    .option('--base-url <url>', 'a server of your own')
+    .option('--user-id <name>', 'whose memories they are')
+    .option('--embedding-url <url>', 'local: the endpoint for embeddings, as OpenAI has it')
+    .option('--embedding-model <id>', 'local: the model for embeddings')
+    .action((name, options) => choose(async (world) => (await provider()).memorySetup(world, name, options)))
+  memory
+    .command('off')
+    .description('use no provider any more')
+    .action(() => choose(async (world) => (await provider()).memoryOff(world)))
 }

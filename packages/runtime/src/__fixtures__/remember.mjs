@@ -6,8 +6,16 @@ const [home, name, count] = process.argv.slice(2)
 const settings = { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 1e6, user_char_limit: 1e6 }
 const options = { home, settings, redact: (text) => text, clock: systemClock, logger: silentLogger }
 const memory = await openHomeMemory(options).open('memory')
-for (let number = 0; number < Number(count); number++) {
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+for (let number = 0; number < Number(count); ) {
   const content = `entry ${name}-${number}`
-  const { type } = await memory.change('memory', [{ action: 'add', content }], name)
-  if (type === 'changed') console.log(content)
+  try {
+    const { type } = await memory.change('memory', [{ action: 'add', content }], name)
+    if (type === 'changed') console.log(content)
+    number++
+  } catch (error) {
+    // Who is told to try again does.
+    if (!error.retryable) throw error
+  }
+  await pause(10)
 }
