@@ -62,6 +62,8 @@ export function openMemory(options: MemoryOptions): Memory {
   return new FileMemory(options)
 }
 
+type NewRecord = Omit<MemoryRecord, 'atMs'>
+
 class FileMemory implements Memory {
   readonly #options: MemoryOptions
   readonly #clock: Clock
@@ -80,21 +82,21 @@ class FileMemory implements Memory {
     return this.#locked(async () => {
       const file = this.#file(target)
       let expected = await readMemoryFile(file)
-      let base = await this.#withHandEdits(target, expected)
+      let found = expected
       for (;;) {
-        const entries = parseEntries(base)
+        const { text, byHand } = await this.#withHandEdits(target, found)
+        const entries = parseEntries(text)
         const applied = this.#apply(target, entries, changes)
         if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
         const after = `${joinEntries(applied.entries)}\n`
         const state = this.#state(target, applied.entries)
         if (joinEntries(parseEntries(expected)) === joinEntries(applied.entries)) return { type: 'unchanged', state }
         const replaced = await replaceMemoryFile(file, after, expected)
-        if (replaced.type === 'done') {
-          await this.#note({ target, origin, before: expected, after })
-          return { type: 'changed', state }
-        }
+        // Only what is in the file counts as known: a try that came to nothing leaves no trace.
+        if (replaced.type !== 'changed') await this.#note(...byHand, { target, origin, before: expected, after })
+        if (replaced.type === 'done') return { type: 'changed', state }
         expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
-        base = replaced.type === 'overtaken' ? replaced.text : await this.#withHandEdits(target, expected)
+        found = replaced.type === 'overtaken' ? replaced.text : expected
       }
     })
   }
@@ -107,20 +109,24 @@ class FileMemory implements Memory {
     })
   }
 
-  /** The text with what an editor that was open too long took away; what was done by hand gets a record of its own. */
-  async #withHandEdits(target: MemoryTarget, text: string): Promise<string> {
+  /** The text with what an editor that was open too long took away, and the record of what was done by hand. */
+  async #withHandEdits(
+    target: MemoryTarget,
+    text: string,
+  ): Promise<{ readonly text: string; readonly byHand: readonly NewRecord[] }> {
     const records = (await readHistory(this.#historyFile)).filter((record) => record.target === target)
     const newest = records.at(-1)
-    if (!newest || newest.after === text) return text
+    if (!newest || newest.after === text) return { text, byHand: [] }
     const savedAtMs = (await writtenAtMs(this.#file(target))) ?? this.#clock.now()
     const { entries, restored } = mergeHandEdit(text, records, savedAtMs)
-    await this.#note({ target, origin: 'by hand', before: newest.after, after: text })
-    return restored.length === 0 ? text : joinEntries(entries)
+    const byHand = [{ target, origin: 'by hand', before: newest.after, after: text }]
+    return { text: restored.length === 0 ? text : joinEntries(entries), byHand }
   }
 
-  async #note(record: Omit<MemoryRecord, 'atMs'>): Promise<void> {
-    const records = await readHistory(this.#historyFile)
-    await writeHistory(this.#historyFile, [...records, { atMs: this.#clock.now(), ...record }])
+  async #note(...records: readonly NewRecord[]): Promise<void> {
+    const atMs = this.#clock.now()
+    const known = await readHistory(this.#historyFile)
+    await writeHistory(this.#historyFile, [...known, ...records.map((record) => ({ atMs, ...record }))])
   }
 
   history(): Promise<readonly MemoryRecord[]> {
