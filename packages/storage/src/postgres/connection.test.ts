@@ -153,6 +153,14 @@ needs(postgresMissing())('a server', () => {
       expect(await server.sql('SELECT count(*) FROM pg_extension', foreign)).toBe('1')
     })
 
+    it('lacks most characters is refused', async () => {
+      await server.sql("CREATE DATABASE narrow ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+      expect(await lineOf(server.url('narrow'))).toEqual({
+        code: 'store.bad_encoding',
+        message: expect.stringContaining('is encoded in LATIN1'),
+      })
+    })
+
     it('cannot take all tables is left as it was', async () => {
       const name = await database()
       await server.sql('CREATE TABLE hermes_summaries (id integer)', name)

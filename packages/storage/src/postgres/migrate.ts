@@ -15,26 +15,56 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_jobs': { up: (builder) => runAll(builder, JOBS) },
 }
 
+/** What is used here came with it: extensions that a user who is no superuser may add. */
+const MIN_VERSION = 130_000
+
 const FOUND = `
-  SELECT to_regclass('${MIGRATION_TABLE}') IS NOT NULL AS has_migrations,
+  SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS version_name,
+    current_setting('server_encoding') AS encoding,
+    to_regclass('${MIGRATION_TABLE}') IS NOT NULL AS has_migrations,
     to_regclass('sessions') IS NOT NULL OR to_regclass('messages') IS NOT NULL AS has_tables,
     extract(epoch FROM clock_timestamp()) * 1000 AS now_ms`
 
 /**
  * Brings the schema of the database up to date; several processes may do so at once. Resolves to the time of the server, in Unix
  * milliseconds.
- * @throws HermesError `store.newer_schema`, `store.foreign`, `store.missing_extension`; nothing is changed then.
+ * @throws HermesError `store.newer_schema`, `store.foreign`, `store.old_server`, `store.bad_encoding`, `store.missing_extension`; nothing is
+ * changed then.
  */
 export async function migrate(connection: Connection): Promise<number> {
-  const found = await connection.read((statements) =>
-    statements.first<{ has_migrations: boolean; has_tables: boolean; now_ms: number }>(FOUND),
-  )
+  const found = await connection.read((statements) => statements.first<Found>(FOUND))
   const { has_migrations, has_tables, now_ms } = found!
+  refuseUnfit(connection.address, found!)
   if (!has_migrations && has_tables) throw foreign(connection.address)
   const done = has_migrations ? await doneMigrations(connection) : []
   refuseNewer(connection.address, done)
   if (done.length < Object.keys(MIGRATIONS).length) await migrateToLatest(connection)
   return now_ms
+}
+
+interface Found {
+  readonly version: number
+  readonly version_name: string
+  readonly encoding: string
+  readonly has_migrations: boolean
+  readonly has_tables: boolean
+  readonly now_ms: number
+}
+
+function refuseUnfit({ shown, database }: ServerAddress, { version, version_name, encoding }: Found): void {
+  if (version < MIN_VERSION) {
+    throw new HermesError(`${shown} is on PostgreSQL ${version_name}; 13 is the oldest that works.`, {
+      code: 'store.old_server',
+      details: { store: shown, version: version_name },
+    })
+  }
+  if (encoding !== 'UTF8') {
+    const way = `createdb --template template0 --encoding UTF8 ${database}`
+    throw new HermesError(`${shown} is encoded in ${encoding}, which lacks most characters; make it anew: ${way}`, {
+      code: 'store.bad_encoding',
+      details: { store: shown, encoding },
+    })
+  }
 }
 
 async function doneMigrations(connection: Connection): Promise<readonly string[]> {
