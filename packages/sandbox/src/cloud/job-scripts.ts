@@ -103,7 +103,7 @@ find_part() {
     [ "$first" != '*' ] || continue
     if [ "$first" -le "$at" ]; then
       if [ -z "$part" ] || [ "$first" -gt "$part" ]; then [ -z "$part" ] || rm -f "out.$part"; part=$first; else rm -f "$file"; fi
-    elif [ -z "$next" ] || [ "$first" -lt "$next" ]; then next=$first; fi
+    elif [ -s "$file" ] && { [ -z "$next" ] || [ "$first" -lt "$next" ]; }; then next=$first; fi
   done
   have=0
   [ ! -s "out.$part" ] || have=$((part + $(wc -c < "out.$part") - at))
