@@ -121,8 +121,14 @@ export interface Environment {
   cwd(): string
   /** Absolute form of `path`: `~` and relative paths resolved, links not followed. */
   resolve(path: string): string
-  /** Bytes from `offset`, at most `length`; `null` when there is no such file. */
-  read(path: string, options?: { readonly offset?: number; readonly length?: number }): Promise<Uint8Array | null>
+  /**
+   * Bytes from `offset`, at most `length`; `null` when there is no such file. `into` may be filled from its start, and the filled part of
+   * it given back, instead of new memory; at most its length is read then.
+   */
+  read(
+    path: string,
+    options?: { readonly offset?: number; readonly length?: number; readonly into?: Uint8Array },
+  ): Promise<Uint8Array | null>
   stat(path: string): Promise<FileStat | null>
   list(path: string): Promise<readonly DirectoryEntry[] | null>
   /** The path with links followed as far as it exists; the rest appended. */

@@ -112,7 +112,7 @@ class LocalEnvironment implements Environment {
     return isAbsolute(path) ? resolve(path) : resolve(this.cwd(), path)
   }
 
-  read(path: string, options?: { readonly offset?: number; readonly length?: number }) {
+  read(path: string, options?: Parameters<Environment['read']>[1]) {
     return readBytes(this.resolve(path), options)
   }
 

@@ -17,7 +17,11 @@ const { O_RDONLY, O_NONBLOCK = 0, O_NOCTTY = 0 } = constants
 /** Bytes of a regular file from `offset`, at most `length`; `null` when nothing is there. Works for `/proc` files of size 0. */
 export async function readBytes(
   path: string,
-  { offset = 0, length = Number.POSITIVE_INFINITY }: { readonly offset?: number; readonly length?: number } = {},
+  {
+    offset = 0,
+    into,
+    length = into?.length ?? Number.POSITIVE_INFINITY,
+  }: { readonly offset?: number; readonly length?: number; readonly into?: Uint8Array } = {},
 ): Promise<Uint8Array | null> {
   try {
     const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -27,7 +31,8 @@ export async function readBytes(
       if (!stat.isFile()) throw notAFile('read', path, stat.isDirectory())
       // A size of 0 tells nothing: files of /proc have it.
       const end = stat.size === 0 ? Number.POSITIVE_INFINITY : stat.size
-      return await readPart(file, offset, Math.min(length, Math.max(0, end - offset)))
+      const wanted = Math.min(length, Math.max(0, end - offset))
+      return into ? await fill(file, into.subarray(0, wanted), offset) : await readPart(file, offset, wanted)
     } finally {
       closeSync(file)
     }
@@ -53,13 +58,23 @@ async function readPart(file: number, offset: number, length: number): Promise<U
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, total)
 }
 
+async function fill(file: number, into: Uint8Array, offset: number): Promise<Uint8Array> {
+  let total = 0
+  while (total < into.length) {
+    const bytesRead = await read(file, into.subarray(total), offset + total)
+    if (bytesRead === 0) break
+    total += bytesRead
+  }
+  return into.subarray(0, total)
+}
+
 function open(path: string, flags: number): Promise<number> {
   return new Promise((resolve, reject) => {
     openFile(path, flags, (error, file) => (error ? reject(error) : resolve(file)))
   })
 }
 
-function read(file: number, into: Buffer, position: number): Promise<number> {
+function read(file: number, into: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
     readFile(file, into, 0, into.length, position, (error, bytesRead) => (error ? reject(error) : resolve(bytesRead)))
   })

@@ -5,6 +5,7 @@ import { openDocument } from './documents/open-document.js'
 import { permitRead, readAction } from './files/file-access.js'
 import { fileLedger } from './files/file-ledger.js'
 import { isShowable, showImage } from './files/image.js'
+import { lineIndexOf } from './files/line-index.js'
 import { type LinePage, readLinePage, textPage } from './files/line-page.js'
 import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
@@ -65,7 +66,9 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   const { maxLineLength } = settings
   const request = { path: real, sizeBytes: stat.sizeBytes, offset, limit, maxLineLength, signal: context.signal }
   const document = await openDocument(context, real, stat)
-  const page = document ? textPage(document.text, request) : await readLinePage(environment, request)
+  const page = document
+    ? textPage(document.text, request)
+    : await readLinePage(environment, request, () => lineIndexOf(context.state, real, stat.version))
   if (!page) return failure(await missingFile(environment, path))
   if ('kind' in page) return binary(context, { path, real, kind: page.kind, stat, settings })
   const result = render({ path, stat, offset, page, settings, what: document?.what ?? null })

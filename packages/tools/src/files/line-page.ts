@@ -1,6 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { type Sniffed, sniff } from './binary-kind.js'
+import type { LineIndex } from './line-index.js'
 
 /** Some lines of a file. */
 export interface LinePage {
@@ -13,8 +14,10 @@ export interface LinePage {
 }
 
 const CHUNK_BYTES = 1024 * 1024
-/** Behind the page, this much is scanned for the sake of the line count. */
+/** Lines of larger files are not counted for their own sake. */
 const COUNT_BYTES = 64 * CHUNK_BYTES
+
+type TextKind = Extract<Sniffed, { type: 'text' }>
 
 /** What to read with {@link readLinePage}. */
 export interface LinePageRequest {
@@ -29,35 +32,85 @@ export interface LinePageRequest {
   readonly signal: AbortSignal
 }
 
-/** Reads lines in chunks of bounded size. Resolves with the kind for a binary file, `null` when there is no such file. */
+/**
+ * Reads lines in chunks of bounded size. Resolves with the kind for a binary file, `null` when there is no such file. `indexOf` gives
+ * what is known of where the lines of a large file are; it is filled on the way.
+ */
 export async function readLinePage(
   environment: Environment,
   request: LinePageRequest,
+  indexOf: () => LineIndex,
 ): Promise<LinePage | Extract<Sniffed, { type: 'binary' }> | null> {
-  let bytes = await environment.read(request.path, { offset: 0, length: CHUNK_BYTES })
-  if (!bytes) return null
-  const sniffed = sniff(bytes)
+  const head = await environment.read(request.path, { offset: 0, length: CHUNK_BYTES })
+  if (!head) return null
+  const sniffed = sniff(head)
   if (sniffed.type === 'binary') return sniffed
-  const decoder = new TextDecoder(sniffed.encoding, { ignoreBOM: true })
+  const isLarge = head.length === CHUNK_BYTES && request.sizeBytes > CHUNK_BYTES
+  if (isLarge && sniffed.encoding === 'utf-8') return largePage(environment, request, { head, sniffed, indexOf })
   const collector = new LineCollector(request)
-  let position = bytes.length
-  let scannedBehind = 0
-  bytes = bytes.subarray(sniffed.bomBytes)
-  while (bytes.length > 0) {
-    request.signal.throwIfAborted()
-    collector.push(decoder.decode(bytes, { stream: true }))
-    if (collector.isPageFull) scannedBehind += bytes.length
-    if (scannedBehind > COUNT_BYTES) return collector.page(false)
-    if (position < CHUNK_BYTES && position >= request.sizeBytes) break
-    const next = await environment.read(request.path, { offset: position, length: CHUNK_BYTES })
-    if (!next)
-      throw new HermesError(`${request.path} disappeared while it was read.`, { code: 'tool.file_disappeared' })
-    position += next.length
-    bytes = next
+  await collect(environment, request, { collector, sniffed, from: { offset: 0, bytes: head }, toEnd: true })
+  return collector.page(true)
+}
+
+interface LargeFile {
+  readonly head: Uint8Array
+  readonly sniffed: TextKind
+  readonly indexOf: () => LineIndex
+}
+
+/** The page alone is decoded; what lies before it is looked through once, what lies behind is counted where that is not much. */
+async function largePage(
+  environment: Environment,
+  request: LinePageRequest,
+  { head, sniffed, indexOf }: LargeFile,
+): Promise<LinePage> {
+  const { path, offset, sizeBytes, signal } = request
+  const fromHead = new LineCollector(request)
+  fromHead.push(new TextDecoder('utf-8', { ignoreBOM: true }).decode(head.subarray(sniffed.bomBytes)))
+  const isLong = sizeBytes > COUNT_BYTES
+  if (fromHead.isPageFull && isLong) return fromHead.page(false)
+  const index = indexOf()
+  const everything = { line: Number.POSITIVE_INFINITY, maxBytes: sizeBytes, signal }
+  if (!isLong) await index.scan(environment, path, everything)
+  if (fromHead.isPageFull) return { ...fromHead.page(true), totalLines: index.lines }
+  await index.scan(environment, path, { line: offset, maxBytes: sizeBytes, signal })
+  const block = index.blockOf(offset)
+  const collector = new LineCollector(request, block.line)
+  const from = block.offset === 0 ? { offset: 0, bytes: head } : { offset: block.offset, bytes: null }
+  await collect(environment, request, { collector, sniffed, from, toEnd: false })
+  if (sizeBytes - index.scannedBytes <= COUNT_BYTES) await index.scan(environment, path, everything)
+  const page = collector.page(index.isComplete)
+  return { ...page, totalLines: index.isComplete ? index.lines : Math.max(index.lines, page.totalLines) }
+}
+
+interface Collecting {
+  readonly collector: LineCollector
+  readonly sniffed: TextKind
+  readonly from: { readonly offset: number; readonly bytes: Uint8Array | null }
+  /** Goes on behind the page, for the sake of the line count. */
+  readonly toEnd: boolean
+}
+
+async function collect(
+  environment: Environment,
+  { path, sizeBytes, signal }: LinePageRequest,
+  { collector, sniffed, from, toEnd }: Collecting,
+): Promise<void> {
+  const decoder = new TextDecoder(sniffed.encoding, { ignoreBOM: true })
+  let { offset: position, bytes } = from
+  for (;;) {
+    bytes ??= await environment.read(path, { offset: position, length: CHUNK_BYTES })
+    if (!bytes) throw new HermesError(`${path} disappeared while it was read.`, { code: 'tool.file_disappeared' })
+    if (bytes.length === 0) break
+    signal.throwIfAborted()
+    collector.push(decoder.decode(position === 0 ? bytes.subarray(sniffed.bomBytes) : bytes, { stream: true }))
+    if (!toEnd && collector.isPageFull) return
+    position += bytes.length
+    if (position < CHUNK_BYTES && position >= sizeBytes) break
+    bytes = null
   }
   collector.push(decoder.decode())
   collector.end()
-  return collector.page(true)
 }
 
 /** The same page of a text that is already there. */
@@ -73,11 +126,13 @@ class LineCollector {
   readonly #lines: string[] = []
   #line = ''
   #lineLength = 0
-  #number = 1
+  #number: number
   #clamped = 0
 
-  constructor(request: LinePageRequest) {
+  /** `number` is that of the line that what comes first belongs to. */
+  constructor(request: LinePageRequest, number = 1) {
     this.#request = request
+    this.#number = number
   }
 
   get isPageFull(): boolean {
