@@ -83,6 +83,7 @@ class FileMemory implements Memory {
       const file = this.#file(target)
       let expected = await readMemoryFile(file)
       let found = expected
+      let type: 'changed' | 'unchanged' = 'unchanged'
       for (;;) {
         const { text, byHand } = await this.#withHandEdits(target, found)
         const entries = parseEntries(text)
@@ -90,11 +91,12 @@ class FileMemory implements Memory {
         if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
         const after = `${joinEntries(applied.entries)}\n`
         const state = this.#state(target, applied.entries)
-        if (joinEntries(parseEntries(expected)) === joinEntries(applied.entries)) return { type: 'unchanged', state }
+        if (joinEntries(parseEntries(expected)) === joinEntries(applied.entries)) return { type, state }
         const replaced = await replaceMemoryFile(file, after, expected)
         // Only what is in the file counts as known: a try that came to nothing leaves no trace.
         if (replaced.type !== 'changed') await this.#note(...byHand, { target, origin, before: expected, after })
         if (replaced.type === 'done') return { type: 'changed', state }
+        if (replaced.type === 'overtaken') type = 'changed'
         expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
         found = replaced.type === 'overtaken' ? replaced.text : expected
       }

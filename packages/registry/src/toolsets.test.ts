@@ -10,6 +10,7 @@ describe('resolveToolsets', () => {
       'patch',
       'process',
       'read_file',
+      'recall',
       'search_files',
       'terminal',
       'write_file',

@@ -56,7 +56,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   learning: set('Remember what fixed an error', ['learning']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   code_execution: set('Run programs that call tools', ['execute_code']),
-  memory: set('Remember across sessions', ['memory']),
+  memory: set('Remember across sessions', ['memory', 'recall']),
   moa: set('Put hard questions to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),

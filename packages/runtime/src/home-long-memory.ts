@@ -1,10 +1,11 @@
 import type { AgentMemory } from '@hermes/agent-core'
-import { errorLine, type Logger } from '@hermes/contracts'
+import { errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { LongMemory, ProviderChoice } from '@hermes/memory/providers'
+import type { RecallService } from '@hermes/memory/tools'
 import type { LongMemorySettings } from './long-memory-choice.js'
 
 /** The memory of a home beyond its files: the one provider that config.yaml names. */
-export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'keep'>> {
+export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'keep'>>, RecallService {
   readonly provider: string
   /** Where it is and whose memories it holds; no key. Rejects with what is missing. */
   describe(): Promise<{ readonly address: string; readonly userId: string | null }>
@@ -15,7 +16,7 @@ export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'k
 }
 
 /** Nothing is loaded or asked before the first message. `null` where config.yaml names no provider. */
-export function openHomeLongMemory(options: LongMemorySettings & { readonly logger: Logger }): HomeLongMemory | null {
+export function openHomeLongMemory(options: LongMemorySettings & { readonly redact: (text: string) => string; readonly logger: Logger }): HomeLongMemory | null {
   const { settings, clock, logger } = options
   if (settings.provider === '') return null
   let memory: Promise<LongMemory> | null = null
@@ -33,6 +34,15 @@ export function openHomeLongMemory(options: LongMemorySettings & { readonly logg
   return {
     provider: settings.provider,
     recall: async (text, call) => (await (await load()).recall(text, call)).map((one) => one.text),
+    search: async (text, { signal }) =>
+      (await load()).ask((provider) => provider.recall(text, { limit: settings.recall_limit, signal })),
+    store: async (text, call) => {
+      const { objectionTo } = await import('@hermes/memory')
+      const objection = objectionTo(text, options.redact)
+      if (objection !== null) throw new HermesError(objection, { code: 'memory.refused' })
+      await (await load()).ask((provider) => provider.store(text, call))
+    },
+    forget: async (id, call) => (await load()).ask((provider) => provider.forget(id, call)),
     keep: (turn) => {
       load().then(
         (loaded) => loaded.keep(turn),

@@ -418,6 +418,7 @@ class HomeRuntime implements Runtime {
       user,
       fetchTo: (address) => this.fetchTo(address),
       onSecret: this.#poolRedactor.add,
+      redact: (text) => this.#redact([])(text),
       clock: this.#clock,
       logger: this.#logger,
     })
@@ -464,6 +465,7 @@ class HomeRuntime implements Runtime {
       seesImages: (sessionId: string) => this.#seesImages(sessionId),
       storage: () => this.storage(),
       memory: this.memory?.open ?? null,
+      recall: this.longMemory,
       code: code ?? openHomeCode(this.#environmentRequest(this.#options.cwd)),
       mixture: Object.keys(this.config.moa.presets).length > 0 ? () => this.#answerers.mixtureClient() : null,
       // For a list of tools it does not matter how a child would be made.

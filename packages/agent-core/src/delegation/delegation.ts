@@ -49,6 +49,7 @@ export const BLOCKED_FOR_CHILDREN: readonly string[] = Object.freeze([
   'delegate_task',
   'execute_code',
   'memory',
+  'recall',
   'send_message',
 ])
 

@@ -17,6 +17,8 @@ export interface LongMemoryOptions {
 export interface LongMemory {
   /** What fits a text; `[]` also when the provider fails or is too slow. Rejects with an abort only. */
   recall(query: string, options: { readonly signal: AbortSignal }): Promise<readonly Recalled[]>
+  /** Asks the provider for something else, now, rest or not; rejects as it does. */
+  ask<Result>(call: (provider: MemoryProvider) => Promise<Result>): Promise<Result>
   /** Takes an exchange in, one after the other, without anybody waiting. Never throws. */
   keep(turn: KeptTurn): void
   /** Why the newest call failed; `null` when it did not. */
@@ -61,6 +63,12 @@ class RestingMemory implements LongMemory {
     const found = await this.#try(call, { timeoutMs: recallTimeoutMs, signal })
     signal.throwIfAborted()
     return found ?? []
+  }
+
+  async ask<Result>(call: (provider: MemoryProvider) => Promise<Result>): Promise<Result> {
+    const result = await call(await this.#open())
+    this.#restsUntilMs = 0
+    return result
   }
 
   keep(turn: KeptTurn): void {

@@ -5,6 +5,7 @@ import { joinEntries } from '../entries.js'
 import type { Memory, MemoryState } from '../memory.js'
 import { describeUsage } from '../prompt-section.js'
 import type { MemoryTarget } from '../target.js'
+import type { RecallService } from './recall.js'
 
 const change = {
   action: { type: 'string', enum: ['add', 'replace', 'remove', 'read'] },
@@ -31,10 +32,12 @@ const parameters = {
 export interface MemoryToolServices {
   /** Opened on first use; `null` where an agent is to remember nothing. */
   readonly memory: ((target: MemoryTarget) => Promise<Memory>) | null
+  /** The provider beside the stores; `null` where there is none. */
+  readonly recall: RecallService | null
 }
 
 /** Lets the model keep what later sessions should know. */
-export const createMemoryTool = ({ memory }: MemoryToolServices) =>
+export const createMemoryTool = ({ memory }: Pick<MemoryToolServices, 'memory'>) =>
   defineTool<FromSchema<typeof parameters>>({
     name: 'memory',
     toolset: 'memory',

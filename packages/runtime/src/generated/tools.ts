@@ -11,6 +11,7 @@ import {
 } from '@hermes/checkpoints/tools'
 import {
   createMemoryTool,
+  createRecallTool,
   type MemoryToolServices,
 } from '@hermes/memory/tools'
 import {
@@ -56,6 +57,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createPatchTool,
   createProcessTool,
   createReadFileTool,
+  createRecallTool,
   createRestoreTool,
   createSearchFilesTool,
   createSessionSearchTool,
