@@ -48,10 +48,10 @@ it('shows tasks in the stream, and lets them be held, told something and ended',
   })
   const session = response.headers.get('x-hermes-session-id')!
   const children = `/sessions/${session}/children`
-  const states = async () =>
-    (await (await gateway.request(children)).json()).data.map((one: { state: string }) => one.state)
+  const listed = async () => (await bodyOf(await gateway.request(children))).body as { data: { state: string }[] }
+  const states = async () => (await listed()).data.map(({ state }) => state)
   await expect.poll(states).toEqual(['running', 'running'])
-  expect((await bodyOf(await gateway.request(children))).body.data[0]).toMatchObject({
+  expect((await listed()).data[0]).toMatchObject({
     id: '1',
     object: 'child',
     goal: 'Count apples.',
