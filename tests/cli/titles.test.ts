@@ -1,4 +1,6 @@
-// A conversation names itself, beside its first turn; a single question does not.
+// A conversation names itself, beside its first turn, and is summed up once it was left; a single question is neither.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
@@ -34,6 +36,34 @@ needs('tmux', hasTmux)('titles at the keyboard', () => {
       .toContain('"title":"Adding two and two"')
     expect(server.requests).toHaveLength(3)
   })
+})
+
+needs('tmux', hasTmux)('summaries at the keyboard', () => {
+  it('a conversation that was left for a new one is found by what it was about, and nobody waits for that', async () => {
+    const { server, home, cwd } = scene
+    await mkdir(home, { recursive: true })
+    await writeFile(join(home, 'config.yaml'), 'auxiliary: {title_generation: {enabled: false}}\n')
+    const asked = Promise.withResolvers<void>()
+    server.setHandler(({ body }) => {
+      if (!JSON.stringify(body.messages).includes('Sum up the conversation'))
+        return { text: `Answer to ${body.messages.length} messages.` }
+      asked.resolve()
+      return { text: 'Two sums were worked out.\nKeywords: arithmetic, addition' }
+    })
+    await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
+    await terminal.shows(/>$/)
+    const say = async (line: string, answer: string) => {
+      await terminal.type(line)
+      await terminal.press('Enter')
+      await terminal.shows(answer)
+    }
+    await say('What is 2 + 2?', 'Answer to 2 messages.')
+    await say('And 3 + 3?', 'Answer to 4 messages.')
+    await say('/new', 'new session')
+    await asked.promise
+    const search = () => runCli(['sessions', 'search', 'arithmetic'], { home, cwd })
+    await expect.poll(async () => (await search()).stdout, { timeout: 15_000 }).toContain('Two sums were worked out.')
+  }, 60_000)
 })
 
 it('a single question costs one call', async () => {
