@@ -9,6 +9,8 @@ import { type Lease, takeLease } from './leases.js'
 
 /** A sandbox of a cloud, running. */
 export interface CloudSandbox {
+  /** It was made just now, with nothing in it of one before. */
+  readonly isNew: boolean
   /** Runs a script to its end, with `input` as its standard input. */
   converse(script: string, input: Uint8Array): Promise<Said>
   /** Ends it: with `keep` its files are there for whoever opens it next. */
@@ -44,8 +46,9 @@ interface CloudHostOptions {
 }
 
 /** What a request may take beside the time for its bytes. */
-const REQUEST_LIMIT_MS = 60_000
+const REQUEST_LIMIT_MS = 120_000
 const BYTES_PER_MS = 50
+const NEW_ONE = 'The sandbox is a new one: files and processes of the one before are gone.'
 const GONE = 'environment.sandbox_gone'
 
 /** A sandbox of a cloud: found or made on first use, looked for again after a rest, and ended with its last user here. */
@@ -60,6 +63,7 @@ export class CloudHost implements RemoteHost {
   #openedMs = 0
   #usedMs = 0
   #closed = false
+  #notice: string | null = null
   #opening: Promise<void> | null = null
   #rest: NodeJS.Timeout | null = null
 
@@ -112,6 +116,12 @@ export class CloudHost implements RemoteHost {
     return handle
   }
 
+  takeNotice(): string | null {
+    const notice = this.#notice
+    this.#notice = null
+    return notice
+  }
+
   isAsleep(): boolean {
     const { clock, idleSeconds } = this.#options
     return this.#sandbox === null || clock.now() - this.#usedMs > idleSeconds * 1000
@@ -158,6 +168,7 @@ export class CloudHost implements RemoteHost {
     // What is left to end once this is closed does not count as a user.
     if (!this.#closed) this.#lease ??= takeLease(this.#options.leaseDir)
     this.#sandbox = await this.#guard(this.#options.cloud.open(), null)
+    if (this.#sandbox.isNew && this.#openedMs > 0) this.#notice = NEW_ONE
     this.#openedMs = this.#options.clock.now()
   }
 

@@ -41,9 +41,10 @@ export class DaytonaCloud implements Cloud {
   }
 
   async open(): Promise<CloudSandbox> {
-    const sandbox = await this.#findOrCreate()
+    const { sandbox, isNew } = await this.#findOrCreate()
     const way = new DaytonaSandbox(sandbox)
     return {
+      isNew,
       converse: (script, input) => converseByText(way, script, input),
       async end(how) {
         if (how === 'keep') await sandbox.stop()
@@ -84,10 +85,11 @@ export class DaytonaCloud implements Cloud {
     return refused({ status, message }, this.#words, isOfSandbox)
   }
 
-  async #findOrCreate(): Promise<Sandbox> {
+  async #findOrCreate(): Promise<{ readonly sandbox: Sandbox; readonly isNew: boolean }> {
     const client = await this.#connect()
     try {
-      return (await this.#find(client)) ?? (await this.#create(client))
+      const found = await this.#find(client)
+      return { sandbox: found ?? (await this.#create(client)), isNew: found === null }
     } catch (error) {
       throw this.#failure(error, false)
     }

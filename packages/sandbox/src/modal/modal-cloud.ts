@@ -23,6 +23,8 @@ const GRACE_SECONDS = 600
 const EXEC_MS = 60_000
 /** What is set aside for a sandbox that may take more. */
 const RESERVED_MB = 1_024
+/** What goes in one message. */
+const WRITE_BYTES = 1024 * 1024
 
 /** Sandboxes of Modal. @see https://modal.com/docs/sdk/js */
 export class ModalCloud implements Cloud {
@@ -35,6 +37,7 @@ export class ModalCloud implements Cloud {
   #sdk: Sdk | null = null
   #client: ModalClient | null = null
   #sandbox: Sandbox | null = null
+  #isNew = false
 
   constructor(options: ModalOptions & { readonly logger: Logger }) {
     this.#options = options
@@ -44,10 +47,15 @@ export class ModalCloud implements Cloud {
   }
 
   async open(): Promise<CloudSandbox> {
+    this.#isNew = false
     try {
       const sandbox = await this.#findOrCreate()
       this.#sandbox = sandbox
-      return { converse: (script, input) => converse(sandbox, script, input), end: (how) => this.#end(sandbox, how) }
+      return {
+        isNew: this.#isNew,
+        converse: (script, input) => converse(sandbox, script, input),
+        end: (how) => this.#end(sandbox, how),
+      }
     } catch (error) {
       throw modalFailure(error, this.#words, false)
     }
@@ -97,9 +105,12 @@ export class ModalCloud implements Cloud {
     const app = await this.#app(client)
     const running = await this.#find(client)
     if (running) return running
-    const image = (await this.#snapshot(client)) ?? client.images.fromRegistry(this.#options.image ?? DEFAULT_IMAGE)
+    const snapshot = await this.#snapshot(client)
+    const image = snapshot ?? client.images.fromRegistry(this.#options.image ?? DEFAULT_IMAGE)
     try {
-      return await client.sandboxes.create(app, image, this.#wanted())
+      const made = await client.sandboxes.create(app, image, this.#wanted())
+      this.#isNew = snapshot === null
+      return made
     } catch (error) {
       // Another program made it in the meantime.
       const other = error instanceof this.#sdk!.AlreadyExistsError ? await this.#find(client) : null
@@ -167,7 +178,8 @@ async function converse(sandbox: Sandbox, script: string, input: Uint8Array): Pr
   const writer = process.stdin.getWriter()
   // A script that ends without reading all of its input is no failure.
   const sent = (async () => {
-    await writer.write(Buffer.concat([Buffer.from(scriptLine(script)), input]))
+    await writer.write(Buffer.from(scriptLine(script)))
+    for (let at = 0; at < input.length; at += WRITE_BYTES) await writer.write(input.subarray(at, at + WRITE_BYTES))
     await writer.close()
   })().catch(() => undefined)
   const [stdout, stderr, exitCode] = await Promise.all([

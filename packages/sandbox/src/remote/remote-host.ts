@@ -49,6 +49,8 @@ export interface RemoteHost {
   background(far: FarCommand, mark: string): FarStart
   /** A background process without a client here, found again by what its record says. */
   follow?(job: string, log: string): ProcessHandle
+  /** What became of the other side since it was asked last, for whoever reads the output of a command; `null` when nothing did. */
+  takeNotice?(): string | null
   /** Whether nothing can run there now and a script would only wake it up. Default: never. */
   isAsleep?(): boolean
   /** Why a script's way failed; `stderr` is what it said. */

@@ -129,6 +129,8 @@ export class RemoteShell {
         onStream: (stream) => this.#keepTrack(stream),
       })
       if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
+      const notice = host.takeNotice?.() ?? null
+      if (notice !== null) emit(Buffer.from(`[${notice}]\n`))
       this.#keepState(end, options)
       output.end()
       return { ...this.#result(end, output, startedMs), fullOutputPath: await this.#handOver(output) }

@@ -39,6 +39,7 @@ export class VercelCloud implements Cloud {
     const { runtime, persistent = true } = this.#options
     const idleMs = idleSecondsOf(this.#options) * 1000
     const cores = this.#cores()
+    let isNew = false
     const sandbox = await Sandbox.getOrCreate({
       ...this.#access(),
       name: sandboxName(this.#options),
@@ -50,10 +51,14 @@ export class VercelCloud implements Cloud {
       // What is kept is the newest state; older ones would only cost.
       ...(persistent ? { keepLastSnapshots: { count: 1 } } : {}),
       resume: true,
+      onCreate: async () => {
+        isNew = true
+      },
     })
     await this.#prolong(sandbox, idleMs)
     const way = new VercelSandbox(sandbox)
     return {
+      isNew,
       converse: (script, input) => converseByText(way, script, input),
       async end(how) {
         if (how === 'keep') await sandbox.stop()

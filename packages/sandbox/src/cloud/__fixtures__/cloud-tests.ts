@@ -24,6 +24,8 @@ interface CloudUnderTest<Options extends CloudOptions> {
   readonly keepsAtRest: boolean
 }
 
+const NEW_ONE = '[The sandbox is a new one: files and processes of the one before are gone.]\n'
+
 /** What sandboxes of all clouds promise beside the environment's own suite. */
 export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<Options>): void {
   const task = () => `task ${randomBytes(4).toString('hex')}`
@@ -106,14 +108,16 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
       const { run } = await harness(() => create())
       expect((await run('echo one')).output).toBe('one\n')
       cloud.server().stopMachines()
-      expect((await run('echo two')).output).toBe('two\n')
+      const kept = (await run('echo two')).output
+      expect(kept).toBe(cloud.keepsAtRest ? 'two\n' : `two\n${NEW_ONE}`)
       cloud.server().removeMachines()
-      expect((await run('echo three')).output).toBe('three\n')
+      expect((await run('echo three')).output).toBe(`three\n${NEW_ONE}`)
       const end = () => cloud.server().stopMachines()
       await expect(run('echo up; sleep 60', { onOutput: end })).rejects.toMatchObject({
         code: expect.stringMatching(/^environment\.(sandbox_gone|connection_lost)$/),
       })
-      expect((await run('echo four')).output).toBe('four\n')
+      expect((await run('echo four')).output).toMatch(/^four\n/)
+      expect((await run('echo five')).output).toBe('five\n')
     })
   })
 
