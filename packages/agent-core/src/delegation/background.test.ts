@@ -88,6 +88,23 @@ describe('a task in the background', () => {
     expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
   })
 
+  it('tells it once when it comes just as a run begins', async () => {
+    const turns = [HAND_OUT, { text: 'Started.' }, { calls: [['w', 'wait', {}]] }, { text: 'Three.' }] as const
+    const { agent, store, tree, open, said } = setUp(turns)
+    await agent.run('Go.').result
+    const { waiting } = store.mailbox!
+    const comesNow: typeof waiting = async (sessionId) => {
+      open.resolve('It is 3.')
+      await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+      return waiting(sessionId)
+    }
+    Object.assign(store.mailbox!, { waiting: comesNow })
+    expect(await agent.run('And?').result).toMatchObject({ status: 'completed', text: 'Three.' })
+    expect(said(2)).toContain('It is 3.')
+    expect(said(3)).toContain('waited')
+    expect(said(3)).not.toContain('It is 3.')
+  })
+
   it('outlives an interrupt of its parent, and ends with the tree', async () => {
     const { agent, store, tree } = setUp([HAND_OUT, { text: 'Started.' }])
     await agent.run('Go.').result
