@@ -16,7 +16,9 @@ export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'k
 }
 
 /** Nothing is loaded or asked before the first message. `null` where config.yaml names no provider. */
-export function openHomeLongMemory(options: LongMemorySettings & { readonly redact: (text: string) => string; readonly logger: Logger }): HomeLongMemory | null {
+export function openHomeLongMemory(
+  options: LongMemorySettings & { readonly redact: (text: string) => string; readonly logger: Logger },
+): HomeLongMemory | null {
   const { settings, clock, logger } = options
   if (settings.provider === '') return null
   let memory: Promise<LongMemory> | null = null
@@ -37,8 +39,8 @@ export function openHomeLongMemory(options: LongMemorySettings & { readonly reda
     search: async (text, { signal }) =>
       (await load()).ask((provider) => provider.recall(text, { limit: settings.recall_limit, signal })),
     store: async (text, call) => {
-      const { objectionTo } = await import('@hermes/memory')
-      const objection = objectionTo(text, options.redact)
+      const { objectionTo, orderIn } = await import('@hermes/memory')
+      const objection = orderIn(text) ?? objectionTo(text, options.redact)
       if (objection !== null) throw new HermesError(objection, { code: 'memory.refused' })
       await (await load()).ask((provider) => provider.store(text, call))
     },

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { type Entry, messageText, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
-import { joinEntries, MEMORY_TARGETS, type MemoryChange, type MemoryTarget } from '@hermes/memory'
+import { joinEntries, MEMORY_TARGETS, type MemoryChange, type MemoryTarget, orderIn } from '@hermes/memory'
 import { askModel } from '@hermes/models'
 import type { HomeMemory } from './home-memory.js'
 
@@ -76,7 +76,7 @@ function changesIn(answer: string, targets: readonly MemoryTarget[]): readonly T
     if (!isJsonObject(operation)) return []
     const { action, content, old_text: oldText } = operation
     const target = targets.find((candidate) => candidate === operation['target'])
-    if (!target || typeof content !== 'string') return []
+    if (!target || typeof content !== 'string' || orderIn(content) !== null) return []
     if (action === 'add') return [{ target, change: { action: 'add', content } }]
     return action === 'replace' && typeof oldText === 'string'
       ? [{ target, change: { action: 'replace', oldText, content } }]

@@ -3,6 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { MemoryChange } from '../changes.js'
 import { joinEntries } from '../entries.js'
 import type { Memory, MemoryState } from '../memory.js'
+import { orderIn } from '../objection.js'
 import { describeUsage } from '../prompt-section.js'
 import type { MemoryTarget } from '../target.js'
 import type { RecallService } from './recall.js'
@@ -75,6 +76,8 @@ function toChanges(args: Args): readonly MemoryChange[] | string {
   const operations: readonly Operation[] = args.operations ?? [args]
   const changes: MemoryChange[] = []
   for (const { action, content = '', old_text: oldText = '' } of operations) {
+    const order = action === 'add' || action === 'replace' ? orderIn(content) : null
+    if (order !== null) return order
     switch (action) {
       case 'add':
         changes.push({ action, content })
