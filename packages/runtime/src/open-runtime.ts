@@ -299,7 +299,8 @@ class HomeRuntime implements Runtime {
       const start = { task, cwd: own ?? environment.cwd(), atMs: this.#clock.now() }
       const asked = await childRequest(this.config, start)
       const ownModel = namesModel(asked) && !isRecorded(request)
-      return this.#makeAgent(asked, place, ownModel ? null : parent)
+      const child = await this.#makeAgent(asked, place, ownModel ? null : parent)
+      return { ...child, close: () => this.#endChild(child) }
     }
     const { depth, agentPath } = lineage
     const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
@@ -570,6 +571,14 @@ class HomeRuntime implements Runtime {
       instructions: of.instructions,
       config: this.config,
     })
+  }
+
+  /** Nobody goes on with the session of a task that was handed on. */
+  async #endChild({ agent, close }: ReadyAgent): Promise<void> {
+    await close()
+    const end = { endedAtMs: this.#clock.now(), endReason: 'task_end' }
+    // One that never ran has no session.
+    await (await this.storage()).updateSession(agent.sessionId, end).catch(() => undefined)
   }
 
   /** What nobody waits for still leaves its result, for the next time. */

@@ -125,7 +125,13 @@ describe('routing', () => {
       const [child] = children.list()
       const storage = await runtime.storage()
       expect(await storage.descendants(agent.sessionId)).toMatchObject([
-        { id: child!.sessionId, source: 'subagent', parentSessionId: agent.sessionId, model: 'small' },
+        {
+          id: child!.sessionId,
+          source: 'subagent',
+          parentSessionId: agent.sessionId,
+          model: 'small',
+          endReason: 'task_end',
+        },
       ])
       expect(children.usage()).toEqual((await storage.getSession(child!.sessionId!))!.usage)
     } finally {
