@@ -32,7 +32,7 @@ import { PauseGate } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { ReferenceOptions } from './references/options.js'
-import { type RunInput, run } from './run.js'
+import { run } from './run.js'
 import {
   type Activity,
   ActivityTracker,
@@ -41,6 +41,7 @@ import {
   type Sampling,
   SteerQueue,
 } from './run-context.js'
+import type { RunInput } from './run-input.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
 import { type Undone, undo } from './undo.js'

@@ -5,38 +5,18 @@
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
 import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
-import {
-  type AssistantMessage,
-  addUsage,
-  messageText,
-  type NewEntry,
-  noUsage,
-  type UserMessage,
-  type UserPart,
-  userText,
-} from '@hermes/contracts/conversation'
+import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
-import { letterPart } from './letter-part.js'
-import { type MessageMemory, messageMemory } from './memory/message-memory.js'
 import { modelTurn } from './model-turn.js'
 import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
-import { attachments } from './references/attachments.js'
 import type { ModelTurn, RunContext } from './run-context.js'
+import { appendMessage, isResume, type RunInput } from './run-input.js'
 import { redactData } from './session.js'
 import { surroundingsOf } from './surroundings/surroundings.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
-
-/** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
-export type RunInput =
-  | string
-  | (Pick<UserMessage, 'content' | 'author' | 'platformMessageId'> & {
-      /** What was said before it where this session was not: appended first, in one step with the message. */
-      readonly history?: readonly (UserMessage | AssistantMessage)[]
-    })
-  | { readonly resume: true }
 
 const MAX_EMPTY_REPLIES = 3
 const MAX_CONTINUATIONS = 3
@@ -96,50 +76,6 @@ function tellOfHiddenTools(context: RunContext): void {
     .filter((name) => !visible.includes(name))
   if (hidden.length === 0) return
   context.emit({ type: 'notice', level: 'info', text: `Not available in this session any more: ${hidden.join(', ')}.` })
-}
-
-/** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
-async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
-  const entries: NewEntry[] = []
-  const letters = await context.session.letters()
-  const queued = context.session.notesSince('steer.queued', 'steer.taken').map(queuedPart)
-  if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
-  if (typeof input === 'object' && 'content' in input)
-    for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const [attached, recalled] = await additions(context, input)
-  const before = [...letters.map(letterPart), ...queued, ...recalled.before]
-  const message = userMessage(input, { before, after: [...attached, ...recalled.after] })
-  if (message) entries.push({ type: 'message', message })
-  const taken = letters.map(({ key }) => key)
-  if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
-}
-
-/** What a person's words stand for, and what is recalled about them. */
-async function additions(context: RunContext, input: RunInput): Promise<[readonly UserPart[], MessageMemory]> {
-  if (isResume(input)) return [[], { before: [], after: [] }]
-  const content = typeof input === 'string' ? input : input.content
-  return Promise.all([attachments(context, content), messageMemory(context, content)])
-}
-
-function isResume(input: RunInput): input is { readonly resume: true } {
-  return typeof input === 'object' && 'resume' in input
-}
-
-/** What the user said is the user's; what a tool had to tell stays hidden from display. */
-function queuedPart({ data }: { readonly data: JsonObject }): UserPart {
-  const part = { type: 'text', text: String(data['text']) } as const
-  return data['origin'] === 'reminder' ? { ...part, origin: 'reminder' } : part
-}
-
-/** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */
-function userMessage(
-  input: RunInput,
-  { before, after }: { readonly before: readonly UserPart[]; readonly after: readonly UserPart[] },
-): UserMessage | null {
-  if (isResume(input)) return before.length > 0 ? { role: 'user', content: before } : null
-  if (typeof input === 'string') return { role: 'user', content: [...before, { type: 'text', text: input }, ...after] }
-  const { history: _, ...message } = input
-  return { ...message, role: 'user', content: [...before, ...message.content, ...after] }
 }
 
 async function answerLeftOpen(context: RunContext): Promise<void> {
