@@ -3,7 +3,7 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import { sniff } from '../files/binary-kind.js'
 import { globMatcher } from './globs.js'
 import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from './ignore-rules.js'
-import { createLineMatcher } from './line-matcher.js'
+import { createLineMatcher, plainText } from './line-matcher.js'
 import {
   type ContentQuery,
   type FoundFile,
@@ -14,25 +14,34 @@ import {
 } from './search-types.js'
 
 const MAX_FILE_BYTES = 20_000_000
+const READS_AT_ONCE = 8
+/** A matcher costs most for being called at all; a second is its limit for each call. */
+const MATCHED_AT_ONCE_CHARS = 1_000_000
+const MATCHED_AT_ONCE_FILES = 400
 
 /** Searches through the environment's own file access: slower than ripgrep, with the same results. */
 export const walkSearcher: Searcher = {
   async content(query, context) {
     const match = createLineMatcher(query.pattern)
+    const plain = plainText(query.pattern)
     const results: FoundFile[] = []
     let collected = 0
-    for await (const path of walk(query, context)) {
-      const lines = await readLines(context, posix.join(query.root, path))
-      const hits = lines ? match(lines) : []
-      if (hits.length === 0) continue
-      const found = {
-        path,
-        lines: query.mode === 'content' ? withContext(lines!, hits, query) : [],
-        count: hits.length,
+    for await (const texts of readInOrder(walk(query, context), query.root, context)) {
+      const files = texts.flatMap(({ path, text }) =>
+        plain === null || text.includes(plain) ? [{ path, lines: toLines(text) }] : [],
+      )
+      for (const [at, hits] of match(files.map(({ lines }) => lines)).entries()) {
+        if (hits.length === 0) continue
+        const { path, lines } = files[at]!
+        const found = {
+          path,
+          lines: query.mode === 'content' ? withContext(lines, hits, query) : [],
+          count: hits.length,
+        }
+        collected += path.length + found.lines.reduce((sum, line) => sum + Math.min(line.text.length, 4096), 0)
+        results.push(found)
+        if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
       }
-      collected += path.length + found.lines.reduce((sum, line) => sum + Math.min(line.text.length, 4096), 0)
-      results.push(found)
-      if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
     }
     return { results, complete: true }
   },
@@ -78,14 +87,54 @@ async function* walkFolder(
   }
 }
 
+interface TextOfFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** Texts of the files in their order, several at a time: each read waits for the disk by itself. Binary files are left out. */
+async function* readInOrder(
+  paths: AsyncGenerator<string>,
+  root: string,
+  context: ToolContext,
+): AsyncGenerator<readonly TextOfFile[]> {
+  let batch: string[] = []
+  let texts: TextOfFile[] = []
+  let chars = 0
+  const read = async () => {
+    const found = await Promise.all(
+      batch.map(async (path) => ({ path, text: await readText(context, posix.join(root, path)) })),
+    )
+    batch = []
+    for (const { path, text } of found) {
+      if (text === null) continue
+      texts.push({ path, text })
+      chars += text.length
+    }
+  }
+  for await (const path of paths) {
+    if (batch.push(path) < READS_AT_ONCE) continue
+    await read()
+    if (chars < MATCHED_AT_ONCE_CHARS && texts.length < MATCHED_AT_ONCE_FILES) continue
+    yield texts
+    ;[texts, chars] = [[], 0]
+  }
+  await read()
+  yield texts
+}
+
 /** `null` for a file that is binary, very large or not readable. */
-async function readLines(context: ToolContext, path: string): Promise<readonly string[] | null> {
+async function readText(context: ToolContext, path: string): Promise<string | null> {
   const bytes = await context.environment.read(path, { length: MAX_FILE_BYTES + 1 }).catch(() => null)
   if (!bytes || bytes.length > MAX_FILE_BYTES) return null
   const sniffed = sniff(bytes)
   const encoding = sniffed.type === 'text' ? sniffed.encoding : 'utf-8'
   if (encoding === 'utf-8' && bytes.includes(0)) return null
-  const lines = new TextDecoder(encoding).decode(bytes).split('\n')
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function toLines(text: string): readonly string[] {
+  const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
 }
