@@ -17,6 +17,7 @@ import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolTurns, versionStart } from './scenarios.mjs'
 import { sessionStore } from './store.mjs'
+import { tools } from './tools.mjs'
 import { wires } from './wires.mjs'
 
 const SCENARIOS = {
@@ -32,6 +33,7 @@ const SCENARIOS = {
   compression,
   'execute-code': executeCode,
   isolation,
+  tools,
   wires,
   size: installedSize,
 }
