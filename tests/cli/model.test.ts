@@ -55,6 +55,16 @@ describe('hermes model', () => {
     expect((await hermes(['model', 'set', 'other', '--force'])).exitCode).toBe(0)
   })
 
+  it('keeps a model that nobody could be asked about, and says which it looks like', async () => {
+    await config('models_dev: { refresh: false }\n')
+    const kept = await hermes(['model', 'set', 'gpt-4.1-mnii', '--provider', 'openai'])
+    expect(kept).toMatchObject({ exitCode: 0, stdout: 'gpt-4.1-mnii at openai is what Hermes uses from now on.\n' })
+    expect(kept.stderr).toMatch(/^hermes: OpenAI needs a key/)
+    expect(kept.stderr).toMatch(/could not be asked whether it has "gpt-4\.1-mnii"\. Did you mean gpt-4\.1-mini\b/)
+    const known = await hermes(['model', 'set', 'gpt-4.1-mini', '--provider', 'openai'])
+    expect(known.stderr).not.toContain('Did you mean')
+  })
+
   it('says what is known about a model and who says so; the configuration counts most', async () => {
     const known = await hermes(['model', 'info', 'claude-sonnet-4-5', '--provider', 'anthropic'], {
       ANTHROPIC_API_KEY: 'k',

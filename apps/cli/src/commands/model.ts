@@ -146,8 +146,17 @@ export async function modelSet(
     if (where.baseUrl !== undefined) await setConfigValue({ home, key: 'model.base_url', value: where.baseUrl })
     io.stdout.write(`${model}${provider === undefined ? '' : ` at ${provider}`} is what Hermes uses from now on.\n`)
     if (choice === null) io.stderr.write(`hermes: ${missing(runtime, { ...where, model })}\n`)
+    if (names === null && !force && provider !== undefined) io.stderr.write(await likelyTypo(runtime, provider, model))
     return EXIT.ok
   })
+}
+
+/** A line for a model that nobody could be asked about and that looks like one that is known; else nothing. */
+async function likelyTypo(runtime: Runtime, provider: string, model: string): Promise<string> {
+  const names = await (await runtime.models.directory()).someNames(findProvider(provider)?.id ?? provider)
+  const meant = names.includes(model) ? [] : similar(model, names)
+  if (meant.length === 0) return ''
+  return `hermes: ${provider} could not be asked whether it has "${model}". Did you mean ${meant.join(' or ')}?\n`
 }
 
 /** The choice; `null` when only a key is missing, which may come later. */

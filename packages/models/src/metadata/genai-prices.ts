@@ -28,6 +28,12 @@ export function packagedFacts({ provider, baseUrl, model }: AskedModel, atMs: nu
   }
 }
 
+/** Names of models that the package has for a provider; not all there are. */
+export function packagedNames(provider: string): readonly string[] {
+  const known = findProvider({ providerId: metadataIds(provider).genaiPrices })
+  return (known?.models ?? []).map(({ id }) => id)
+}
+
 type Price = ModelPrice[string]
 
 function toPrices(price: ModelPrice): ModelPrices | undefined {

@@ -47,6 +47,8 @@ export interface ModelDirectory {
   }): Promise<'updated' | 'fresh' | 'failed'>
   /** Names of the models that are known of a provider, sorted. */
   names(provider: string): Promise<readonly string[]>
+  /** The same, else what the prices package has: enough to guess what was meant, not to say what there is. Never rejects. */
+  someNames(provider: string): Promise<readonly string[]>
 }
 
 /** How an endpoint is asked. */
@@ -190,6 +192,13 @@ class HomeDirectory implements ModelDirectory {
     const { metadataIds } = await import('./provider-ids.js')
     const catalogue = await this.#catalogue()
     return Object.keys(catalogue?.providers[metadataIds(provider).modelsDev] ?? {}).sort()
+  }
+
+  async someNames(provider: string): Promise<readonly string[]> {
+    const names = await this.names(provider)
+    if (names.length > 0) return names
+    const { packagedNames } = await import('./genai-prices.js')
+    return packagedNames(provider)
   }
 
   async #published(asked: AskedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
