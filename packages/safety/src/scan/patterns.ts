@@ -1,7 +1,7 @@
 import { OVERRIDES_ELSEWHERE } from './other-languages.js'
 
 /** One way in which text tries to steer an agent. */
-export interface SteeringPattern {
+interface SteeringPattern {
   /** Stable name, for example `override-instructions`. */
   readonly rule: string
   readonly pattern: RegExp
@@ -235,7 +235,7 @@ const MEMORIES = [
 ]
 
 /** Patterns that need one search, that of what all texts they match have in common, which most texts fail. */
-export interface SteeringGroup {
+interface SteeringGroup {
   /** For the text in lower case. */
   readonly hint: RegExp
   readonly patterns: readonly SteeringPattern[]
@@ -247,7 +247,7 @@ const group = (patterns: readonly SteeringPattern[], ...hints: readonly string[]
 })
 
 /** All of them. */
-export const STEERING: readonly SteeringGroup[] = Object.freeze([
+const STEERING: readonly SteeringGroup[] = Object.freeze([
   group(
     OVERRIDES,
     'ignor|disregard|forget|discard|overrid|overrul|bypass|aside',
