@@ -16,7 +16,7 @@ import {
   startDockerEngine,
   startSshServer,
 } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { openEnvironment } from './open-environment.js'
 import { terminalBackends } from './terminal-backends.js'
 
@@ -121,7 +121,7 @@ needs(dockerMissing())('in a container', () => {
   })
 })
 
-describe('in a cloud', () => {
+needs(missingPrograms('setsid'))('in a cloud', () => {
   /** Runs a command in `backend`, and tells what is known of it without and with the network. */
   async function tryOut(backend: string, env: Readonly<Record<string, string>>) {
     const settings = `  backend: ${backend}\n  cwd: /tmp\n  env_passthrough: [MY_TOKEN]\n`

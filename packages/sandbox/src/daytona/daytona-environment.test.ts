@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
@@ -10,7 +11,7 @@ import { testEnvironment } from '../testing/index.js'
 import type { DaytonaOptions } from './daytona-options.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
 
-describe('in a sandbox of Daytona', () => {
+needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
   let server: DaytonaServer
   beforeAll(async () => {
     server = await startDaytonaServer()
@@ -39,6 +40,7 @@ describe('in a sandbox of Daytona', () => {
   testEnvironment({ name: 'daytona', create: () => create() })
 
   cloudTests<DaytonaOptions>({
+    backend: 'daytona',
     server: () => server,
     options,
     open: openDaytonaEnvironment,

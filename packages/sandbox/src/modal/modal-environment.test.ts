@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
@@ -11,7 +12,7 @@ import { testEnvironment } from '../testing/index.js'
 import type { ModalOptions } from './modal-options.js'
 import { openModalEnvironment } from './open-modal.js'
 
-describe('in a sandbox of Modal', () => {
+needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
   let server: ModalServer
   beforeAll(async () => {
     server = await startModalServer()
@@ -45,6 +46,7 @@ describe('in a sandbox of Modal', () => {
   testEnvironment({ name: 'modal', create: () => create() })
 
   cloudTests<ModalOptions>({
+    backend: 'modal',
     server: () => server,
     options,
     open: openModalEnvironment,

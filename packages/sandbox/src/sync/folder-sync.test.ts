@@ -15,11 +15,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { openDaytonaEnvironment } from '../daytona/open-daytona.js'
 import { harness } from '../testing/harness.js'
 
-describe('folders in step with another side', () => {
+needs(missingPrograms('setsid'))('folders in step with another side', () => {
   let server: DaytonaServer
   beforeAll(async () => {
     server = await startDaytonaServer()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
@@ -11,7 +12,7 @@ import { testEnvironment } from '../testing/index.js'
 import { openVercelEnvironment } from './open-vercel.js'
 import type { VercelOptions } from './vercel-options.js'
 
-describe('in a sandbox of Vercel', () => {
+needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
   let server: VercelServer
   beforeAll(async () => {
     server = await startVercelServer()
@@ -40,6 +41,7 @@ describe('in a sandbox of Vercel', () => {
   testEnvironment({ name: 'vercel', create: () => create() })
 
   cloudTests<VercelOptions>({
+    backend: 'vercel_sandbox',
     server: () => server,
     options,
     open: openVercelEnvironment,

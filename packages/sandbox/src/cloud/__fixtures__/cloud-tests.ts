@@ -11,6 +11,7 @@ import { testPermit } from '../../testing/index.js'
 import { type CloudOptions, sandboxName } from '../open-cloud.js'
 
 interface CloudUnderTest<Options extends CloudOptions> {
+  readonly backend: string
   readonly server: () => CloudServer
   readonly options: (more?: Partial<Options>) => Promise<Options>
   readonly open: (options: Options) => Promise<Environment>
@@ -173,6 +174,15 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
     const [first, ...processes] = output.split('\n')
     expect(first).toBe('hunter2-of-test')
     expect(processes.join('\n')).not.toContain('hunter2-of-test')
+  })
+
+  it('says what it is and what it can', async () => {
+    const { environment } = await harness(() => create())
+    expect([environment.backend, environment.capabilities]).toEqual([
+      cloud.backend,
+      { background: true, pty: false, isolated: true },
+    ])
+    expect(await environment.probe()).toMatchObject({ backend: cloud.backend, cwd: environment.cwd() })
   })
 
   it('moves large files byte by byte', async () => {
