@@ -528,13 +528,15 @@ describe('text from outside', () => {
     expect(outcome(await decide(write('/home/ada/project/a.ts'), tainted()))).toBe('allow')
   })
 
-  it('ends leave for the session that was given before it, and leaves rules as they are', async () => {
+  it('makes a question again of what leave was given for only as long as it may be after that', async () => {
     const { listen, decide, decideAndAnswer } = setUp({ rules: rules({ 'send(#build)': 'allow' }) })
     listen()
     const send: Action = { type: 'send', target: '#general' }
+    await decideAndAnswer(send, 'session')
     await decideAndAnswer(run('rm -rf dist'), 'session')
-    expect(outcome(await decide(run('rm -rf out')))).toBe('allow')
-    expect(outcome(await decide(run('rm -rf out'), tainted()))).toBe('ask')
+    expect(outcome(await decide(send))).toBe('allow')
+    expect(outcome(await decide(send, tainted()))).toBe('ask')
+    expect(outcome(await decide(run('rm -rf out'), tainted()))).toBe('allow')
     await decideAndAnswer(send, 'session', tainted())
     expect(outcome(await decide(send, tainted()))).toBe('allow')
     expect(outcome(await decide({ type: 'send', target: '#build' }, tainted()))).toBe('allow')

@@ -69,7 +69,11 @@ class RulePolicy implements RevocablePolicy {
   readonly #redact: (text: string) => string
   readonly #rules: ParsedRule[]
   readonly #basis: JudgeBasis
-  readonly #sessionGrants = new Set<string>()
+  /**
+   * Rules a session has leave for, by its root. What text from outside may be after has rules of its own, so leave given before such
+   * text came in covers none of it.
+   */
+  readonly #leave = new Map<string, Set<string>>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
   readonly #questions: OpenQuestions
 
@@ -120,7 +124,7 @@ class RulePolicy implements RevocablePolicy {
     return {
       ...options,
       rules: this.#rules,
-      granted: (rule) => granted.has(rule) || this.#sessionGrants.has(grantKey(subject, rule)),
+      granted: (rule) => granted.has(rule) || (this.#leave.get(rootOf(subject))?.has(rule) ?? false),
     }
   }
 
@@ -228,7 +232,7 @@ class RulePolicy implements RevocablePolicy {
 
   /** What an answer means for what comes after it. */
   #learn({ choice, rules, question }: Approval): void {
-    if (choice === 'session') for (const rule of rules) this.#sessionGrants.add(grantKey(question.subject, rule))
+    if (choice === 'session') this.#grant(rootOf(question.subject), rules)
     if (choice !== 'always') return
     const rule = readRule(ruleFor(question.action))
     if (this.#rules.at(-1)?.pattern !== rule.pattern) this.#rules.push(rule)
@@ -267,16 +271,15 @@ class RulePolicy implements RevocablePolicy {
   }
 
   leaveOf(sessionId: string): readonly string[] {
-    const rules = this.#grantsOf(sessionId).map((key) => key.replace(/^.*\n\S+ /, ''))
-    return [...new Set(rules)].sort()
+    return [...(this.#leave.get(sessionId) ?? [])].sort()
   }
 
   revokeLeave(sessionId: string): void {
-    for (const key of this.#grantsOf(sessionId)) this.#sessionGrants.delete(key)
+    this.#leave.delete(sessionId)
   }
 
-  #grantsOf(sessionId: string): readonly string[] {
-    return [...this.#sessionGrants].filter((key) => key.startsWith(`${sessionId}\n`))
+  #grant(sessionId: string, rules: readonly string[]): void {
+    this.#leave.set(sessionId, new Set([...(this.#leave.get(sessionId) ?? []), ...rules]))
   }
 
   #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {
@@ -306,11 +309,6 @@ class RulePolicy implements RevocablePolicy {
       this.#logger.error('audit failed', { error: errorLine(error) })
     }
   }
-}
-
-/** Leave given before text from outside came in does not count after it. */
-function grantKey(subject: Subject, rule: string): string {
-  return `${rootOf(subject)}\n${subject.tainted ? 'tainted' : 'plain'} ${rule}`
 }
 
 function rootOf({ sessionId, rootSessionId }: Subject): string {
