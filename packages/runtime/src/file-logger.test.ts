@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryHome } from '@hermes/testkit'
@@ -25,6 +26,13 @@ describe('createFileLogger', () => {
     await using home = await temporaryHome()
     const logger = createFileLogger(join(home.path, 'missing\0name', 'agent.log'))
     logger.info('lost')
+    await expect(logger.flush?.()).resolves.toBeUndefined()
+  })
+
+  it.runIf(existsSync('/dev/full'))('loses its lines and nothing else on a full disk', async () => {
+    const logger = createFileLogger('/dev/full')
+    logger.warn('lost')
+    logger.warn('lost too')
     await expect(logger.flush?.()).resolves.toBeUndefined()
   })
 })

@@ -38,7 +38,10 @@ async function openLog(file: string): Promise<Pino | null> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE })
     const { default: pino } = await import('pino')
-    return pino({ level: 'info' }, pino.destination({ dest: file, mode: FILE_MODE, sync: true }))
+    const destination = pino.destination({ dest: file, mode: FILE_MODE, sync: true })
+    // As on a full disk. Without somebody who hears of it, it would end the process, and what was said with it.
+    destination.on('error', () => undefined)
+    return pino({ level: 'info' }, destination)
   } catch {
     return null
   }
