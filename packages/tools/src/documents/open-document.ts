@@ -1,6 +1,6 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
-import { type DocumentKind, type DocumentText, documentKind, extractText, MAX_DOCUMENT_BYTES } from './document-kind.js'
+import { type DocumentKind, type DocumentText, documentKind, MAX_DOCUMENT_BYTES } from './document-kind.js'
 
 interface Kept {
   readonly version: string
@@ -26,5 +26,7 @@ export async function openDocument(context: ToolContext, real: string, stat: Fil
 
 async function extract({ environment, signal }: ToolContext, real: string, kind: DocumentKind) {
   const bytes = await environment.read(real, { offset: 0, length: MAX_DOCUMENT_BYTES })
-  return bytes && extractText(kind, bytes, signal)
+  if (!bytes) return null
+  const { extractText } = await import('./extract-text.js')
+  return extractText(kind, bytes, signal)
 }
