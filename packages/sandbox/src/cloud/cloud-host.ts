@@ -48,6 +48,7 @@ interface CloudHostOptions {
 /** What a request may take beside the time for its bytes. */
 const REQUEST_LIMIT_MS = 120_000
 const BYTES_PER_MS = 50
+const TIDY_LIMIT_MS = 1_000
 const NEW_ONE = 'The sandbox is a new one: files and processes of the one before are gone.'
 const GONE = 'environment.sandbox_gone'
 
@@ -58,6 +59,7 @@ export class CloudHost implements RemoteHost {
   readonly name: string
   readonly #options: CloudHostOptions
   readonly #jobs = new Set<FollowedJob>()
+  readonly #streams = new Set<Promise<void>>()
   #sandbox: CloudSandbox | null = null
   #lease: Lease | null = null
   #openedMs = 0
@@ -96,7 +98,10 @@ export class CloudHost implements RemoteHost {
   }
 
   stream(script: string, input: string, listener: StreamListener): FarStream {
-    return jobStream(this, this.#options.clock, script, input, listener)
+    const stream = jobStream(this, this.#options.clock, script, input, listener)
+    this.#streams.add(stream.closed)
+    void stream.closed.then(() => this.#streams.delete(stream.closed))
+    return stream
   }
 
   background(far: FarCommand, mark: string): FarStart {
@@ -144,6 +149,7 @@ export class CloudHost implements RemoteHost {
     if (this.#rest) clearTimeout(this.#rest)
     for (const job of this.#jobs) job.letGo()
     await this.#opening?.catch(() => undefined)
+    await this.#tidied()
     const { cloud, persistent } = this.#options
     const isLast = this.#lease?.release() ?? false
     // What the service stopped is kept already.
@@ -199,6 +205,15 @@ export class CloudHost implements RemoteHost {
         this.#opening = null
       })
     await this.#opening
+  }
+
+  /** The last question about a command also removes what it left over there. */
+  async #tidied(): Promise<void> {
+    if (this.#streams.size === 0 || this.isAsleep()) return
+    const done = new AbortController()
+    const late = this.#options.clock.sleep(TIDY_LIMIT_MS, done.signal).catch(() => undefined)
+    await Promise.race([Promise.all(this.#streams), late])
+    done.abort()
   }
 
   #notEnded(error: unknown): void {
