@@ -9,6 +9,6 @@ export {
   openMemory,
   type TakeLock,
 } from './memory.js'
-export { objectionTo, orderIn } from './objection.js'
+export { loadChecks, objectionTo, orderIn } from './objection.js'
 export { describeUsage, type MemorySection, memorySection } from './prompt-section.js'
 export { MEMORY_TARGETS, type MemoryTarget } from './target.js'

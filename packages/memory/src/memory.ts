@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@hermes/contracts'
-import { type Applied, applyChanges, type MemoryChange } from './changes.js'
+import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { mergeHandEdit } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
 import { readMemoryFile, replaceMemoryFile, writeMemoryFile, writtenAtMs } from './memory-files.js'
-import { objectionTo } from './objection.js'
+import { loadChecks, objectionTo } from './objection.js'
 import type { MemoryTarget } from './target.js'
 
 /** A store as it is. */
@@ -80,6 +80,8 @@ class FileMemory implements Memory {
 
   change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome> {
     return this.#locked(async () => {
+      const checks = await loadChecks(this.#options.redact ?? ((text) => text))
+      const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, checks) }
       const file = this.#file(target)
       let expected = await readMemoryFile(file)
       let found = expected
@@ -87,7 +89,7 @@ class FileMemory implements Memory {
       for (;;) {
         const { text, byHand } = await this.#withHandEdits(target, found)
         const entries = parseEntries(text)
-        const applied = this.#apply(target, entries, changes)
+        const applied = applyChanges(entries, changes, rules)
         if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
         const after = `${joinEntries(applied.entries)}\n`
         const state = this.#state(target, applied.entries)
@@ -100,14 +102,6 @@ class FileMemory implements Memory {
         expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
         found = replaced.type === 'overtaken' ? replaced.text : expected
       }
-    })
-  }
-
-  #apply(target: MemoryTarget, entries: readonly string[], changes: readonly MemoryChange[]): Applied {
-    const { redact = (text) => text } = this.#options
-    return applyChanges(entries, changes, {
-      limit: this.#limit(target),
-      objection: (content: string) => objectionTo(content, redact),
     })
   }
 

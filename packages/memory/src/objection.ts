@@ -1,13 +1,23 @@
-import { scanContext } from '@hermes/safety'
+import type { ContextFinding } from '@hermes/safety'
 
-/**
- * Why a text must not be remembered: every later session would read it as its own note. `redact` takes out registered secrets.
- * `null` when it may.
- */
-export function objectionTo(content: string, redact: (text: string) => string): string | null {
+/** What a text is held against before it is remembered. */
+export interface ObjectionChecks {
+  /** Takes registered secrets out. */
+  readonly redact: (text: string) => string
+  readonly scan: (text: string) => readonly ContextFinding[]
+}
+
+/** The scanner, loaded when there is something to remember. */
+export async function loadChecks(redact: ObjectionChecks['redact']): Promise<ObjectionChecks> {
+  const { scanContext } = await import('@hermes/safety/scan')
+  return { redact, scan: scanContext }
+}
+
+/** Why a text must not be remembered: every later session would read it as its own note. `null` when it may. */
+export function objectionTo(content: string, { redact, scan }: ObjectionChecks): string | null {
   if (redact(content) !== content)
     return 'That holds a key or another secret. Remember where it is kept, not what it is.'
-  const [finding] = scanContext(content)
+  const [finding] = scan(content)
   if (finding)
     return `That reads like an order to the agent (${finding.rule}), so it is not remembered. Put the fact in plain words.`
   return null

@@ -1,4 +1,3 @@
-import { scanContext } from '@hermes/safety'
 import { joinEntries } from './entries.js'
 import type { Memory, MemoryState } from './memory.js'
 import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
@@ -29,7 +28,7 @@ export async function memorySection(
   for (const target of targets) {
     try {
       const state = await memory.read(target)
-      const { safe, rules } = apart(state.entries)
+      const { safe, rules } = await apart(state.entries)
       if (rules.length > 0)
         problems.push(`${rules.length} entries of ${target} were left out of the prompt (${rules.join(', ')}).`)
       if (safe.length > 0) blocks.push(`${TITLES[target]} [${describeUsage(state)}]\n${joinEntries(safe)}`)
@@ -46,8 +45,10 @@ export function describeUsage({ chars, limit }: MemoryState): string {
   return `${Math.round((100 * chars) / limit)}%, ${number(chars)} of ${number(limit)} characters`
 }
 
-function apart(entries: readonly string[]): { safe: string[]; rules: string[] } {
+async function apart(entries: readonly string[]): Promise<{ safe: string[]; rules: string[] }> {
   const rules: string[] = []
+  if (entries.length === 0) return { safe: [], rules }
+  const { scanContext } = await import('@hermes/safety/scan')
   const safe = entries.filter((entry) => {
     const [finding] = scanContext(entry)
     if (finding) rules.push(finding.rule)

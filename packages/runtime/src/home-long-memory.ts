@@ -39,8 +39,8 @@ export function openHomeLongMemory(
     search: async (text, { signal }) =>
       (await load()).ask((provider) => provider.recall(text, { limit: settings.recall_limit, signal })),
     store: async (text, call) => {
-      const { objectionTo, orderIn } = await import('@hermes/memory')
-      const objection = orderIn(text) ?? objectionTo(text, options.redact)
+      const { loadChecks, objectionTo, orderIn } = await import('@hermes/memory')
+      const objection = orderIn(text) ?? objectionTo(text, await loadChecks(options.redact))
       if (objection !== null) throw new HermesError(objection, { code: 'memory.refused' })
       await (await load()).ask((provider) => provider.store(text, call))
     },

@@ -1,5 +1,4 @@
 import { defineTool, type ToolResult } from '@hermes/contracts/tool'
-import { scanContext } from '@hermes/safety'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Learning, Learnings } from '../learnings.js'
 import type { StorageToolServices } from './tool-services.js'
@@ -44,6 +43,7 @@ async function save(
   { pattern = '', error_type, fix = '', context, tags }: Args,
 ): Promise<ToolResult> {
   if (pattern.trim() === '' || fix.trim() === '') return { text: 'save needs pattern and fix.', isError: true }
+  const { scanContext } = await import('@hermes/safety/scan')
   const [finding] = scanContext(`${pattern}\n${fix}\n${context ?? ''}`)
   if (finding)
     return {
