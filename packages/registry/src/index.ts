@@ -3,7 +3,13 @@ export { toolParameters } from './arguments.js'
 export { type DisclosureOptions, TOOL_CALL, TOOL_SEARCH } from './disclosure.js'
 export { RegistryError } from './registry-error.js'
 export { errorOutcome, toOutcome } from './result.js'
-export { createToolRegistry, type PreparedCall, type ToolRegistry, type ToolRegistryOptions } from './tool-registry.js'
+export {
+  createToolRegistry,
+  type KeepResult,
+  type PreparedCall,
+  type ToolRegistry,
+  type ToolRegistryOptions,
+} from './tool-registry.js'
 export {
   CORE_TOOLSETS,
   mergeToolsets,

@@ -14,22 +14,40 @@ export function asExternal(result: ToolResult): ToolResult {
   return typeof result === 'string' ? { text: result, external: true } : { ...result, external: true }
 }
 
-/** Brings a tool's return value into one shape and cuts overlong text head and tail. */
-export function toOutcome(result: ToolResult, maxResultChars = DEFAULT_MAX_CHARS): ToolOutcome {
+/** The text of a result that is too long to be shown whole, one value a line where it is plain data; `null` for one that is not. */
+export function overlongText(result: ToolResult, maxResultChars = DEFAULT_MAX_CHARS): string | null {
+  const text = textOf(result)
+  if (text.length <= maxResultChars) return null
+  return typeof result !== 'string' && result.text === undefined ? JSON.stringify(result.data, null, 2) : text
+}
+
+/** Brings a tool's return value into one shape and cuts overlong text head and tail; `path` is where all of it is. */
+export function toOutcome(
+  result: ToolResult,
+  maxResultChars = DEFAULT_MAX_CHARS,
+  path: string | null = null,
+): ToolOutcome {
   if (typeof result === 'string')
-    return { content: [{ type: 'text', text: cut(result, maxResultChars) }], isError: false }
+    return { content: [{ type: 'text', text: cut(result, maxResultChars, path) }], isError: false }
   const origin = result.external ? ({ origin: 'external' } as const) : {}
-  const text = result.text ?? (result.data === undefined ? '' : JSON.stringify(result.data))
-  const content: ToolResultPart[] = text === '' ? [] : [{ type: 'text', text: cut(text, maxResultChars), ...origin }]
+  const text = textOf(result)
+  const content: ToolResultPart[] =
+    text === '' ? [] : [{ type: 'text', text: cut(text, maxResultChars, path), ...origin }]
   for (const part of result.parts ?? [])
-    content.push(part.type === 'text' ? { ...part, text: cut(part.text, maxResultChars) } : part)
+    content.push(part.type === 'text' ? { ...part, text: cut(part.text, maxResultChars, null) } : part)
   if (content.length === 0) content.push({ type: 'text', text: '(no output)' })
   return { content, isError: result.isError ?? false, ...(result.data === undefined ? {} : { data: result.data }) }
 }
 
-function cut(text: string, maxChars: number): string {
+function textOf(result: ToolResult): string {
+  if (typeof result === 'string') return result
+  return result.text ?? (result.data === undefined ? '' : JSON.stringify(result.data))
+}
+
+function cut(text: string, maxChars: number, path: string | null): string {
   if (text.length <= maxChars) return text
   const head = text.slice(0, Math.floor(maxChars * HEAD_SHARE)).toWellFormed()
   const tail = text.slice(text.length - (maxChars - head.length)).toWellFormed()
-  return `${head}\n\n[… ${text.length - head.length - tail.length} characters left out here …]\n\n${tail}`
+  const whole = path === null ? '' : `; all of it is in ${path}: read_file gives it page by page`
+  return `${head}\n\n[… ${text.length - head.length - tail.length} characters left out here${whole} …]\n\n${tail}`
 }

@@ -1,6 +1,6 @@
-import { defineTool, type ToolContext } from '@hermes/contracts/tool'
+import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import { describe, expect, it } from 'vitest'
-import { createToolRegistry } from './index.js'
+import { createToolRegistry, type KeepResult, type ToolRegistry } from './index.js'
 
 const context = { signal: new AbortController().signal } as ToolContext
 
@@ -121,5 +121,35 @@ describe('createToolRegistry', () => {
     })
     const text = (await registry.dispatch('echo', { count: 1 }, context)).content[0] as { text: string }
     expect(text.text).toMatch(/^a{40}\n\n\[… 500 characters left out here …\]\n\nz{60}$/)
+  })
+
+  it('has the whole of an overlong result kept, and says where', async () => {
+    const kept: string[] = []
+    const open = (execute: () => ToolResult, keepResult?: KeepResult) =>
+      createToolRegistry({
+        tools: [{ ...echo, maxResultChars: 100, execute }],
+        keepResult: keepResult ?? (async ({ callId, text }) => `/kept/${callId}-${kept.push(text)}`),
+      })
+    const local = { ...context, sessionId: 's', callId: 'c', environment: { backend: 'local' } } as ToolContext
+    const textOf = async (registry: ToolRegistry, where = local) =>
+      ((await registry.dispatch('echo', { count: 1 }, where)).content[0] as { text: string }).text
+    const long = 'a'.repeat(300)
+    expect(await textOf(open(() => long))).toContain(
+      '[… 200 characters left out here; all of it is in /kept/c-1: read_file gives it page by page …]',
+    )
+    await textOf(open(() => ({ data: { list: Array.from({ length: 40 }, (_, n) => n) } })))
+    expect(kept[0]).toBe(long)
+    expect(kept[1]).toMatch(/^\{\n {2}"list": \[\n {4}0,\n {4}1,/)
+    await textOf(open(() => 'short'))
+    const far = { ...local, environment: { backend: 'ssh' } } as ToolContext
+    expect(
+      await textOf(
+        open(() => long),
+        far,
+      ),
+    ).toContain('200 characters left out here …]')
+    const full = async () => Promise.reject(new Error('disk full'))
+    expect(await textOf(open(() => long, full))).toContain('200 characters left out here …]')
+    expect(kept).toHaveLength(2)
   })
 })

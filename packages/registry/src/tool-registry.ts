@@ -1,5 +1,5 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
-import type { Tool, ToolContext, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
+import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
 import { type ToolParameters, toolParameters } from './arguments.js'
 import {
@@ -12,7 +12,7 @@ import {
   throughDoor,
 } from './disclosure.js'
 import { isHermesError, RegistryError } from './registry-error.js'
-import { asExternal, errorOutcome, toOutcome } from './result.js'
+import { asExternal, errorOutcome, overlongText, toOutcome } from './result.js'
 import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -73,9 +73,18 @@ interface Registered {
   readonly parameters: ToolParameters
 }
 
+/** Writes an overlong result where `read_file` finds it. */
+export type KeepResult = (whole: {
+  readonly sessionId: string
+  readonly callId: string
+  readonly text: string
+}) => Promise<string>
+
 /** Options of {@link createToolRegistry}. */
 export interface ToolRegistryOptions {
   readonly tools?: readonly Tool[]
+  /** Keeps the whole of a result that is cut, and gives the path; what it rejects with is ignored. Default: it is not kept. */
+  readonly keepResult?: KeepResult
   /** Default: nothing is ever hidden. */
   readonly disclosure?: DisclosureOptions
   /** Default: `Date.now`. */
@@ -95,10 +104,12 @@ class Registry implements ToolRegistry {
   readonly #availability = new Map<string, { readonly available: boolean; readonly atMs: number }>()
   readonly #now: () => number
   readonly #disclosure: DisclosureOptions | null
+  readonly #keep: KeepResult | null
   #generation = 0
 
-  constructor({ now = Date.now, disclosure }: ToolRegistryOptions) {
+  constructor({ now = Date.now, disclosure, keepResult }: ToolRegistryOptions) {
     this.#now = now
+    this.#keep = keepResult ?? null
     this.#disclosure = disclosure ?? null
   }
 
@@ -245,11 +256,24 @@ class Registry implements ToolRegistry {
     try {
       const { tool, args } = prepared
       const result = await tool.execute(args, context)
-      return toOutcome(tool.external ? asExternal(result) : result, tool.maxResultChars)
+      const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
+      return toOutcome(tool.external ? asExternal(result) : result, tool.maxResultChars, path)
     } catch (error) {
       if (context.signal.aborted) throw error
       const line = error instanceof Error ? error.message : String(error)
       return errorOutcome(isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`)
+    }
+  }
+
+  /** Where the whole of a result went that is too long; only for a machine whose files the session reads. */
+  async #keepWhole(tool: Tool, result: ToolResult, context: ToolContext): Promise<string | null> {
+    const text = overlongText(result, tool.maxResultChars)
+    if (text === null) return null
+    try {
+      if (context.environment.backend !== 'local') return null
+      return await this.#keep!({ sessionId: context.sessionId, callId: context.callId, text })
+    } catch {
+      return null
     }
   }
 

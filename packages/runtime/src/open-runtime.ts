@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type AgentMemory,
   type ChildPlace,
@@ -16,7 +17,13 @@ import type { Entry } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
-import { createToolRegistry, resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
+import {
+  createToolRegistry,
+  type KeepResult,
+  resolveToolsets,
+  type ToolRegistry,
+  type ToolsetSelection,
+} from '@hermes/registry'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { withLearningHints } from '@hermes/storage/tools'
@@ -35,6 +42,7 @@ import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import { type HomePolicy, openHomePolicy } from './home-policy.js'
 import { configSecrets, redactingLogger } from './home-secrets.js'
+import { keepResultsIn } from './kept-results.js'
 import {
   childLineage,
   delegationLimits,
@@ -144,6 +152,7 @@ class HomeRuntime implements Runtime {
   readonly #answerers: Answerers
   readonly #sideTasks: SideTasks
   readonly #turnScopes = new TurnScopes()
+  readonly #keepResult: KeepResult
   /** Who answers in each session that is open. */
   readonly #choices = new Map<string, ModelChoice>()
 
@@ -218,6 +227,11 @@ class HomeRuntime implements Runtime {
       store: () => this.storage(),
       clock: this.#clock,
       logger: this.#logger,
+    })
+    this.#keepResult = keepResultsIn({
+      directory: join(homeLayout(home).cache, 'results'),
+      redact: () => this.#redact([]),
+      clock: this.#clock,
     })
     this.permissions = openHomePolicy({
       home,
@@ -480,6 +494,7 @@ class HomeRuntime implements Runtime {
     return createToolRegistry({
       tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
       disclosure: disclosureOf(this.config),
+      keepResult: this.#keepResult,
     })
   }
 

@@ -1,0 +1,23 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
+import { temporaryHome } from '@hermes/testkit'
+import { expect, it, onTestFinished } from 'vitest'
+import { keepResultsIn } from './kept-results.js'
+
+it('keeps results for a day, readable by their owner alone and without secrets', async () => {
+  const home = await temporaryHome()
+  onTestFinished(() => home.remove())
+  const directory = join(home.path, 'cache', 'results')
+  await mkdir(directory, { recursive: true })
+  const [old, fresh] = [join(directory, 'old.txt'), join(directory, 'fresh.txt')]
+  await Promise.all([writeFile(old, 'x'), writeFile(fresh, 'x')])
+  const yesterdaySeconds = (systemClock.now() - 90_000_000) / 1000
+  await utimes(old, yesterdaySeconds, yesterdaySeconds)
+  const redact = () => (text: string) => text.replaceAll('s3cret', '[REDACTED]')
+  const keep = keepResultsIn({ directory, redact, clock: systemClock })
+  const path = await keep({ sessionId: '20261121_1', callId: '../../call/1', text: 'a s3cret\nb' })
+  expect(await readFile(path, 'utf8')).toBe('a [REDACTED]\nb')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  expect((await readdir(directory)).sort()).toEqual(['20261121_1-______call_1.txt', 'fresh.txt'])
+})
