@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { blockedContext, scanContext } from './index.js'
+import { blockedContext, scanContext } from './scan-context.js'
 
 const found = (text: string) => scanContext(text).map(({ rule }) => rule)
 

@@ -3,7 +3,7 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { scanContext } from './index.js'
+import { scanContext } from './scan-context.js'
 
 interface Sample {
   readonly id: string
