@@ -306,6 +306,25 @@ describe('bad behaviour', () => {
     expect(calls.map(([, { path }]) => path)).toEqual(['a', 'unheard', 'b'])
   })
 
+  it('answers a call that is nested too deep to be repeated with an error and goes on', async () => {
+    const { python } = await codeScene()
+    const { output, status } = await python(
+      [
+        'import json, os, socket',
+        's = socket.socket(socket.AF_UNIX); s.connect(os.environ["HERMES_RPC_SOCKET"])',
+        'deep = b"[" * 1_000_000 + b"]" * 1_000_000',
+        's.sendall(b\'{"tool": "read_file", "id": \' + deep + b"}\\n")',
+        'print(json.loads(s.makefile("rb").readline())["result"]["error"])',
+        'from hermes_tools import read_file',
+        'print(read_file("b")["args"])',
+      ].join('\n'),
+    )
+    expect({ output, status }).toEqual({
+      status: 'success',
+      output: "The answer cannot be written as JSON: it is nested too deep.\n{'path': 'b'}\n",
+    })
+  })
+
   it('is not held up by a program that asks and never listens', async () => {
     const text = 'x'.repeat(1_000_000)
     const { python } = await codeScene({ answer: () => ({ content: [{ type: 'text', text }], isError: false }) })

@@ -76,6 +76,13 @@ describe('an interpreter that stays', () => {
     expect(await python('print(x)', kept)).toMatchObject({ status: 'error' })
   })
 
+  it('is the one that goes on where a program forked', async () => {
+    const { python } = await codeScene()
+    const fork = 'import os\nx = "own"\nif os.fork() == 0: x = "of the fork"\nelse: os.wait()'
+    expect(await python(fork, kept)).toMatchObject({ status: 'success', output: '' })
+    for (let round = 0; round < 2; round++) expect((await python('print(x)', kept)).output).toBe('own\n')
+  })
+
   it('stays tainted with what an earlier program got from outside', async () => {
     const content = [{ type: 'text', text: 'page', origin: 'external' }] as const
     const { python } = await codeScene({ answer: () => ({ content, isError: false }) })

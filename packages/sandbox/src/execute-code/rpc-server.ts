@@ -108,6 +108,11 @@ function reply(socket: Socket, id: JsonValue | undefined, result: JsonValue): vo
   socket.once('drain', () => socket.resume())
 }
 
+/** What is nested too deep to be written, the program's own `id` included, is its failure and nobody else's. */
 function frame(id: JsonValue | undefined, result: JsonValue): string {
-  return `${JSON.stringify({ ...(id === undefined ? {} : { id }), result })}\n`
+  try {
+    return `${JSON.stringify({ ...(id === undefined ? {} : { id }), result })}\n`
+  } catch {
+    return `${JSON.stringify({ result: { error: 'The answer cannot be written as JSON: it is nested too deep.' } })}\n`
+  }
 }
