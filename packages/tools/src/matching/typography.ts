@@ -33,7 +33,10 @@ function plainOf(character: string): string {
 }
 
 /** `text` with those characters in their plain form whose kind `asked` has where `found` has only plain ones: they came with the call. */
-export function withPlainOf(text: string, { asked, found }: { readonly asked: string; readonly found: string }): string {
+export function withPlainOf(
+  text: string,
+  { asked, found }: { readonly asked: string; readonly found: string },
+): string {
   const drifted = PLAIN.filter(([pattern]) => pattern.test(asked) && !pattern.test(found))
   return drifted.reduce((result, [pattern, plain]) => result.replace(new RegExp(pattern, 'g'), plain), text)
 }
