@@ -18,7 +18,7 @@ export const TOOL_SEARCH = 'tool_search'
 /** Calls a hidden tool. */
 export const TOOL_CALL = 'tool_call'
 /** The toolset of the two. Nobody enables it: it is there when something is hidden. */
-export const DOORS = 'tool_search'
+const DOORS = 'tool_search'
 
 /** A definition and the toolset it belongs to. */
 export interface OwnedDefinition {
