@@ -13,7 +13,7 @@ import {
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type { Entry } from '@hermes/contracts/conversation'
+import { type Entry, latestPrompt } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
@@ -307,7 +307,11 @@ class HomeRuntime implements Runtime {
         agentPath,
         tree,
         parentSessionId: sessionId,
-        parentTools: resolveToolsets(registry.toolsets(), toolsets).filter((name) => registry.names().includes(name)),
+        // A session keeps the tools it began with, whatever toolsets it is gone on with.
+        parentTools: registry.callable(
+          (latestPrompt(agent.entries())?.tools ?? []).map(({ name }) => name),
+          toolsets,
+        ),
         toolsets: registry.toolsets(),
       })
       const start = { task, cwd: own ?? environment.cwd(), atMs: this.#clock.now() }

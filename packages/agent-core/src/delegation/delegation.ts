@@ -48,6 +48,7 @@ export const BLOCKED_FOR_CHILDREN: readonly string[] = Object.freeze([
   'cronjob',
   'delegate_task',
   'execute_code',
+  'learning',
   'memory',
   'recall',
   'send_message',
