@@ -1,3 +1,4 @@
+import type { Letter } from '@hermes/contracts/store'
 import { createToolRegistry } from '@hermes/registry'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
@@ -103,6 +104,23 @@ describe('a task in the background', () => {
     expect(said(2)).toContain('It is 3.')
     expect(said(3)).toContain('waited')
     expect(said(3)).not.toContain('It is 3.')
+  })
+
+  it('is known to have begun before its first request', async () => {
+    const { agent, store, open } = setUp([HAND_OUT, { text: 'Started.' }])
+    const held: unknown[] = []
+    const { hold } = store.mailbox!
+    Object.assign(store.mailbox!, {
+      hold: (letter: Letter) => {
+        held.push(letter.body['text'])
+        return hold(letter)
+      },
+    })
+    await agent.run('Go.').result
+    await expect.poll(() => held).toHaveLength(2)
+    expect(held[0]).toMatch(/was interrupted: .* It had not begun\./)
+    expect(held[1]).toMatch(/was interrupted: .* What it did is in session \S+; nothing was undone\./)
+    open.resolve('It is 3.')
   })
 
   it('outlives an interrupt of its parent, and ends with the tree', async () => {

@@ -44,16 +44,19 @@ export async function delegateInBackground(
 async function work(handle: string, node: ChildNode, options: DelegateOptions & BackgroundOptions): Promise<void> {
   const { mail, clock } = options
   const over = new AbortController()
+  // Where the store cannot be written now, what it holds already still stands.
+  const hold = () => mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
   const keepHolding = async () => {
     for (;;) {
       await clock.sleep(HOLD_EVERY_MS, over.signal)
-      // Where the store cannot be written now, what it holds already still stands.
-      await mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
+      await hold()
     }
   }
   keepHolding().catch(() => undefined)
   await runTask(node, {
     ...options,
+    // From here on nobody may be told that it had not begun.
+    onStart: hold,
     onResult: async (result) => {
       over.abort()
       await mail.send(handle, word(handle, node, result)).catch(() => undefined)

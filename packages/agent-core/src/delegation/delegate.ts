@@ -27,6 +27,8 @@ export interface DelegateOptions {
   readonly isBackground?: boolean
   /** Makes the worktree of a task that wants one. Default: such a task fails. */
   readonly openWorktree?: () => Promise<Worktree>
+  /** Told when the child is there, before it does anything. Must not throw. */
+  readonly onStart?: () => Promise<unknown>
   /** Told of the result before the tree shows that the task has ended. Must not throw. */
   readonly onResult?: (result: ChildResult) => Promise<void>
 }
@@ -63,6 +65,7 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
     const cwd = worktree ? { cwd: worktree.cwd } : {}
     child = await delegation.createChild(node.task, { agentPath: node.path, ...cwd })
     tree.attach(node, child.agent)
+    await options.onStart?.()
     outcome = await converse(child.agent, node, { ...options, signal })
   } catch (error) {
     const problem = node.stopReason ?? errorLine(error)
