@@ -41,6 +41,8 @@ export interface ModelEndpoint {
   readonly stallTimeoutMs?: number | undefined
   /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
   readonly cacheTtl?: '5m' | '1h'
+  /** Where `apiKey` is from, for messages: a variable or a file. Default: the variable of the provider. */
+  readonly keySource?: string | undefined
   /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
   readonly contextLength?: number | (() => number | undefined) | undefined
   /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
@@ -98,10 +100,12 @@ export class Endpoint {
   }
 
   #makeTransport(): Transport {
-    const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl } = this.options
+    const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl, credentials } = this.options
     const { provider, baseUrl } = this.#resolved
+    // Which of several keys it was, their list says.
+    const keySource = credentials ? `see hermes auth list ${this.name}` : this.options.keySource
     const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
-    return createTransport({ provider: provider.id, baseUrl, ...settings })
+    return createTransport({ provider: provider.id, baseUrl, keySource, ...settings })
   }
 
   /**

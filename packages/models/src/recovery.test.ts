@@ -70,6 +70,14 @@ describe('keys', () => {
     expect(waits.map(({ remedy }) => remedy?.type)).toEqual(['refresh-credential', 'rotate-credential'])
   })
 
+  it('are renewed once each', async () => {
+    const credentials = keyRing(2, clock, async ({ id }) => ({ id, secret: `renewed-${id}` }))
+    const expired = refusal(401, 'Expired token.')
+    server.enqueue(expired, expired, expired, { text: 'ok' })
+    expect((await ask(make({ credentials }))).finish).not.toBeNull()
+    expect(keysSent()).toEqual(['secret-1', 'renewed-k1', 'secret-2', 'renewed-k2'].map((key) => `Bearer ${key}`))
+  })
+
   it('that all rest are waited for up to a minute', async () => {
     const credentials = keyRing(1, clock)
     server.enqueue({ fault: 'status', status: 429, retryAfterSeconds: 40 }, { text: 'ok' })

@@ -49,7 +49,8 @@ export class Recovery {
   readonly #failures: Failure[] = []
   #attempts = 0
   #retries = 0
-  #isRenewed = false
+  /** Keys that were asked to be renewed; each once. */
+  #renewedKeys = new Set<string>()
   #isRebuilt = false
   #refusedKeys = new Set<string>()
 
@@ -93,8 +94,9 @@ export class Recovery {
 
   async #renew(failed: Attempt, { repair }: ErrorClass): Promise<Step | null> {
     const { credentials } = failed.endpoint.options
-    if (repair !== 'refresh-credential' || this.#isRenewed || !credentials || !failed.credential) return null
-    this.#isRenewed = true
+    if (repair !== 'refresh-credential' || !credentials || !failed.credential) return null
+    if (this.#renewedKeys.has(failed.credential.id)) return null
+    this.#renewedKeys.add(failed.credential.id)
     const { signal } = this.#options
     const credential = await credentials.refresh(failed.credential, signal ? { signal } : {})
     return credential ? { ...failed, credential, remedy: { type: 'refresh-credential' } } : null
@@ -145,7 +147,7 @@ export class Recovery {
     if (!next) return null
     endpoint.blockedUntilMs = this.#options.clock.now() + (verdict.retryAfterMs ?? 0)
     this.#retries = 0
-    this.#isRenewed = false
+    this.#renewedKeys = new Set()
     this.#isRebuilt = false
     this.#refusedKeys = new Set()
     const remedy = { type: 'fallback', provider: next.name, model: next.model } as const

@@ -90,6 +90,7 @@ describe('chooseModel', () => {
       model: 'big',
       baseUrl: 'https://llm.example/v1',
       apiKey: 'w',
+      keySource: 'WORK_KEY',
     })
   })
 

@@ -87,6 +87,8 @@ export interface ModelChoice {
   readonly model: string
   readonly baseUrl: string
   readonly apiKey: string | null
+  /** Where the key is from, for messages: the name of a variable, or `config.yaml`. */
+  readonly keySource?: string | undefined
   /** The wire, where the configuration names one. Default: judged by provider and address. */
   readonly api?: WireApi | undefined
   /** Tokens of the model's window, where the configuration says. */
@@ -140,6 +142,7 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     model,
     baseUrl: (given === undefined && (apiKey === null ? storedFor : addressOfKey(provider, apiKey))) || baseUrl,
     apiKey,
+    keySource: keySource(apiKey, { provider, baseUrl, secrets, named: [asked.keyEnv, endpoint?.keyEnv, own.keyEnv] }),
     api: endpoint?.api ?? own.api,
     contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
     headers: endpoint?.headers ?? own.headers,
@@ -207,6 +210,24 @@ function keyFor({
   )
     throw foreignKey(provider, baseUrl, endpoint ? name : null)
   return found ?? null
+}
+
+/** Where a key is from, unless it is where one of this provider usually is. */
+function keySource(
+  apiKey: string | null,
+  {
+    provider,
+    baseUrl,
+    secrets,
+    named,
+  }: Pick<Sources, 'provider'> &
+    Pick<ModelWishes, 'secrets'> & { readonly baseUrl: string; readonly named: readonly (string | undefined)[] },
+): string | undefined {
+  if (apiKey === null) return undefined
+  const variables = [...named, ...keyVariablesFor(provider, baseUrl)]
+  const variable = variables.find((name) => name !== undefined && secrets[name] === apiKey)
+  if (variable === undefined) return provider.auth === 'aws' ? 'credentials of AWS' : 'config.yaml'
+  return provider.id !== 'custom' && variable === provider.keyVariables[0] ? undefined : variable
 }
 
 /** The address that a variable moves a provider to. */

@@ -59,7 +59,7 @@ function namedFor({ settings, main, wishes }: SideTaskOptions): ModelChoice | nu
   }
   const choice = chooseModel({ ...wishes, asked, session: null })
   const key = apiKey ?? (keyEnv === undefined ? undefined : wishes.secrets[keyEnv])
-  return key === undefined ? choice : { ...choice, apiKey: key }
+  return key === undefined ? choice : { ...choice, apiKey: key, keySource: keyEnv ?? 'config.yaml' }
 }
 
 /** Providers that a key is there for. */

@@ -28,7 +28,7 @@ describe('classifyError', () => {
       answered(402, 'Usage limit reached, try again in 5 minutes'),
       { reason: 'rate-limit', retryable: true, retryAfterMs: 300_000 },
     ],
-    ['403', answered(403), { reason: 'auth-permanent', shouldRotateCredential: true }],
+    ['403', answered(403), { reason: 'auth', retryable: false, shouldRotateCredential: true, shouldFallback: true }],
     ['403 by moderation', answered(403, 'Your input was flagged'), { reason: 'policy-blocked', shouldFallback: true }],
     [
       '404 for a model',
@@ -250,6 +250,23 @@ describe('toTransportError', () => {
       'acme has no model "m1" (404): no such model',
       'The host of https://api.acme.test/v1 cannot be found; check the address and the network.',
     ])
+  })
+
+  it('names the window outside the tier for long contexts, which a refusal of that tier does not', () => {
+    const error = answered(429, 'Extra usage is required for long context requests.')
+    expect(toTransportError(error, target).details).toMatchObject({ contextTokens: 200_000 })
+  })
+
+  it('names where a key is from that may not do this, and what the provider says; no variable of an endpoint that is any', () => {
+    const said = (status: number, more: Partial<typeof target> & { readonly keySource?: string }) =>
+      toTransportError(answered(status, 'No access for sk-abcdefgh.'), { ...target, ...more }).message
+    expect(said(403, { provider: 'openai' })).toBe(
+      'openai does not let this API key (OPENAI_API_KEY) use m1 (403); use another key or model. It says: No access for [key]',
+    )
+    expect(said(401, { provider: 'custom', keySource: 'MY_KEY' })).toContain(
+      'https://api.acme.test/v1 (MY_KEY). It says',
+    )
+    expect(said(401, { provider: 'custom' })).toContain('meant for https://api.acme.test/v1. It says')
   })
 
   it('names the variable of a key that was refused, and what the provider says without the key', () => {

@@ -156,7 +156,7 @@ function special(facts: ErrorFacts): Verdict | null {
   if ((status === 429 || status === 400) && speaksOf('long-context-tier', message))
     return { reason: 'context-overflow' }
   if (speaksOf('grammar', message)) return { reason: 'format-error', repair: 'simplify-schemas' }
-  if (status < 500 && speaksOf('entitlement', message)) return { reason: 'auth-permanent' }
+  if (status < 500 && speaksOf('entitlement', message)) return { reason: 'auth' }
   return null
 }
 
@@ -170,7 +170,8 @@ function byStatus(facts: ErrorFacts, status: number): Verdict | null {
     case 402:
       return says('usage-limit') && says('transient') ? { reason: 'rate-limit' } : { reason: 'billing' }
     case 403:
-      return policy(facts) ?? (says('billing') ? { reason: 'billing' } : { reason: 'auth-permanent' })
+      // Most often it is one model, place or network that is refused: the key may be good for others, and for this one later.
+      return policy(facts) ?? (says('billing') ? { reason: 'billing' } : { reason: 'auth' })
     case 404:
       if (says('billing')) return { reason: 'billing' }
       return policy(facts) ?? (says('model-missing') ? { reason: 'model-not-found' } : { reason: 'format-error' })
@@ -249,7 +250,11 @@ function byCause(facts: ErrorFacts): Verdict {
   return byWords(facts) ?? (any(MALFORMED) ? { reason: 'malformed-response' } : { reason: 'unknown' })
 }
 
-/** The window of a model that a refusal names, in tokens; `null` when it names none. Never throws. */
+/** Where longer conversations take a tier of their own, it begins here; in tokens. */
+const LONG_CONTEXT_TOKENS = 200_000
+
+/** The window of a model that a refusal names or means, in tokens; `null` when there is none. Never throws. */
 export function namedWindow(error: unknown): number | null {
-  return windowIn(errorFacts(error).message)
+  const { message } = errorFacts(error)
+  return windowIn(message) ?? (speaksOf('long-context-tier', message) ? LONG_CONTEXT_TOKENS : null)
 }

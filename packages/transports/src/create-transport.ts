@@ -33,6 +33,8 @@ export interface TransportOptions {
   readonly stallTimeoutMs?: number
   /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
   readonly cacheTtl?: '5m' | '1h'
+  /** Where the key is from, for messages about a key that is refused. Default: the variable of the provider. */
+  readonly keySource?: string | undefined
   readonly clock?: Clock
 }
 
@@ -61,6 +63,7 @@ export function createTransport(options: TransportOptions): Transport {
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     stallTimeoutMs: options.stallTimeoutMs ?? DEFAULT_STALL_TIMEOUT_MS,
     cacheTtl: options.cacheTtl ?? '5m',
+    keySource: options.keySource,
     clock,
     fetch,
   }

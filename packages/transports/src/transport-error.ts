@@ -13,6 +13,8 @@ export interface CallTarget {
   readonly path?: string
   /** Taken out of the message should the server have echoed it. */
   readonly credential?: string | null
+  /** Where the key is from: a variable, a file, a command that lists it. Default: the first variable of the provider. */
+  readonly keySource?: string | undefined
 }
 
 const MAX_VENDOR_CHARS = 300
@@ -54,9 +56,10 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
   const said = vendorWords(facts.message, target.credential)
   switch (verdict.reason) {
     case 'auth':
-      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}${inVariable(provider)}. It says: ${said}`
+      if (facts.status !== 401 && verdict.repair === undefined) return forbiddenLine(facts, target)
+      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}${keySource(target)}. It says: ${said}`
     case 'auth-permanent':
-      return `${provider} does not let this API key use ${model}${status}; use another key or model.`
+      return forbiddenLine(facts, target)
     case 'billing':
       return `${provider} wants payment before it answers${status}: ${said}`
     case 'rate-limit':
@@ -92,11 +95,17 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
   }
 }
 
-/** Where such a key usually is. */
-function inVariable(provider: string): string {
-  const known = findProvider(provider)
-  const variable = known?.keyVariables[0] ?? known?.sharedKeyVariables[0]
-  return variable === undefined ? '' : ` (${variable})`
+function forbiddenLine({ status, message }: ErrorFacts, target: CallTarget): string {
+  const { provider, model, credential } = target
+  const code = status === null ? '' : ` (${status})`
+  return `${provider} does not let this API key${keySource(target)} use ${model}${code}; use another key or model. It says: ${vendorWords(message, credential)}`
+}
+
+/** Where the key is, or such a key usually is; nowhere in particular where the endpoint is any. */
+function keySource({ provider, keySource: told }: CallTarget): string {
+  const known = provider === 'custom' ? null : findProvider(provider)
+  const source = told ?? known?.keyVariables[0] ?? known?.sharedKeyVariables[0]
+  return source === undefined ? '' : ` (${source})`
 }
 
 /** What to look for in a base URL that does not work. */

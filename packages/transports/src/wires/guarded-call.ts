@@ -37,8 +37,8 @@ async function* frame(
   run: (guard: CallGuard) => Promise<Reading>,
 ): CallFrame {
   throwIfAborted(signal)
-  const { provider, baseUrl, clock, stallTimeoutMs } = wire
-  const target = { provider, baseUrl, path, model: request.model, credential }
+  const { provider, baseUrl, clock, stallTimeoutMs, keySource } = wire
+  const target = { provider, baseUrl, path, model: request.model, credential, keySource }
   const controller = new AbortController()
   const abort = () => controller.abort()
   signal?.addEventListener('abort', abort, { once: true })

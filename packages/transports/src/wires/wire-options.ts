@@ -11,6 +11,8 @@ export interface WireOptions {
   readonly stallTimeoutMs: number
   /** How long a provider with marks for its cache keeps a prefix. */
   readonly cacheTtl: '5m' | '1h'
+  /** Where the key is from, for messages. */
+  readonly keySource?: string | undefined
   readonly clock: Clock
   readonly fetch: typeof fetch | undefined
 }

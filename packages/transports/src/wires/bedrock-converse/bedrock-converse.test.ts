@@ -430,7 +430,7 @@ describe('the bedrock-converse wire', () => {
       { reason: 'model-not-found' },
     ],
     [404, 'ResourceNotFoundException', 'The model was not found.', { reason: 'model-not-found' }],
-    [403, 'AccessDeniedException', "You don't have access to the model.", { reason: 'auth-permanent' }],
+    [403, 'AccessDeniedException', "You don't have access to the model.", { reason: 'auth' }],
     [403, 'ExpiredTokenException', 'The security token is expired', { reason: 'auth', repair: 'refresh-credential' }],
     [403, 'UnrecognizedClientException', 'The security token is invalid.', { reason: 'auth' }],
     [429, 'ModelNotReadyException', 'The model is warming up.', { reason: 'overloaded', retryable: true }],
