@@ -68,7 +68,8 @@ function sentence(error: unknown): string {
 function knowsBetter({ error, verdict }: Failure): boolean {
   if (!HermesError.isInstance(error)) return false
   const isWrongAddress = verdict.reason === 'format-error' && error.details['status'] === 404
-  return isWrongAddress || !error.code.startsWith('transport.') || error.message.endsWith('?')
+  const isReplay = error.code === 'transport.replay_mismatch'
+  return isWrongAddress || isReplay || !error.code.startsWith('transport.') || error.message.endsWith('?')
 }
 
 function comeBack({ verdict }: Failure, { nowMs, maxWaitMs }: { readonly nowMs: number; readonly maxWaitMs: number }) {

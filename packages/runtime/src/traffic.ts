@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, open } from 'node:fs/promises'
+import { access, open, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
@@ -35,6 +35,10 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const { choice, fetchTo, record, replay, probe } = options
   const placeholders = probe ? machinePlaceholders(probe, options.tempDir) : []
   if (replay !== undefined) {
+    if (record !== undefined)
+      throw new HermesError('A run either records or replays. Leave --record or --replay out.', {
+        code: 'runtime.bad_recording',
+      })
     await requireFile(replay)
     const server = await serveRecording({ file: replay, placeholders })
     const { baseUrl, model, api } = server
@@ -48,11 +52,14 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
 }
 
 async function requireFile(file: string): Promise<void> {
-  await access(file, constants.R_OK).catch((cause) => {
-    throw new HermesError(`Cannot read the recording ${file}: ${errorLine(cause)}.`, {
-      code: 'runtime.bad_recording',
-      cause,
-    })
+  const unreadable = (why: string, cause?: unknown) =>
+    new HermesError(`Cannot read the recording ${file}: ${why}.`, { code: 'runtime.bad_recording', cause })
+  const found = await stat(file).catch((cause: unknown) => {
+    throw unreadable(errorLine(cause), cause)
+  })
+  if (!found.isFile()) throw unreadable('it is not a file')
+  await access(file, constants.R_OK).catch((cause: unknown) => {
+    throw unreadable(errorLine(cause), cause)
   })
 }
 

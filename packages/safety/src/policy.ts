@@ -142,7 +142,7 @@ class RulePolicy implements RevocablePolicy {
     const reviewed = await this.#review(question, verdict.rules, signal)
     if (reviewed) return reviewed
     if (listeners.length === 0) {
-      return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action)}`)
+      return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action, subject)}`)
     }
     const id = await this.#questions.put(question, verdict.rules, earlier)
     await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
@@ -185,9 +185,10 @@ class RulePolicy implements RevocablePolicy {
     return { type: 'deny', rule: approval.question.rule, reason: outcome.type === 'deny' ? outcome.reason : '' }
   }
 
-  #wayOut(action: Action): string {
-    const suggestion = this.#redact(`\`${ruleFor(action).pattern}: allow\``)
-    return `Nobody can approve it here; run interactively, pass --yolo, or add ${suggestion} to permissions.yaml.`
+  #wayOut(action: Action, { surface }: Subject): string {
+    const suggestion = this.#redact(`add \`${ruleFor(action).pattern}: allow\` to permissions.yaml`)
+    const ways = surface === 'cli' ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
+    return `Nobody can approve it here; ${ways}.`
   }
 
   async settled(approvalId: string, options: { readonly signal?: AbortSignal } = {}): Promise<ApprovalOutcome> {

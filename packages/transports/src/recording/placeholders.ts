@@ -23,7 +23,18 @@ export interface PlaceholderFacts {
 }
 
 const WORD = /[^\s"'`/@:,;]+/
-const SHORTEST_WORD = 3
+/** A shorter name would be found in much that has nothing to do with it. */
+const SHORTEST_WORD = 2
+
+const DAY = '(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +)?'
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
+const YEAR = '(?: +[12]\\d{3}\\b)?'
+const TIME = '(?: +\\d{1,2}:\\d\\d(?::\\d\\d)?\\b)?'
+const ZONE = '(?: +(?:[AP]M|UTC|GMT|[A-Z]{2,4}T|[+-]\\d{4})\\b)*'
+/** A time as `ls -l`, `date`, `git log` and mail headers write it. */
+const WRITTEN_TIME = new RegExp(
+  `\\b${DAY}(?:${MONTH} +\\d{1,2}|\\d{1,2} +${MONTH}(?! +\\d{1,2}\\b))\\b${YEAR}${TIME}${ZONE}${YEAR}${ZONE}`,
+)
 
 /** Placeholders for directories, host, user, loopback ports, dates, times of day and durations. Longer paths come first. */
 export function defaultPlaceholders(facts: PlaceholderFacts): Placeholder[] {
@@ -46,8 +57,12 @@ export function defaultPlaceholders(facts: PlaceholderFacts): Placeholder[] {
     { name: 'port', pattern: /(?<=(?:127\.0\.0\.1|localhost|\[::1\]):)\d{2,5}/ },
     { name: 'time', pattern: /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/ },
     { name: 'date', pattern: /\b\d{4}-\d\d-\d\d\b/ },
-    { name: 'clock', pattern: /\b\d\d:\d\d:\d\d(?:\.\d+)?\b/ },
-    { name: 'duration', pattern: /\b\d+(?:\.\d+)? ?(?:ns|µs|ms|s|sec|seconds?|milliseconds?)\b/ },
+    { name: 'day', pattern: WRITTEN_TIME },
+    { name: 'clock', pattern: /\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b/ },
+    {
+      name: 'duration',
+      pattern: /\b\d+(?:\.\d+)? ?(?:ns|µs|ms|s|sec|seconds?|milliseconds?|m|min|minutes?|h|hours?)\b/,
+    },
   ]
 }
 

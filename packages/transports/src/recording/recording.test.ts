@@ -256,6 +256,18 @@ describe('placeholders', () => {
     )
   })
 
+  it.each([
+    ['-rw-r--r-- 1 root 5 Nov 21 13:47 a.txt', '-rw-r--r-- 1 root 5 Dec  3  2024 a.txt'],
+    ['Sat Nov 21 11:55:51 UTC 2026', 'Wed Jan  6 01:02:03 PM CET 2027'],
+    ['Date:   Sat Nov 21 11:55:51 2026 +0000', 'Date:   Mon Mar 1 9:05:00 2027 -0700'],
+    ['Date: Sat, 21 Nov 2026 11:55:51 GMT', 'Date: Tue, 1 Dec 2026 00:00:00 +0100'],
+    ['up since 11:55, took 3 min', 'up since 09:10, took 1.5 h'],
+  ])('stand for another time than in %j', (recorded, now) => {
+    const placeholders = defaultPlaceholders(here)
+    expect(departure(normalise(recorded, placeholders), now, placeholders)).toBeNull()
+    expect(departure(normalise(recorded, placeholders), `${now}!`, placeholders)).not.toBeNull()
+  })
+
   it('do not take a path for part of a longer name, nor a word for part of another', () => {
     const text = '/home/adam /home/ada-x /home/ada/x adaptor ada'
     expect(normalise(text, defaultPlaceholders(here))).toBe('/home/adam /home/ada-x {{home}}/x adaptor {{user}}')
