@@ -30,10 +30,13 @@ export class KeptInterpreter {
   #isOver = false
   #isTainted = false
   #ok = true
+  /** Where the agent worked when the latest program began. */
+  #cwd: string
 
-  private constructor(settings: ProgramSettings, folder: ProgramFolder) {
+  private constructor(settings: ProgramSettings, folder: ProgramFolder, cwd: string) {
     this.#settings = settings
     this.#folder = folder
+    this.#cwd = cwd
   }
 
   /** @throws HermesError as `runProgram` does. */
@@ -41,7 +44,7 @@ export class KeptInterpreter {
     const { language, tools, cwd } = request
     const interpreter = await settings.interpreters.find(language, cwd)
     const folder = await makeProgramFolder({ tempDir: settings.tempDir, language, definitions: tools.definitions })
-    const kept = new KeptInterpreter(settings, folder)
+    const kept = new KeptInterpreter(settings, folder, cwd)
     try {
       const [name, kernel] = language === 'python' ? ['kernel.py', PYTHON_KERNEL] : ['kernel.mjs', JAVASCRIPT_KERNEL]
       const file = join(folder.path, name)
@@ -73,7 +76,7 @@ export class KeptInterpreter {
     const output = new CapturedOutput(this.#settings)
     const startedMs = clock.now()
     this.#calls = calls
-    const ended = Promise.race([this.#execute(request.code, output), process.exit])
+    const ended = Promise.race([this.#execute(request, output), process.exit])
     const watched = await watch(ended, { limit, signal })
     this.#calls = null
     calls.stop()
@@ -95,7 +98,7 @@ export class KeptInterpreter {
   }
 
   /** Hands the code over; resolves once it ran and both outputs are read up to their marks. */
-  async #execute(code: string, output: CapturedOutput): Promise<typeof RAN> {
+  async #execute({ code, cwd }: CodeRequest, output: CapturedOutput): Promise<typeof RAN> {
     const mark = `\0${randomBytes(16).toString('hex')}\0`
     const streams = this.#streams!
     const read = [
@@ -105,7 +108,9 @@ export class KeptInterpreter {
     const finished = new Promise<boolean>((resolve) => (this.#finish = resolve))
     const give = await this.#asked.promise
     this.#asked = Promise.withResolvers()
-    give({ code: code.toWellFormed(), mark })
+    // Where the agent has moved the interpreter moves too; else it stays where the last program left it.
+    give({ code: code.toWellFormed(), mark, cwd: cwd === this.#cwd ? null : cwd })
+    this.#cwd = cwd
     this.#ok = await finished
     await Promise.all(read)
     return RAN

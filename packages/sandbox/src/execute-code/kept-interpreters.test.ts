@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codeScene, isAlive } from './__fixtures__/code-scene.js'
 
@@ -74,6 +75,19 @@ describe('an interpreter that stays', () => {
     expect(second).toMatchObject({ status: 'timeout', ...lost })
     expect(isAlive(Number(second.output))).toBe(false)
     expect(await python('print(x)', kept)).toMatchObject({ status: 'error' })
+  })
+
+  it.each([
+    ['python', 'import os\nx = 1', 'print(os.getcwd())'],
+    ['javascript', 'let x = 1', 'console.log(process.cwd())'],
+  ] as const)('moves where the agent has moved, of %s', async (language, first, second) => {
+    const { run, tempDir, directory } = await codeScene()
+    await run(language, first, kept)
+    expect((await run(language, second, { ...kept, cwd: tempDir })).output).toBe(`${tempDir}\n`)
+    expect(await run(language, second, { ...kept, cwd: join(directory, 'gone') })).toMatchObject({ status: 'error' })
+    expect(
+      (await run(language, `${second}\n${language === 'python' ? 'print(x)' : 'console.log(x)'}`, kept)).output,
+    ).toBe(`${directory}\n1\n`)
   })
 
   it('is the one that goes on where a program forked', async () => {

@@ -22,6 +22,8 @@ def _serve():
         linecache.cache[file] = (len(code), None, code.splitlines(True), file)
         ok = True
         try:
+            if job["cwd"] is not None:
+                os.chdir(job["cwd"])
             exec(compile(code, file, "exec"), names)
         except SystemExit as end:
             ok = end.code in (None, 0)
@@ -85,9 +87,15 @@ const evaluate = (expression) =>
 const write = (stream, text) => new Promise((resolve) => stream.write(text, resolve))
 
 for (let done = {}; ; done = { ok }) {
-  const { code, mark } = await _call(ask, done)
+  const { code, mark, cwd } = await _call(ask, done)
   ok = true
-  await evaluate(withoutStatements(code))
+  try {
+    if (cwd !== null) process.chdir(cwd)
+  } catch (error) {
+    ok = false
+    console.error(error.message)
+  }
+  if (ok) await evaluate(withoutStatements(code))
   await Promise.all([write(process.stdout, mark), write(process.stderr, mark)])
 }
 `
