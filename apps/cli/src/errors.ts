@@ -11,6 +11,7 @@ const WRONGLY_ASKED = [
   /^registry\.unknown_toolset$/,
   /^models\.(?:unknown_provider|unknown_preset|bad_preset|no_key|no_model)/,
   /^runtime\./,
+  /^transport\.bad_recording$/,
   /^config\.(?:invalid|unknown)/,
   /^credentials\.(?:duplicate|unknown|borrowed|bad_key|not_renewable)$/,
   /^oauth\.not_configured$/,

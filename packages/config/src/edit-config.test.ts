@@ -155,6 +155,7 @@ describe('setConfigValue', () => {
 
   it('names the nearest key for one it does not know, unless the file has it', async () => {
     await expect(set('agnet.max_turns', '5')).rejects.toEqual(fails('config.unknown_key', 'agent'))
+    await expect(set('OPENAI_API_KEY', 'sk-1')).rejects.toEqual(fails('config.unknown_key', '.env'))
     await expect(set('agent.max_turn', '5')).rejects.toEqual(fails('config.unknown_key', 'agent.max_turns?'))
     await expect(set('providers.mine.base_ur', 'x')).rejects.toEqual(
       fails('config.unknown_key', 'providers.mine.base_url?'),

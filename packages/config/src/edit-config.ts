@@ -129,12 +129,19 @@ async function readSound(home: string): Promise<string> {
   return text
 }
 
+const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/
+
 async function checkKey(path: readonly string[], text: string): Promise<void> {
   const known = Object.keys(SCHEMA.fields)
   const top = path[0]!
   const { value } = await parseYaml(text)
   if (path.every((name) => name !== '') && (known.includes(top) || (isMap(value) && Object.hasOwn(value, top))))
     return refuseTypo(path, value)
+  if (VARIABLE.test(top))
+    throw new HermesError(
+      `${top} is a variable, not a key of config.yaml: it belongs into the file .env beside it. Keys of model providers are kept by \`hermes auth add\`.`,
+      { code: 'config.unknown_key' },
+    )
   const near = await nearest(top, known)
   throw new HermesError(`config.yaml has no key "${path.join('.')}". The nearest known key is ${near}.`, {
     code: 'config.unknown_key',
