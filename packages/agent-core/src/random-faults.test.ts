@@ -53,15 +53,23 @@ const fastClock: Clock = {
     }),
 }
 
-function answering(random: () => number): TurnHandler {
+/** How each wire is asked for, and what a result of a tool looks like on it. */
+const WIRES: Readonly<Record<string, { readonly provider: string; readonly isBare?: true; readonly result: RegExp }>> = {
+  'chat-completions': { provider: 'custom', result: /"role":"tool"/g },
+  'anthropic-messages': { provider: 'anthropic', isBare: true, result: /"type":"tool_result"/g },
+  responses: { provider: 'xai', result: /"type":"function_call_output"/g },
+  'bedrock-converse': { provider: 'bedrock', isBare: true, result: /"toolResult":/g },
+}
+
+function answering(random: () => number, result: RegExp): TurnHandler {
   return ({ body }): ModelTurn => {
     if (random() < FAULT_RATE) return FAULTS[Math.floor(random() * FAULTS.length)]!
-    const step = body.messages.filter(({ role }) => role === 'tool').length
+    const step = JSON.stringify(body).match(result)?.length ?? 0
     return step < STEPS ? { toolCalls: [{ name: 'write', args: { step } }] } : { text: `Done after ${step} steps.` }
   }
 }
 
-describe('an agent whose endpoints fail three times in ten', () => {
+describe.each(Object.entries(WIRES))('an agent on %s whose endpoints fail three times in ten', (_api, wire) => {
   let servers: readonly ModelServer[]
   beforeEach(async () => {
     servers = await Promise.all([startModelServer(), startModelServer(), startModelServer()])
@@ -71,8 +79,11 @@ describe('an agent whose endpoints fail three times in ten', () => {
   it(`completes ${TASKS} tasks of ten steps, each step done once and no message lost`, async () => {
     const seed = Number(process.env['HERMES_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
     const random = randomFrom(seed)
-    for (const server of servers) server.setHandler(answering(random))
-    const [model, ...fallbacks] = servers.map(({ baseUrl }) => ({ provider: 'custom', model: 'm', baseUrl }))
+    for (const server of servers) server.setHandler(answering(random, wire.result))
+    const { provider, isBare } = wire
+    const [model, ...fallbacks] = servers.map(({ baseUrl, anthropicBaseUrl }) => {
+      return { provider, model: 'm', baseUrl: isBare ? anthropicBaseUrl : baseUrl, apiKey: 'key' }
+    })
     for (let task = 0; task < TASKS; task++) {
       const done: number[] = []
       const write = defineTool<{ step: number }>({
