@@ -1,5 +1,5 @@
 import { HermesError, type JsonObject } from '@hermes/contracts'
-import { turnStarts } from '@hermes/contracts/conversation'
+import { latestTurnStart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
@@ -43,6 +43,9 @@ export function toolContext(
     sessionId: session.id,
     callId,
     agentPath: subject.agentPath,
+    get isTainted(): boolean {
+      return isTainted(context)
+    },
     state: session.state,
     get environment(): Environment {
       return requireEnvironment(context)
@@ -91,7 +94,7 @@ export async function requestPermit(context: RunContext, callId: string, action:
   const permit = await decide(context, callId, action)
   const { hooks, logger, session, runId, signal } = context
   if (hooks.beforeAction) {
-    const turnSeq = turnStarts(session.entries).at(-1) ?? null
+    const turnSeq = latestTurnStart(session.entries)
     const notice = (text: string) => context.emit({ type: 'notice', level: 'warning', text: session.redact(text) })
     const about = { sessionId: session.id, runId, callId, turnSeq, signal, notice }
     await observe(logger, 'beforeAction', () => hooks.beforeAction?.(action, about))
@@ -101,8 +104,8 @@ export async function requestPermit(context: RunContext, callId: string, action:
 }
 
 async function decide(context: RunContext, callId: string, action: Action): Promise<Permit> {
-  const { policy, signal, session } = context
-  const subject = { ...context.subject, tainted: session.tainted || (context.tainted ?? false) }
+  const { policy, signal } = context
+  const subject = { ...context.subject, tainted: isTainted(context) }
   const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
   switch (decision.type) {
     case 'allow':
@@ -129,6 +132,10 @@ async function decide(context: RunContext, callId: string, action: Action): Prom
     default:
       return outcome satisfies never
   }
+}
+
+function isTainted({ session, tainted = false }: RunContext): boolean {
+  return session.tainted || tainted
 }
 
 async function failClosed<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {

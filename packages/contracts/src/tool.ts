@@ -144,6 +144,8 @@ export interface ToolContext {
   readonly sessionId: string
   readonly callId: string
   readonly agentPath: readonly string[]
+  /** Whether text from outside has entered the conversation. Default `false`. */
+  readonly isTainted?: boolean
   /** @throws HermesError `tool.no_environment` on access when the agent has none. */
   readonly environment: Environment
   /**

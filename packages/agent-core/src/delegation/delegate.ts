@@ -3,8 +3,9 @@ import { addUsage, type Entry } from '@hermes/contracts/conversation'
 import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
 import type { RunResult } from '../event.js'
+import type { RunInput } from '../run-input.js'
 import type { ChildNode } from './child-node.js'
-import { taskMessage } from './child-prompt.js'
+import { taskInput, taskMessage } from './child-prompt.js'
 import type { ChildResult, ChildTask } from './child-task.js'
 import type { ChildTree } from './child-tree.js'
 import { type Child, type Delegation, roleAt } from './delegation.js'
@@ -23,6 +24,8 @@ export interface DelegateOptions {
   readonly clock: Clock
   /** What the last message of each child has to be. */
   readonly outputSchema?: JsonSchema
+  /** Whoever hands out has read text from outside, which may speak through the tasks. Default `false`. */
+  readonly isTainted?: boolean
   /** Nobody waits for the children. Default `false`. */
   readonly isBackground?: boolean
   /** Makes the worktree of a task that wants one. Default: such a task fails. */
@@ -91,8 +94,8 @@ function openedBy({ openWorktree }: DelegateOptions): Promise<Worktree> {
 type Outcome = Pick<ChildResult, 'status' | 'answer' | 'output' | 'problem'>
 
 async function converse(agent: Agent, node: ChildNode, options: DelegateOptions): Promise<Outcome> {
-  const { outputSchema } = options
-  const first = await turn(agent, taskMessage(node.task, outputSchema), { ...options, node })
+  const { outputSchema, isTainted = false } = options
+  const first = await turn(agent, taskInput(taskMessage(node.task, outputSchema), isTainted), { ...options, node })
   if (outputSchema === undefined || first.status !== 'completed') return toOutcome(first, options)
   const read = await readStructured(first.text, outputSchema)
   if (read.type === 'fits') return { ...toOutcome(first, options), output: read.output }
@@ -112,7 +115,7 @@ interface Turn {
 
 async function turn(
   agent: Agent,
-  message: string,
+  message: RunInput,
   { node, tree, clock, signal, progress }: DelegateOptions & { readonly node: ChildNode },
 ): Promise<Turn> {
   const watch = watchChild(agent, { clock, signal }, () => tree.changed(node))

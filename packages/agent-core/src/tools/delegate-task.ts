@@ -57,7 +57,7 @@ It knows only what you write in goal and context: what to do, what to report. wo
     icon: '🪄',
     summarize: ({ goal, tasks }) => (tasks ? `delegate ${tasks.length} tasks` : `delegate: ${goal ?? ''}`),
     async execute(args, context) {
-      const { signal, progress, mail } = context
+      const { signal, progress, mail, isTainted = false } = context
       if (!delegation) return { isError: true, text: 'Tasks cannot be delegated here. Do it yourself.' }
       const tasks = toTasks(args)
       const problem = problemOf(tasks, limit) ?? crowded(tree.unfinished(delegation.agentPath ?? ['root']).length)
@@ -65,7 +65,7 @@ It knows only what you write in goal and context: what to do, what to report. wo
       const outputSchema = args.output_schema as JsonSchema | undefined
       const schema = outputSchema === undefined ? {} : { outputSchema }
       const openWorktree = async () => (await import('../delegation/worktree.js')).openWorktree(context)
-      const options = { delegation, tree, clock, openWorktree, ...schema }
+      const options = { delegation, tree, clock, openWorktree, isTainted, ...schema }
       if (args.background && mail) {
         const { delegateInBackground } = await import('../delegation/background.js')
         return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
