@@ -40,7 +40,8 @@ export function findPrefixBreak(previous: Prefix, next: Prefix): PrefixBreak | n
 function isSame(previous: Prefix, next: Prefix): boolean {
   if (previous.tools !== next.tools || previous.messages.length > next.messages.length) return false
   for (let index = 0; index < previous.messages.length; index++) {
-    const [old, now] = [previous.messages[index]!, next.messages[index]!]
+    const old = previous.messages[index]!
+    const now = next.messages[index]!
     if (old !== now && !(old.role === 'system' && now.role === 'system' && isSameText(old, now))) return false
   }
   return true

@@ -37,6 +37,6 @@ export {
   userText,
 } from './conversation/message.js'
 export { estimateTokens } from './conversation/tokens.js'
-export { turnStarts } from './conversation/turn-starts.js'
+export { latestTurnStart, turnStarts } from './conversation/turn-starts.js'
 export { addUsage, noUsage, type Usage } from './conversation/usage.js'
 export { checkConversation, type RepairRules, repairConversation, type Violation } from './conversation/validity.js'

@@ -127,9 +127,17 @@ export function project(log: readonly Entry[]): Message[] {
   const entries = liveEntries(log)
   const prompt = latestPrompt(entries)
   const system = prompt && prompt.system !== '' ? [systemMessage(prompt)] : []
-  const talk = entries.filter(isTalk)
   const compaction = latestCompaction(entries)
-  if (!compaction) return [...system, ...talk.map(({ message }) => message)]
+  if (!compaction) {
+    // Before each request, hence a plain loop.
+    const messages: Message[] = system
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index]!
+      if (isTalk(entry)) messages.push(entry.message)
+    }
+    return messages
+  }
+  const talk = entries.filter(isTalk)
   const { upToSeq, headUpToSeq = Number.NEGATIVE_INFINITY, repeatedSeqs = [], shortened = [] } = compaction
   const short = new Map(shortened.map(({ seq, text }) => [seq, text]))
   return [

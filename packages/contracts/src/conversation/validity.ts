@@ -134,7 +134,7 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
         repaired.push(ids === null ? assistant : renameCalls(assistant, ids))
         const results: ToolMessage[] = []
         while (messages[index + 1]?.role === 'tool') results.push(wellFormedMessage(messages[++index] as ToolMessage))
-        for (const call of calls) repaired.push(renameResult(resultFor(call, results), ids))
+        for (let at = 0; at < calls.length; at++) repaired.push(renameResult(resultFor(calls[at]!, results), ids))
         break
       }
       case 'tool':
@@ -158,11 +158,11 @@ function needsUserBefore(last: Message | undefined, { startWithUser = false }: R
 
 /** New ids for calls whose own were used by an earlier message; `null` when none was, which is nearly always. */
 function unusedIds(calls: readonly ToolCallPart[], used: Set<string>): ReadonlyMap<string, string> | null {
-  // Runs over the whole conversation before each request, hence no closures.
+  // Runs over the whole conversation before each request, hence plain loops.
   let isFree = true
-  for (const { id } of calls) if (used.has(id)) isFree = false
+  for (let at = 0; at < calls.length; at++) if (used.has(calls[at]!.id)) isFree = false
   if (isFree) {
-    for (const { id } of calls) used.add(id)
+    for (let at = 0; at < calls.length; at++) used.add(calls[at]!.id)
     return null
   }
   const own = new Set(calls.map(({ id }) => id))
@@ -234,7 +234,8 @@ function isValidAssistant(message: AssistantMessage): boolean {
 }
 
 function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
-  for (const result of results) {
+  for (let at = 0; at < results.length; at++) {
+    const result = results[at]!
     if (result.callId === call.id)
       return result.content.length > 0 ? result : { ...result, content: [{ type: 'text', text: EMPTY }] }
   }

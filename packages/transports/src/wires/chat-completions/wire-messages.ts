@@ -38,7 +38,10 @@ export interface WireMessageOptions {
 export function toWireMessages(messages: readonly Message[], options: WireMessageOptions = {}): WireMessage[] {
   const wire: WireMessage[] = []
   let images: UserPart[] = []
-  for (const message of repairConversation(messages, options.quirks?.repair)) {
+  const repaired = repairConversation(messages, options.quirks?.repair)
+  // Runs over the whole conversation before each request, hence a plain loop.
+  for (let index = 0; index < repaired.length; index++) {
+    const message = repaired[index]!
     if (images.length > 0 && message.role !== 'tool') {
       if (options.quirks?.repair?.assistantAfterResults) wire.push({ role: 'assistant', content: NOTED })
       if (message.role !== 'user') wire.push({ role: 'user', content: userContent(images) })
@@ -50,7 +53,7 @@ export function toWireMessages(messages: readonly Message[], options: WireMessag
       images = []
     }
     wire.push(once(message, options))
-    if (message.role === 'tool') images.push(...toolImages(message))
+    if (message.role === 'tool' && !message.content.every(isText)) images.push(...toolImages(message))
   }
   if (images.length > 0) {
     if (options.quirks?.repair?.assistantAfterResults) wire.push({ role: 'assistant', content: NOTED })
@@ -200,10 +203,7 @@ function toolContent(message: ToolMessage): string {
   return joinTexts(message.content) || (hasImage ? IMAGE_FOLLOWS : EMPTY)
 }
 
-const NO_IMAGES: readonly UserPart[] = Object.freeze([])
-
 function toolImages(message: ToolMessage): readonly UserPart[] {
-  if (message.content.every(isText)) return NO_IMAGES
   const images = message.content.filter((part): part is ImagePart => part.type === 'image')
   return [{ type: 'text', text: `Images from the result of ${message.toolName} (${message.callId}):` }, ...images]
 }
