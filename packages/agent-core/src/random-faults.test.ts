@@ -5,7 +5,8 @@ import { type FaultTurn, type ModelServer, type ModelTurn, startModelServer, typ
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAgent } from './index.js'
 
-const TASKS = Number(process.env['HERMES_TEST_RUNS'] ?? 10)
+/** On each of the four wires; two hundred together in a long run. */
+const TASKS = process.env['HERMES_TEST_RUNS'] === undefined ? 5 : 50
 const STEPS = 10
 const FAULT_RATE = 0.3
 /** A thousand seconds in one. */
@@ -54,12 +55,13 @@ const fastClock: Clock = {
 }
 
 /** How each wire is asked for, and what a result of a tool looks like on it. */
-const WIRES: Readonly<Record<string, { readonly provider: string; readonly isBare?: true; readonly result: RegExp }>> = {
-  'chat-completions': { provider: 'custom', result: /"role":"tool"/g },
-  'anthropic-messages': { provider: 'anthropic', isBare: true, result: /"type":"tool_result"/g },
-  responses: { provider: 'xai', result: /"type":"function_call_output"/g },
-  'bedrock-converse': { provider: 'bedrock', isBare: true, result: /"toolResult":/g },
-}
+const WIRES: Readonly<Record<string, { readonly provider: string; readonly isBare?: true; readonly result: RegExp }>> =
+  {
+    'chat-completions': { provider: 'custom', result: /"role":"tool"/g },
+    'anthropic-messages': { provider: 'anthropic', isBare: true, result: /"type":"tool_result"/g },
+    responses: { provider: 'xai', result: /"type":"function_call_output"/g },
+    'bedrock-converse': { provider: 'bedrock', isBare: true, result: /"toolResult":/g },
+  }
 
 function answering(random: () => number, result: RegExp): TurnHandler {
   return ({ body }): ModelTurn => {

@@ -1,8 +1,8 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, type JsonObject, type Logger } from '@hermes/contracts'
-import type { ContextEngine } from '@hermes/contracts/context'
+import type { CompactRequest, ContextEngine } from '@hermes/contracts/context'
 import type { Entry } from '@hermes/contracts/conversation'
-import type { ModelClient } from '@hermes/contracts/model'
+import type { CallScope, ModelClient } from '@hermes/contracts/model'
 import type { EnginePlace } from './own-context-engine.js'
 
 /** No model has so small a window that fewer tokens would matter. */
@@ -17,6 +17,8 @@ export interface ContextEngineOptions {
   readonly windowOf: () => Promise<number>
   /** Asked for summaries, in this order. */
   readonly models: readonly ModelClient[]
+  /** Whose spending a summary is. */
+  readonly scopeOf: (cause: CompactRequest['cause']) => Omit<CallScope, 'purpose'>
   /** Told of the log before anything of it is condensed. Must not throw. */
   readonly beforeCompaction?: (entries: readonly Entry[]) => void
   readonly clock: Clock
@@ -24,9 +26,15 @@ export interface ContextEngineOptions {
 }
 
 /** The context engine of a home; loaded once a session is long enough to need it. `null` where config.yaml switches it off. */
-export function openContextEngine(options: ContextEngineOptions): ContextEngine | null {
-  const { settings, windowOf, models, clock, logger } = options
+export function openContextEngine(given: ContextEngineOptions): ContextEngine | null {
+  const { settings, windowOf, clock, logger } = given
   if (!settings.enabled) return null
+  let scope: Omit<CallScope, 'purpose'> = {}
+  const models = given.models.map((client): ModelClient => {
+    const { provider, model } = client
+    return { provider, model, stream: (request, call) => client.stream(request, { ...scope, ...call }) }
+  })
+  const options = { ...given, models }
   let loading: Promise<ContextEngine> | undefined
   const usual = async () => {
     const { createContextCompressor } = await import('@hermes/compression')
@@ -42,6 +50,7 @@ export function openContextEngine(options: ContextEngineOptions): ContextEngine 
     compact: async (request, call) => {
       const engine = await load()
       options.beforeCompaction?.(request.entries)
+      scope = options.scopeOf(request.cause)
       return engine.compact(request, call)
     },
   }

@@ -347,6 +347,7 @@ class HomeRuntime implements Runtime {
       own: this.#ownEngine(),
       windowOf: () => this.models.window(choice),
       models: [...(named ? [named] : []), model],
+      scopeOf: (cause) => this.#turnScopes.scopeOf(sessionId, cause !== 'asked'),
       clock: this.#clock,
       logger: this.#logger,
     })
@@ -486,7 +487,10 @@ class HomeRuntime implements Runtime {
       memory: this.memory?.open ?? null,
       recall: this.longMemory,
       code: code ?? openHomeCode(this.#environmentRequest(this.#options.cwd)),
-      mixture: Object.keys(this.config.moa.presets).length > 0 ? () => this.#answerers.mixtureClient() : null,
+      mixture:
+        Object.keys(this.config.moa.presets).length > 0
+          ? async () => this.#turnScopes.forTools(await this.#answerers.mixtureClient())
+          : null,
       // For a list of tools it does not matter how a child would be made.
       delegation:
         delegation === undefined

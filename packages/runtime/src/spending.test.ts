@@ -94,6 +94,18 @@ describe('spending', () => {
     ).toEqual([[id, 3]])
   })
 
+  it('of a summary counts for the session that is condensed, and for its turn', async () => {
+    await open({ budget: { turn: { tokens: 1_000_000 } }, compression: { threshold_tokens: 6_000, protect_last_n: 1 } })
+    server.setHandler(() => ({ text: 'ok', usage: { inputTokens: 7_000, outputTokens: 10, costUsd: 0.25 } }))
+    const { agent } = await runtime.createAgent({})
+    for (const word of ['one', 'two', 'three']) await agent.run(`${word} `.repeat(3_000)).result
+    await runtime.close()
+    await open()
+    const { ledger } = await runtime.storage()
+    expect((await ledger.totals({ by: 'purpose' })).map(({ key }) => key).sort()).toEqual(['summary', 'turn'])
+    expect((await ledger.totals({ by: 'session' })).map(({ key }) => key)).toEqual([agent.sessionId])
+  })
+
   it('of several processes is overshot by one call at most, all together', async () => {
     await open({ budget: { day: { tokens: 450 } } })
     const spenders = Array.from({ length: 3 }, () => startSpender(home.path))

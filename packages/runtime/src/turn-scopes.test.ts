@@ -22,11 +22,16 @@ it('calls of a child say for which session and turn they are made, as long as th
   const request = { messages: [], tools: [] }
   await askModel(root, request, { purpose: 'turn', sessionId: 's', turnId: 'a' })
   await askModel(child, request, { purpose: 'turn', sessionId: 'c', turnId: 'x' })
+  await askModel(scopes.forTools(client), request, { purpose: 'moa', sessionId: 's' })
+  await askModel(scopes.forTools(client), request, { purpose: 'moa', sessionId: 'c' })
+  expect(scopes.scopeOf('s', false)).toEqual({ sessionId: 's' })
   scopes.forget('s')
   await askModel(child, request, { purpose: 'turn', sessionId: 'c', turnId: 'x' })
   expect(seen).toEqual([
     { purpose: 'turn', sessionId: 's', turnId: 'a' },
     { purpose: 'turn', sessionId: 'c', turnId: 'x', root: { sessionId: 's', turnId: 'a' } },
+    { purpose: 'moa', sessionId: 's', turnId: 'a' },
+    { purpose: 'moa', sessionId: 'c', root: { sessionId: 's', turnId: 'a' } },
     { purpose: 'turn', sessionId: 'c', turnId: 'x', root: { sessionId: 's' } },
   ])
 })

@@ -87,7 +87,7 @@ class MixtureClient implements ModelClient {
 
   async #gather(
     request: ClientRequest,
-    { signal, sessionId, root }: StreamOptions & CallScope,
+    { signal, sessionId, turnId, root }: StreamOptions & CallScope,
   ): Promise<readonly Advice[]> {
     const { references, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
     const messages = forAdvisers(request.messages)
@@ -96,6 +96,7 @@ class MixtureClient implements ModelClient {
       purpose: 'moa.reference',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(turnId === undefined ? {} : { turnId }),
       ...(root === undefined ? {} : { root }),
     }
     const asked = references.map(async (reference): Promise<readonly Advice[]> => {
