@@ -47,7 +47,7 @@ async function checkAll() {
   const nodes = { 24: dirname(process.execPath), 22: nodeFolder('^22.22') }
   for (const [major, path] of Object.entries(nodes)) {
     await check(`every export imports under Node ${major}`, () => importEverything({ packages, tarballs, path, major }))
-    await check(`quick start of agent-core under Node ${major}`, () => quickStart({ tarballs, path, major }))
+    await check(`README examples under Node ${major}`, () => quickStart({ tarballs, path, major }))
     await check(`the CLI under Node ${major}`, () => useCli({ tarballs, path, major }))
     await check(`the ACP server alone under Node ${major}`, () => useAcp({ tarballs, path, major }))
     await check(`the gateway alone under Node ${major}`, () => useGateway({ tarballs, path, major }))
@@ -115,31 +115,45 @@ function importEverything({ packages, tarballs, path, major }) {
   run(process.execPath, [compiler, ...options, 'all.mts'], { cwd: directory })
 }
 
-/** Runs the first `// quickstart` block of the README where nothing but agent-core was installed, against a scripted server. */
+/** Runs the examples of the READMEs where nothing but agent-core was installed. */
 async function quickStart({ tarballs, path, major }) {
-  const readme = join(root, 'packages/agent-core/README.md')
-  const blocks = existsSync(readme) ? [...readFileSync(readme, 'utf8').matchAll(/```js\n([\s\S]*?)```/g)] : []
-  const script = blocks.map((match) => match[1]).find((code) => code.includes('// quickstart'))
-  if (!script) throw new Error('packages/agent-core/README.md has no ```js block with the line // quickstart')
   const directory = join(scratch, `agent-core-${major}`)
   installTarballs({ directory, names: ['@hermes/agent-core'], tarballs, path })
-  writeFileSync(join(directory, 'quickstart.mjs'), script)
+  await runExample(readExample('packages/agent-core/README.md', '// quickstart'), { directory, path })
+  const example = readExample('README.md', "from '@hermes/agent-core'")
+  // It asks OpenAI itself; here the same program asks the scripted server.
+  const local = example.replace("provider: 'openai',", '$& baseUrl: process.env.OPENAI_BASE_URL,')
+  if (local === example) throw new Error("the example of README.md has no provider: 'openai' to give another address")
+  await runExample(local, { directory, path })
+  const databases = measureInstall(directory).packages.filter((name) => /sqlite|kysely|\/pg$|pglite/.test(name))
+  if (databases.length > 0) throw new Error(`it installed a database: ${databases.join(', ')}`)
+}
 
+/** The first ```js block of a README that contains `mark`. */
+function readExample(readme, mark) {
+  const file = join(root, readme)
+  const blocks = existsSync(file) ? [...readFileSync(file, 'utf8').matchAll(/```js\n([\s\S]*?)```/g)] : []
+  const example = blocks.map((match) => match[1]).find((code) => code.includes(mark))
+  if (!example) throw new Error(`${readme} has no \`\`\`js block with ${mark}`)
+  return example
+}
+
+/** Runs an example against a scripted server: it has to call its tool and to print the answer. */
+async function runExample(example, { directory, path }) {
+  writeFileSync(join(directory, 'example.mjs'), example)
   const server = await startServer()
   try {
     await server.script({ turns: 1, text: 'Said by the scripted server.' })
     const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'x' }
-    const { code, stdout, stderr } = await start('node', ['quickstart.mjs'], { cwd: directory, path, env })
-    if (code !== 0) throw new Error(`exit ${code}\n${stderr}`)
+    const { code, stdout, stderr } = await start('node', ['example.mjs'], { cwd: directory, path, env })
+    if (code !== 0) throw new Error(`exit ${code}\n${stderr}\n${example}`)
     if (!stdout.includes('Said by the scripted server.'))
-      throw new Error(`the answer is missing in its output: ${stdout}${stderr}`)
+      throw new Error(`the answer is missing in its output: ${stdout}${stderr}\n${example}`)
     const requests = await server.requests()
-    if (!requests.at(-1).body.includes('"role":"tool"')) throw new Error('no tool was called')
+    if (!requests.at(-1).body.includes('"role":"tool"')) throw new Error(`no tool was called by\n${example}`)
   } finally {
     server.close()
   }
-  const databases = measureInstall(directory).packages.filter((name) => /sqlite|kysely|\/pg$|pglite/.test(name))
-  if (databases.length > 0) throw new Error(`it installed a database: ${databases.join(', ')}`)
 }
 
 function useCli({ tarballs, path, major }) {
