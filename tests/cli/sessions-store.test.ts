@@ -158,17 +158,22 @@ describe('hermes sessions export', () => {
   it('writes everything as JSON lines, which another home takes in whole', async () => {
     await importCodex()
     await talk('Is the kettle hot?', 'Yes.')
+    await hermes(['sessions', 'tag', 'codex-c0dex', 'tea'])
+    const fork = (await hermes(['sessions', 'fork', 'codex-c0dex'])).stdout.trim()
     expect(await hermes(['sessions', 'export', '--all', '-o', 'all.jsonl'])).toMatchObject({ exitCode: 0, stdout: '' })
     const first = await hermes(['sessions', 'list', '--json'])
     home = join(temporary.path, 'other', '.hermes')
-    expect((await hermes(['sessions', 'import', 'all.jsonl'])).stderr).toContain('2 imported')
+    expect((await hermes(['sessions', 'import', 'all.jsonl'])).stderr).toContain('3 imported')
     const facts = ({ stdout }: { stdout: string }) =>
       stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as { id: string; messageCount: number; preview: string })
         .map(({ id, messageCount, preview }) => ({ id, messageCount, preview }))
-    expect(facts(await hermes(['sessions', 'list', '--json']))).toEqual(facts(first))
+    const sorted = (list: ReturnType<typeof facts>) => [...list].sort((a, b) => (a.id < b.id ? -1 : 1))
+    expect(sorted(facts(await hermes(['sessions', 'list', '--json'])))).toEqual(sorted(facts(first)))
+    expect((await hermes(['sessions', 'tree', 'codex-c0dex'])).stdout).toContain(`└─ ${fork}`)
+    expect((await hermes(['sessions', 'tag', 'codex-c0dex'])).stdout).toContain('tea')
     const json = await hermes(['sessions', 'export', 'codex-c0dex', '-f', 'json'])
     expect(JSON.parse(json.stdout)).toMatchObject({
       session: { id: 'codex-c0dex' },

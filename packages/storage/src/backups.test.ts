@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
@@ -131,6 +131,22 @@ describe('backups', () => {
     await writer.ended
     damage(backup.path)
     await expect(backups.restore(backup.name)).rejects.toMatchObject({ code: 'store.bad_backup' })
+    expect(await sessionsOf(path)).toEqual(['a'])
+  })
+
+  it('are not put in place either where a link leads to the home that another process has open', async () => {
+    const { path, write } = await home()
+    await write('a')
+    const link = `${dirname(path)}-link`
+    symlinkSync(dirname(path), link)
+    const backups = openBackups({ path: join(link, 'state.db'), directory: join(link, 'backups') })
+    const { name } = await backups.create()
+    const { process: other, ended } = startScript('hold-open.mjs', [path])
+    await new Promise((resolve) => other.stdout.once('data', resolve))
+    await expect(backups.restore(name)).rejects.toMatchObject({ code: 'store.in_use' })
+    other.kill('SIGKILL')
+    await ended
+    await backups.restore(name)
     expect(await sessionsOf(path)).toEqual(['a'])
   })
 

@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errorLine } from '@hermes/contracts'
+import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { findSession } from '../session-choice.js'
 import { exportHtml } from '../sessions/export-html.js'
-import { exportJson, exportJsonl, exportMarkdown } from '../sessions/export-session.js'
+import { type ExportedSession, exportJson, exportJsonl, exportMarkdown } from '../sessions/export-session.js'
 
 const FORMATS = { jsonl: exportJsonl, json: exportJson, md: exportMarkdown, html: exportHtml } as const
-const PAGE = 200
 
 /** Flags of `hermes sessions export`. */
 export interface ExportFlags {
@@ -36,16 +36,23 @@ export async function exportSessions(io: Io, name: string | undefined, flags: Ex
 }
 
 async function one(storage: Storage, name: string, format: ExportFlags['format']): Promise<string> {
-  const session = await findSession(storage, name)
-  return FORMATS[format]({ session, entries: await storage.entries(session.id) })
+  return FORMATS[format](await whole(storage, await findSession(storage, name)))
 }
 
+/** Also what agents started for themselves; the oldest first, so that an import meets parents before their children. */
 async function* everything(storage: Storage): AsyncGenerator<string> {
-  for (let offset = 0; ; offset += PAGE) {
-    const sessions = await storage.listSessions({ limit: PAGE, offset, includeEmpty: true })
-    for (const session of sessions) yield exportJsonl({ session, entries: await storage.entries(session.id) })
-    if (sessions.length < PAGE) return
-  }
+  const all = { limit: Number.MAX_SAFE_INTEGER, includeEmpty: true }
+  const sessions = [
+    ...(await storage.listSessions(all)),
+    ...(await storage.listSessions({ ...all, source: 'subagent' })),
+  ]
+  sessions.sort((left, right) => left.startedAtMs - right.startedAtMs)
+  for (const session of sessions) yield exportJsonl(await whole(storage, session))
+}
+
+async function whole(storage: Storage, session: SessionInfo): Promise<ExportedSession> {
+  const tags = await storage.tags(session.id)
+  return { session: tags.length === 0 ? session : { ...session, tags }, entries: await storage.entries(session.id) }
 }
 
 async function newFile(file: string): Promise<string> {

@@ -4,7 +4,7 @@ import { undoLine } from './undo-line.js'
 
 /** A session with its whole log. */
 export interface ExportedSession {
-  readonly session: SessionInfo
+  readonly session: SessionInfo & { readonly tags?: readonly string[] }
   readonly entries: readonly Entry[]
 }
 

@@ -60,9 +60,17 @@ async function* transcriptsOf(file: string): AsyncGenerator<Transcript | null> {
 }
 
 async function* ofDatabase(file: string): AsyncGenerator<Transcript | null> {
-  const { isOwnDatabase, readOwnDatabase } = await import('./own-database.js')
-  if (isOwnDatabase(file)) yield* readOwnDatabase(file)
-  else yield* opencode(opencodeDatabase(file))
+  const { kindOfDatabase, oldStore, readOwnDatabase } = await import('./own-database.js')
+  switch (kindOfDatabase(file)) {
+    case 'own':
+      return yield* readOwnDatabase(file)
+    case 'opencode':
+      return yield* opencode(opencodeDatabase(file))
+    case 'old':
+      throw oldStore(file)
+    default:
+      throw unknownFormat(file)
+  }
 }
 
 async function* opencode(

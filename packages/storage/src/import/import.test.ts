@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Entry, messageText } from '@hermes/contracts/conversation'
+import { type Entry, messageText, userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -357,6 +357,30 @@ describe('importSessions', () => {
     await store.meta.set('import:claude-code-4f35e220', 'under way')
     expect((await take(path, store)).results).toMatchObject([{ type: 'imported', messages: 4 }])
     expect(await store.meta.get('import:claude-code-4f35e220')).toBeNull()
+  })
+
+  it('never removes what was said in a session that came in only in part', async () => {
+    const path = file('4f35e220.jsonl', CLAUDE)
+    const { store } = await take(path)
+    const lease = await store.acquireLease('claude-code-4f35e220', { owner: 'me' })
+    await store.append('claude-code-4f35e220', [{ type: 'message', message: userText('Mine') }], { lease })
+    await lease.release()
+    await store.meta.set('import:claude-code-4f35e220', 'under way')
+    expect((await take(path, store)).results).toMatchObject([
+      { type: 'problem', problem: expect.stringContaining('was gone on with') },
+    ])
+    expect(talk(await store.entries('claude-code-4f35e220')).at(-1)).toBe('user: Mine')
+  })
+
+  it('takes parents before their children, and their tags, in whatever order they were written', async () => {
+    const session = (id: string, startedAtMs: number, more: object) => [
+      JSON.stringify({ type: 'session', session: { id, source: 'cli', startedAtMs, ...more } }),
+      JSON.stringify({ seq: 1, atMs: startedAtMs, type: 'message', message: userText(id) }),
+    ]
+    const lines = [...session('child', 2, { parentSessionId: 'parent' }), ...session('parent', 1, { tags: ['tea'] })]
+    const { store } = await take(file('all.jsonl', `${lines.join('\n')}\n`))
+    expect(await store.getSession('child')).toMatchObject({ parentSessionId: 'parent' })
+    expect(await store.tags('parent')).toEqual(['tea'])
   })
 
   it('names files it does not understand and goes on', async () => {

@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { makeFormat } from '../__fixtures__/formats.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
-import { importSessions, openStorage } from '../index.js'
+import { importSessions, openBackups, openStorage } from '../index.js'
 
 const said = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 const reply: NewEntry = {
@@ -24,6 +27,7 @@ async function storeWithSessions() {
   const [first] = await store.entries('a')
   await add('empty', {}, [])
   await add('child', { source: 'subagent', parentSessionId: 'a', startedAtMs: 2_000 }, [said('two')])
+  await store.setTags('a', ['home', 'tea'])
   const lease = await store.acquireLease('a', { owner: 'me' })
   await store.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, said('three')], {
     lease,
@@ -53,6 +57,7 @@ it('moves all sessions of a store into another, numbers that name others include
     usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
   })
   expect(await store.getSession('child')).toMatchObject({ source: 'subagent', parentSessionId: 'a' })
+  expect(await store.tags('a')).toEqual(['home', 'tea'])
   const [first, , compaction] = await store.entries('a')
   expect(compaction).toMatchObject({ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' })
   expect(await importInto(store, path)).toMatchObject([{ type: 'present' }, { type: 'present' }])
@@ -65,5 +70,31 @@ it('leaves a store alone that would have to be upgraded first', async () => {
   database.close()
   expect(await importInto(await temporaryStore(), path)).toMatchObject([
     { type: 'problem', problem: expect.stringContaining('is of an older Hermes') },
+  ])
+})
+
+it('takes sessions out of a backup, which keeps its bytes', async () => {
+  const path = await storeWithSessions()
+  const directory = join(dirname(path), 'backups')
+  const backup = await openBackups({ path, directory }).create()
+  const before = readFileSync(backup.path)
+  expect(await importInto(await temporaryStore(), backup.path)).toHaveLength(2)
+  expect(readFileSync(backup.path)).toEqual(before)
+  expect(readdirSync(directory)).toEqual([backup.name])
+})
+
+it.each([11, 20])('says what to do with a store of version %i of the reference format', async (version) => {
+  const path = temporaryPath()
+  makeFormat(path, version)
+  expect(await importInto(await temporaryStore(), path)).toMatchObject([
+    { type: 'problem', problem: expect.stringContaining('open it as the store of a home once') },
+  ])
+})
+
+it('names a database that holds no conversations', async () => {
+  const path = temporaryPath()
+  new Database(path).exec('CREATE TABLE bookmarks (url)').close()
+  expect(await importInto(await temporaryStore(), path)).toMatchObject([
+    { type: 'problem', problem: expect.stringMatching(/state\.db is no transcript of/) },
   ])
 })

@@ -6,11 +6,14 @@ import { openSqliteStorage } from '../sqlite/sqlite-storage.js'
 import type { Storage } from '../storage.js'
 import type { Transcript } from './transcript.js'
 
-/** Whether a SQLite file is a store of ours. Only looks. */
-export function isOwnDatabase(file: string): boolean {
+/** Whose sessions a SQLite file holds: `old` for ours of another version, or of the program that our tables come from. Only looks. */
+export function kindOfDatabase(file: string): 'own' | 'old' | 'opencode' | 'unknown' {
   const database = new Database(file, { readonly: true })
   try {
-    return database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hermes_sessions'").get() !== undefined
+    const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all())
+    if (tables.has('hermes_sessions')) return 'own'
+    if (tables.has('sessions') && tables.has('messages')) return 'old'
+    return ['session', 'message', 'part'].every((name) => tables.has(name)) ? 'opencode' : 'unknown'
   } finally {
     database.close()
   }
@@ -22,8 +25,9 @@ export function isOwnDatabase(file: string): boolean {
  * @throws HermesError `import.old_store` for one that would have to be upgraded first.
  */
 export async function* readOwnDatabase(file: string): AsyncGenerator<Transcript> {
-  requireCurrent(file)
-  const storage = await openSqliteStorage({ path: file })
+  // Under its own kind of journal, so that a copy which stands alone keeps its bytes.
+  const journal = requireCurrent(file)
+  const storage = await openSqliteStorage({ path: file, journal })
   try {
     const sessions = [...(await all(storage)), ...(await all(storage, 'subagent'))]
     for (const session of sessions.sort((left, right) => left.startedAtMs - right.startedAtMs)) {
@@ -34,14 +38,20 @@ export async function* readOwnDatabase(file: string): AsyncGenerator<Transcript>
   }
 }
 
-function requireCurrent(file: string): void {
+function requireCurrent(file: string): 'wal' | 'delete' {
   const database = new Database(file, { readonly: true })
   try {
-    if (isCurrent(inspectSchema(database, file))) return
+    if (isCurrent(inspectSchema(database, file)))
+      return database.pragma('journal_mode', { simple: true }) === 'wal' ? 'wal' : 'delete'
   } finally {
     database.close()
   }
-  throw new HermesError(`${file} is of an older Hermes; open it as the store of a home once, which upgrades it.`, {
+  throw oldStore(file)
+}
+
+/** What has to be upgraded before it can be imported. */
+export function oldStore(file: string): HermesError {
+  return new HermesError(`${file} is of an older Hermes; open it as the store of a home once, which upgrades it.`, {
     code: 'import.old_store',
     details: { path: file },
   })
@@ -63,6 +73,7 @@ async function toTranscript(storage: Storage, session: SessionInfo): Promise<Tra
     model: model ?? undefined,
     provider: provider ?? undefined,
     parentId: parentSessionId ?? undefined,
+    tags: await storage.tags(id),
     entries: entries.map(({ seq, atMs, ...entry }) => ({ seq, atMs, entry })),
   }
 }

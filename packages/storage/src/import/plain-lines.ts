@@ -50,7 +50,7 @@ export function isOwnLine(line: JsonObject): boolean {
   return typeof line['atMs'] === 'number' && typeof line['type'] === 'string'
 }
 
-/** Sessions we wrote ourselves; entries that name none belong to the one in front of them. */
+/** Sessions we wrote ourselves, parents before their children; entries that name none belong to the one in front of them. */
 export function readOwn(lines: readonly JsonObject[]): readonly Transcript[] {
   const sessions = new Map<string, { info: JsonObject; entries: DatedEntry[] }>()
   let current = ''
@@ -63,7 +63,7 @@ export function readOwn(lines: readonly JsonObject[]): readonly Transcript[] {
     const dated = { atMs: typeof atMs === 'number' ? atMs : 0, entry }
     sessions.get(id)!.entries.push(typeof seq === 'number' ? { ...dated, seq } : dated)
   }
-  return [...sessions].map(([id, { info, entries }]) => ({
+  const transcripts = [...sessions].map(([id, { info, entries }]) => ({
     id,
     source: optional(info['source']) ?? 'import',
     title: optional(info['title']),
@@ -72,9 +72,15 @@ export function readOwn(lines: readonly JsonObject[]): readonly Transcript[] {
     provider: optional(info['provider']),
     parentId: optional(info['parentSessionId']),
     startedAtMs: typeof info['startedAtMs'] === 'number' ? info['startedAtMs'] : (entries[0]?.atMs ?? 0),
+    tags: list(info['tags']),
     isRest: !('id' in info),
     entries,
   }))
+  return transcripts.sort((left, right) => left.startedAtMs - right.startedAtMs)
+}
+
+function list(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 /** Whether it can be in a log: another program may have had the file. */

@@ -22,6 +22,7 @@ export interface Transcript {
   /** {@link Transcript.id} of the one it belongs to. */
   readonly parentId?: string | undefined
   readonly startedAtMs: number
+  readonly tags?: readonly string[]
   /** It is the rest of a session that may be here already. */
   readonly isRest?: boolean
   readonly entries: readonly DatedEntry[]

@@ -22,6 +22,11 @@ export async function writeTranscript(storage: Storage, transcript: Transcript):
   try {
     let present = await storage.getSession(sessionId)
     if (present && (await storage.meta.get(note)) !== null) {
+      if (await isGoneOnWith(storage, transcript))
+        return {
+          type: 'problem',
+          problem: `${sessionId} came in only in part and was gone on with; delete it to import it anew.`,
+        }
       await storage.deleteSession(sessionId)
       present = null
     }
@@ -32,6 +37,7 @@ export async function writeTranscript(storage: Storage, transcript: Transcript):
       await storage.createSession(await newSession(storage, transcript))
     }
     await append(storage, sessionId, entries)
+    if (!present && transcript.tags?.length) await storage.setTags(sessionId, transcript.tags)
     if (!present) await storage.updateSession(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
     await storage.meta.set(note, null)
     const messages = entries.filter(({ entry }) => entry.type === 'message').length
@@ -39,6 +45,12 @@ export async function writeTranscript(storage: Storage, transcript: Transcript):
   } catch (error) {
     return { type: 'problem', problem: errorLine(error) }
   }
+}
+
+/** Whether a session that was left half done has anything that is not of its transcript. */
+async function isGoneOnWith(storage: Storage, { id, entries }: Transcript): Promise<boolean> {
+  const there = await storage.entries(id)
+  return there.some(({ type, atMs }, index) => entries[index]?.atMs !== atMs || entries[index]?.entry.type !== type)
 }
 
 /** Of a rest, what the session has not got yet; of a whole session nothing. */

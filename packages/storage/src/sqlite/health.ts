@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
+import { realPath } from './open-files.js'
 
 const MAX_PROBLEMS = 20
 // Kept as text, so that bundles need no further file. It has no connection to anything but the file.
@@ -35,7 +36,10 @@ export function checkFile(
 ): Promise<readonly string[]> {
   const engine = createRequire(import.meta.url).resolve('better-sqlite3')
   const pragma = `${quick ? 'quick_check' : 'integrity_check'}(${MAX_PROBLEMS})`
-  const worker = new Worker(CHECK, { eval: true, workerData: { engine, path, pragma, unlessUsed: isBackground } })
+  const worker = new Worker(CHECK, {
+    eval: true,
+    workerData: { engine, path: realPath(path), pragma, unlessUsed: isBackground },
+  })
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)
