@@ -77,6 +77,12 @@ describe('budgets', () => {
     expect(server.requests).toHaveLength(3)
   })
 
+  it('of less than a dime are told in full', async () => {
+    const { ask } = setUp({ day: { usd: 0.004 } })
+    await ask()
+    expect((await ask()).error).toMatchObject(spent(/^The budget of \$0\.0040 for today/))
+  })
+
   it('begin anew with the day and the month', async () => {
     const { ask } = setUp({ day: { tokens: 100 }, month: { tokens: 250 } })
     expect((await ask()).error).toBeNull()

@@ -202,7 +202,7 @@ class LedgerGuard implements BudgetGuard {
 
   #spentError(span: BudgetSpan, unit: keyof BudgetLimit, limit: number, spent: number): HermesError {
     const show = (value: number) =>
-      unit === 'usd' ? `$${value.toFixed(2)}` : `${value.toLocaleString('en-US')} tokens`
+      unit === 'usd' ? dollars(value) : `${value.toLocaleString('en-US')} tokens`
     const message = `The budget of ${show(limit)} ${FOR[span]} is spent (${show(spent)}). ${this.#whatNext(span, unit)}`
     return new HermesError(message, {
       code: 'models.budget_spent',
@@ -237,10 +237,15 @@ const FOR: Readonly<Record<BudgetSpan, string>> = {
   month: 'for this month',
 }
 
+/** Cents, and less where cents would say nothing. */
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`
+}
+
 /** A limit in dollars means nothing while calls of unknown cost go through it. */
 function unpriced(span: BudgetSpan, limit: number): HermesError {
   return new HermesError(
-    `The budget of $${limit.toFixed(2)} ${FOR[span]} cannot be held: the price of a model that was used is not known. Give its prices in model_overrides of config.yaml, or limit tokens instead: hermes config set budget.${span}.tokens …`,
+    `The budget of ${dollars(limit)} ${FOR[span]} cannot be held: the price of a model that was used is not known. Give its prices in model_overrides of config.yaml, or limit tokens instead: hermes config set budget.${span}.tokens …`,
     { code: 'models.budget_unpriced', details: { span, limit } },
   )
 }
