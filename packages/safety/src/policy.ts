@@ -187,7 +187,7 @@ class RulePolicy implements RevocablePolicy {
 
   #wayOut(action: Action, { surface }: Subject): string {
     const suggestion = this.#redact(`add \`${ruleFor(action).pattern}: allow\` to permissions.yaml`)
-    const ways = surface === 'cli' ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
+    const ways = OF_THE_CLI.has(surface) ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
     return `Nobody can approve it here; ${ways}.`
   }
 
@@ -311,6 +311,9 @@ class RulePolicy implements RevocablePolicy {
     }
   }
 }
+
+/** Where a person can start the agent in another way. */
+const OF_THE_CLI: ReadonlySet<string> = new Set(['cli', 'oneshot'])
 
 function rootOf({ sessionId, rootSessionId }: Subject): string {
   return rootSessionId ?? sessionId
