@@ -70,6 +70,7 @@ describe('backups', () => {
     await write('a')
     const names = [await backups.create(), await backups.create()].map(({ name }) => name)
     expect(names).toEqual(['state-20231114-221320.db', 'state-20231114-221320.1.db'])
+    expect((await backups.list()).map(({ name }) => name)).toEqual(names.toReversed())
   })
 
   it('are whole while another process writes', async () => {

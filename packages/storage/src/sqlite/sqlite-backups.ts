@@ -62,7 +62,7 @@ export class SqliteBackups implements Backups {
   async list(): Promise<readonly Backup[]> {
     if (!existsSync(this.#directory)) return []
     const backups = readdirSync(this.#directory).flatMap((name) => toBackup(join(this.#directory, name)) ?? [])
-    return backups.sort((left, right) => (left.name < right.name ? 1 : -1))
+    return backups.sort((left, right) => byAge(right.name, left.name))
   }
 
   async verify(name: string): Promise<BackupReport> {
@@ -134,7 +134,7 @@ export class SqliteBackups implements Backups {
   /** Also what a kill left unfinished a day ago or longer. */
   #removeOld(): void {
     const names = readdirSync(this.#directory)
-    const backups = names.filter((name) => NAME.test(name)).sort()
+    const backups = names.filter((name) => NAME.test(name)).sort(byAge)
     const stale = names.filter((name) => name.includes(`.db${PARTIAL}-`) && this.#isOld(name))
     for (const name of [...backups.slice(0, Math.max(0, backups.length - this.#keep)), ...stale])
       rmSync(join(this.#directory, name), { force: true })
@@ -192,6 +192,12 @@ function toBackup(path: string, anyName = false): Backup | null {
       ? found.mtimeMs
       : Date.parse(`${day}T${time}Z`.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/, '$1-$2-$3T$4:$5:'))
   return { name: basename(path), path, atMs, bytes: found.size }
+}
+
+/** Oldest first; of one second those without a number come before `.1`. */
+function byAge(left: string, right: string): number {
+  const numbered = (name: string) => name.replace(/(\.\d+)?\.db$/, (_, number: string | undefined) => number ?? '.0')
+  return numbered(left).localeCompare(numbered(right), 'en', { numeric: true })
 }
 
 /** `20260301-123000`, in UTC. */
