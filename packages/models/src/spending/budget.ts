@@ -201,8 +201,7 @@ class LedgerGuard implements BudgetGuard {
   }
 
   #spentError(span: BudgetSpan, unit: keyof BudgetLimit, limit: number, spent: number): HermesError {
-    const show = (value: number) =>
-      unit === 'usd' ? dollars(value) : `${value.toLocaleString('en-US')} tokens`
+    const show = (value: number) => (unit === 'usd' ? dollars(value) : `${value.toLocaleString('en-US')} tokens`)
     const message = `The budget of ${show(limit)} ${FOR[span]} is spent (${show(spent)}). ${this.#whatNext(span, unit)}`
     return new HermesError(message, {
       code: 'models.budget_spent',
