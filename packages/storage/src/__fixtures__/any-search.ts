@@ -3,10 +3,8 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Storage } from '../index.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 1_000)
-
-/** Searches for whatever a person may type. */
-export async function anySearch(store: Storage): Promise<void> {
+/** Searches for whatever a person may type, `texts` times unless HERMES_TEST_RUNS says otherwise. */
+export async function anySearch(store: Storage, texts: number): Promise<void> {
   await store.createSession({ id: 's', source: 'cli' })
   const lease = await store.acquireLease('s', { owner: 'me' })
   for (const text of ['The docker deployment fails.', '服务器部署失败了', 'שלום'])
@@ -23,7 +21,7 @@ export async function anySearch(store: Storage): Promise<void> {
       const hits = await store.search(text, { order: isRanked ? 'relevance' : 'newest' })
       expect(Array.isArray(hits)).toBe(true)
     }),
-    { numRuns: RUNS },
+    { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? texts) },
   )
   expect(await store.search('docker '.repeat(20_000))).toEqual(expect.any(Array))
 }

@@ -59,7 +59,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
   describe('whatever comes', () => {
     it('searches for whatever a person types', async () => {
       const { store, close } = await open()
-      await anySearch(store)
+      await anySearch(store, 1_000)
       await close()
     })
 
