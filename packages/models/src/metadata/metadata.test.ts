@@ -175,6 +175,35 @@ describe('prices', () => {
     expect(await made.prices(unknown)).toBeNull()
   })
 
+  it('of prefixes kept for an hour come from the package, else are twice the input, where a list has none', async () => {
+    const cost = {
+      input: 3,
+      output: 15,
+      cache_write: 3.75,
+      context_over_200k: { input: 7, output: 22, cache_write: 8.75 },
+    }
+    const models = {
+      'claude-sonnet-4-5': { cost },
+      'claude-of-tomorrow': { cost },
+      'keeps-nothing': { cost: { input: 1, output: 2 } },
+    }
+    const url = await serve((_request, response) => response.end(JSON.stringify({ anthropic: { models } })))
+    const made = directory({ modelsDevUrl: url })
+    await made.refresh()
+    const hour = (model: string) => made.prices({ ...anthropic, model, cacheTtl: '1h' })
+    expect(await hour('claude-sonnet-4-5')).toMatchObject({
+      source: 'models.dev 2026-11-01',
+      inputPerMillion: 3,
+      cacheWritePerMillion: 6,
+    })
+    expect(await hour('claude-of-tomorrow')).toMatchObject({
+      cacheWritePerMillion: 6,
+      tiers: [{ inputPerMillion: 7, cacheWritePerMillion: 14 }],
+    })
+    expect(await hour('keeps-nothing')).not.toHaveProperty('cacheWritePerMillion')
+    expect(await made.prices({ ...anthropic, cacheTtl: '5m' })).toMatchObject({ cacheWritePerMillion: 3.75 })
+  })
+
   it('of a package with tiers are brought to whole requests', () => {
     const asked = { provider: 'openai', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5.5' }
     expect(packagedFacts(asked, NOW_MS)?.prices).toMatchObject({

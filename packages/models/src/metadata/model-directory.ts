@@ -12,6 +12,7 @@ import {
   type Sourced,
 } from './facts.js'
 import { familyWindow } from './families.js'
+import { hourly, withHour } from './hour-prices.js'
 import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
 import { fallbackFacts, overriddenFacts } from './overrides.js'
 
@@ -139,7 +140,10 @@ class HomeDirectory implements ModelDirectory {
     if (!prices) return null
     const { value, source, asOf } = prices
     const said = { ...value, source: asOf === null ? source : `${source} ${asOf}` }
-    return asked.cacheTtl === '1h' ? hourly(said) : said
+    if (asked.cacheTtl !== '1h') return said
+    // What the user says about prices is not added to.
+    if (source === 'config' || value.cacheWriteHourPerMillion !== undefined) return hourly(said)
+    return hourly(withHour(said, (await this.#packaged(asked))?.facts.prices))
   }
 
   async learn(asked: AskedModel, contextTokens: number): Promise<void> {
@@ -247,16 +251,6 @@ class HomeDirectory implements ModelDirectory {
 
   #file(kind: string): string {
     return join(this.#options.cacheDir, 'models', `${kind}.json`)
-  }
-}
-
-/** The prices where prefixes are kept for an hour. */
-function hourly<P extends Omit<ModelPrices, 'tiers'>>(prices: P & Pick<ModelPrices, 'tiers'>): P {
-  const { cacheWriteHourPerMillion: write, tiers } = prices
-  return {
-    ...prices,
-    ...(write === undefined ? {} : { cacheWritePerMillion: write }),
-    ...(tiers === undefined ? {} : { tiers: tiers.map((tier) => hourly(tier)) }),
   }
 }
 
