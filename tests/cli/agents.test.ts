@@ -168,3 +168,12 @@ it('makes a plan with --plan, keeps planning, and carries it out with --accept',
   expect(done.stderr).not.toContain('A plan')
   expect(await chat('--accept')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('-c or -r SESSION') })
 })
+
+it('refuses /plan where there is no conversation, on the command line and piped in', async () => {
+  const { server, home, cwd } = scene
+  const refused = { exitCode: 2, stdout: '', stderr: expect.stringMatching(/^hermes: \/plan .*--plan.*\n$/) }
+  const chat = ['chat', '--base-url', server.baseUrl, '-m', 'test']
+  expect(await runCli([...chat, '-q', '/plan Overwrite it.'], { home, cwd })).toMatchObject(refused)
+  expect(await runCli(chat, { home, cwd, input: '/plan\n' })).toMatchObject(refused)
+  expect(server.requests).toEqual([])
+})

@@ -20,6 +20,7 @@ const MODELS_SHOWN = 20
 
 /** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
 export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
+  refuseSlash(options, piped)
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { surface: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
@@ -52,6 +53,14 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   } finally {
     await runtime.close()
   }
+}
+
+/** Whoever asks for a plan this way must not get a run with full rights instead. */
+function refuseSlash({ query, plan }: ChatOptions, piped: string | null): void {
+  if (!plan && /^\s*\/plan(?:\s|$)/.test(query ?? piped ?? ''))
+    throw new UsageError(
+      '/plan works in a conversation only. Here: --plan to make a plan, -c --accept to carry it out.',
+    )
 }
 
 function toInput(options: ChatOptions, piped: string | null): RunInput {

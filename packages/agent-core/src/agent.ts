@@ -21,6 +21,7 @@ import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
 import { compactRequest, storeCompaction } from './context-window.js'
+import type { ChildTree } from './delegation/child-tree.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { type AgentHooks, observe } from './hooks.js'
@@ -81,6 +82,8 @@ export interface AgentOptions extends Sampling {
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
   readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
+  /** What it handed on: held while the session plans. Default: nothing is held. */
+  readonly children?: Pick<ChildTree, 'hold'>
   readonly hooks?: AgentHooks
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
@@ -117,8 +120,8 @@ export interface Agent {
   /** A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. */
   steer(text: string): Promise<'delivered' | 'queued'>
   /**
-   * Holds the run under way, or the next one, before its next model call, until the function that is returned is called; what is being
-   * done is done first. Of several that hold it the last lets it go on. An interrupt ends a run that is held.
+   * Holds the run under way, or the next one, before its next model call or tool call, until the function that is returned is called; what
+   * is being done is done first. Of several that hold it the last lets it go on. An interrupt ends a run that is held.
    */
   pause(): () => void
   /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
@@ -136,7 +139,7 @@ export interface Agent {
   undo(options?: { readonly turns?: number } | { readonly fromSeq: number }): Promise<Undone | null>
   /**
    * From now on, and after a resume, only tools that change nothing may be used: others answer with an error. The model learns of it with
-   * the next message. `false` when it was so already.
+   * the next message. What was handed to children is held until planning ends. `false` when it was so already.
    */
   plan(): Promise<boolean>
   /**
@@ -160,7 +163,7 @@ export function createAgent(options: AgentOptions): Agent {
       code: 'agent.bad_options',
     })
   }
-  return new CoreAgent(assemble(options, maxTurns), options.notices ?? true)
+  return new CoreAgent(assemble(options, maxTurns), options.notices ?? true, options.children ?? null)
 }
 
 function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'notify'> {
@@ -226,11 +229,15 @@ function keepTurn({ memory, session, clock }: AgentParts, input: RunInput, { sta
 
 class CoreAgent implements Agent {
   readonly #parts: AgentParts
+  readonly #children: Pick<ChildTree, 'hold'> | null
   #active: AbortController | null = null
+  /** Lets the children go that a plan holds. */
+  #letGo: (() => void) | null = null
   /** Notes that are being written down while no run is active. */
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean) {
+  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Pick<ChildTree, 'hold'> | null) {
+    this.#children = children
     this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
   }
 
@@ -332,12 +339,19 @@ class CoreAgent implements Agent {
     return this.#alone(undefined, () => undo(this.#parts.session, options))
   }
 
-  plan(): Promise<boolean> {
-    return this.#write((session) => (session.isPlanning ? [] : planBeginning()))
+  async plan(): Promise<boolean> {
+    const isNew = await this.#write((session) => (session.isPlanning ? [] : planBeginning()))
+    if (isNew) this.#letGo ??= this.#children?.hold() ?? null
+    return isNew
   }
 
-  endPlan(how: PlanEnd): Promise<boolean> {
-    return this.#write((session) => (session.isPlanning ? planEnding(how, session.entries, session.state) : []))
+  async endPlan(how: PlanEnd): Promise<boolean> {
+    const wasPlanning = await this.#write((session) =>
+      session.isPlanning ? planEnding(how, session.entries, session.state) : [],
+    )
+    this.#letGo?.()
+    this.#letGo = null
+    return wasPlanning
   }
 
   /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */

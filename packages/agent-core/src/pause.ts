@@ -1,4 +1,6 @@
-/** Holds a run before its next model call. Several may hold it at once; it goes on when all have let go. */
+import type { RunContext } from './run-context.js'
+
+/** Holds a run before its next model call or tool call. Several may hold it at once; it goes on when all have let go. */
 export class PauseGate {
   readonly #holds = new Set<symbol>()
   #waiting: (() => void)[] = []
@@ -32,4 +34,10 @@ export class PauseGate {
       })
     }
   }
+}
+
+/** Waits until nobody holds the run. Abort rejects. */
+export async function waitWhileHeld({ activity, gate, signal }: RunContext): Promise<void> {
+  activity.set('waiting', 'paused')
+  await gate.open(signal)
 }

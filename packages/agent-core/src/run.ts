@@ -10,6 +10,7 @@ import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
+import { waitWhileHeld } from './pause.js'
 import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 import { appendMessage, isResume, type RunInput } from './run-input.js'
@@ -162,11 +163,6 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
     }
   }
   return grace(context, progress)
-}
-
-async function waitWhileHeld({ activity, gate, signal }: RunContext): Promise<void> {
-  activity.set('waiting', 'paused')
-  await gate.open(signal)
 }
 
 function finished(progress: Progress, turn: ModelTurn): RunResult {

@@ -5,6 +5,7 @@ import type { Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
 import { fenceOutsideText } from './outside-text.js'
+import { waitWhileHeld } from './pause.js'
 import { planRefusal } from './plan-mode.js'
 import type { RunContext } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
@@ -95,6 +96,7 @@ function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
 async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
   const ready: ReadyCall[] = []
   for (const planned of segment) ready.push(await permit(context, planned))
+  if (context.gate.isHeld) await waitWhileHeld(context)
   context.signal.throwIfAborted()
   await writeStarts(context, ready)
   const done = await Promise.allSettled(ready.map((call) => execute(context, call)))

@@ -359,6 +359,7 @@ class HomeRuntime implements Runtime {
       sessionId,
       session: { cwd, ...who, ...originOf(lineage, surface) },
       environment,
+      ...(isRoot ? { children: tree } : {}),
       hooks: checkpoints.hooks,
       policy: this.policy,
       subject: { surface, user, ...subjectOf(lineage) },

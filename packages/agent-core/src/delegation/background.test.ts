@@ -1,4 +1,5 @@
 import type { Letter } from '@hermes/contracts/store'
+import { defineTool } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +14,10 @@ const HAND_OUT: ScriptedTurn = {
 }
 
 /** A parent with one child in the background, whose model waits until it is let go. */
-function setUp(turns: readonly ScriptedTurn[], options: { readonly notices?: boolean } = {}) {
+function setUp(
+  turns: readonly ScriptedTurn[],
+  options: { readonly notices?: boolean; readonly childCalls?: boolean } = {},
+) {
   const clock = createFakeClock(0)
   const store = createMemoryStore({ clock })
   const tree = new ChildTree({ clock })
@@ -21,14 +25,31 @@ function setUp(turns: readonly ScriptedTurn[], options: { readonly notices?: boo
   const child = scriptedModel([
     async function* (_, signal) {
       signal!.addEventListener('abort', () => open.reject(signal!.reason))
-      yield finish(await open.promise)
+      const text = await open.promise
+      yield finish(text, options.childCalls ? [['x', 'change', {}]] : [])
     },
+    { text: 'Changed.' },
   ])
+  const changed: string[] = []
+  const change = defineTool({
+    name: 'change',
+    toolset: 't',
+    description: 'c',
+    effect: 'write',
+    parameters: { type: 'object' },
+    execute: () => {
+      changed.push('change')
+      return 'ok'
+    },
+  })
   const delegation: Delegation = {
     limits: { maxChildren: 3, maxDepth: 1, maxAnswerChars: 1_000 },
     depth: 0,
     tree,
-    createChild: async () => ({ agent: createAgent({ model: child, clock }), close: async () => undefined }),
+    createChild: async () => ({
+      agent: createAgent({ model: child, clock, tools: [change] }),
+      close: async () => undefined,
+    }),
   }
   const model = scriptedModel(turns)
   const wait = { name: 'wait', toolset: 't', description: 'w', parameters: { type: 'object' } } as const
@@ -45,9 +66,10 @@ function setUp(turns: readonly ScriptedTurn[], options: { readonly notices?: boo
       },
     ],
   })
-  const agent = createAgent({ model, tools, store, clock, ...options })
+  const { notices = true } = options
+  const agent = createAgent({ model, tools, store, clock, children: tree, notices })
   const said = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
-  return { agent, store, model, tree, open, said }
+  return { agent, store, model, child, changed, tree, open, said }
 }
 
 describe('a task in the background', () => {
@@ -132,6 +154,33 @@ describe('a task in the background', () => {
     expect(await store.mailbox!.waiting(agent.sessionId)).toMatchObject([
       { kind: 'delegation.result', body: { text: expect.stringMatching(/interrupted .* Hermes was closed\./) } },
     ])
+  })
+
+  it.each(['accept', 'leave'] as const)('changes nothing while its parent plans, and goes on after %s', async (how) => {
+    const { agent, child, changed, tree, open } = setUp([HAND_OUT, { text: 'Started.' }], { childCalls: true })
+    await agent.run('Go.').result
+    await expect.poll(() => child.requests).toHaveLength(1)
+    await agent.plan()
+    tree.pause()
+    tree.unpause()
+    // Its model was already at work; what it calls for has to wait.
+    open.resolve('Changing it.')
+    await expect.poll(() => tree.list()).toMatchObject([{ state: 'paused', activity: 'paused' }])
+    expect(changed).toEqual([])
+    await agent.endPlan(how)
+    await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+    expect(changed).toEqual(['change'])
+  })
+
+  it('is ended with the tree while its parent plans', async () => {
+    const { agent, changed, tree, open } = setUp([HAND_OUT, { text: 'Started.' }], { childCalls: true })
+    await agent.run('Go.').result
+    await agent.plan()
+    open.resolve('Changing it.')
+    await expect.poll(() => tree.list()[0]?.activity).toBe('paused')
+    await tree.close(5_000)
+    expect(tree.list()).toMatchObject([{ state: 'interrupted' }])
+    expect(changed).toEqual([])
   })
 
   it('is waited for where nobody would hear of it later', async () => {

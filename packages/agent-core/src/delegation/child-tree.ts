@@ -13,7 +13,7 @@ export interface Children {
   usage(): Usage
   /** Ends a task and all below it; it still gives its result. `false` when it is unknown or has ended. */
   kill(id: string, reason?: string): boolean
-  /** Holds a task and all below it before their next model call; without `id` all there are and will be. `false` as for `kill`. */
+  /** Holds a task and all below it before their next model call or tool call; without `id` all there are and will be. `false` as for `kill`. */
   pause(id?: string): boolean
   /** Lets what was paused under that id go on. `false` when nothing was. */
   unpause(id?: string): boolean
@@ -34,6 +34,7 @@ export class ChildTree implements Children {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #tracked = new Set<Promise<void>>()
+  readonly #holds = new Set<symbol>()
   #isPaused = false
   #total: Usage = noUsage
 
@@ -124,7 +125,7 @@ export class ChildTree implements Children {
   }
 
   #isHeld(node: ChildNode): boolean {
-    if (this.#isPaused) return true
+    if (this.#isPaused || this.#holds.size > 0) return true
     return [...this.#nodes.values()].some((one) => one.isPaused && (one === node || isBelow(node.path, one.path)))
   }
 
@@ -163,6 +164,21 @@ export class ChildTree implements Children {
 
   unpause(id?: string): boolean {
     return this.#mark(false, id)
+  }
+
+  /** Holds all there are and will be, whatever is paused and let go meanwhile; returns how to let go. */
+  hold(): () => void {
+    const hold = Symbol('hold')
+    this.#holds.add(hold)
+    this.#tellHeld()
+    return () => {
+      if (this.#holds.delete(hold)) this.#tellHeld()
+    }
+  }
+
+  #tellHeld(): void {
+    this.#holdPaused()
+    for (const node of this.#nodes.values()) if (node.status === null) this.changed(node)
   }
 
   #mark(isPaused: boolean, id?: string): boolean {
