@@ -1,3 +1,4 @@
+import { silentLogger } from '@hermes/contracts'
 import type { Letter } from '@hermes/contracts/store'
 import { defineTool } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
@@ -20,7 +21,9 @@ function setUp(
 ) {
   const clock = createFakeClock(0)
   const store = createMemoryStore({ clock })
-  const tree = new ChildTree({ clock })
+  const warnings: unknown[] = []
+  const logger = { ...silentLogger, warn: (...warning: unknown[]) => void warnings.push(warning) }
+  const tree = new ChildTree({ clock, logger })
   const open = Promise.withResolvers<string>()
   const child = scriptedModel([
     async function* (_, signal) {
@@ -69,7 +72,7 @@ function setUp(
   const { notices = true } = options
   const agent = createAgent({ model, tools, store, clock, children: tree, notices })
   const said = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
-  return { agent, store, model, child, changed, tree, open, said }
+  return { agent, store, model, child, changed, warnings, tree, open, said }
 }
 
 describe('a task in the background', () => {
@@ -181,6 +184,15 @@ describe('a task in the background', () => {
     await tree.close(5_000)
     expect(tree.list()).toMatchObject([{ state: 'interrupted' }])
     expect(changed).toEqual([])
+  })
+
+  it('leaves a warning when its result cannot be stored', async () => {
+    const { agent, store, warnings, tree, open } = setUp([HAND_OUT, { text: 'Started.' }])
+    await agent.run('Go.').result
+    Object.assign(store.mailbox!, { send: () => Promise.reject(new Error('The disk is full.')) })
+    open.resolve('It is 3.')
+    await expect.poll(() => tree.list()[0]?.state).toBe('completed')
+    expect(warnings).toMatchObject([[expect.stringContaining('could not be stored'), { error: 'The disk is full.' }]])
   })
 
   it('is waited for where nobody would hear of it later', async () => {

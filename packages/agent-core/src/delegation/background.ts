@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { errorLine } from '@hermes/contracts'
 import type { ToolMail, ToolWord } from '@hermes/contracts/tool'
 import type { ChildNode } from './child-node.js'
 import type { ChildResult, ChildTask } from './child-task.js'
@@ -42,7 +43,7 @@ export async function delegateInBackground(
 }
 
 async function work(handle: string, node: ChildNode, options: DelegateOptions & BackgroundOptions): Promise<void> {
-  const { mail, clock } = options
+  const { mail, clock, tree } = options
   const over = new AbortController()
   // Where the store cannot be written now, what it holds already still stands.
   const hold = () => mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
@@ -59,7 +60,10 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
     onStart: hold,
     onResult: async (result) => {
       over.abort()
-      await mail.send(handle, word(handle, node, result)).catch(() => undefined)
+      await mail.send(handle, word(handle, node, result)).catch((error: unknown) => {
+        const facts = { handle, sessionId: result.sessionId, error: errorLine(error) }
+        tree.logger.warn('The result of a background task could not be stored; it will be told as interrupted.', facts)
+      })
     },
   })
 }

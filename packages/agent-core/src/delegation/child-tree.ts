@@ -32,7 +32,8 @@ export class ChildTree implements Children {
   readonly #listeners = new Set<(child: ChildInfo) => void>()
   readonly #slots = new Map<string, Slots>()
   readonly #clock: Clock
-  readonly #logger: Logger
+  /** For what nobody waits to hear of. */
+  readonly logger: Logger
   readonly #tracked = new Set<Promise<void>>()
   readonly #holds = new Set<symbol>()
   #isPaused = false
@@ -40,7 +41,7 @@ export class ChildTree implements Children {
 
   constructor(options: { readonly clock?: Clock; readonly logger?: Logger } = {}) {
     this.#clock = options.clock ?? systemClock
-    this.#logger = options.logger ?? silentLogger
+    this.logger = options.logger ?? silentLogger
   }
 
   /** Announces a task of the agent at `parentPath`. */
@@ -94,7 +95,7 @@ export class ChildTree implements Children {
       try {
         listener(this.info(node))
       } catch (error) {
-        this.#logger.debug('Somebody who watches delegated tasks failed.', { error: errorLine(error) })
+        this.logger.debug('Somebody who watches delegated tasks failed.', { error: errorLine(error) })
       }
     }
   }
