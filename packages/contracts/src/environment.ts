@@ -11,6 +11,7 @@ export interface FileStat {
   readonly version: string
 }
 
+/** One thing in a directory: its name without the path, and what it is itself, links not followed. */
 export interface DirectoryEntry {
   readonly name: string
   readonly type: 'file' | 'directory' | 'link' | 'other'
@@ -33,6 +34,7 @@ export interface ExecResult {
   readonly cwd: string
 }
 
+/** How one command runs in the shell. */
 export interface ExecOptions {
   /** Runs here instead of the persistent directory, and leaves that unchanged. Absolute. */
   readonly cwd?: string

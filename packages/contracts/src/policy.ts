@@ -69,6 +69,7 @@ export interface ApprovalQuestion {
   readonly choices: readonly ApprovalChoice[]
 }
 
+/** What a person may answer: leave for this one action, for the rest of the session, for good, or none. */
 export type ApprovalChoice = 'once' | 'session' | 'always' | 'deny'
 
 /** How an approval ended. */

@@ -27,8 +27,11 @@ export interface SessionInfo {
   readonly preview: string
 }
 
+/** What is known of a session when it begins. What is left out is `null` in its {@link SessionInfo}. */
 export interface NewSession {
+  /** Unique in its store. */
   readonly id: string
+  /** Where it begins; see {@link SessionInfo}. */
   readonly source: string
   readonly title?: string
   readonly model?: string

@@ -67,14 +67,20 @@ interface Configured {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
+/** `model` of config.yaml: who answers where neither a flag nor the session says. */
 export interface ConfiguredModel extends Configured {
   readonly provider?: string | undefined
 }
 
+/** An entry of `providers` in config.yaml: an endpoint of its own, or what differs for a provider of the catalogue. */
 export interface ConfiguredEndpoint extends Configured {
+  /** By the model's id; counts more than what is said for the whole endpoint. */
   readonly models?: Readonly<Record<string, ConfiguredModelFacts>>
+  /** Further members of each request. */
   readonly body?: JsonObject | undefined
+  /** Until the first byte of an answer. Default: that of the transport. */
   readonly timeoutMs?: number | undefined
+  /** Without progress in an answer that has begun. Default: that of the transport. */
   readonly stallTimeoutMs?: number | undefined
 }
 

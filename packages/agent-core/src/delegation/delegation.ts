@@ -12,6 +12,7 @@ export interface DelegationLimits {
   readonly maxAnswerChars: number
 }
 
+/** The limits where nobody says otherwise: three children at a time, one level, answers of 24,000 characters. */
 export const DEFAULT_DELEGATION_LIMITS: DelegationLimits = { maxChildren: 3, maxDepth: 1, maxAnswerChars: 24_000 }
 
 /** Where a child is put. */

@@ -13,6 +13,7 @@ export interface EndpointStamp {
   readonly model: string
 }
 
+/** Text, exactly as it was said. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
@@ -29,14 +30,17 @@ interface BinaryPart {
   readonly origin?: Origin
 }
 
+/** An image, for models that see. */
 export interface ImagePart extends BinaryPart {
   readonly type: 'image'
 }
 
+/** A recording, as a person sent it. */
 export interface AudioPart extends BinaryPart {
   readonly type: 'audio'
 }
 
+/** A file of any other kind, such as a PDF. */
 export interface FilePart extends BinaryPart {
   readonly type: 'file'
 }
@@ -59,18 +63,23 @@ export interface ToolCallPart {
   readonly rawArgs: string
 }
 
+/** What a message of a person is made of. */
 export type UserPart = TextPart | ImagePart | AudioPart | FilePart
+/** What an answer of a model is made of, in the order it came. */
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
+/** What the model is shown of a result. */
 export type ToolResultPart = TextPart | ImagePart
 
 /** Why a model stopped. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'unknown'
 
+/** What a model is told before anybody speaks; the first message, where there is one. */
 export interface SystemMessage {
   readonly role: 'system'
   readonly content: readonly TextPart[]
 }
 
+/** What a person said, and what was put beside it on their behalf; see {@link Origin}. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: readonly UserPart[]
@@ -80,6 +89,7 @@ export interface UserMessage {
   readonly platformMessageId?: string
 }
 
+/** One answer of a model. Each of its calls is answered by a {@link ToolMessage} before the next answer. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: readonly AssistantPart[]
@@ -97,6 +107,7 @@ export interface ToolMessage {
   readonly data?: JsonValue
 }
 
+/** One message of a conversation, told apart by `role`. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /** The visible text of a message: its text parts of a person, and of a tool those from outside too; reasoning and calls are left out. */

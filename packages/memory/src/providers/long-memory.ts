@@ -35,6 +35,12 @@ const REST_MS = 30_000
 const MAX_REST_MS = 600_000
 const MAX_WAITING = 50
 
+/**
+ * Puts a provider behind limits of time. Opens nothing and never throws; the provider is opened by the first call, and again after a
+ * failure to. After a failure it rests for 30 s, after each further one twice as long, ten minutes at most: until then `recall` gives `[]`
+ * and `keep` drops what it gets. An exchange has 30 s to be taken in, and 50 at most wait. Abort ends a `recall` with the reason of
+ * its signal and counts as no failure; only `ask` rejects with the errors of the provider, `memory.provider_*`.
+ */
 export function openLongMemory(options: LongMemoryOptions): LongMemory {
   return new RestingMemory(options)
 }

@@ -3,6 +3,7 @@ import type { MemoryProvider, ServiceOptions } from './provider.js'
 
 /** The providers that come with Hermes. */
 export const MEMORY_PROVIDERS = Object.freeze(['honcho', 'mem0', 'supermemory', 'local'] as const)
+/** One of {@link MEMORY_PROVIDERS}. */
 export type MemoryProviderName = (typeof MEMORY_PROVIDERS)[number]
 
 /** Which provider, and with what. */

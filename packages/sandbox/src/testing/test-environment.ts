@@ -4,6 +4,7 @@ import { execTests } from './exec-tests.js'
 import { fileTests } from './file-tests.js'
 import type { EnvironmentUnderTest } from './harness.js'
 
+/** Which backend {@link testEnvironment} tests. */
 export interface TestEnvironmentOptions {
   /** Shown in test titles. */
   readonly name: string

@@ -28,6 +28,7 @@ export interface DaytonaServer extends CloudServer {
   facts(name: string): Readonly<Facts> | undefined
 }
 
+/** Starts the service on a free port of loopback; `close()` ends it with all its sandboxes. */
 export async function startDaytonaServer(): Promise<DaytonaServer> {
   const sandboxes = new Map<string, Kept<Facts>>()
   const server = await serveCloud<Facts>({

@@ -57,6 +57,7 @@ export interface ModalServer extends CloudServer, Required<Pick<ModalClientParam
   forgetSnapshots(): void
 }
 
+/** Starts the service on a free port of loopback; `close()` ends it with all its sandboxes. */
 export async function startModalServer(): Promise<ModalServer> {
   const { grpc, ModalClientDefinition, TaskCommandRouterDefinition } = modalProtocol()
   const root = mkdtempSync('/tmp/hermes-modal-')

@@ -30,6 +30,7 @@ export interface VercelServer extends CloudServer {
   facts(name: string): Readonly<Facts> | undefined
 }
 
+/** Starts the service on a free port of loopback; `close()` ends it with all its sandboxes. */
 export async function startVercelServer(): Promise<VercelServer> {
   // A test may put the one below in its place.
   const ownFetch = fetch
