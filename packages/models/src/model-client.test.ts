@@ -187,6 +187,35 @@ describe('createModelClient', () => {
     expect(seen).toEqual([{ ...facts, atMs: clock.now(), durationMs }])
   })
 
+  it('charges for an answer that broke off, by estimate and beside the one that came', async () => {
+    server.enqueue({ fault: 'cut', text: 'half' }, { text: 'whole', usage: { inputTokens: 5, outputTokens: 1 } })
+    const seen: UsageEvent[] = []
+    const prices = { inputPerMillion: 1_000_000, outputPerMillion: 10_000_000 }
+    const { usage } = (await run(client({ prices, onUsage: (event) => seen.push(event) }))).at(-1) as ModelFinish
+    expect(usage).toMatchObject({ inputTokens: 5, outputTokens: 1, costUsd: 15 })
+    // The message's four tokens and its one word; one token of what had come.
+    expect(seen).toMatchObject([
+      { purpose: 'turn', isEstimate: true, usage: { inputTokens: 5, outputTokens: 1, costUsd: 15 } },
+      { usage },
+    ])
+    expect(seen[1]).not.toHaveProperty('isEstimate')
+  })
+
+  it.each(['abort', 'return'] as const)('charges for what had come before the %s', async (how) => {
+    server.enqueue({ fault: 'stall', text: 'half', afterChunks: 2 })
+    const seen: UsageEvent[] = []
+    const abort = new AbortController()
+    const made = client({ onUsage: (event) => seen.push(event) })
+    const iterator = made.stream(request, { purpose: 'turn', signal: abort.signal })[Symbol.asyncIterator]()
+    await iterator.next()
+    if (how === 'abort') {
+      const next = expect(iterator.next()).rejects.toMatchObject({ name: 'AbortError' })
+      abort.abort()
+      await next
+    } else await iterator.return?.()
+    expect(seen).toMatchObject([{ isEstimate: true, usage: { inputTokens: 5, outputTokens: 1 }, priceSource: null }])
+  })
+
   it('looks prices up once per model, and does without when that fails', async () => {
     const asked: string[] = []
     const prices = async (model: string) => {

@@ -1,6 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
-import { estimateTokens, messageText, toolCalls } from '@hermes/contracts/conversation'
+import { estimateTokens, messageText, noUsage, toolCalls } from '@hermes/contracts/conversation'
 import type {
   CallScope,
   Credential,
@@ -17,7 +17,7 @@ import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './
 import { keepNewest } from './keep-newest.js'
 import type { Attempt, NextAttempt, Recovery } from './recovery.js'
 
-/** One finished model call, for a ledger. */
+/** One finished model call, or an attempt whose answer broke off, for a ledger. */
 export interface UsageEvent extends CallScope {
   /** What the endpoint that answered is called: its provider's id unless it has a name. */
   readonly provider: string
@@ -25,6 +25,8 @@ export interface UsageEvent extends CallScope {
   readonly usage: Usage
   /** Where the cost comes from; `null` when it is unknown. */
   readonly priceSource: string | null
+  /** The answer broke off, so its tokens were estimated: from the request, and from what had come. Default `false`. */
+  readonly isEstimate?: true
   /** When it ended, in Unix milliseconds. */
   readonly atMs: number
   /** From the first attempt to the end, waits included. */
@@ -44,7 +46,7 @@ export interface ModelClientOptions extends ModelEndpoint {
   readonly backoff?: Omit<BackoffOptions, 'random'>
   /** Asked before every attempt. Default: nothing is limited. */
   readonly budget?: BudgetGuard | undefined
-  /** Told of each finished call. What it throws is logged. */
+  /** Told of each finished call, and of each attempt whose answer broke off or was aborted. What it throws is logged. */
   readonly onUsage?: (event: UsageEvent) => void
   readonly logger?: Logger
 }
@@ -103,7 +105,9 @@ class ChainedClient implements ResilientModelClient {
       let full = this.#addressed(request, endpoint)
       let credential = attempt.credential
       let next: NextAttempt
-      let streamed = false
+      // What has come, kept for when the answer breaks off.
+      let streamed: string | null = null
+      let isAccounted = false
       const admission = await this.#admit(full, signal, scope)
       try {
         credential ??= await endpoint.credential(signal)
@@ -111,23 +115,31 @@ class ChainedClient implements ResilientModelClient {
         full = await repaired(full, endpoint, attempt.repairs)
         for await (const event of endpoint.ask(full, credential, signal)) {
           if (event.type === 'finish') {
-            const finish = await this.#account(event, full.model, endpoint, { ...scope, startedAtMs })
-            admission?.settle(finish.usage)
+            isAccounted = true
+            const usage = await this.#account(event.usage, full.model, endpoint, { ...scope, startedAtMs })
+            const finish = { ...event, usage }
+            admission?.settle(usage)
             if (isEmpty(finish) && endpoint !== chain.at(-1)) throw emptyReply(endpoint)
             this.#remember(attempt, credential, scope)
             yield finish
             return
           }
           // Looked up while the answer comes, so that it has not to wait for its price.
-          if (!streamed && !endpoint.isLocal) void endpoint.prices(full.model)
-          streamed = true
+          if (streamed === null && !endpoint.isLocal) void endpoint.prices(full.model)
+          streamed = (streamed ?? '') + deltaText(event)
           yield event
         }
         throw new TypeError('The transport ended without an answer.')
       } catch (error) {
         recovery ??= await this.#recovery(error, chain, signal)
-        next = await recovery.after(error, { ...attempt, credential, request: full, discard: streamed })
+        next = await recovery.after(error, { ...attempt, credential, request: full, discard: streamed !== null })
       } finally {
+        // Providers charge for what they have said, also to who then hangs up.
+        if (streamed !== null && !isAccounted) {
+          const facts = { ...scope, startedAtMs, isEstimate: true } as const
+          const usage = await this.#account(estimatedUsage(full, streamed), full.model, endpoint, facts)
+          admission?.settle(usage)
+        }
         admission?.settle(null)
       }
       yield next.event
@@ -185,21 +197,32 @@ class ChainedClient implements ResilientModelClient {
   }
 
   async #account(
-    finish: ModelFinish,
+    used: Usage,
     model: string,
     endpoint: Endpoint,
-    { startedAtMs, ...scope }: CallScope & { readonly startedAtMs: number },
-  ): Promise<ModelFinish> {
-    const cost = await endpoint.price(finish.usage, model)
+    { startedAtMs, ...facts }: CallScope & Pick<UsageEvent, 'isEstimate'> & { readonly startedAtMs: number },
+  ): Promise<Usage> {
+    const cost = await endpoint.price(used, model)
     const atMs = this.#clock.now()
     const durationMs = atMs - startedAtMs
     try {
-      this.#options.onUsage?.({ ...scope, provider: endpoint.name, model, ...cost, atMs, durationMs })
+      this.#options.onUsage?.({ ...facts, provider: endpoint.name, model, ...cost, atMs, durationMs })
     } catch (error) {
       this.#logger.error('An observer of usage threw.', { error: errorLine(error) })
     }
-    return { ...finish, usage: cost.usage }
+    return cost.usage
   }
+}
+
+function deltaText(event: Exclude<ModelEvent, ModelFinish>): string {
+  if (event.type === 'tool-call-delta') return (event.name ?? '') + (event.argsText ?? '')
+  return event.type === 'retry-wait' ? '' : event.text
+}
+
+/** What an answer that broke off came to. Of the cache nothing is known then, so all input counts as new. */
+function estimatedUsage({ messages, tools }: ModelRequest, streamed: string): Usage {
+  const inputTokens = estimateTokens(messages) + estimateTokens(tools)
+  return { ...noUsage, inputTokens, outputTokens: estimateTokens(streamed), costUsd: 'unknown' }
 }
 
 async function repaired(

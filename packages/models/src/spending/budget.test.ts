@@ -134,6 +134,13 @@ describe('budgets', () => {
     expect((await ask()).error).toBeNull()
   })
 
+  it('charge for an answer that broke off', async () => {
+    const { ask, book } = setUp({ turn: { tokens: 6 }, day: { tokens: 10_000 } })
+    server.enqueue({ fault: 'cut', text: 'half' })
+    expect((await ask({ turnId: 'a' })).error).toMatchObject(spent(/for this turn/))
+    expect(book.events).toMatchObject([{ isEstimate: true, turnId: 'a' }])
+  })
+
   it('end a wait for other calls on abort', async () => {
     const { budget } = setUp({ day: { tokens: 100 } })
     const abort = new AbortController()

@@ -62,6 +62,15 @@ describe('createUsageRecorder', () => {
     expect(written[0]![0]).not.toHaveProperty('root')
   })
 
+  it('marks with its price what is an estimate', async () => {
+    const { recorder, written } = setUp()
+    recorder.record({ ...event(1), priceSource: 'given', isEstimate: true })
+    recorder.record({ ...event(2), isEstimate: true })
+    await recorder.flush()
+    expect(written[0]!.map(({ priceSource }) => priceSource)).toEqual(['given, tokens estimated', null])
+    expect(written[0]![0]).not.toHaveProperty('isEstimate')
+  })
+
   it('writes before it reads, so that totals know of every call', async () => {
     const { recorder, written } = setUp()
     recorder.record(event(1))
