@@ -60,7 +60,8 @@ testJobs({
     const stores = [await openStorage({ path, ...options }), await openStorage({ path, ...options })] as const
     const close = async () => {
       await Promise.all(stores.map((store) => store.close()))
-      rmSync(folder, { recursive: true })
+      // The second of the two looks the file over in a thread, which may still have it open.
+      rmSync(folder, { recursive: true, maxRetries: 10 })
     }
     return { jobs: stores[0].jobs, other: stores[1].jobs, close }
   },
