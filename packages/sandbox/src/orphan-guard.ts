@@ -1,19 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 
-// Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended.
+// Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
+// name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.
 const SCRIPT = `trap '' HUP INT TERM
 live=' '
-while read -r op id; do
+while read -r op id socket; do
   case $op in
-    +) live="$live$id " ;;
-    -) live="\${live%% $id *} \${live#* $id }" ;;
+    +) live="$live$id "; eval "socket_$id=\\$socket" ;;
+    -) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
   esac
 done
 [ "$live" = ' ' ] && exit
-for id in $live; do kill -s TERM -- "-$id"; done
+marks=
+for id in $live; do
+  eval "socket=\\\${socket_$id-}"
+  [ -z "$socket" ] || marks="\${marks:+$marks
+}HERMES_RPC_SOCKET=$socket"
+done
+end() {
+  for id in $live; do kill -s "$1" -- "-$id"; done
+  [ -n "$marks" ] || return
+  for file in $(grep -lzxF -e "$marks" /proc/[0-9]*/environ 2>/dev/null); do
+    [ -O "$file" ] || continue
+    id=\${file#/proc/}
+    kill -s "$1" "\${id%/environ}"
+  done
+}
+end TERM
 sleep 2
-for id in $live; do kill -s KILL -- "-$id"; done`
+end KILL`
 
 /**
  * Ends foreground process groups when the agent dies without doing so, even by SIGKILL: one small shell, started with the first

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
 
 const DEFAULT_GRACE_MS = 2_000
 const FIRST_PAUSE_MS = 10
 const LAST_PAUSE_MS = 100
 const KILL_ROUNDS = 20
+/** Looked for again: a process may fork between being found and being told to end. */
+const MARK_ROUNDS = 3
 
 interface ProcessRow {
   readonly pid: number
@@ -65,6 +67,35 @@ export async function killTree(
     signalEach(all, 'SIGKILL')
     await options.clock.sleep(FIRST_PAUSE_MS)
   }
+}
+
+/**
+ * Ends this user's processes that were started with the variable `entry`, `NAME=value`, and all they started, as {@link killTree} does:
+ * also those that left session and family. On Linux; elsewhere it finds none.
+ */
+export async function killMarked(entry: string, options: { readonly clock: Clock }): Promise<void> {
+  for (let round = 0; round < MARK_ROUNDS; round++) {
+    const found = markedProcesses(entry)
+    if (found.length === 0) return
+    await Promise.all(found.map(({ pid, startTime }) => killTree(pid, { ...options, startTime })))
+  }
+}
+
+function markedProcesses(entry: string): ProcessRow[] {
+  if (process.platform !== 'linux') return []
+  const user = process.getuid?.()
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return []
+    try {
+      if (statSync(`/proc/${name}`).uid !== user) return []
+      if (!readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry)) return []
+    } catch {
+      // It ended in between, or may not be looked at.
+      return []
+    }
+    const row = readProcess(Number(name))
+    return row && !row.ended ? [row] : []
+  })
 }
 
 function signalEach(rows: readonly ProcessRow[], signal: NodeJS.Signals): void {

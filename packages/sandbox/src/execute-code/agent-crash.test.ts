@@ -19,6 +19,8 @@ it('ends a program whose agent is killed, after it noticed; its folder goes late
   agent.kill('SIGKILL')
   await once(agent, 'exit')
   await vi.waitFor(() => expect(isAlive(Number(line))).toBe(false), { timeout: 10_000 })
+  const daemon = Number(await readFile(join(tempDir, 'daemon'), 'utf8'))
+  await vi.waitFor(() => expect(isAlive(daemon)).toBe(false), { timeout: 10_000 })
   expect(await readFile(join(tempDir, 'noticed'), 'utf8')).toBe('Agent process disconnected')
 
   const folders = (await leftovers()).filter((name) => name.startsWith('hermes-code-'))

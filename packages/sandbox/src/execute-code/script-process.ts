@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Isolate, IsolatedProgram } from '../isolation/isolation.js'
 import type { OrphanGuard } from '../orphan-guard.js'
-import { groupExists, killTree, processStartTime } from '../process-tree.js'
+import { groupExists, killMarked, killTree, processStartTime } from '../process-tree.js'
 
 const DRAIN_LIMIT_MS = 250
 
 // The limit is in KiB and binds the program and all it starts. File descriptor 3 is the orphan guard's: see there.
-const LAUNCH = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+const LAUNCH = `{ printf '+ %s %s\\n' "$$" "$HERMES_RPC_SOCKET" >&3; } 2>/dev/null
 [ "$1" = 0 ] || ulimit -v "$1" 2>/dev/null
 shift
 exec "$@" 3>&-`
@@ -74,11 +74,13 @@ export class ScriptProcess {
     if (!this.#isSettled) await this.#kill(graceMs)
   }
 
-  /** Ends what an ended program left behind, and waits until what was written is read. */
+  /** Ends what an ended program left behind, daemons on Linux too, and waits until what was written is read. */
   async settle(): Promise<void> {
     if (this.#isSettled) return
     this.#isSettled = true
     if (groupExists(this.#group)) await this.#kill()
+    const { HERMES_RPC_SOCKET: socket } = this.#launch.env
+    if (socket) await killMarked(`HERMES_RPC_SOCKET=${socket}`, this.#launch)
     this.#launch.guard.remove(this.#group)
     const settled = new AbortController()
     const closed = Promise.all([closing(this.stdout), closing(this.stderr)])

@@ -17,8 +17,10 @@ const tools = {
     return new Promise(() => setInterval(() => undefined, 1_000))
   },
 }
-const code = `import os, signal
+const code = `import os, signal, subprocess
 from hermes_tools import read_file
+daemon = subprocess.Popen(['sleep', '600'], start_new_session=True)
+open('daemon', 'w').write(str(daemon.pid))
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 try:
   read_file(str(os.getpid()))
