@@ -65,6 +65,9 @@ const ONLY_KEY = 'key'
 /** Limits that say to begin anew within this time are believed. */
 const MAX_TRUSTED_WAIT_MS = 60_000
 
+/** Estimates are good to about a fifth. */
+const SURE_SHARE = 0.8
+
 /** An endpoint with what is remembered of it from call to call. Its transport is made on first use. */
 export class Endpoint {
   readonly options: ModelEndpoint
@@ -161,11 +164,12 @@ export class Endpoint {
     return this.transport.stream(request, options)
   }
 
-  /** @throws HermesError `transport.rate_limit` when a call would certainly be refused: the last answer said so. */
-  requireRoom(credential: Credential | null, model: string): void {
+  /** @throws HermesError `transport.rate_limit` when a call would certainly be refused: the last answer said so, or left too few tokens. */
+  requireRoom(credential: Credential | null, request: ModelRequest): void {
+    const { model } = request
     const nowMs = this.#clock.now()
     const known = this.#limits.get(limitKey(credential, model))
-    const untilMs = known ? refusedUntilMs(known.limits, nowMs) : null
+    const untilMs = known ? refusedUntilMs(known.limits, nowMs, this.#tokensCounted(request)) : null
     // Beyond that it is left to the server: what a header says of hours may be wrong, and the cost would be the whole turn.
     if (untilMs === null || untilMs - nowMs > MAX_TRUSTED_WAIT_MS) return
     throw new HermesError(
@@ -176,6 +180,12 @@ export class Endpoint {
         details: { provider: this.name, model, retryAfterMs: untilMs - nowMs },
       },
     )
+  }
+
+  /** What a request takes of a limit on tokens at least; nobody knows where the cached part of it is not counted. */
+  #tokensCounted({ messages, tools }: ModelRequest): (() => number) | undefined {
+    if (this.transport.api === 'anthropic-messages') return undefined
+    return () => Math.floor(SURE_SHARE * (estimateTokens(messages) + estimateTokens(tools)))
   }
 
   /** Tells the pool that a key works. */

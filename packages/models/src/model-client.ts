@@ -111,7 +111,7 @@ class ChainedClient implements ResilientModelClient {
       const admission = await this.#admit(full, signal, scope)
       try {
         credential ??= await endpoint.credential(signal)
-        endpoint.requireRoom(credential, full.model)
+        endpoint.requireRoom(credential, full)
         full = await repaired(full, endpoint, attempt.repairs)
         for await (const event of endpoint.ask(full, credential, signal)) {
           if (event.type === 'finish') {

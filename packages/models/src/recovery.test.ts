@@ -299,6 +299,27 @@ describe('limits', () => {
     expect(server.requests).toHaveLength(2)
   })
 
+  it('on tokens that the next call would exceed are waited for, unless cached ones do not count', async () => {
+    const low = {
+      'x-ratelimit-limit-tokens': '1000',
+      'x-ratelimit-remaining-tokens': '100',
+      'x-ratelimit-reset-tokens': '9s',
+    }
+    const long = {
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(1_000) }] }],
+      tools: [],
+    } as const
+    const waits = async (options: Partial<ModelClientOptions>, request: typeof long | typeof hello) => {
+      server.enqueue({ text: 'one' }, { text: 'two' })
+      const client = make({ fetch: headersOf(low), ...options })
+      await ask(client)
+      return (await ask(client, request)).waits
+    }
+    expect(await waits({}, long)).toMatchObject([{ delayMs: 9_000, reason: 'rate-limit' }])
+    expect(await waits({}, hello)).toEqual([])
+    expect(await waits({ provider: 'anthropic', baseUrl: server.anthropicBaseUrl }, long)).toEqual([])
+  })
+
   it('that are said to last for hours are left to the server to enforce', async () => {
     server.enqueue({ text: 'one' }, { text: 'two' })
     const client = make({ fetch: headersOf({ ...usedUp, 'x-ratelimit-reset-requests': '2h' }) })

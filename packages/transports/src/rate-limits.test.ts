@@ -54,4 +54,24 @@ describe('refusedUntilMs', () => {
     for (const one of [limit(1, 5_000), limit(null, 5_000), limit(0, 0), limit(0, null)])
       expect(refusedUntilMs([one], nowMs)).toBeNull()
   })
+
+  it('waits for tokens that a call needs and does not have left, where waiting helps', () => {
+    const tokens = (remaining: number, name = 'tokens', inMs = 5_000) => {
+      return [{ name, limit: 1_000, remaining, resetAtMs: nowMs + inMs }]
+    }
+    expect(refusedUntilMs(tokens(300), nowMs, () => 301)).toBe(nowMs + 5_000)
+    expect(refusedUntilMs(tokens(300, 'tokens-1m'), nowMs, () => 301)).toBe(nowMs + 5_000)
+    expect(refusedUntilMs(tokens(300), nowMs, () => 300)).toBeNull()
+    expect(refusedUntilMs(tokens(300), nowMs, () => 1_001)).toBeNull()
+    expect(refusedUntilMs(tokens(300), nowMs)).toBeNull()
+    expect(refusedUntilMs(tokens(300, 'output-tokens'), nowMs, () => 301)).toBeNull()
+  })
+
+  it('does not count what a call needs while enough is left, or for limits that count something else', () => {
+    const counted = () => {
+      throw new Error('counted')
+    }
+    const limits = [limit(1, 5_000), { name: 'tokens', limit: 1_000, remaining: 500, resetAtMs: nowMs + 5_000 }]
+    expect(refusedUntilMs(limits, nowMs, counted)).toBeNull()
+  })
 })

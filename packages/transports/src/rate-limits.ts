@@ -34,11 +34,25 @@ export function rateLimits(headers: Readonly<Record<string, string>>, nowMs: num
   }))
 }
 
-/** Until when the next call would certainly be refused, in Unix milliseconds; `null` when one may go out now. */
-export function refusedUntilMs(limits: readonly RateLimit[], nowMs: number): number | null {
-  const spent = limits.filter(({ remaining }) => remaining !== null && remaining <= 0)
-  const resets = spent.flatMap(({ resetAtMs }) => (resetAtMs !== null && resetAtMs > nowMs ? [resetAtMs] : []))
+/**
+ * Until when the next call would certainly be refused, in Unix milliseconds; `null` when one may go out now. `inputTokens`, which a call has
+ * at least, is asked only where less than half of a limit on tokens is left; without it, only what is used up refuses.
+ */
+export function refusedUntilMs(limits: readonly RateLimit[], nowMs: number, inputTokens?: () => number): number | null {
+  const spent = limits.filter((limit) => isSpent(limit, nowMs, inputTokens))
+  const resets = spent.flatMap(({ resetAtMs }) => (resetAtMs === null ? [] : [resetAtMs]))
   return resets.length === 0 ? null : Math.max(...resets)
+}
+
+const TOKENS = /^(?:input-)?tokens(?:-|$)/
+
+function isSpent({ name, limit, remaining, resetAtMs }: RateLimit, nowMs: number, inputTokens?: () => number): boolean {
+  if (remaining === null || resetAtMs === null || resetAtMs <= nowMs) return false
+  if (remaining <= 0) return true
+  if (!inputTokens || !TOKENS.test(name) || limit === null || 2 * remaining >= limit) return false
+  const needed = inputTokens()
+  // No wait makes room for what is larger than the whole limit.
+  return needed > remaining && needed <= limit
 }
 
 function toNumber(text: string | undefined): number | null {
