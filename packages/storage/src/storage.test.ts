@@ -21,7 +21,7 @@ async function open(options: Omit<SqliteOptions, 'path'> = {}) {
   const store = await openStorage({ path, ...options })
   const close = async () => {
     await store.close()
-    rmSync(folder, { recursive: true })
+    rmSync(folder, { recursive: true, maxRetries: 10 })
   }
   return { store, path, close }
 }

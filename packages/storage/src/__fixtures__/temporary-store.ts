@@ -7,7 +7,7 @@ import { openStorage, type Storage, type SqliteOptions } from '../index.js'
 /** A path in a folder of its own that goes with the test. */
 export function temporaryPath(name = 'state.db'): string {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return join(folder, name)
 }
 
