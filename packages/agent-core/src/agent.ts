@@ -21,7 +21,6 @@ import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
 import { compactRequest, storeCompaction } from './context-window.js'
-import type { ChildTree } from './delegation/child-tree.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { type AgentHooks, observe } from './hooks.js'
@@ -29,7 +28,7 @@ import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 import type { AgentMemory } from './memory/agent-memory.js'
 import { ownWords } from './memory/message-memory.js'
 import { createMemoryStore } from './memory-store.js'
-import { PauseGate } from './pause.js'
+import { type Holdable, PauseGate } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { ReferenceOptions } from './references/options.js'
@@ -83,7 +82,7 @@ export interface AgentOptions extends Sampling {
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
   readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** What it handed on: held while the session plans. Default: nothing is held. */
-  readonly children?: Pick<ChildTree, 'hold'>
+  readonly children?: Holdable
   readonly hooks?: AgentHooks
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
@@ -229,14 +228,14 @@ function keepTurn({ memory, session, clock }: AgentParts, input: RunInput, { sta
 
 class CoreAgent implements Agent {
   readonly #parts: AgentParts
-  readonly #children: Pick<ChildTree, 'hold'> | null
+  readonly #children: Holdable | null
   #active: AbortController | null = null
   /** Lets the children go that a plan holds. */
   #letGo: (() => void) | null = null
   /** Notes that are being written down while no run is active. */
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Pick<ChildTree, 'hold'> | null) {
+  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Holdable | null) {
     this.#children = children
     this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
   }

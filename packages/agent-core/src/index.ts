@@ -17,6 +17,7 @@ export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'
 export type { LoopGuardOptions } from './loop-guard.js'
 export type { AgentMemory } from './memory/agent-memory.js'
 export { createMemoryStore } from './memory-store.js'
+export type { Holdable } from './pause.js'
 export { isPlanning, type PlanEnd } from './plan-mode.js'
 export {
   cutHeadTail,

@@ -1,7 +1,11 @@
-import type { RunContext } from './run-context.js'
+/** What can be held. */
+export interface Holdable {
+  /** Returns how to let go. */
+  hold(): () => void
+}
 
 /** Holds a run before its next model call or tool call. Several may hold it at once; it goes on when all have let go. */
-export class PauseGate {
+export class PauseGate implements Holdable {
   readonly #holds = new Set<symbol>()
   #waiting: (() => void)[] = []
 
@@ -37,7 +41,11 @@ export class PauseGate {
 }
 
 /** Waits until nobody holds the run. Abort rejects. */
-export async function waitWhileHeld({ activity, gate, signal }: RunContext): Promise<void> {
-  activity.set('waiting', 'paused')
-  await gate.open(signal)
+export async function waitWhileHeld(run: {
+  readonly activity: { set(state: 'waiting', description: string): void }
+  readonly gate: PauseGate
+  readonly signal: AbortSignal
+}): Promise<void> {
+  run.activity.set('waiting', 'paused')
+  await run.gate.open(run.signal)
 }
