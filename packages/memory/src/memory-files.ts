@@ -3,13 +3,20 @@ import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat } from '
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 
+/** Far beyond what a store may hold. */
+const MAX_BYTES = 10_000_000
+
 /**
  * The text of a file; empty when there is none.
- * @throws HermesError `memory.unreadable` for one that is no text, which is left as it is.
+ * @throws HermesError `memory.unreadable` for one that is no text, no regular file or larger than 10 MB; it is left as it is.
  */
 export async function readMemoryFile(file: string): Promise<string> {
   let bytes: Uint8Array
   try {
+    const found = await stat(file)
+    // A pipe or a device would hold the start up for ever.
+    if (!found.isFile()) throw new Error('it is not a file')
+    if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1_000_000} MB`)
     bytes = await readFile(file)
   } catch (error) {
     if (/^(?:ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '')) return ''

@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -107,6 +108,20 @@ describe('a store', () => {
     await writeFile(join(directory, 'MEMORY.md'), bytes)
     await expect(memory.change('memory', [add('y')], 'test')).rejects.toMatchObject({ code: 'memory.unreadable' })
     expect(await readFile(join(directory, 'MEMORY.md'))).toEqual(bytes)
+  })
+
+  it('is not held up by what is no file, and reads nothing without end', async () => {
+    const memory = open()
+    await memory.change('memory', [add('x')], 'test')
+    const file = join(directory, 'MEMORY.md')
+    for (const make of [() => execFileSync('mkfifo', [file]), () => symlink('/dev/zero', file)]) {
+      await rm(file)
+      await make()
+      await expect(memory.read('memory')).rejects.toMatchObject({
+        code: 'memory.unreadable',
+        message: expect.stringContaining('it is not a file'),
+      })
+    }
   })
 
   it('keeps entries of any text', async () => {

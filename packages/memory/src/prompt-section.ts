@@ -30,7 +30,9 @@ export async function memorySection(
       const state = await memory.read(target)
       const { safe, rules } = await apart(state.entries)
       if (rules.length > 0)
-        problems.push(`${rules.length} entries of ${target} were left out of the prompt (${rules.join(', ')}).`)
+        problems.push(
+          `${rules.length === 1 ? 'One entry' : `${rules.length} entries`} of ${target} left out of the prompt, may try to take over the agent: ${rules.join(', ')}.`,
+        )
       if (safe.length > 0) blocks.push(`${TITLES[target]} [${describeUsage(state)}]\n${joinEntries(safe)}`)
     } catch (error) {
       problems.push((error as Error).message)

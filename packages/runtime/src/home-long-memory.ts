@@ -35,9 +35,9 @@ export function openHomeLongMemory(
   }
   return {
     provider: settings.provider,
-    recall: async (text, call) => (await (await load()).recall(text, call)).map((one) => one.text),
+    recall: async (text, call) => (await (await load()).recall(options.redact(text), call)).map((one) => one.text),
     search: async (text, { signal }) =>
-      (await load()).ask((provider) => provider.recall(text, { limit: settings.recall_limit, signal })),
+      (await load()).ask((provider) => provider.recall(options.redact(text), { limit: settings.recall_limit, signal })),
     store: async (text, call) => {
       const { loadChecks, objectionTo, orderIn } = await import('@hermes/memory')
       const objection = orderIn(text) ?? objectionTo(text, await loadChecks(options.redact))

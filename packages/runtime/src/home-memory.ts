@@ -1,6 +1,13 @@
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import { type Clock, HermesError, type Logger } from '@hermes/contracts'
-import { MEMORY_TARGETS, type Memory, type MemoryTarget, memorySection, openMemory } from '@hermes/memory'
+import { type Clock, HermesError } from '@hermes/contracts'
+import {
+  MEMORY_TARGETS,
+  type Memory,
+  type MemorySection,
+  type MemoryTarget,
+  memorySection,
+  openMemory,
+} from '@hermes/memory'
 
 /** What agents of a home remember. */
 export interface HomeMemory {
@@ -11,8 +18,8 @@ export interface HomeMemory {
    * @throws HermesError `memory.off` for a store that config.yaml switches off.
    */
   open(target: MemoryTarget): Promise<Memory>
-  /** What a new session is shown of them; empty when there is nothing. */
-  section(): Promise<string>
+  /** What a new session is shown of them, and what it is not shown. */
+  section(): Promise<MemorySection>
 }
 
 /** The memory of a home; `null` where config.yaml switches all of it off. */
@@ -21,9 +28,8 @@ export function openHomeMemory(options: {
   readonly settings: HermesConfig['memory']
   readonly redact: (text: string) => string
   readonly clock: Clock
-  readonly logger: Logger
 }): HomeMemory | null {
-  const { home, settings, redact, clock, logger } = options
+  const { home, settings, redact, clock } = options
   const isOn = { memory: settings.memory_enabled, user: settings.user_profile_enabled }
   if (!isOn.memory && !isOn.user) return null
   const memory = openMemory({
@@ -42,14 +48,11 @@ export function openHomeMemory(options: {
         code: 'memory.off',
       })
     },
-    section: async () => {
-      const { text, problems } = await memorySection(
+    section: () =>
+      memorySection(
         memory,
         MEMORY_TARGETS.filter((target) => isOn[target]),
-      )
-      for (const problem of problems) logger.warn('part of the memory is not shown to the model', { problem })
-      return text
-    },
+      ),
   }
 }
 

@@ -21,7 +21,6 @@ async function setUp(answer: string) {
     settings: settings as never,
     redact: (text) => text.replace('s3cret', '[REDACTED]'),
     clock: systemClock,
-    logger: silentLogger,
   })!
   const requests: Pick<ModelRequest, 'messages'>[] = []
   const client: ModelClient = {

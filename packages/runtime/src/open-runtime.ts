@@ -218,7 +218,6 @@ class HomeRuntime implements Runtime {
       settings: config.memory,
       redact: (text) => this.#redact([])(text),
       clock: this.#clock,
-      logger: this.#logger,
     })
     this.checkpoints = openHomeCheckpoints({
       home,

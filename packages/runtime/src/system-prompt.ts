@@ -1,10 +1,12 @@
 import { buildSystemPrompt, MOST_PROMPT_TOKENS, type SystemPrompt } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import type { Environment } from '@hermes/contracts/environment'
+import type { MemorySection } from '@hermes/memory'
 import { findContextFile, readSoul } from './context-files.js'
 import type { HomeMemory } from './home-memory.js'
 
 const SHARE_OF_WINDOW = 0.25
+const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [] }
 
 /** What the system text of a session is made of. */
 export interface SystemPromptFacts {
@@ -28,7 +30,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
     typeof soul === 'string' ? null : readSoul(soul.path, maxChars),
     findContextFile({ cwd, maxChars }),
     environment.probe(),
-    memory?.section() ?? '',
+    memory?.section() ?? NOTHING_REMEMBERED,
   ])
   const named = typeof soul === 'string' ? { text: soul, path: 'built in, for children' } : identity?.file
   const { context_length: window } = config.model
@@ -38,11 +40,16 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
     environment: probe,
     model: facts.model,
     contextFiles: project.file ? [project.file] : [],
-    memory: remembered,
+    memory: remembered.text,
     ...(facts.instructions === undefined ? {} : { instructions: facts.instructions }),
     // A window nobody stated is large enough, and looking it up would hold the first request up.
     maxTokens: window === undefined ? MOST_PROMPT_TOKENS : Math.min(MOST_PROMPT_TOKENS, window * SHARE_OF_WINDOW),
   })
-  const problems = [...(identity?.problems ?? []), ...project.problems, ...(prompt.problems ?? [])]
+  const problems = [
+    ...(identity?.problems ?? []),
+    ...project.problems,
+    ...remembered.problems,
+    ...(prompt.problems ?? []),
+  ]
   return problems.length === 0 ? prompt : { ...prompt, problems }
 }

@@ -92,6 +92,18 @@ describe('recall', () => {
   })
 })
 
+it('is asked without the secrets that the person wrote', async () => {
+  const asked: string[] = []
+  const recall = async (text: string) => {
+    asked.push(text)
+    return []
+  }
+  const redact = (text: string) => text.replaceAll('sk-1234', '[REDACTED]')
+  const agent = createAgent({ model: scriptedModel(answers(1)), memory: { recall }, redact, tools: [] })
+  await agent.run('My key is sk-1234.').result
+  expect(asked).toEqual(['My key is [REDACTED].'])
+})
+
 describe('keeping', () => {
   it('gets each exchange that was completed, in the words of the person', async () => {
     const kept: string[] = []

@@ -19,7 +19,8 @@ export async function messageMemory(
   if (!memory) return NOTHING
   const nudge = memoryNudge(context, memory.nudgeAfter ?? 0)
   const after: UserPart[] = nudge === null ? [] : [{ type: 'text', text: nudge, origin: 'reminder' }]
-  const words = ownWords(message)
+  // What is asked for leaves the machine where memory is kept elsewhere.
+  const words = context.session.redact(ownWords(message))
   if (!memory.recall || words.trim() === '') return { before: [], after }
   const block = recalledBlock(await harmless(context, await memory.recall(words, { signal: context.signal })))
   return { before: block === null ? [] : [block], after }
