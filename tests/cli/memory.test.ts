@@ -99,6 +99,12 @@ it('opens a store in the editor of the person, and keeps what was saved meanwhil
     'stays',
     'meanwhile',
   ])
+  const nowhere = await runCli(['memory', 'edit'], { home, cwd })
+  expect(nowhere).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^hermes: There is no terminal .*\n$/),
+  })
   const failed = await runCli(['memory', 'edit'], { home, cwd, env: { EDITOR: 'false' } })
   expect(failed.stderr).toBe('hermes: The editor (false) failed, so nothing was changed. Set EDITOR to another one.\n')
 })

@@ -11,7 +11,11 @@ import type { Io } from '../io.js'
  * is none of them. @throws UsageError when the editor cannot be started or fails; nothing is to be changed then.
  */
 export async function editEntries(io: Io, entries: readonly string[], name: string): Promise<readonly MemoryChange[]> {
-  const editor = io.env['VISUAL'] || io.env['EDITOR'] || 'vi'
+  const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.stdin.isTTY && io.stdout.isTTY ? 'vi' : null)
+  if (editor === null)
+    throw new UsageError(
+      'There is no terminal for an editor here. Name the entry and its new text: hermes memory edit WORDS TEXT.',
+    )
   const folder = await mkdtemp(join(io.tempDir, 'hermes-memory-'))
   const file = join(folder, name)
   try {
