@@ -91,7 +91,7 @@ it('hermes doctor says which backends are ready, and fails on the chosen one tha
   expect(exitCode).toBe(1)
   expect(stdout).toMatch(/^ok {4}Terminal backend local: ready, /m)
   expect(stdout).toMatch(
-    /^fail {2}Terminal backend ssh \(chosen\): not ready, 127\.0\.0\.1 refuses connections.*terminal\.backend local$/m,
+    /^fail {2}Terminal backend ssh \(chosen\): not ready: 127\.0\.0\.1 refuses connections.*terminal\.backend local$/m,
   )
 })
 
@@ -102,9 +102,9 @@ it('names the package to install for a cloud, and what each cloud needs', async 
   const { stdout, exitCode } = await runCli(['doctor'], { home: scene.home, cwd: scene.cwd, env })
   expect(exitCode).toBe(1)
   expect(stdout).toMatch(
-    /^fail {2}Terminal backend daytona \(chosen\): not ready, The package @daytona\/sdk .*npm i -g @daytona\/sdk\. /m,
+    /^fail {2}Terminal backend daytona \(chosen\): not ready: The package @daytona\/sdk .*npm i -g @daytona\/sdk\. /m,
   )
-  expect(stdout).toMatch(/^ok {4}Terminal backend modal: not ready, .*MODAL_TOKEN_ID, MODAL_TOKEN_SECRET/m)
+  expect(stdout).toMatch(/^ok {4}Terminal backend modal: not ready: .*MODAL_TOKEN_ID, MODAL_TOKEN_SECRET/m)
   expect(stdout).not.toContain('key-of-test')
   const result = await chat('  backend: daytona\n', env)
   expect(result).toMatchObject({

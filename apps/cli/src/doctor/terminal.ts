@@ -9,7 +9,7 @@ export async function terminalFindings(
   const backends = await runtime.terminalBackends(options)
   return backends.map(({ backend, isChosen, isReady, text }) => {
     if (isReady) return ok(`Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}: ready, ${text}`)
-    const line = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}: not ready, ${text.replace(/\.$/, '')}`
+    const line = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}: not ready: ${text.replace(/\.$/, '')}`
     return isChosen ? fail(`${line}. Choose another with: hermes config set terminal.backend local`) : ok(line)
   })
 }
