@@ -40,7 +40,7 @@ describe('chooseMixture', () => {
       'There is no mixture of models "trio". There are: pair, bad.',
     )
     const none = { default_preset: 'default', presets: {} }
-    expect(() => chooseMixture({ settings: none, wishes })).toThrow(/Make one as moa\.presets\.NAME/)
+    expect(() => chooseMixture({ settings: none, wishes })).toThrow(/Make one: .*moa\.presets\.NAME/)
     expect(() => chooseMixture({ settings, preset: 'bad', wishes })).toThrow(/reference_models must be a list/)
   })
 })

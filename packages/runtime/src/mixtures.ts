@@ -63,7 +63,7 @@ function unknownPreset(preset: string, known: readonly string[]): HermesError {
   const hint =
     known.length > 0
       ? `There are: ${known.join(', ')}.`
-      : 'Make one as moa.presets.NAME in config.yaml, with reference_models and aggregator.'
+      : 'Make one: hermes moa add NAME, or moa.presets.NAME in config.yaml.'
   return new HermesError(`There is no mixture of models "${preset}". ${hint}`, {
     code: 'models.unknown_preset',
     details: { preset },
