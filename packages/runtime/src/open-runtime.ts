@@ -326,18 +326,21 @@ class HomeRuntime implements Runtime {
     const toolsets = this.#selection(request)
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#environment(cwd)
-    const parent =
-      answerer ??
-      (await this.#answerers.answererFor(request, environment).catch(async (error: unknown) => {
-        await environment.close()
-        throw error
-      }))
+    const closeEnvironment = async () => {
+      await Promise.all([environment.close(), checkpoints.close(), code.close()])
+    }
+    const giveUp = async (error: unknown): Promise<never> => {
+      if (!lineage.tree) this.#trees.delete(tree)
+      await closeEnvironment()
+      throw error
+    }
+    const parent = answerer ?? (await this.#answerers.answererFor(request, environment).catch(giveUp))
     const { choice, credentials, fetch } = parent
     const model = this.#turnScopes.scoped(parent.model, { sessionId, rootSessionId: lineage.rootSessionId })
     const { surface, user } = this.#options
-    const storage = await this.storage()
+    const storage = await this.storage().catch(giveUp)
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
-    if (request.session) await storage.updateSession(request.session.id, who)
+    if (request.session) await storage.updateSession(request.session.id, who).catch(giveUp)
     const named = this.#sideTasks.named('compression', choice)
     const isRoot = lineage.depth === 0
     const contextEngine = openContextEngine({
@@ -379,9 +382,6 @@ class HomeRuntime implements Runtime {
       if (model.provider === MIXTURE) return Object.keys(this.config.moa.presets)
       const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
       return listModels({ ...choice, apiKey, fetch }).catch(() => [])
-    }
-    const closeEnvironment = async () => {
-      await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
     this.#closers.add(closeEnvironment)
     this.#choices.set(sessionId, choice)
