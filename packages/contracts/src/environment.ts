@@ -42,6 +42,8 @@ export interface ExecOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Text for standard input; without it the command reads end of file. */
   readonly stdin?: string
+  /** What `sudo` in the command line is told when it asks for a password; see `Environment.sudo`. Neither an argument nor a variable. */
+  readonly sudoPassword?: string
   /** Default 180,000. At the limit the whole process tree is killed. */
   readonly timeoutMs?: number
   /** Default 50,000: 40 % of it head, 60 % tail. */
@@ -50,6 +52,11 @@ export interface ExecOptions {
   readonly signal?: AbortSignal
   /** Output as it comes. Must not throw. */
   readonly onOutput?: (text: string) => void
+  /**
+   * Runs outside the isolation, see `capabilities.outside`; the permit has to say so. It gets the variables the environment was opened
+   * with: none that a command inside may have set. Only its directory persists. Default `false`.
+   */
+  readonly outside?: boolean
 }
 
 /** Where and how a background process runs. */
@@ -60,6 +67,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   /** On a pseudo-terminal; see `capabilities.pty`. Default `false`. */
   readonly pty?: boolean
+  /** As of `ExecOptions`. */
+  readonly outside?: boolean
 }
 
 /** A background process as its table shows it. */
@@ -101,6 +110,12 @@ export interface BackgroundProcess {
   kill(): Promise<void>
 }
 
+/** What is known of `sudo` in an environment. */
+export interface SudoAccess {
+  /** Whether `sudo` would ask for a password now; `false` also where there is no `sudo`. Never rejects. */
+  needsPassword(): Promise<boolean>
+}
+
 /** What an environment says about itself, for the system prompt. */
 export interface EnvironmentProbe {
   readonly backend: string
@@ -118,7 +133,15 @@ export interface EnvironmentProbe {
  */
 export interface Environment {
   readonly backend: string
-  readonly capabilities: { readonly background: boolean; readonly pty: boolean; readonly isolated: boolean }
+  readonly capabilities: {
+    readonly background: boolean
+    readonly pty: boolean
+    readonly isolated: boolean
+    /** Commands are isolated, and with leave one can run outside. Default `false`. */
+    readonly outside?: boolean
+    /** Isolated commands reach no network. Default `false`. */
+    readonly offline?: boolean
+  }
   /** Where relative paths start: the persistent shell's directory. */
   cwd(): string
   /** Absolute form of `path`: `~` and relative paths resolved, links not followed. */
@@ -153,6 +176,8 @@ export interface Environment {
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
   /** @throws HermesError `environment.no_pty` when a pseudo-terminal is asked for and cannot be had; nothing was started then. */
   spawn(permit: Permit, command: string, options?: SpawnOptions): Promise<BackgroundProcess>
+  /** How commands here can become root; missing where `sudo` cannot be given a password. */
+  readonly sudo?: SudoAccess | undefined
   /** Background processes by id, the running ones and those that ended in the last half hour. */
   processes(): readonly BackgroundProcess[]
   probe(): Promise<EnvironmentProbe>

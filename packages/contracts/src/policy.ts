@@ -8,6 +8,8 @@ export type Action =
       readonly cwd: string
       /** Which kind of environment runs it: `local`, `docker`, `ssh` … */
       readonly backend: string
+      /** Runs outside the isolation that its environment holds commands in. */
+      readonly outside?: true
     }
   | { readonly type: 'read'; readonly path: string; readonly backend: string }
   | {
