@@ -172,6 +172,37 @@ describe('read_file reads documents as text', () => {
     expect(linesOf(await read('bomb.xlsx'))[1]).toBe('')
   })
 
+  it.each([
+    ['a text that many cells share', `<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(100)],
+    ['cells far to the right', '<row><c r="XFD1"><v>1</v></c></row>'.repeat(100_000)],
+    ['sheets that are one part', `<row>${' '.repeat(100_000)}</row>`],
+  ])('and writes no more than anybody could read: %s', async (_, rows) => {
+    const { put, read } = await setup()
+    const shared = strToU8(`<sst><si><t>${'x'.repeat(200_000)}</t></si></sst>`)
+    const name = '<sheet name="Again" r:id="rId2"/>'
+    const book = strToU8(`<workbook><sheets>${name.repeat(10_000)}</sheets></workbook>`)
+    const files = { 'xl/workbook.xml': book, 'xl/sharedStrings.xml': shared, 'xl/worksheets/sheet1.xml': sheet(rows) }
+    await put('bomb.xlsx', zipSync({ ...WORKBOOK, ...files }))
+    const { data } = await read('bomb.xlsx', { limit: 1 })
+    const end = await read('bomb.xlsx', { offset: data['total_lines'] })
+    expect(linesOf(end)).toEqual(['[… the rest of the workbook is left out]'])
+  })
+
+  it.each([
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row>'.repeat(2_000_000)],
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row'.repeat(2_000_000)],
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', `<row>${'<c>'.repeat(2_000_000)}</row>`],
+    ['bomb.xlsx', 'xl/sharedStrings.xml', '<si>'.repeat(2_000_000)],
+    ['bomb.xlsx', 'xl/workbook.xml', `${'<sheet'.repeat(2_000_000)}>`],
+    ['bomb.docx', 'word/document.xml', '<'.repeat(5_000_000)],
+    ['bomb.docx', 'word/document.xml', `<w:p><w:t>${' '.repeat(5_000_000)}x</w:t></w:p>`],
+    ['bomb.odt', 'content.xml', '<text:p'.repeat(2_000_000)],
+  ])('and is done in time whatever is missing: %s %s', async (file, part, text) => {
+    const { put, read } = await setup()
+    await put(file, zipSync({ ...(file.endsWith('xlsx') ? WORKBOOK : {}), [part]: strToU8(text) }))
+    expect((await read(file)).text).toMatch(/ an? (?:workbook|Word document|OpenDocument)\b/)
+  })
+
   it('follows a document that changed', async () => {
     const { put, read } = await setup()
     await put('a.pdf', pdf(['first']))

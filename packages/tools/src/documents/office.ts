@@ -5,6 +5,9 @@ type OfficeKind = Extract<DocumentKind, 'docx' | 'xlsx' | 'pptx' | 'odt'>
 
 /** What is unpacked of one document: a few kilobytes can claim to be gigabytes. */
 const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
+/** What a workbook may come to: cells far to the right, and texts that many cells share, make more of it than was unpacked. */
+const MAX_TEXT_CHARS = 32 * 1024 * 1024
+const CUT = '[… the rest of the workbook is left out]'
 
 const PARTS: Readonly<Record<OfficeKind, RegExp>> = Object.freeze({
   docx: /^word\/document\.xml$/,
@@ -62,7 +65,8 @@ function paragraphs(xml: string, format: keyof typeof TOKENS): string {
     lines.push(line.trimEnd())
     line = ''
   }
-  for (const [, closing, name, empty, text] of xml.matchAll(TOKENS[format])) {
+  // Where no tag ends any more, each one would be looked for to the end of the text.
+  for (const [, closing, name, empty, text] of xml.slice(0, xml.lastIndexOf('>') + 1).matchAll(TOKENS[format])) {
     switch (name) {
       case undefined:
         if (text !== undefined && inParagraph)
@@ -96,7 +100,7 @@ function paragraphs(xml: string, format: keyof typeof TOKENS): string {
   }
   if (line !== '') end()
   return lines
-    .map((one) => one.replace(/ +(?=\t|$)/g, '').trimEnd())
+    .map((one) => one.replace(/(?<! ) +(?=\t|$)/g, '').trimEnd())
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
@@ -106,44 +110,82 @@ function paragraphs(xml: string, format: keyof typeof TOKENS): string {
 function workbook(parts: ReadonlyMap<string, string>): DocumentText | null {
   const book = parts.get('xl/workbook.xml')
   if (book === undefined) return null
-  const links = new Map(
-    [...(parts.get('xl/_rels/workbook.xml.rels') ?? '').matchAll(/<Relationship\b[^>]*>/g)].map(([tag]) => [
-      attribute(tag, 'Id'),
-      attribute(tag, 'Target').replace(/^\/?(?:xl\/)?/, 'xl/'),
-    ]),
-  )
-  const shared = [...(parts.get('xl/sharedStrings.xml') ?? '').matchAll(/<si\b[^>]*>([\s\S]*?)<\/si>/g)].map(([, si]) =>
-    texts(si!),
-  )
-  const sheets = [...book.matchAll(/<sheet\b[^>]*>/g)].map(([tag]) => {
-    const xml = parts.get(links.get(attribute(tag, 'r:id')) ?? '') ?? ''
-    return `=== sheet ${attribute(tag, 'name')} ===\n${rows(xml, shared)}`
-  })
-  return { text: sheets.join('\n\n'), what: `workbook, ${sheets.length} ${sheets.length === 1 ? 'sheet' : 'sheets'}` }
+  const links = new Map<string, string>()
+  for (const { attributes } of elements(parts.get('xl/_rels/workbook.xml.rels') ?? '', 'Relationship'))
+    links.set(attribute(attributes, 'Id'), attribute(attributes, 'Target').replace(/^\/?(?:xl\/)?/, 'xl/'))
+  const shared = Array.from(elements(parts.get('xl/sharedStrings.xml') ?? '', 'si'), ({ body }) => texts(body))
+  const sheets = Array.from(elements(book, 'sheet'), ({ attributes }) => ({
+    name: attribute(attributes, 'name'),
+    xml: parts.get(links.get(attribute(attributes, 'r:id')) ?? '') ?? '',
+  }))
+  const what = `workbook, ${sheets.length} ${sheets.length === 1 ? 'sheet' : 'sheets'}`
+  return { text: sheetLines(sheets, shared).join('\n'), what }
 }
 
-function rows(xml: string, shared: readonly string[]): string {
-  return [...xml.matchAll(/<row\b[^>]*>([\s\S]*?)<\/row>/g)]
-    .map(([, row]) => {
-      const cells: string[] = []
-      for (const [, attributes, body = ''] of row!.matchAll(/<c\b([^>]*?)(?:\/>|>([\s\S]*?)<\/c>)/g)) {
-        const column = columnOf(attribute(attributes!, 'r'))
-        const at = column ?? cells.length
-        if (at > 16_384) continue
-        while (cells.length < at) cells.push('')
-        cells[at] = cellText(attribute(attributes!, 't'), body, shared)
-      }
-      return cells.join('\t').trimEnd()
-    })
-    .join('\n')
+interface Sheet {
+  readonly name: string
+  readonly xml: string
+}
+
+/** Many sheets may be one part, many rows one text: what is read and what is written is limited on its own. */
+function sheetLines(sheets: readonly Sheet[], shared: readonly string[]): readonly string[] {
+  const lines: string[] = []
+  let [unread, room] = [MAX_UNPACKED_BYTES, MAX_TEXT_CHARS]
+  for (const { name, xml } of sheets) {
+    unread -= xml.length
+    room -= name.length + 1
+    if (unread < 0 || room < 0) return [...lines, CUT]
+    lines.push(...(lines.length > 0 ? [''] : []), `=== sheet ${name} ===`)
+    for (const { body } of elements(xml, 'row')) {
+      const cells = cellsOf(body, shared)
+      room -= cells.reduce((sum, cell) => sum + cell.length + 1, 1)
+      if (room < 0) return [...lines, CUT]
+      lines.push(cells.join('\t').trimEnd())
+    }
+  }
+  return lines
+}
+
+function cellsOf(row: string, shared: readonly string[]): readonly string[] {
+  const cells: string[] = []
+  for (const { attributes, body } of elements(row, 'c')) {
+    const at = columnOf(attribute(attributes, 'r')) ?? cells.length
+    if (at > 16_384) continue
+    while (cells.length < at) cells.push('')
+    cells[at] = cellText(attribute(attributes, 't'), body, shared)
+  }
+  return cells
 }
 
 function cellText(type: string, body: string, shared: readonly string[]): string {
-  const value = decodeEntities(/<v\b[^>]*>([\s\S]*?)<\/v>/.exec(body)?.[1] ?? '')
+  const [first] = elements(body, 'v')
+  const value = decodeEntities(first?.body ?? '')
   if (type === 's') return shared[Number(value)] ?? ''
   if (type === 'inlineStr') return texts(body)
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   return value
+}
+
+/**
+ * The elements of a name, none inside another of its name, in one pass: a pattern would look for each end that is missing through all of
+ * the text.
+ */
+function* elements(xml: string, name: string): Generator<{ readonly attributes: string; readonly body: string }> {
+  const [opening, closing] = [`<${name}`, `</${name}>`]
+  for (let at = xml.indexOf(opening); at !== -1; at = xml.indexOf(opening, at)) {
+    if (!/[\s/>]/.test(xml.charAt(at + opening.length))) {
+      at += opening.length
+      continue
+    }
+    const end = xml.indexOf('>', at)
+    if (end === -1) return
+    const isEmpty = xml.charAt(end - 1) === '/'
+    const attributes = xml.slice(at + opening.length, isEmpty ? end - 1 : end)
+    const close = isEmpty ? end : xml.indexOf(closing, end)
+    if (close === -1) return
+    yield { attributes, body: isEmpty ? '' : xml.slice(end + 1, close) }
+    at = isEmpty ? end + 1 : close + closing.length
+  }
 }
 
 /** `AB12` is column 27, counted from 0; `null` for a cell that does not say. */
@@ -154,8 +196,7 @@ function columnOf(reference: string): number | null {
 }
 
 const texts = (xml: string): string =>
-  [...xml.matchAll(/<t\b[^>]*>([^<]*)<\/t>/g)]
-    .map(([, text]) => decodeEntities(text!))
+  Array.from(elements(xml, 't'), ({ body }) => decodeEntities(body))
     .join('')
     .replace(/[\r\n]+/g, ' ')
 
