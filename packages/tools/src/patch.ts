@@ -65,6 +65,12 @@ function actionsOf(args: Args, context: Pick<ToolPlanContext, 'environment'>): r
 }
 
 async function patch(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
+  const work = () => change(args, context, settings)
+  const paths = operationPaths(operationsOf(args), context)
+  return settings.sharedFiles?.alone(context, paths, work) ?? work()
+}
+
+async function change(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
   if (isPatch(args)) return applyPatch(args.patch ?? '', context, settings)
   const { path, old_string, new_string, replace_all } = args
   if (!path || old_string === undefined || new_string === undefined)

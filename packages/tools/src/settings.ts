@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from '@hermes/contracts'
+import type { SharedFiles } from './files/shared-files.js'
+import type { SudoSettings } from './terminal/sudo.js'
 
 /** Limits of the tools of this package. */
 export interface ToolSettings {
@@ -20,6 +22,10 @@ export interface ToolSettings {
   readonly lintTimeoutMs: number
   /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */
   readonly seesImages: (sessionId: string) => boolean | Promise<boolean>
+  /** Shared by agents that work on the same files at the same time. Default: none, each for itself. */
+  readonly sharedFiles?: SharedFiles
+  /** How `terminal` comes by a password for `sudo`. Default: not at all. */
+  readonly sudo?: SudoSettings
   /** What redaction puts in place of a secret; never written into a file that does not hold it. Default `[REDACTED]`. */
   readonly redactionMarker: string
   /** Default: the machine's. */

@@ -1,9 +1,10 @@
 import { posix } from 'node:path'
 import type { FileStat } from '@hermes/contracts/environment'
+import type { Permit } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { permitWrite, writeAction } from './files/file-access.js'
-import { fileLedger } from './files/file-ledger.js'
+import { misplaced, permitWrite, writeAction } from './files/file-access.js'
+import { fileLedger, staleNote } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences } from './files/refusals.js'
 import { newSyntaxError } from './files/syntax.js'
 import { decodeText, encodeText, newFileFormat } from './files/text-format.js'
@@ -41,22 +42,42 @@ export const createWriteFileTool = (settings: ToolSettings = defaultToolSettings
   })
 
 async function writeFile(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
-  const { environment } = context
-  const path = environment.resolve(args.path)
+  const problem = await misplaced(context, args.path)
+  if (problem) return failure(problem)
+  const path = context.environment.resolve(args.path)
   const { permit, real } = await permitWrite(context, path)
+  const work = () => overwrite(args.content, context, settings, { path, real, permit })
+  return settings.sharedFiles?.alone(context, [path], work) ?? work()
+}
+
+interface PermittedFile {
+  readonly path: string
+  /** With links followed. */
+  readonly real: string
+  readonly permit: Permit
+}
+
+async function overwrite(
+  content: string,
+  context: ToolContext,
+  settings: ToolSettings,
+  { path, real, permit }: PermittedFile,
+): Promise<ToolResult> {
+  const { environment } = context
   const stat = await environment.stat(real)
   if (stat && stat.type !== 'file') return failure(`${path} is not a regular file, so it cannot be written.`)
   const old = stat ? await probe(context, real, stat) : null
-  const refusal = refuse(path, args.content, old?.text ?? '', settings.redactionMarker)
+  const refusal = refuse(path, content, old?.text ?? '', settings.redactionMarker)
   if (refusal) return failure(refusal)
 
   const format = old?.format ?? newFileFormat
-  const text = withLineEnds(args.content, format.crlf)
+  const text = withLineEnds(content, format.crlf)
   const bytes = encodeText(text, format)
   const lintAfter = await watchLint(context, settings, { real, version: stat?.version ?? null })
-  const written = await environment.write(permit, real, bytes)
+  const written = await environment.write(permit, real, bytes, { noLinks: true })
   const ledger = fileLedger(context.state)
-  const stale = stat !== null && ledger.changedSince(real, stat.version)
+  const stale = stat && staleNote(context, settings.sharedFiles, { real, version: stat.version })
+  settings.sharedFiles?.wrote(context, real, written.version)
   ledger.saw(real, written.version)
   ledger.editWorked(real)
   const lint = await lintAfter(written.version)
@@ -86,12 +107,13 @@ async function report(done: {
   readonly bytes: Uint8Array
   readonly created: boolean
   readonly before: string | null
-  readonly stale: boolean
+  /** Why others' changes may be lost; the beginning of a sentence. */
+  readonly stale: string | null
   readonly lint: readonly string[]
 }): Promise<ToolResult> {
   const lines = done.text === '' ? 0 : done.text.replace(/\n$/, '').split('\n').length
   const syntaxError = await newSyntaxError(done.path, done.text, done.before)
-  const warning = done.stale ? 'The file had changed since you last read it; those changes are overwritten.' : null
+  const warning = done.stale ? `${done.stale}; those changes are overwritten.` : null
   const size = `${plural(lines, 'line')}, ${plural(done.bytes.length, 'byte')}`
   const text = [
     `${done.created ? 'Created' : 'Overwrote'} ${done.path}: ${size}.`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import type { Answer, Question, Tool, ToolContext } from '@hermes/contracts/tool'
+import type { Answer, Notice, Question, Tool, ToolContext, ToolNotice } from '@hermes/contracts/tool'
 import { createToolRegistry, type ToolOutcome } from '@hermes/registry'
 import { createLocalEnvironment, type LocalEnvironmentOptions } from '@hermes/sandbox'
 import { onTestFinished } from 'vitest'
@@ -16,6 +16,8 @@ export interface TestContext extends ToolContext {
   readonly questions: readonly Question[]
   /** Takes the notices that came, as an agent does when it carries them. */
   notices(): readonly string[]
+  /** All that were taken so far. */
+  readonly taken: readonly ToolNotice[]
 }
 
 export interface TestContextOptions {
@@ -24,6 +26,8 @@ export interface TestContextOptions {
   /** Denies what it returns true for. */
   readonly deny?: (action: Action) => boolean
   readonly answer?: Answer
+  /** Which agent it is. Default: the only one. */
+  readonly agent?: { readonly sessionId: string; readonly agentPath: readonly string[] }
   /** Nobody would read notices. */
   readonly unreachable?: true
   /** The data of earlier results by tool name. */
@@ -37,18 +41,26 @@ export function createToolContext(options: TestContextOptions): TestContext {
   const permitted: Action[] = []
   const shown: string[] = []
   const questions: Question[] = []
-  const waiting: (string | (() => string | null))[] = []
+  const waiting: (Notice | (() => Notice | null))[] = []
+  const taken: ToolNotice[] = []
   const scratch = new Map<string, unknown>()
   return {
     permitted,
     shown,
     questions,
-    notices: () => waiting.splice(0).flatMap((notice) => (typeof notice === 'string' ? notice : notice()) ?? []),
+    taken,
+    notices() {
+      const said = waiting.splice(0).flatMap((notice) => (typeof notice === 'function' ? notice() : notice) ?? [])
+      const notices = said.map((notice) => (typeof notice === 'string' ? { text: notice } : notice))
+      taken.push(...notices)
+      return notices.map(({ text }) => text)
+    },
     ...(options.unreachable ? {} : { notify: (notice) => void waiting.push(notice) }),
     signal: options.signal ?? new AbortController().signal,
     sessionId: 'session',
-    callId: 'call',
     agentPath: ['root'],
+    ...options.agent,
+    callId: 'call',
     environment: options.environment,
     async permit(action) {
       if (options.deny?.(action)) throw new HermesError('Not allowed here.', { code: 'policy.denied' })

@@ -16,6 +16,16 @@ export const writeAction = ({ environment }: Pick<ToolPlanContext, 'environment'
   backend: environment.backend,
 })
 
+/** `~name`: the home folder of somebody else to a shell, and a plain name where there is something of that name. */
+const OTHER_HOME = /^~[A-Za-z_][\w.-]*(?=\/|$)/
+
+/** Why a file must not be made at a path as the model gave it; `null` when it may. */
+export async function misplaced({ environment }: ToolContext, path: string): Promise<string | null> {
+  const name = OTHER_HOME.exec(path)?.[0]
+  if (name === undefined || (await environment.stat(environment.resolve(name)))) return null
+  return `${name} does not lead to a home folder here: give that folder as an absolute path. Nothing was written.`
+}
+
 /**
  * Asks for leave to read `path`, and what it links to, and gives the path with links followed.
  * @throws HermesError `policy.denied`.

@@ -1,4 +1,5 @@
-import { seenFiles, type ToolState } from '@hermes/contracts/tool'
+import { seenFiles, type ToolContext, type ToolState } from '@hermes/contracts/tool'
+import type { SharedFiles } from './shared-files.js'
 
 const LIMIT = 1000
 
@@ -11,6 +12,8 @@ export interface FileLedger {
   saw(path: string, version: string): void
   /** Whether the file is another one than this session saw last. False for a file it never saw. */
   changedSince(path: string, version: string): boolean
+  /** Whether this is the version that this session saw last. */
+  knows(path: string, version: string): boolean
   /** Counts a failed edit and gives how many failed in a row. */
   editFailed(path: string): number
   editWorked(path: string): void
@@ -19,6 +22,20 @@ export interface FileLedger {
 /** The ledger of a session. */
 export const fileLedger = (state: ToolState): FileLedger =>
   state.scratch('files', () => createFileLedger(seenFiles(state)))
+
+/** Why the session may not know what it changes, as the beginning of a sentence; `null` when it saw this version, or nothing is known. */
+export function staleNote(
+  context: ToolContext,
+  shared: SharedFiles | undefined,
+  file: { readonly real: string; readonly version: string },
+): string | null {
+  const ledger = fileLedger(context.state)
+  const { real, version } = file
+  const other = ledger.knows(real, version) ? null : (shared?.otherWriter(context, real, version) ?? null)
+  if (other !== null)
+    return `${other.charAt(0).toUpperCase()}${other.slice(1)} wrote the file and you had not read it since`
+  return ledger.changedSince(real, version) ? 'The file had changed since you last read it' : null
+}
 
 /** An empty ledger that forgets the oldest of more than a thousand files. */
 function createFileLedger(versions: Map<string, string>): FileLedger {
@@ -35,6 +52,7 @@ function createFileLedger(versions: Map<string, string>): FileLedger {
     delivered: (page, version) => remember(pages, page, { version, repeats: 0 }),
     saw: (path, version) => remember(versions, path, version),
     changedSince: (path, version) => (versions.get(path) ?? version) !== version,
+    knows: (path, version) => versions.get(path) === version,
     editFailed(path) {
       const count = (failures.get(path) ?? 0) + 1
       remember(failures, path, count)

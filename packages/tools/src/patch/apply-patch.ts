@@ -39,6 +39,8 @@ export async function applyPatch(text: string, context: ToolContext, settings: T
   }
   for (const one of permitted) {
     const problem = await attempt(one, versions, context)
+    const version = versions.get(one.real)
+    if (problem === null && version !== undefined) settings.sharedFiles?.wrote(context, one.real, version)
     if (problem !== null) return halfDone(one.step, problem, done)
     done.push(one.step)
   }

@@ -1,6 +1,7 @@
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { ToolContext } from '@hermes/contracts/tool'
-import { fileLedger } from '../files/file-ledger.js'
+import { misplaced } from '../files/file-access.js'
+import { staleNote } from '../files/file-ledger.js'
 import { missingFile } from '../files/similar-names.js'
 import { newFileFormat, type TextFormat } from '../files/text-format.js'
 import type { ToolSettings } from '../settings.js'
@@ -81,13 +82,16 @@ class Planner {
     }
   }
 
-  #add(operation: PatchOperation): Promise<string | null> {
+  async #add(operation: PatchOperation): Promise<string | null> {
     const { environment } = this.#context
     switch (operation.type) {
       case 'update':
         return this.#update(environment.resolve(operation.path), operation)
       case 'add':
-        return this.#create(environment.resolve(operation.path), operation.content)
+        return (
+          (await misplaced(this.#context, operation.path)) ??
+          this.#create(environment.resolve(operation.path), operation.content)
+        )
       case 'delete':
         return this.#remove(environment.resolve(operation.path))
       case 'move':
@@ -104,7 +108,7 @@ class Planner {
     if (outcome.type === 'refused') return outcome.problem + giveUpAdvice(this.#context, file.real)
     const refusal = refuseText(outcome.text, file.text, this.#settings.redactionMarker, path)
     if (refusal) return refusal
-    const notes = [...outcome.notes, ...(file.stale ? ['The file had changed since you last read it.'] : [])]
+    const notes = [...outcome.notes, ...(file.stale ? [`${file.stale}.`] : [])]
     if (outcome.text === file.text) {
       this.notes.push(...notes.map((note) => `${path}: ${note}`))
       return null
@@ -149,13 +153,13 @@ class Planner {
       case 'gone':
         return `${path} is gone after an earlier part of this patch.`
       case 'text':
-        return { ...pending, real: path, version: null, stale: false }
+        return { ...pending, real: path, version: null, stale: null }
       case 'moved':
       case undefined: {
         const file = await openTextFile(pending?.from ?? path, this.#context)
         if (typeof file === 'string') return file
         const { real, text, format, stat } = file
-        const stale = fileLedger(this.#context.state).changedSince(real, stat.version)
+        const stale = staleNote(this.#context, this.#settings.sharedFiles, { real, version: stat.version })
         return { real, text, format, version: pending ? null : stat.version, stale }
       }
       default:

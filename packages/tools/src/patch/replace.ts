@@ -1,6 +1,6 @@
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { permitWrite } from '../files/file-access.js'
-import { fileLedger } from '../files/file-ledger.js'
+import { staleNote } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
@@ -58,26 +58,27 @@ async function save(
 ): Promise<ToolResult> {
   const refusal = refuseText(outcome.text, file.text, settings.redactionMarker, 'new_string')
   if (refusal) return failure(refusal)
-  const stale = fileLedger(context.state).changedSince(file.real, file.stat.version)
+  const stale = staleNote(context, settings.sharedFiles, { real: file.real, version: file.stat.version })
   const { permit, real } = await permitWrite(context, file.path)
   const bytes = encodeText(outcome.text, file.format)
   const lintAfter = await watchLint(context, settings, { real, version: file.stat.version })
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
   if (typeof written === 'string') return failure(written)
+  settings.sharedFiles?.wrote(context, real, written.version)
   return report(file, outcome, { stale, lint: await lintAfter(written.version) })
 }
 
 async function report(
   file: TextFile,
   outcome: Edited,
-  { stale, lint }: { readonly stale: boolean; readonly lint: readonly string[] },
+  { stale, lint }: { readonly stale: string | null; readonly lint: readonly string[] },
 ): Promise<ToolResult> {
   const diff = await unifiedDiff(file.path, file.text, outcome.text)
   const syntaxError = await newSyntaxError(file.path, outcome.text, file.text)
   const notes = [
     ...(outcome.strategy === 'exact' ? [] : [`Matched loosely (${outcome.strategy}): check the diff.`]),
     ...(outcome.replacements > 1 ? [`${plural(outcome.replacements, 'replacement')}.`] : []),
-    ...(stale ? ['The file had changed since you last read it.'] : []),
+    ...(stale ? [`${stale}.`] : []),
     ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []),
     ...lint,
   ]
