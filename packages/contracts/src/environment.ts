@@ -48,7 +48,7 @@ export interface ExecOptions {
   readonly timeoutMs?: number
   /** Default 50,000: 40 % of it head, 60 % tail. */
   readonly maxOutputBytes?: number
-  /** Aborting kills the whole process tree and resolves with `canceled`. */
+  /** Aborting kills the whole process tree within two seconds and resolves with `canceled`. */
   readonly signal?: AbortSignal
   /** Output as it comes. Must not throw. */
   readonly onOutput?: (text: string) => void
@@ -106,7 +106,7 @@ export interface BackgroundProcess {
   closeInput(): void
   /** Tells `observer` what happens from now on. Returns how to stop. Keeps neither the process nor the program alive. */
   observe(observer: ProcessObserver): () => void
-  /** Ends the whole tree: SIGTERM, then SIGKILL after two seconds. */
+  /** Ends the whole tree within two seconds: SIGTERM, then SIGKILL for what is left. */
   kill(): Promise<void>
 }
 
@@ -159,14 +159,15 @@ export interface Environment {
   /** The path with links followed as far as it exists; the rest appended. */
   realpath(path: string): Promise<string>
   /**
-   * Writes the whole file: to a temporary file beside it, then renamed; parents are made. An existing mode is kept.
-   * @throws HermesError `environment.changed` when `ifVersion` is given and the file is another one by now.
+   * Writes the whole file: to a temporary file beside it, then renamed; parents are made. An existing mode is kept. Links are followed,
+   * unless `noLinks` says that `path` had none when leave was given for it.
+   * @throws HermesError `environment.changed` when `ifVersion` is given and the file is another one by now, or a link came after `noLinks`.
    */
   write(
     permit: Permit,
     path: string,
     bytes: Uint8Array,
-    options?: { readonly mode?: number; readonly ifVersion?: string },
+    options?: { readonly mode?: number; readonly ifVersion?: string; readonly noLinks?: boolean },
   ): Promise<FileStat>
   mkdir(permit: Permit, path: string): Promise<void>
   rename(permit: Permit, from: string, to: string): Promise<void>

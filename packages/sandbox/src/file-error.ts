@@ -25,6 +25,14 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** Somebody laid a link after leave was given for a path that had none. */
+export function linkCame(path: string): HermesError {
+  return new HermesError(`${path} leads somewhere else by now: a link was laid on the way. Nothing was written.`, {
+    code: 'environment.changed',
+    details: { path },
+  })
+}
+
 /** A file operation's failure as one line: what could not be done (`doing`, for example `write`) to `path`, and why. */
 export function fileError(error: unknown, doing: string, path: string): HermesError {
   if (HermesError.isInstance(error)) return error

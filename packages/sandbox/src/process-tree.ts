@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
 
-const DEFAULT_GRACE_MS = 2_000
+/** Short enough that a tree which resists is gone within two seconds all the same. */
+const DEFAULT_GRACE_MS = 1_500
 const FIRST_PAUSE_MS = 10
 const LAST_PAUSE_MS = 100
 const KILL_ROUNDS = 20
@@ -37,7 +38,7 @@ export function groupExists(leader: number): boolean {
 
 /**
  * Ends the process `root`, its descendants and everything in its session: SIGTERM, then SIGKILL for what is left `graceMs` later
- * (default 2,000). Resolves once all are gone (or cannot be killed). Does nothing when `root` is another process than the one with `startTime`.
+ * (default 1,500). Resolves once all are gone (or cannot be killed). Does nothing when `root` is another process than the one with `startTime`.
  * A daemon that left both the session and the family before this call is not found.
  */
 export async function killTree(

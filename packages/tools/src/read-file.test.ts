@@ -93,6 +93,19 @@ describe('read_file', () => {
     expect((await read('be.txt')).text).toBe('1|one\n2|twö')
   })
 
+  it('tells UTF-16 without a mark by its zero bytes, and numbers from text', async () => {
+    const { folder, read } = await setup()
+    const text = 'eins\r\nzwei für drei\r\n'
+    await writeFile(join(folder, 'le.txt'), Buffer.from(text, 'utf16le'))
+    await writeFile(join(folder, 'be.txt'), Buffer.from(text, 'utf16le').swap16())
+    for (const name of ['le.txt', 'be.txt']) expect((await read(name)).text).toBe('1|eins\n2|zwei für drei')
+    await writeFile(
+      join(folder, 'samples.raw'),
+      Buffer.from(Uint16Array.from({ length: 300 }, (_, n) => n % 90).buffer),
+    )
+    expect((await read('samples.raw')).text).toContain('not text but ')
+  })
+
   it('names the kind and size of a binary file', async () => {
     const { read } = await setup({
       'a.png': Buffer.from('89504e470d0a1a0a0000000d', 'hex'),

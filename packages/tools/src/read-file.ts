@@ -49,9 +49,10 @@ export const createReadFileTool = (settings: ToolSettings = defaultToolSettings)
 async function readFile(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
   const { environment } = context
   const path = environment.resolve(args.path)
-  if (DEVICE.test(path)) return failure(`${path} is a device; reading it could block for ever. Read a regular file.`)
+  if (DEVICE.test(path)) return failure(isDevice(path))
   const real = await permitRead(context, path)
-  const stat = DEVICE.test(real) ? null : await environment.stat(real)
+  if (DEVICE.test(real)) return failure(isDevice(path))
+  const stat = await environment.stat(real)
   if (!stat) return failure(await missingFile(environment, path))
   if (stat.type === 'directory') return listDirectory(context, path, real)
   if (stat.type === 'other')
@@ -76,6 +77,8 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   if (!result.isError) ledger.delivered(key, stat.version)
   return result
 }
+
+const isDevice = (path: string) => `${path} is a device; reading it could block for ever. Read a regular file.`
 
 async function binary(context: ToolContext, { path, real, kind, stat, settings }: BinaryFile): Promise<ToolResult> {
   const { sizeBytes } = stat

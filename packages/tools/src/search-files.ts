@@ -67,7 +67,7 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
       'The search goes line by line, so a pattern with a line break finds nothing. Search for one line and set context.',
     )
   const scope = await resolveScope(args, context)
-  if (scope === null) return failure(await missingFile(context.environment, context.environment.resolve(args.path)))
+  if (typeof scope === 'string') return failure(scope)
   const limit = Math.min(Math.max(1, args.limit), MAX_LIMIT)
   const offset = Math.max(0, args.offset)
   const show = { limit, offset, args, scope }
@@ -87,12 +87,13 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
   return answer(await visible(pageOfLines({ ...found, results }, show), scope, context), show)
 }
 
-/** `null` when there is nothing at the path. */
-async function resolveScope(args: Args, context: ToolContext): Promise<SearchScope | null> {
+/** Where to search; a line for the model when nothing can be searched there. */
+async function resolveScope(args: Args, context: ToolContext): Promise<SearchScope | string> {
   const { environment } = context
   const real = await permitRead(context, args.path)
   const stat = await environment.stat(real)
-  if (!stat || stat.type === 'other') return null
+  if (!stat) return missingFile(environment, environment.resolve(args.path))
+  if (stat.type === 'other') return `${real} is a device, pipe or socket, so it is not searched.`
   const root = stat.type === 'directory' ? real : posix.dirname(real)
   const glob = args.target === 'files' ? args.pattern : (args.file_glob ?? null)
   return {

@@ -11,7 +11,7 @@ export interface CodeRequest {
   readonly sessionId: string
   /** What the program may call. */
   readonly tools: ToolCaller
-  /** Ends the program: SIGTERM, then SIGKILL after two seconds. The result says so. */
+  /** Ends the program: SIGTERM, then SIGKILL a second and a half later. The result says so. */
   readonly signal: AbortSignal
   /** Told how many calls have finished, of how many so far. */
   readonly progress: (text: string, about?: ProgressAbout) => void

@@ -99,10 +99,11 @@ export interface WriteRequest {
   readonly id: string
   readonly mode: number | undefined
   readonly ifVersion: string | undefined
+  readonly noLinks: boolean | undefined
 }
 
 /** Writes standard input to a temporary file beside the target, then renames it over; prints what {@link statScript} does. */
-export function writeScript({ path, size, id, mode, ifVersion }: WriteRequest, flavor: StatFlavor): string {
+export function writeScript({ path, size, id, mode, ifVersion, noLinks }: WriteRequest, flavor: StatFlavor): string {
   const owner = flavor === 'bsd' ? `stat -f '%Lp %u:%g'` : `stat -c '%a %u:%g'`
   const fresh = mode === undefined ? '' : `chmod ${mode.toString(8)} "$t" || fail`
   const check =
@@ -112,6 +113,7 @@ export function writeScript({ path, size, id, mode, ifVersion }: WriteRequest, f
 [ "$(look "$real")" = ${quote(ifVersion)} ] || { echo HERMES:changed >&2; fail; }`
   return `${FOLLOW}${looks(flavor)}
 follow ${quote(path)}
+${noLinks ? `[ "$real" = ${quote(path)} ] || { echo HERMES:changed >&2; exit 1; }` : ''}
 file "$real"
 d=\${real%/*}
 mkdir -p -- "$d/" || exit 1

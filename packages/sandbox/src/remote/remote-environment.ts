@@ -158,7 +158,7 @@ class RemoteEnvironment implements Environment {
     permit: Permit,
     path: string,
     bytes: Uint8Array,
-    options?: { readonly mode?: number; readonly ifVersion?: string },
+    options?: Parameters<Environment['write']>[3],
   ): Promise<FileStat> {
     const target = this.resolve(path)
     permit.consume(this.#writeAction('write', target))

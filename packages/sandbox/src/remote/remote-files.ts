@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
-import type { DirectoryEntry, FileStat } from '@hermes/contracts/environment'
+import type { DirectoryEntry, Environment, FileStat } from '@hermes/contracts/environment'
 import { farFileError, farSystemCode } from './far-error.js'
 import {
   listScript,
@@ -63,10 +63,15 @@ export class RemoteFiles {
   async write(
     path: string,
     bytes: Uint8Array,
-    { mode, ifVersion }: { readonly mode?: number; readonly ifVersion?: string } = {},
+    { mode, ifVersion, noLinks }: NonNullable<Parameters<Environment['write']>[3]> = {},
   ): Promise<FileStat> {
     const request = { path: checked(path, 'write'), size: bytes.length, id: randomBytes(6).toString('hex') }
-    const printed = await this.#do(path, 'write', writeScript({ ...request, mode, ifVersion }, this.#flavor), bytes)
+    const printed = await this.#do(
+      path,
+      'write',
+      writeScript({ ...request, mode, ifVersion, noLinks }, this.#flavor),
+      bytes,
+    )
     return parseStat(printed.toString('utf8'))
   }
 

@@ -160,6 +160,23 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect((await run('ls')).output).toBe('')
     })
 
+    it('ends on abort what ignores SIGTERM, deep in the tree, before it answers', async () => {
+      const { run, gone } = await harness(create)
+      const controller = new AbortController()
+      let shown = ''
+      const onOutput = (text: string) => {
+        shown += text
+        if (shown.split('\n').length > 3) controller.abort()
+      }
+      const stubborn = `trap '' TERM INT HUP; echo $$; while :; do sleep 0.1; done`
+      const command = `(sh -c "${stubborn.replaceAll('$', '\\$')}") & sh -c "${stubborn.replaceAll('$', '\\$')}" & ${stubborn}`
+      const result = await run(command, { signal: controller.signal, onOutput, timeoutMs: 60_000 })
+      expect(result).toMatchObject({ exitCode: 130, canceled: true })
+      const pids = shown.match(/^\d+$/gm) ?? []
+      expect(pids).toHaveLength(3)
+      for (const pid of pids) expect(await gone(pid)).toBe(true)
+    })
+
     it("passes a program's own 130 and 124 through", async () => {
       const { run } = await harness(create)
       expect(await run('exit 130')).toMatchObject({ exitCode: 130, canceled: false })

@@ -118,6 +118,17 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect(entries).toContainEqual({ name: 'link', type: 'link' })
     })
 
+    it('refuses a link that came after leave was given for a path without', async () => {
+      const { environment, run, write } = await harness(create)
+      await run('mkdir real other; ln -s ../other real/link')
+      await expect(write('real/link/a', 'x', { noLinks: true })).rejects.toMatchObject({ code: 'environment.changed' })
+      expect(await environment.list('other')).toEqual([])
+      const place = await environment.realpath('real')
+      await write(`${place}/deep/a`, 'one', { noLinks: true })
+      await write(`${place}/deep/a`, 'two', { noLinks: true })
+      expect(text(await environment.read('real/deep/a'))).toBe('two')
+    })
+
     it('leaves no temporary file behind, whether a write succeeds or fails', async () => {
       const { environment, write } = await harness(create)
       await write('a', '1')

@@ -21,7 +21,7 @@ export interface Harness {
   readonly environment: Environment
   run(command: string, options?: ExecOptions): Promise<ExecResult>
   start(command: string, options?: SpawnOptions): Promise<BackgroundProcess>
-  write(path: string, text: string, options?: { mode?: number; ifVersion?: string }): Promise<FileStat>
+  write(path: string, text: string, options?: Parameters<Environment['write']>[3]): Promise<FileStat>
   read(path: string): Promise<string | null>
   /** Resolves `true` once no process `pid` is left, `false` when it is still there after ten seconds. */
   gone(pid: string): Promise<boolean>

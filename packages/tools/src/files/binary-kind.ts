@@ -40,6 +40,8 @@ const SIGNATURES: readonly Signature[] = [
   ['BMP image', ascii('BM')],
 ]
 
+const PARITY_BYTES = 512
+
 /** How much of a file's start {@link sniff} wants to see, in bytes. */
 const SNIFF_BYTES = 8192
 
@@ -48,7 +50,7 @@ export type Sniffed =
   | { readonly type: 'text'; readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'; readonly bomBytes: number }
   | { readonly type: 'binary'; readonly kind: string }
 
-/** Tells text from binary by a file's start. Text is UTF-8, or UTF-16 with a byte order mark; other encodings are never guessed. */
+/** Tells text from binary by a file's start. Text is UTF-8, or UTF-16 by its mark or its zero bytes; others are never guessed. */
 export function sniff(start: Uint8Array): Sniffed {
   const bytes = Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, SNIFF_BYTES))
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { type: 'text', encoding: 'utf-16le', bomBytes: 2 }
@@ -57,7 +59,20 @@ export function sniff(start: Uint8Array): Sniffed {
   if (!bytes.includes(0) && isUtf8Start(bytes)) {
     return { type: 'text', encoding: 'utf-8', bomBytes: bytes.subarray(0, 3).toString('hex') === 'efbbbf' ? 3 : 0 }
   }
-  return { type: 'binary', kind: kindOf(bytes) }
+  const encoding = unmarkedUtf16(bytes)
+  return encoding === null ? { type: 'binary', kind: kindOf(bytes) } : { type: 'text', encoding, bomBytes: 0 }
+}
+
+/** Every other byte of such a text is mostly zero, and none of its characters is a control character. */
+function unmarkedUtf16(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const start = bytes.subarray(0, PARITY_BYTES & ~1)
+  const zeros = (from: number) => start.filter((byte, index) => index % 2 === from && byte === 0).length
+  const pairs = start.length >> 1
+  const [even, odd] = [zeros(0), zeros(1)]
+  if (pairs < 4 || Math.min(even, odd) > 0 || Math.max(even, odd) < pairs * 0.8) return null
+  const encoding = odd > 0 ? 'utf-16le' : 'utf-16be'
+  const text = new TextDecoder(encoding).decode(start.subarray(0, pairs * 2))
+  return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text) ? null : encoding
 }
 
 /** Up to three bytes at the end may belong to a character that goes on behind the sample. */

@@ -284,6 +284,7 @@ describe('the text of a patch', () => {
     ['a climbing target of a move', ['*** Move File: a.txt -> x/../../b.txt'], /"\.\." is not allowed/],
     ['lines before the first file', ['-a', '+b', '*** Update File: a.txt'], /before the first/],
     ['a new file with unmarked lines', ['*** Add File: b.txt', 'plain'], /does not begin with "\+"/],
+    ['a patch that is cut off', ['*** Begin Patch', '*** Update File: a.txt', '-a', '+b'], /may be cut off/],
     ['an indented header', [' *** Update File: a.txt', '-a', '+b'], /before the first/],
   ])('refuses %s', async (_, lines, expected) => {
     const { apply, content } = await setup({ 'a.txt': 'a\n' })

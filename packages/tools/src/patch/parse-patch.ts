@@ -42,6 +42,8 @@ export function parsePatch(text: string): ParsedPatch {
   const lines = text.replace(/\r\n/g, '\n').split('\n')
   const begin = lines.findIndex((line) => BEGIN.test(line))
   const end = lines.findLastIndex((line) => END.test(line))
+  if (begin !== -1 && end < begin)
+    return { type: 'malformed', problems: ['"*** End Patch" is missing, so the patch may be cut off; send all of it.'] }
   const inner = lines.slice(begin + 1, end > begin ? end : undefined)
   const sections: Section[] = []
   const problems: string[] = []

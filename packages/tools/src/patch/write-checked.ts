@@ -17,7 +17,7 @@ export async function writeChecked(
   bytes: Uint8Array,
   ifVersion: string | null,
 ): Promise<{ readonly version: string } | string> {
-  const options = ifVersion === null ? {} : { ifVersion }
+  const options = { noLinks: true, ...(ifVersion === null ? {} : { ifVersion }) }
   const written = await context.environment.write(file.permit, file.real, bytes, options)
   const check = await context.environment.read(file.real)
   if (!check || !Buffer.from(check).equals(bytes))

@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync, symlinkSync } from 'node:fs'
+import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JsonObject } from '@hermes/contracts'
+import type { Tool } from '@hermes/contracts/tool'
+import { describe, expect, it } from 'vitest'
+import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
+import {
+  createPatchTool,
+  createReadFileTool,
+  createSearchFilesTool,
+  createTerminalTool,
+  createWriteFileTool,
+} from './index.js'
+import { ripgrepSearcher } from './search/ripgrep.js'
+import { walkSearcher } from './search/walk.js'
+
+const tools = {
+  read_file: createReadFileTool(),
+  write_file: createWriteFileTool(),
+  patch: createPatchTool(),
+  search_files: createSearchFilesTool(),
+  terminal: createTerminalTool(),
+}
+
+async function setUp() {
+  const { folder, environment } = await temporaryEnvironment()
+  const context = createToolContext({ environment })
+  const use = (name: keyof typeof tools, args: JsonObject) => call(tools[name] as Tool, args, context)
+  return { folder, context, use, at: (name: string) => join(folder, name) }
+}
+
+/** Every file tool on one path. */
+const attempts = (path: string): readonly (readonly [keyof typeof tools, JsonObject])[] => [
+  ['read_file', { path }],
+  ['write_file', { path, content: 'new\n' }],
+  ['patch', { path, old_string: 'a', new_string: 'b' }],
+  ['patch', { mode: 'patch', patch: `*** Add File: ${path}\n+new\n` }],
+  ['search_files', { pattern: 'a', path }],
+]
+
+describe('file tools', () => {
+  it('answer a path with NUL in one line and change nothing', async () => {
+    const { use, folder } = await setUp()
+    for (const [name, args] of attempts('a\0b')) {
+      const { isError, text } = await use(name, args)
+      expect({ name, isError, text }).toMatchObject({ isError: true, text: expect.stringContaining('null character') })
+      expect(text.trim().split('\n').length, text).toBeLessThanOrEqual(2)
+    }
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('make no folder of the name of a home', async () => {
+    const { use, folder, at } = await setUp()
+    for (const [name, args] of attempts('~bob/x.txt')) expect(await use(name, args)).toMatchObject({ isError: true })
+    expect((await use('write_file', { path: '~bob/x.txt', content: '' })).text).toContain('as an absolute path')
+    expect(await readdir(folder)).toEqual([])
+    await mkdir(at('~bob'))
+    expect((await use('write_file', { path: '~bob/x.txt', content: 'here\n' })).isError).toBe(false)
+    expect(await readFile(at('~bob/x.txt'), 'utf8')).toBe('here\n')
+  })
+
+  it('refuse pipes, sockets and devices without waiting for them', async () => {
+    const { use, at, folder } = await setUp()
+    execFileSync('mkfifo', [at('pipe')])
+    await symlink('/dev/zero', at('zero'))
+    for (const path of ['pipe', 'zero', '/dev/zero'])
+      for (const [name, args] of attempts(path)) {
+        const { isError, text } = await use(name, args)
+        expect({ name, path, isError, text }).toMatchObject({
+          isError: true,
+          text: expect.stringMatching(/regular file|device, pipe or socket|exists already/),
+        })
+      }
+    expect((await readdir(folder)).sort()).toEqual(['pipe', 'zero'])
+  })
+
+  it.each([
+    ['ripgrep', ripgrepSearcher],
+    ['the walk', walkSearcher],
+  ])('search past pipes and names that are no UTF-8 with %s', async (_, searcher) => {
+    const { context, at, folder } = await setUp()
+    execFileSync('mkfifo', [at('pipe')])
+    await writeFile(at('a.txt'), 'needle\n')
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'needle\n')
+    const search = createSearchFilesTool(undefined, [searcher, walkSearcher])
+    const found = await call(search, { pattern: 'needle' }, context)
+    expect(found.isError).toBe(false)
+    expect(found.text).toContain('a.txt\n  1: needle')
+    expect((await call(search, { pattern: '*.txt', target: 'files' }, context)).text).toContain('a.txt')
+  })
+
+  it('name what a name that is no UTF-8 looks like, and damage nothing', async () => {
+    const { use, folder } = await setUp()
+    const real = Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')])
+    await writeFile(real, 'kept\n')
+    const [shown] = (await readdir(folder)) as [string]
+    const read = await use('read_file', { path: shown })
+    expect(read).toMatchObject({ isError: true, text: expect.stringContaining('There is no file') })
+    await use('patch', { path: shown, old_string: 'kept', new_string: 'lost' })
+    expect(await readFile(real, 'utf8')).toBe('kept\n')
+  })
+
+  it('show the start of a file of four gigabytes, and change it only whole', async () => {
+    const { use, at } = await setUp()
+    await writeFile(at('huge.log'), 'first\nsecond\n'.repeat(1000))
+    await truncate(at('huge.log'), 4 * 2 ** 30)
+    const page = await use('read_file', { path: 'huge.log', limit: 2 })
+    expect(page.text).toMatch(/^1\|first\n2\|second\n\[/)
+    const patched = await use('patch', { path: 'huge.log', old_string: 'first', new_string: 'x' })
+    expect(patched).toMatchObject({ isError: true, text: expect.stringContaining('too many for patch') })
+    expect((await stat(at('huge.log'))).size).toBe(4 * 2 ** 30)
+    expect((await use('write_file', { path: 'huge.log', content: 'small\n' })).isError).toBe(false)
+    expect(await readFile(at('huge.log'), 'utf8')).toBe('small\n')
+  })
+
+  it('call a file of holes what it is', async () => {
+    const { use, at } = await setUp()
+    await writeFile(at('holes.bin'), '')
+    await truncate(at('holes.bin'), 4 * 2 ** 30)
+    expect((await use('read_file', { path: 'holes.bin' })).text).toContain('not text but binary data')
+  })
+
+  it.each([
+    ['write_file', { path: 'sub/a.txt', content: 'ours\n' }],
+    ['patch', { path: 'sub/a.txt', old_string: 'mine', new_string: 'ours' }],
+  ] as const)('do not write through a link that was laid after leave was given: %s', async (name, args) => {
+    const { environment, folder } = await temporaryEnvironment()
+    const elsewhere = await temporaryEnvironment()
+    await mkdir(join(folder, 'sub'))
+    for (const place of [join(folder, 'sub'), elsewhere.folder]) await writeFile(join(place, 'a.txt'), 'mine\n')
+    const racing = new Proxy(environment, {
+      get(target, key) {
+        const value = Reflect.get(target, key) as unknown
+        if (typeof value !== 'function') return value
+        return (...given: unknown[]) => {
+          if (key === 'write') {
+            rmSync(join(folder, 'sub'), { recursive: true })
+            symlinkSync(elsewhere.folder, join(folder, 'sub'))
+          }
+          return Reflect.apply(value, target, given) as unknown
+        }
+      },
+    })
+    const result = await call(tools[name] as Tool, args, createToolContext({ environment: racing }))
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining('a link was laid on the way') })
+    expect(await readFile(join(elsewhere.folder, 'a.txt'), 'utf8')).toBe('mine\n')
+  })
+})
+
+describe('terminal', () => {
+  it.each([
+    ['an open quote', 'echo "never closed', /unexpected EOF|Unterminated|EOF/],
+    ['an open bracket', 'if true; then echo x', /syntax error|unexpected/i],
+    ['an open substitution', 'echo $(echo x', /unexpected|syntax error|EOF/i],
+  ])('reports %s and goes on', async (_, command, expected) => {
+    const { use } = await setUp()
+    const result = await use('terminal', { command })
+    expect(result.text).toMatch(expected)
+    expect(result.data['exit_code']).not.toBe(0)
+    expect((await use('terminal', { command: 'echo fine' })).text).toBe('fine')
+  })
+
+  it('takes a here-document, also one that nobody closed', async () => {
+    const { use } = await setUp()
+    expect((await use('terminal', { command: 'cat <<E\na $((1 + 1))\nE\necho after' })).text).toBe('a 2\nafter')
+    expect((await use('terminal', { command: 'cat <<E\nopen' })).text).toContain('open')
+    expect((await use('terminal', { command: 'echo fine' })).text).toBe('fine')
+  })
+
+  it('says that an argument of a megabyte is too long, and what to do', async () => {
+    const { use } = await setUp()
+    const result = await use('terminal', { command: `echo ${'x'.repeat(1_000_000)}` })
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining('write it to a file first') })
+  })
+
+  it('shows raw bytes as text and none of what would steer a terminal', async () => {
+    const { use } = await setUp()
+    const { text } = await use('terminal', { command: `printf '\\377\\376\\000\\033]0;title\\007a\\033[2Jb\\n'` })
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+    expect(text).toContain('ab')
+  })
+})
