@@ -87,6 +87,32 @@ describe('createToolRegistry', () => {
     expect(asked).toBe(2)
   })
 
+  it('counts every change, and none that was refused', () => {
+    const registry = createToolRegistry({ tools: [echo] })
+    const seen = [registry.generation]
+    registry.register({ ...echo, description: 'other' })
+    seen.push(registry.generation)
+    expect(() => registry.register({ ...echo, toolset: 'plugin' })).toThrow('would replace')
+    seen.push(registry.generation)
+    expect([registry.deregister('echo'), registry.deregister('echo')]).toEqual([true, false])
+    seen.push(registry.generation)
+    const [first, changed, refused, gone] = seen as [number, number, number, number]
+    expect([changed > first, refused === changed, gone > changed]).toEqual([true, true, true])
+    expect(registry.get('say')).toBeNull()
+  })
+
+  it('describes a tool by the tools that are shown beside it', async () => {
+    const describe = (names: readonly string[]) => `beside ${names.join(' and ')}`
+    const other = { ...echo, name: 'other', aliases: [] }
+    const registry = createToolRegistry({
+      tools: [{ ...echo, describe }, other, { ...other, name: 'off', available: () => false }],
+    })
+    const described = async () => (await registry.definitions()).find(({ name }) => name === 'echo')?.description
+    expect(await described()).toBe('beside echo and other')
+    registry.deregister('other')
+    expect(await described()).toBe('beside echo')
+  })
+
   it('refuses to shadow a tool of another toolset unless told to, but lets MCP replace MCP', () => {
     const registry = createToolRegistry({ tools: [echo] })
     expect(() => registry.register({ ...echo, toolset: 'plugin' })).toThrow('would replace')

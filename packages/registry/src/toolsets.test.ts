@@ -30,6 +30,18 @@ describe('resolveToolsets', () => {
     expect(resolveToolsets(merged, { enabled: ['files'] })).toEqual(['mcp__files__list'])
   })
 
+  it('means both where an MCP server bears the name of a set', () => {
+    const merged = mergeToolsets([{ name: 'mcp__todo__add', toolset: 'mcp-todo' }])
+    expect(resolveToolsets(merged, { enabled: ['todo'] })).toEqual(['mcp__todo__add', 'todo_read', 'todo_write'])
+    expect(resolveToolsets(merged, { enabled: ['coding', 'todo'], disabled: ['todo'] })).not.toContain('mcp__todo__add')
+  })
+
+  it('takes a set that several others include once', () => {
+    expect(resolveToolsets(TOOLSETS, { enabled: ['coding', 'debugging', 'file'] })).toEqual(
+      resolveToolsets(TOOLSETS, { enabled: ['coding'] }),
+    )
+  })
+
   it('refuses a cycle', () => {
     const loop = {
       a: { description: '', tools: [], includes: ['b'] },

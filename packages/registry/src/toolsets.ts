@@ -130,7 +130,10 @@ function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trai
       toolset: asked,
     })
   }
-  return [...toolset.tools, ...toolset.includes.flatMap((inner) => expand(toolsets, inner, [...trail, name]))]
+  // An MCP server may bear the name of another set: then both are meant.
+  const server = Object.hasOwn(toolsets, `mcp-${name}`) ? toolsets[`mcp-${name}`]!.tools : []
+  const inner = toolset.includes.flatMap((included) => expand(toolsets, included, [...trail, name]))
+  return [...toolset.tools, ...server, ...inner]
 }
 
 /** Older configurations write `file_tools` for `file`. */
