@@ -15,7 +15,7 @@ import type {
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
 import { ruleFor } from './describe-action.js'
-import { type JudgeOptions, judge, type Verdict } from './judge.js'
+import { type JudgeOptions, judge, takeApart, type Verdict } from './judge.js'
 import { type JudgeBasis, type JudgeSettings, readRule, readSettings } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
@@ -158,7 +158,9 @@ class RulePolicy implements RevocablePolicy {
   ): Promise<Decision | null> {
     const { reviewer } = this.#options
     const { action, subject, rule } = question
-    if (!reviewer || !reviewable(question, rules)) return null
+    if (!reviewer) return null
+    const judgeOptions = this.#judgeOptions(subject)
+    if (!reviewable(takeApart(action, subject, judgeOptions), rules, judgeOptions)) return null
     const { verdict, by } = await reviewer.review(redactQuestion(question, this.#redact), signal ? { signal } : {})
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     switch (verdict) {

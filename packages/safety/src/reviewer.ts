@@ -1,4 +1,6 @@
 import type { ApprovalQuestion } from '@hermes/contracts/policy'
+import type { Subjected } from './match-rules.js'
+import { isPlainLoss, type PlainLossOptions } from './plain-loss.js'
 
 /** What a reviewer says about one question. */
 export interface Review {
@@ -18,9 +20,10 @@ export interface Reviewer {
 const FOR_A_PERSON = /^(?:rule:|hermes-|outside-text|self-approval$|elevated$|kill-own$)/
 
 /**
- * Whether a reviewer may answer: not where a rule of the user asks, where Hermes' own settings are at stake, or once text from outside
- * is in the conversation, which may have been written for the reviewer.
+ * Whether a reviewer may answer: not where a rule of the user asks, or Hermes' own settings are at stake. Once text from outside is in
+ * the conversation the agent may speak for it, to the reviewer too: then only about what is lost in the workspace, in plain words.
  */
-export function reviewable({ subject }: ApprovalQuestion, rules: readonly string[]): boolean {
-  return !subject.tainted && !rules.some((rule) => FOR_A_PERSON.test(rule))
+export function reviewable(subjected: Subjected, rules: readonly string[], options: PlainLossOptions): boolean {
+  if (rules.some((rule) => FOR_A_PERSON.test(rule))) return false
+  return !subjected.subject.tainted || isPlainLoss(subjected, rules, options)
 }
