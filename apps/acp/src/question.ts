@@ -8,6 +8,7 @@ export async function askQuestion(
   asked: { readonly sessionId: string; readonly question: Question },
   options: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Answer> {
+  if (asked.question.isSecret) return { type: 'unanswered', reason: 'The editor would show what is typed.' }
   const waiting = { cancellationSignal: options.signal, stopWaitingOnCancel: true }
   try {
     return toAnswer(await client.request('elicitation/create', toForm(asked.sessionId, asked.question), waiting))
