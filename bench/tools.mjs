@@ -12,6 +12,7 @@ export async function tools({ rounds, workspace }) {
   const run = (part) => runPart({ directory: join(workspace.directory, part), rounds, part })
   const [large, search] = [await run('large'), await run('search')]
   const [parallel, commands] = [await run('parallel'), await run('commands')]
+  const [stop, flood] = [await run('interrupt'), await run('flood')]
   return [
     row('read_file of 1 GB: first page', 'ms', large.first, atMost(50)),
     row('  a deep page, the first time, over wc -l', 'x', large.deepOverWc, atMost(4)),
@@ -22,6 +23,11 @@ export async function tools({ rounds, workspace }) {
     row('8 slow reads at once: how many overlap', '', parallel.overlap, atLeast(8)),
     row('zombies after 1,000 commands', '', [commands.zombies], atMost(0)),
     row('  handles and files left open', '', [commands.left], atMost(0)),
+    row('stopped: tools that begin afterwards', '', stop.laterStarts, atMost(0)),
+    row('  until a tree of processes is gone', 'ms', stop.goneMs, atMost(2_000)),
+    row('  until one that ignores SIGTERM is gone', 'ms', stop.stubbornGoneMs, atMost(2_000)),
+    row('a command that writes 1 GB: memory on top', 'MiB', flood.memoryMib, atMost(100)),
+    row('  characters of it the model is shown', '', flood.chars, atMost(60_000)),
   ]
 }
 

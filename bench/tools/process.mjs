@@ -1,7 +1,7 @@
 // node --expose-gc process.mjs '{"directory":…,"rounds":…,"part":"large"}': measures the file and shell tools in this process and prints
-// samples as JSON. Parts: large, search, parallel, commands.
+// samples as JSON. Parts: large, search, parallel, commands, interrupt, flood.
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 const { createAgent } = await import('../../packages/agent-core/src/index.ts')
@@ -141,23 +141,7 @@ async function parallel() {
       args: { n },
       rawArgs: JSON.stringify({ n }),
     }))
-    let turn = 0
-    const stamp = { provider: 'p', endpoint: 'e', model: 'm' }
-    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cost: 'unknown' }
-    const model = {
-      provider: 'p',
-      model: 'm',
-      async *stream() {
-        const content = turn++ === 0 ? calls : [{ type: 'text', text: 'Done.' }]
-        yield {
-          type: 'finish',
-          message: { role: 'assistant', content, finishReason: turn === 1 ? 'tool-calls' : 'stop' },
-          usage,
-          stamp,
-        }
-      },
-    }
-    await createAgent({ model, tools: [slow] }).run('Look.').result
+    await createAgent({ model: scripted(calls), tools: [slow] }).run('Look.').result
     overlap.push(most)
   }
   return { overlap }
@@ -181,9 +165,83 @@ async function commands({ session }) {
   return { zombies, left: Math.max(0, openFiles() + handles() - before) }
 }
 
+/** A turn that calls `calls`, then one that ends. */
+function scripted(calls) {
+  let turn = 0
+  const stamp = { provider: 'p', endpoint: 'e', model: 'm' }
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cost: 'unknown' }
+  return {
+    provider: 'p',
+    model: 'm',
+    async *stream() {
+      const content = turn++ === 0 ? calls : [{ type: 'text', text: 'Done.' }]
+      const finishReason = turn === 1 ? 'tool-calls' : 'stop'
+      yield { type: 'finish', message: { role: 'assistant', content, finishReason }, usage, stamp }
+    },
+  }
+}
+
+const isThere = (pid) => {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** What a stop costs: a tree of which a part ignores every signal it can, with more calls of the same message behind it. */
+async function interrupt({ environment }) {
+  const samples = { laterStarts: [], goneMs: [], stubbornGoneMs: [] }
+  const stubborn = 'sh -c \'trap "" TERM INT HUP; echo $$ >> pids; while :; do sleep 0.1; done\' &'
+  const meek = "sh -c 'echo $$ >> pids; while :; do sleep 0.1; done' &"
+  for (const [name, tree] of [
+    ['goneMs', meek.repeat(3)],
+    ['stubbornGoneMs', meek + stubborn + stubborn],
+  ])
+    for (let round = 0; round < Math.min(rounds, 5); round++) {
+      rmSync(join(work, 'pids'), { force: true })
+      const command = `${tree} while [ "$(wc -l < pids 2>/dev/null)" != 3 ]; do sleep 0.01; done; echo ready; wait`
+      const calls = Array.from({ length: 8 }, (_, n) => {
+        const args = { command: n === 0 ? command : 'echo $$ >> pids; sleep 60' }
+        return { type: 'tool-call', id: `c${n}`, name: 'terminal', args, rawArgs: JSON.stringify(args) }
+      })
+      const agent = createAgent({ model: scripted(calls), tools: [createTerminalTool()], environment })
+      const run = agent.run('Go.')
+      let stoppedMs = 0
+      let later = 0
+      for await (const event of run) {
+        if (event.type === 'tool-start' && stoppedMs > 0) later++
+        if (event.type !== 'tool-progress' || !event.text.includes('ready') || stoppedMs > 0) continue
+        stoppedMs = performance.now()
+        agent.interrupt('user')
+      }
+      const pids = readFileSync(join(work, 'pids'), 'utf8').trim().split('\n')
+      while (pids.some(isThere)) await new Promise((resolve) => setTimeout(resolve, 5))
+      samples[name].push(performance.now() - stoppedMs)
+      samples.laterStarts.push(later + pids.length - 3)
+    }
+  return samples
+}
+
+/** A command that writes a gigabyte of raw bytes. */
+async function flood({ session }) {
+  const samples = { memoryMib: [], chars: [] }
+  for (let round = 0; round < Math.min(rounds, 2); round++) {
+    globalThis.gc()
+    const before = process.memoryUsage().rss
+    let peak = before
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
+    const { outcome } = await session()('terminal', { command: 'head -c 1000000000 /dev/urandom', timeout: 120 })
+    clearInterval(watch)
+    samples.memoryMib.push((peak - before) / MIB)
+    samples.chars.push(outcome.content[0].text.length)
+  }
+  return samples
+}
+
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const here = open(PATH)
-const measured = await { large, search, parallel, commands }[part](here)
+const measured = await { large, search, parallel, commands, interrupt, flood }[part](here)
 await here.environment.close()
 console.log(JSON.stringify(measured))
 process.exit(0)
