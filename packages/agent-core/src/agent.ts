@@ -16,7 +16,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { NewSession, SessionStore } from '@hermes/contracts/store'
-import type { Answer, Question, Tool } from '@hermes/contracts/tool'
+import type { Answer, Notice, Question, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
@@ -307,7 +307,7 @@ class CoreAgent implements Agent {
     for (const { text, origin, letter, settle } of steering.take(count)) {
       // A letter waits in its box, from where the next run takes it.
       if (letter !== undefined) continue
-      const data: JsonObject = origin === 'reminder' ? { text, origin } : { text }
+      const data: JsonObject = origin === 'steer' ? { text } : { text, origin }
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
       } catch (error) {
@@ -386,7 +386,7 @@ class CoreAgent implements Agent {
     return waiting
   }
 
-  #notify(notice: string | (() => string | null)): void {
+  #notify(notice: Notice | (() => Notice | null)): void {
     this.#parts.steering.notify(notice)
     if (this.#active) return
     // The notice stays in line then, for the next run of this agent.

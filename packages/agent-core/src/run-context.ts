@@ -5,7 +5,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { Letter } from '@hermes/contracts/store'
-import type { Answer, Question } from '@hermes/contracts/tool'
+import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
@@ -46,7 +46,7 @@ export interface AgentParts {
   readonly steering: SteerQueue
   readonly gate: PauseGate
   /** Takes a tool's word after its call; `null` where nobody would read it. */
-  readonly notify: ((notice: string | (() => string | null)) => void) | null
+  readonly notify: ((notice: Notice | (() => Notice | null)) => void) | null
 }
 
 /** One run's view of the agent. */
@@ -104,7 +104,7 @@ export class ActivityTracker {
 /** A note for the model that waits to be carried. */
 export interface WaitingNote {
   readonly text: string
-  /** `steer` from the user, the others from a tool. */
+  /** `steer` from the user, the others from a tool: its own words, or text from outside. */
   readonly origin: 'steer' | 'reminder' | 'external'
   /** Key of the letter it says, which is to be taken with it. */
   readonly letter?: string
@@ -114,23 +114,23 @@ export interface WaitingNote {
 
 /** Notes for a run that is under way: from the user, and from tools whose call has returned. */
 export class SteerQueue {
-  readonly #waiting: (Omit<WaitingNote, 'text'> & { readonly text: () => string | null })[] = []
+  readonly #waiting: (Omit<WaitingNote, 'text' | 'origin'> & { readonly say: () => Said | null })[] = []
 
   add(text: string): Promise<'delivered' | 'queued'> {
-    return new Promise((settle) => this.#waiting.push({ text: () => text, origin: 'steer', settle }))
+    return new Promise((settle) => this.#waiting.push({ say: () => ({ text, origin: 'steer' }), settle }))
   }
 
   /** A notice of a tool; a function is asked when the notice is taken, and drops it with `null`. */
-  notify(notice: string | (() => string | null)): void {
-    const text = typeof notice === 'string' ? () => notice : notice
-    this.#waiting.push({ text, origin: 'reminder', settle: () => undefined })
+  notify(notice: Notice | (() => Notice | null)): void {
+    const say = () => saidBy(typeof notice === 'function' ? notice() : notice)
+    this.#waiting.push({ say, settle: () => undefined })
   }
 
   /** A letter that was delivered and could be carried now; nothing is lost when it is not. */
   announce(letter: Letter, isTaken: () => boolean): void {
     const { text, origin } = letterPart(letter)
-    const say = () => (isTaken() ? null : text)
-    this.#waiting.push({ text: say, origin, letter: letter.key, settle: () => undefined })
+    const say = () => (isTaken() ? null : { text, origin })
+    this.#waiting.push({ say, letter: letter.key, settle: () => undefined })
   }
 
   /** How many notes wait. */
@@ -139,17 +139,25 @@ export class SteerQueue {
   }
 
   /** Puts a note back in line that could not be stored. */
-  putBack({ text, ...note }: WaitingNote): void {
-    this.#waiting.unshift({ ...note, text: () => text })
+  putBack({ text, origin, ...note }: WaitingNote): void {
+    this.#waiting.unshift({ ...note, say: () => ({ text, origin }) })
   }
 
   /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
   take(count = this.#waiting.length): readonly WaitingNote[] {
-    return this.#waiting.splice(0, count).flatMap(({ text, ...note }) => {
-      const current = text()
-      return current === null ? [] : [{ ...note, text: current }]
+    return this.#waiting.splice(0, count).flatMap(({ say, ...note }) => {
+      const said = say()
+      return said === null ? [] : [{ ...note, ...said }]
     })
   }
+}
+
+type Said = Pick<WaitingNote, 'text' | 'origin'>
+
+function saidBy(notice: Notice | null): Said | null {
+  if (notice === null) return null
+  const { text, isExternal = false } = typeof notice === 'string' ? { text: notice } : notice
+  return { text, origin: isExternal ? 'external' : 'reminder' }
 }
 
 /** What one model call came to. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@hermes/contracts'
-import type { AssistantMessage, NewEntry, UserMessage, UserPart } from '@hermes/contracts/conversation'
+import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
 import { letterPart } from './letter-part.js'
 import { type MessageMemory, messageMemory } from './memory/message-memory.js'
+import { fenceWaiting } from './outside-text.js'
 import { attachments } from './references/attachments.js'
 import type { RunContext } from './run-context.js'
 
@@ -23,7 +24,8 @@ export async function appendMessage(context: RunContext, input: RunInput): Promi
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
   const [attached, recalled] = await additions(context, input)
-  const before = [...letters.map(letterPart), ...queued, ...recalled.before]
+  const waiting = await fenceWaiting(context, [...letters.map(letterPart), ...queued])
+  const before = [...waiting, ...recalled.before]
   const message = userMessage(input, { before, after: [...attached, ...recalled.after] })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
@@ -43,9 +45,10 @@ export function isResume(input: RunInput): input is { readonly resume: true } {
 }
 
 /** What the user said is the user's; what a tool had to tell stays hidden from display. */
-function queuedPart({ data }: { readonly data: JsonObject }): UserPart {
+function queuedPart({ data }: { readonly data: JsonObject }): TextPart {
   const part = { type: 'text', text: String(data['text']) } as const
-  return data['origin'] === 'reminder' ? { ...part, origin: 'reminder' } : part
+  const { origin } = data
+  return origin === 'reminder' || origin === 'external' ? { ...part, origin } : part
 }
 
 /** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */

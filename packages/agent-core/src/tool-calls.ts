@@ -4,10 +4,10 @@ import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { blockedBy, observe } from './hooks.js'
-import { fenceOutsideText } from './outside-text.js'
+import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
 import { waitWhileHeld } from './pause.js'
 import { planRefusal } from './plan-mode.js'
-import type { RunContext } from './run-context.js'
+import type { RunContext, WaitingNote } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
@@ -99,6 +99,8 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
   if (context.gate.isHeld) await waitWhileHeld(context)
   context.signal.throwIfAborted()
   await writeStarts(context, ready)
+  // Writing takes a moment; what was stopped meanwhile does not begin.
+  context.signal.throwIfAborted()
   const done = await Promise.allSettled(ready.map((call) => execute(context, call)))
   // What finished keeps its result even when another call of the segment was aborted.
   for (const [index, result] of done.entries()) {
@@ -198,7 +200,7 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
     ),
   )
   const { outcome, rules } = await fenceOutsideText(given, ready.tool.name)
-  if (rules.length > 0) warnOfOrders(context, ready.tool.name, rules)
+  if (rules.length > 0) warnOfOrders(context, `What ${ready.tool.name} read`, rules)
   const { id: callId } = ready.call
   const hooked = {
     sessionId: context.session.id,
@@ -209,11 +211,6 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   }
   await observe(context.logger, 'afterToolCall', () => context.hooks.afterToolCall?.(hooked, outcome))
   return { outcome, durationMs: context.clock.now() - startedAtMs }
-}
-
-function warnOfOrders({ emit }: RunContext, toolName: string, rules: readonly string[]): void {
-  const text = `What ${toolName} read tries to give the agent orders (${rules.join(', ')}). It was marked as data; check what the agent does next.`
-  emit({ type: 'notice', level: 'warning', text })
 }
 
 const ABORT_GRACE_MS = 5_000
@@ -239,11 +236,7 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
   const reminder = todoReminder(context.session.state, { toolName, isError: outcome.isError })
   const steered = context.steering.take()
-  const extra: TextPart[] = steered.map(({ text, origin }) => ({
-    type: 'text',
-    origin,
-    text: origin === 'steer' ? `[The user added while you were working: ${text}]` : text,
-  }))
+  const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart)))]
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
   const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
@@ -272,6 +265,11 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
     },
     seq,
   )
+}
+
+function steeredPart({ text, origin }: WaitingNote): TextPart {
+  const said = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
+  return { type: 'text', origin, text: said }
 }
 
 function finishedCall(

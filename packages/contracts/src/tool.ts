@@ -87,6 +87,8 @@ export interface Question {
   readonly choices: readonly string[]
   /** Whether an answer outside `choices` is taken. */
   readonly allowFreeText: boolean
+  /** The answer is a password: not shown while it is typed, and kept by nobody but who asks. Default `false`. */
+  readonly isSecret?: boolean
 }
 
 /** The answer, or why there is none. */
@@ -138,6 +140,16 @@ export interface ToolWord {
   readonly data?: JsonObject
 }
 
+/** What a tool tells after its call has returned. */
+export interface ToolNotice {
+  readonly text: string
+  /** It holds text from outside, such as what a program wrote: looked through and marked like a result. Default `false`. */
+  readonly isExternal?: boolean
+}
+
+/** A notice; a text alone is the tool's own words. */
+export type Notice = string | ToolNotice
+
 /** What a running call may use. */
 export interface ToolContext {
   /** Fires on interrupt; a tool stops soon after and may return what it has. */
@@ -161,7 +173,7 @@ export interface ToolContext {
    * A function is asked just before that, and may answer `null` when there is nothing to tell any more; it must not throw. Missing
    * where nobody would get to read it.
    */
-  readonly notify?: ((notice: string | (() => string | null)) => void) | undefined
+  readonly notify?: ((notice: Notice | (() => Notice | null)) => void) | undefined
   /** Like `notify`, and it outlives the process. Missing where nobody would get to read it. */
   readonly mail?: ToolMail | undefined
   ask(question: Question): Promise<Answer>

@@ -53,6 +53,7 @@ describe('notify_on_complete', () => {
     expect(notice).toMatch(/\n1999\n2000\]$/)
     expect(notice!.length).toBeLessThan(2200)
     expect(more).toEqual([])
+    expect(context.taken).toEqual([{ text: notice, isExternal: true }])
   })
 
   it.each(['poll', 'log', 'wait', 'kill'])('tells nothing that %s has shown', async (action) => {
@@ -71,6 +72,7 @@ describe('notify_on_complete', () => {
     await manage('submit', { session_id, data: 'go' })
     await told(process())
     expect(context.notices()).toEqual([expect.stringContaining('exited with 0. It wrote nothing.')])
+    expect(context.taken.map(({ isExternal }) => isExternal)).toEqual([false])
   })
 
   it('goes before watch_patterns, which it names as left out', async () => {
@@ -117,6 +119,7 @@ describe('watch_patterns', () => {
     process().closeInput()
     await told(process())
     expect(context.notices()).toEqual([`[Background process ${id} wrote:\nsaid ERROR 4]`])
+    expect(context.taken.map(({ isExternal }) => isExternal)).toEqual([true, true, true])
   })
 
   it('becomes a notice of the end where there are too many matches', async () => {

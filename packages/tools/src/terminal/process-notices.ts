@@ -1,6 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import type { BackgroundProcess, ProcessInfo } from '@hermes/contracts/environment'
-import type { ToolContext, ToolState } from '@hermes/contracts/tool'
+import type { ToolContext, ToolNotice, ToolState } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
 import { BurstLimit, WatchLimits } from './watch-limits.js'
 
@@ -39,11 +39,11 @@ export function notifyOnExit(process: BackgroundProcess, state: ToolState, notif
   })
 }
 
-function exitNotice(info: ProcessInfo, output: string): string {
+function exitNotice(info: ProcessInfo, output: string): ToolNotice {
   const how = info.exitCode === null ? `was ended by ${info.signal ?? 'a signal'}` : `exited with ${info.exitCode}`
   const newest = cleanOutput(output).trimEnd().slice(-NEWEST_CHARS).toWellFormed()
   const shown = newest === '' ? 'It wrote nothing.' : `Its newest output:\n${newest}`
-  return `[Background process ${info.id} (${title(info)}) ${how}. ${shown}]`
+  return { text: `[Background process ${info.id} (${title(info)}) ${how}. ${shown}]`, isExternal: newest !== '' }
 }
 
 const title = ({ command }: ProcessInfo): string => command.split('\n', 1)[0]!.slice(0, SHOWN_COMMAND_CHARS)
@@ -94,9 +94,9 @@ function matchNotice(
   id: string,
   found: { readonly shown: readonly string[]; readonly matches: number },
   isLast: boolean,
-): string {
+): ToolNotice {
   const shown = found.shown.map((line) => line.trim().slice(0, SHOWN_LINE_CHARS).toWellFormed())
   const left = found.matches > shown.length ? `\n(${found.matches - shown.length} earlier matches left out)` : ''
   const end = isLast ? '\nThese are too many: the watch is over, and you will be told when the process ends.' : ''
-  return `[Background process ${id} wrote:\n${shown.join('\n')}${left}${end}]`
+  return { text: `[Background process ${id} wrote:\n${shown.join('\n')}${left}${end}]`, isExternal: true }
 }
