@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -150,12 +150,67 @@ describe('undo', () => {
     expect(await entriesOf(memory)).toEqual([])
   })
 
-  it('does not overwrite what somebody wrote by hand since', async () => {
+  it('takes back only what it wrote, and leaves what somebody wrote by hand since', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one'), add('two')], 'test')
+    await memory.change('memory', [{ action: 'replace', oldText: 'one', content: 'first' }], 'test')
+    await writeFile(join(directory, 'MEMORY.md'), 'first\n§\ntwo\n§\nby hand\n')
+    expect(await memory.undo()).toMatchObject({ type: 'undone' })
+    expect(await file()).toBe('one\n§\ntwo\n§\nby hand\n')
+    expect(await memory.undo()).toMatchObject({ type: 'undone' })
+    expect(await file()).toBe('by hand\n')
+    expect(await memory.undo()).toBeNull()
+    expect(await file()).toBe('by hand\n')
+  })
+
+  it('refuses where what it wrote was changed by hand', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one')], 'test')
+    await writeFile(join(directory, 'MEMORY.md'), 'one and a half\n')
+    expect(await memory.undo()).toMatchObject({ type: 'edited', record: { origin: 'test' } })
+    expect(await file()).toBe('one and a half\n')
+  })
+
+  it('never takes a hand edit back, wherever it came between the changes', async () => {
     const memory = open()
     await memory.change('memory', [add('one')], 'test')
     await writeFile(join(directory, 'MEMORY.md'), 'one\n§\nby hand\n')
-    expect(await memory.undo()).toMatchObject({ type: 'edited' })
-    expect(await entriesOf(memory)).toEqual(['one', 'by hand'])
+    await memory.change('memory', [add('three')], 'test')
+    await memory.change('memory', [{ action: 'remove', oldText: 'one' }], 'test')
+    for (const left of ['one\n§\nby hand\n§\nthree\n', 'one\n§\nby hand\n', 'by hand\n']) {
+      expect(await memory.undo()).toMatchObject({ type: 'undone' })
+      expect(await file()).toBe(left)
+    }
+    expect(await memory.undo()).toBeNull()
+    await memory.change('memory', [add('four')], 'test')
+    expect(await entriesOf(memory)).toEqual(['by hand', 'four'])
+  })
+
+  it('keeps every entry that was written by hand, whatever is saved and undone around it', async () => {
+    const step = fc.oneof(
+      fc.constantFrom('undo' as const),
+      fc.record({ hand: fc.boolean(), words: fc.constantFrom('a', 'b', 'c', 'd') }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        await rm(directory, { recursive: true, force: true })
+        const memory = open()
+        const byHand: string[] = []
+        for (const [index, next] of steps.entries()) {
+          if (next === 'undo') await memory.undo()
+          else if (!next.hand) await memory.change('memory', [add(`${next.words} ${index}`)], 'test')
+          else {
+            byHand.push(`hand ${index}`)
+            const text = joinEntries([...(await entriesOf(memory)), byHand.at(-1)!])
+            await mkdir(directory, { recursive: true })
+            await writeFile(join(directory, 'MEMORY.md'), `${text}\n`)
+          }
+        }
+        const left = await entriesOf(memory)
+        expect(byHand.filter((entry) => !left.includes(entry))).toEqual([])
+      }),
+      { numRuns: Math.min(RUNS, 30) },
+    )
   })
 })
 

@@ -4,8 +4,9 @@ import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { mergeHandEdit } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
-import { readMemoryFile, replaceMemoryFile, writeMemoryFile, writtenAtMs } from './memory-files.js'
+import { readMemoryFile, replaceMemoryFile, writtenAtMs } from './memory-files.js'
 import { loadChecks, objectionTo } from './objection.js'
+import { BY_HAND, takeBack, withoutRecord } from './take-back.js'
 import type { MemoryTarget } from './target.js'
 
 /** A store as it is. */
@@ -34,7 +35,11 @@ export interface Memory {
   change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome>
   /** The changes made here, oldest first; at most a hundred. */
   history(): Promise<readonly MemoryRecord[]>
-  /** Takes the newest change back; `null` when there is none, `edited` when the file was changed by other means since. */
+  /**
+   * Takes the newest change that was made here back and leaves alone what was written by hand before or since; `null` when there is none,
+   * `edited` when what it wrote was changed by hand: then nothing is written.
+   * @throws HermesError `memory.unreadable`, `memory.not_writable`
+   */
   undo(): Promise<{ readonly type: 'undone' | 'edited'; readonly record: MemoryRecord } | null>
 }
 
@@ -93,11 +98,14 @@ class FileMemory implements Memory {
         if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
         const after = `${joinEntries(applied.entries)}\n`
         const state = this.#state(target, applied.entries)
-        if (joinEntries(parseEntries(expected)) === joinEntries(applied.entries)) return { type, state }
-        const replaced = await replaceMemoryFile(file, after, expected)
-        // Only what is in the file counts as known: a try that came to nothing leaves no trace.
-        if (replaced.type !== 'changed') await this.#note(...byHand, { target, origin, before: expected, after })
-        if (replaced.type === 'done') return { type: 'changed', state }
+        const isThere = joinEntries(parseEntries(expected)) === joinEntries(applied.entries)
+        if (isThere && type === 'unchanged') return { type, state }
+        const replaced = isThere ? { type: 'done' as const } : await replaceMemoryFile(file, after, expected)
+        // Only what is in the file counts as known: a try that came to nothing, or was overtaken, leaves no trace.
+        if (replaced.type === 'done') {
+          await this.#note(...byHand, { target, origin, before: text, after: isThere ? expected : after })
+          return { type: 'changed', state }
+        }
         if (replaced.type === 'overtaken') type = 'changed'
         expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
         found = replaced.type === 'overtaken' ? replaced.text : expected
@@ -115,8 +123,8 @@ class FileMemory implements Memory {
     if (!newest || newest.after === text) return { text, byHand: [] }
     const savedAtMs = (await writtenAtMs(this.#file(target))) ?? this.#clock.now()
     const { entries, restored } = mergeHandEdit(text, records, savedAtMs)
-    const byHand = [{ target, origin: 'by hand', before: newest.after, after: text }]
-    return { text: restored.length === 0 ? text : joinEntries(entries), byHand }
+    const merged = restored.length === 0 ? text : `${joinEntries(entries)}\n`
+    return { text: merged, byHand: [{ target, origin: BY_HAND, before: newest.after, after: merged }] }
   }
 
   async #note(...records: readonly NewRecord[]): Promise<void> {
@@ -132,13 +140,24 @@ class FileMemory implements Memory {
   undo(): ReturnType<Memory['undo']> {
     return this.#locked(async () => {
       const records = await readHistory(this.#historyFile)
-      const record = records.at(-1)
+      const index = records.findLastIndex(({ origin }) => origin !== BY_HAND)
+      const record = records[index]
       if (!record) return null
       const file = this.#file(record.target)
-      if ((await readMemoryFile(file)) !== record.after) return { type: 'edited', record }
-      await writeMemoryFile(file, record.before)
-      await writeHistory(this.#historyFile, records.slice(0, -1))
-      return { type: 'undone', record }
+      let expected = await readMemoryFile(file)
+      for (let found = expected; ; ) {
+        const text = takeBack(record, found)
+        if (text === null && found === expected) return { type: 'edited', record }
+        // What somebody was still writing while the file was replaced goes back as they left it.
+        const replaced = await replaceMemoryFile(file, text ?? found, expected)
+        if (replaced.type === 'done') {
+          if (text === null) return { type: 'edited', record }
+          await writeHistory(this.#historyFile, withoutRecord(records, index, text))
+          return { type: 'undone', record }
+        }
+        expected = replaced.type === 'overtaken' ? (text ?? found) : await readMemoryFile(file)
+        found = replaced.type === 'overtaken' ? replaced.text : expected
+      }
     })
   }
 

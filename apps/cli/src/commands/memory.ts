@@ -80,7 +80,9 @@ export function memoryUndo(io: Io): Promise<number> {
     const { target, origin, atMs } = undone.record
     const made = `made ${new Date(atMs).toISOString()} by ${origin}`
     if (undone.type === 'edited')
-      throw new UsageError(`${target} was edited by hand since the newest change (${made}), so nothing was undone.`)
+      throw new UsageError(
+        `What the newest change of ${target} (${made}) wrote was changed by hand since: nothing was undone.`,
+      )
     io.stdout.write(`Undone: the change of ${target} ${made}.\n`)
     return EXIT.ok
   })
