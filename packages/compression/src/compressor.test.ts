@@ -90,6 +90,17 @@ async function compacted(engine: ReturnType<typeof createContextCompressor>, ask
   return [...asked.entries, { ...outcome.entry, seq: asked.entries.at(-1)!.seq + 1, atMs: 0 }]
 }
 
+/** Adds work to a session and compacts it. */
+async function grow(
+  entries: readonly Entry[],
+  engine: ReturnType<typeof createContextCompressor>,
+): Promise<{ readonly entries: Entry[]; readonly dropped: number }> {
+  const steps = Array.from({ length: 30 }, (_, i) => step(`s${entries.length}-${i}`, 'output\n'.repeat(200))).flat()
+  const grown = [...entries, ...log(...steps)].map((entry, index) => ({ ...entry, seq: index + 1, atMs: 0 }))
+  const asked = request(grown)
+  return { dropped: (await engine.plan(asked))!.messages, entries: await compacted(engine, asked) }
+}
+
 const engineWith = (...models: readonly ModelClient[]) => createContextCompressor({ windowOf: () => WINDOW, models })
 const LONG_LOOP = log(
   prompt,
@@ -172,6 +183,24 @@ describe('a compaction', () => {
     }
   })
 
+  it('keeps the first request where it is too long to stay at the beginning, however much was said after it', async () => {
+    const start = log(
+      prompt,
+      say(`Port the parser to Rust. ${'The old one reads like this. '.repeat(2_000)}`),
+      ...Array.from({ length: 60 }, (_, at) => [
+        say(`Part ${at}. ${'And mind this. '.repeat(30)}`),
+        answer('Yes.'),
+      ]).flat(),
+    )
+    const { summary } = (await grow(start, engineWith(summariser(SUMMARY)))).entries.at(-1) as Entry & {
+      type: 'compaction'
+    }
+    expect(summary).toContain('Port the parser to Rust.')
+    expect(summary).not.toContain('Part 3.')
+    expect(summary).toContain('Part 58.')
+    expect(estimateTokens(summary)).toBeLessThan(WINDOW * 0.1)
+  })
+
   it('brings an earlier summary up to date instead of summarising it', async () => {
     const once = await compacted(
       engineWith(summariser(SUMMARY.replace('as it was', 'the first record'))),
@@ -217,9 +246,48 @@ describe('a compaction', () => {
     const sent = texts(project(entries))
     for (const text of ['My name is Ada.', 'Never push to the branch main.', 'Rename the module.', task])
       expect(sent).toContain(text)
-    expect(sent).toContain('no summary of them could be made')
+    expect(sent.match(/no summary of them could be made/g)).toHaveLength(1)
     expect(sent).not.toContain('rm -rf /')
     expect(sent).not.toContain('asdf')
+  })
+
+  it('counts in one note all that went without a summary, behind what was summed up before', async () => {
+    const first = await grow(log(prompt, say('Go.')), engineWith(summariser(SUMMARY)))
+    const engine = engineWith()
+    let entries = first.entries
+    let dropped = 0
+    for (let round = 0; round < 3; round++) {
+      const next = await grow(entries, engine)
+      entries = next.entries
+      dropped += next.dropped
+    }
+    const { summary } = entries.at(-1) as Entry & { type: 'compaction' }
+    expect(summary).toContain('## Completed Actions\nas it was')
+    expect(summary.match(/(\d+) messages were left out/g)).toEqual([`${dropped} messages were left out`])
+  })
+
+  it('keeps summary and words of the user apart, also where either has the line between them', async () => {
+    const line = '## Word for word'
+    const start = log(
+      prompt,
+      answer('Hello.'),
+      say(`Mind this:\n${line}\nNever push.`),
+      answer('Understood.'),
+      say('Go.'),
+    )
+    const model = summariser(`${SUMMARY}\n\n${line}\nof the summariser`)
+    const engine = createContextCompressor({ windowOf: () => WINDOW, models: [model], settings: { protectFirst: 1 } })
+    const sizes: number[] = []
+    let entries: readonly Entry[] = start
+    for (let round = 0; round < 4; round++) {
+      entries = (await grow(entries, engine)).entries
+      sizes.push((entries.at(-1) as Entry & { type: 'compaction' }).summary.length)
+    }
+    const earlier = /<earlier-record>\n([\s\S]*)\n<\/earlier-record>/.exec(model.asked.at(-1)!)![1]!
+    expect(earlier).toContain('of the summariser')
+    expect(earlier).not.toContain('Never push.')
+    expect(texts(project(entries)).split('Never push.')).toHaveLength(2)
+    expect(new Set(sizes.slice(1)).size).toBe(1)
   })
 
   it('asks the next model when one fails, and leaves that one alone for a while', async () => {

@@ -14,12 +14,13 @@ import {
   project,
 } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
-import { findRegion, type Region, sum, type Talk } from './region.js'
+import { plainNote } from './plain-note.js'
+import { findRegion, isRequest, type Region, sum, type Talk } from './region.js'
 import { type Budgets, budgetsOf, type CompressionSettings, summaryLength } from './settings.js'
 import { type Shortened, shortenTail } from './shorten-tail.js'
 import { Summarizer, type Summary } from './summarize.js'
 import { renderTranscript } from './transcript.js'
-import { summaryBody, wordForWord } from './word-for-word.js'
+import { asBody, summaryBody, wordForWord } from './word-for-word.js'
 
 /** What a compressor is made of. */
 export interface CompressorOptions {
@@ -104,7 +105,8 @@ class Compressor implements ContextEngine {
     if (region.dropped.length === 0 && shortened.length === 0) return null
     const earlier = latestCompaction(entries)
     const gone = goneOf(region)
-    const verbatim = wordForWord(gone, { carry, maxTokens: budgets.words })
+    const keepFirst = !region.head.some(isRequest)
+    const verbatim = wordForWord(gone, { carry, maxTokens: budgets.words, keepFirst })
     const kept = sum(region.head) + sum(region.tail) + (region.request?.tokens ?? 0) + estimateTokens(verbatim)
     const saved = shortened.reduce((total, item) => total + item.saved, 0)
     // What is sent besides the messages, and how far the estimate is off: taken to stay the same.
@@ -146,12 +148,8 @@ function earlierBody({ earlier }: Cut): string | null {
 }
 
 function summaryText(summary: Summary, cut: Cut): string {
-  if (summary.type === 'written') return summary.text
-  const earlier = earlierBody(cut)
-  const note =
-    `${cut.region.dropped.length} messages were left out here to make room, and no summary of them could be made. ` +
-    'They are kept in the session. Go by the messages that follow and by how files and other things stand now; look before you act.'
-  return earlier === null ? note : `${earlier}\n\n${note}`
+  if (summary.type === 'written') return asBody(summary.text)
+  return plainNote(earlierBody(cut), cut.region.dropped.length)
 }
 
 function toEntry(

@@ -7,13 +7,14 @@ const LARGEST_SHARE = 0.25
 
 /**
  * What no summary may change: the texts to carry, and what the user said in the messages that go, oldest first. When that is more than
- * `maxTokens`, the older ones go; one long message is cut in its middle.
+ * `maxTokens`, the older ones go, but not the first with `keepFirst`: it says what all of it is for. One long message is cut in its middle.
  */
 export function wordForWord(
   gone: readonly Talk[],
-  { carry, maxTokens }: { readonly carry: readonly string[]; readonly maxTokens: number },
+  options: { readonly carry: readonly string[]; readonly maxTokens: number; readonly keepFirst: boolean },
 ): string {
-  const said = saidBy(gone, maxTokens)
+  const { carry } = options
+  const said = saidBy(gone, options)
   const parts = [
     ...carry,
     ...(said.length === 0
@@ -23,23 +24,37 @@ export function wordForWord(
   return parts.length === 0 ? '' : `${HEADING}\n\n${parts.join('\n\n')}`
 }
 
-/** A summary as it was stored, without what {@link wordForWord} put behind it. */
+const HEADING_LINE = new RegExp(`^${HEADING}[ \\t]*$`, 'm')
+
+/** A summary as it was stored, without what {@link wordForWord} put behind it: that may hold the same line in the user's own words. */
 export function summaryBody(stored: string): string {
-  const at = stored.lastIndexOf(HEADING)
+  const at = stored.search(HEADING_LINE)
   return (at < 0 ? stored : stored.slice(0, at)).trim()
 }
 
-function saidBy(gone: readonly Talk[], maxTokens: number): string[] {
+/** The words of a summariser without a line that would pass for the beginning of what {@link wordForWord} gives. */
+export function asBody(written: string): string {
+  return written.replace(new RegExp(HEADING_LINE, 'gm'), `#${HEADING}`)
+}
+
+function saidBy(
+  gone: readonly Talk[],
+  { maxTokens, keepFirst }: { readonly maxTokens: number; readonly keepFirst: boolean },
+): readonly string[] {
+  const short = (talk: Talk) => cutToTokens(userWords(talk), maxTokens * LARGEST_SHARE)
+  const first = keepFirst ? gone.find((talk) => userWords(talk) !== '') : undefined
+  const opening = first ? [short(first)] : []
   const kept: string[] = []
-  let left = maxTokens
+  let left = maxTokens - opening.reduce((sum, text) => sum + estimateTokens(text), 0)
   for (const talk of gone.toReversed()) {
-    const text = cutToTokens(userWords(talk), maxTokens * LARGEST_SHARE)
+    if (talk === first) break
+    const text = short(talk)
     if (text === '') continue
     left -= estimateTokens(text)
     if (left < 0) break
     kept.unshift(text)
   }
-  return kept
+  return [...opening, ...kept]
 }
 
 /** What a person wrote in a message, also what was added to a result while the agent worked. */
