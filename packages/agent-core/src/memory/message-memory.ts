@@ -22,7 +22,9 @@ export async function messageMemory(
   // What is asked for leaves the machine where memory is kept elsewhere.
   const words = context.session.redact(ownWords(message))
   if (!memory.recall || words.trim() === '') return { before: [], after }
-  const block = recalledBlock(await harmless(context, await memory.recall(words, { signal: context.signal })))
+  const { signal, session } = context
+  const recalled = await memory.recall(words, { signal, sessionId: session.id })
+  const block = recalledBlock(await harmless(context, recalled))
   return { before: block === null ? [] : [block], after }
 }
 

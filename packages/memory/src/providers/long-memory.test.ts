@@ -55,9 +55,35 @@ describe('a memory beyond the files', () => {
   })
 
   it('does not hold a turn up when it does not answer, nor when it ignores its signal', async () => {
-    const { memory } = setUp({ recall: () => never() }, { recallTimeoutMs: 10 })
+    const { memory } = setUp({ recall: () => never() }, { recallTimeoutMs: 1, searchTimeoutMs: 10 })
     expect(await memory.recall('a', { signal: signal() })).toEqual([])
-    expect(memory.problem()).toMatch(/longer than 0.01 s/)
+    await expect.poll(() => memory.problem()).toMatch(/longer than 0.01 s/)
+  })
+
+  it('gives what comes too late with the next message of the same session, and asks no second time meanwhile', async () => {
+    const answers: ((text: string) => void)[] = []
+    const { memory } = setUp(
+      {
+        recall: () =>
+          new Promise((resolve) => {
+            answers.push((text) => resolve([{ id: null, text }]))
+          }),
+      },
+      { recallTimeoutMs: 1 },
+    )
+    const ask = async (sessionId: string) =>
+      (await memory.recall('tea', { signal: signal(), sessionId })).map(({ text }) => text)
+    expect(await ask('a')).toEqual([])
+    expect(await ask('a')).toEqual([])
+    expect(answers).toHaveLength(1)
+    answers[0]!('likes tea')
+    expect(await ask('b')).toEqual([])
+    expect(await ask('a')).toEqual(['likes tea'])
+    expect(answers).toHaveLength(3)
+    answers[1]!('is in b')
+    expect(await ask('b')).toEqual(['is in b'])
+    expect(memory.problem()).toBeNull()
+    await memory.close()
   })
 
   it('does not hold a turn up when it cannot be opened', async () => {

@@ -7,16 +7,24 @@ export interface LongMemoryOptions {
   readonly open: () => Promise<MemoryProvider>
   /** Most memories for one message. Default 8. */
   readonly limit?: number
-  /** How long a message waits for them. Default 3,000. */
+  /** How long a message waits for them. Default 3,000. What comes later is for the next message of its session. */
   readonly recallTimeoutMs?: number
+  /** When a search that nobody waits for any more counts as failed. Default 30,000. */
+  readonly searchTimeoutMs?: number
   readonly clock: Clock
   readonly logger?: Logger
 }
 
 /** A provider that never stops a turn: it is given a moment, and left alone for a while when it fails. */
 export interface LongMemory {
-  /** What fits a text; `[]` also when the provider fails or is too slow. Rejects with an abort only. */
-  recall(query: string, options: { readonly signal: AbortSignal }): Promise<readonly Recalled[]>
+  /**
+   * What fits a text; `[]` also when the provider fails. What a slow provider gives too late is kept for the session: its next call gets that
+   * nearly at once, unless the new search is as quick. While a search of a session is under way no other is begun. Rejects with an abort only.
+   */
+  recall(
+    query: string,
+    options: { readonly signal: AbortSignal; readonly sessionId?: string },
+  ): Promise<readonly Recalled[]>
   /** Asks the provider for something else, now, rest or not; rejects as it does. */
   ask<Result>(call: (provider: MemoryProvider) => Promise<Result>): Promise<Result>
   /** Takes an exchange in, one after the other, without anybody waiting. Never throws. */
@@ -34,6 +42,9 @@ const CLOSE_TIMEOUT_MS = 3_000
 const REST_MS = 30_000
 const MAX_REST_MS = 600_000
 const MAX_WAITING = 50
+/** How long a message waits that has something of an earlier search already. */
+const SHORT_WAIT_MS = 200
+const MAX_LATE = 50
 
 /**
  * Puts a provider behind limits of time. Opens nothing and never throws; the provider is opened by the first call, and again after a
@@ -51,6 +62,10 @@ class RestingMemory implements LongMemory {
   readonly #stop = new AbortController()
   #provider: Promise<MemoryProvider> | null = null
   #keeping: Promise<void> = Promise.resolve()
+  /** Searches under way, by session. */
+  readonly #searches = new Map<string, Promise<readonly Recalled[] | null>>()
+  /** What came too late, by session. */
+  readonly #late = new Map<string, readonly Recalled[]>()
   #waiting = 0
   #failures = 0
   #restsUntilMs = 0
@@ -61,14 +76,47 @@ class RestingMemory implements LongMemory {
     this.#logger = options.logger ?? silentLogger
   }
 
-  async recall(query: string, { signal }: { readonly signal: AbortSignal }): Promise<readonly Recalled[]> {
-    if (this.#rests() || query.trim() === '') return []
-    const { limit = 8, recallTimeoutMs = 3_000 } = this.#options
+  async recall(
+    query: string,
+    { signal, sessionId = '' }: { readonly signal: AbortSignal; readonly sessionId?: string },
+  ): Promise<readonly Recalled[]> {
+    if (query.trim() === '') return []
+    const late = this.#late.get(sessionId)
+    this.#late.delete(sessionId)
+    if (this.#rests()) return late ?? []
+    const underWay = this.#searches.get(sessionId)
+    const search = underWay ?? this.#search(query, { signal, sessionId })
+    const { recallTimeoutMs = 3_000 } = this.#options
+    const waitMs = late || underWay ? Math.min(SHORT_WAIT_MS, recallTimeoutMs) : recallTimeoutMs
+    const patience = AbortSignal.any([AbortSignal.timeout(waitMs), signal])
+    const found = await untilAborted(search, patience).catch(() => null)
+    signal.throwIfAborted()
+    if (found) this.#late.delete(sessionId)
+    return found ?? late ?? []
+  }
+
+  /** `null` when it fails. What it gives is there for the next message too, until somebody took it. */
+  #search(
+    query: string,
+    { signal, sessionId }: { readonly signal: AbortSignal; readonly sessionId: string },
+  ): Promise<readonly Recalled[] | null> {
+    const { limit = 8, searchTimeoutMs = 30_000 } = this.#options
     const call = (own: AbortSignal) => async (provider: MemoryProvider) =>
       provider.recall(query.slice(0, QUERY_CHARS).toWellFormed(), { limit, signal: own })
-    const found = await this.#try(call, { timeoutMs: recallTimeoutMs, signal })
-    signal.throwIfAborted()
-    return found ?? []
+    const options = { timeoutMs: searchTimeoutMs, signal: AbortSignal.any([signal, this.#stop.signal]) }
+    const search = this.#try(call, options).then((found) => {
+      this.#searches.delete(sessionId)
+      this.#keepLate(sessionId, found)
+      return found
+    })
+    this.#searches.set(sessionId, search)
+    return search
+  }
+
+  #keepLate(sessionId: string, found: readonly Recalled[] | null): void {
+    if (!found || found.length === 0) return
+    this.#late.set(sessionId, found)
+    if (this.#late.size > MAX_LATE) this.#late.delete(this.#late.keys().next().value!)
   }
 
   async ask<Result>(call: (provider: MemoryProvider) => Promise<Result>): Promise<Result> {
@@ -97,7 +145,9 @@ class RestingMemory implements LongMemory {
     const over = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve(), { once: true }))
     if (this.#waiting > 0 || this.#provider) await Promise.race([this.#keeping, over])
     this.#stop.abort(new DOMException('The memory is closed.', 'AbortError'))
-    await this.#provider?.then((provider) => provider.close()).catch(() => undefined)
+    await this.#provider
+      ?.then((provider) => provider.close())
+      .catch((error: unknown) => this.#logger.debug('memory provider not closed', { error: errorLine(error) }))
   }
 
   /** What the call gives; `null` when it fails, which is noted. */
