@@ -1,4 +1,6 @@
 // What a provider's cache can keep of a long session, whatever happens on the way: every request begins with the bytes of the one before.
+// A change of skills is a new file of a skill in the home; a server of tools that goes and comes back is a toolset that a later process of
+// the session does not have, and the next one has again.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
