@@ -2,7 +2,8 @@ import { liveEntries, type NewEntry } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { copyEntries } from '../shared/copy-entries.js'
 import { countEntries } from '../shared/counts.js'
-import { unknownSession } from '../shared/unknown-session.js'
+import { forkedSession } from '../shared/forked-session.js'
+import { unknownSession } from '../shared/session-errors.js'
 import type { ForkSession } from '../storage.js'
 import type { Connection } from './connection.js'
 import type { Log } from './log.js'
@@ -27,18 +28,8 @@ export function forkSession({ connection, sessions, log }: ForkPlace, fork: Fork
   return connection.write(`session ${fork.id}`, async (statements) => {
     const parent = await sessions.read(statements, fork.from)
     if (!parent) throw unknownSession(fork.from)
-    const { model, provider, baseUrl, cwd, source } = parent
-    const { id, title, upToSeq = Number.POSITIVE_INFINITY } = fork
-    await sessions.add(statements, {
-      id,
-      source: fork.source ?? source,
-      parentSessionId: parent.id,
-      ...(title === undefined ? {} : { title }),
-      ...(model === null ? {} : { model }),
-      ...(provider === null ? {} : { provider }),
-      ...(baseUrl === null ? {} : { baseUrl }),
-      ...(cwd === null ? {} : { cwd }),
-    })
+    const { id, upToSeq = Number.POSITIVE_INFINITY } = fork
+    await sessions.add(statements, forkedSession(parent, fork))
     const entries = liveEntries((await log.read(statements, parent.id)).filter(({ seq }) => seq <= upToSeq))
     const seqs = await log.draw(statements, entries.length)
     const copies: { seq: number; row: NewRow }[] = []

@@ -5,19 +5,20 @@ import {
   afterFailure,
   cleanJob,
   DEFAULT_LEASE_MS,
+  isFree,
+  isUsedUp,
   type JobRow,
   jobLimit,
   jobLost,
   MAX_OVER,
+  OPEN,
   toJob,
 } from '../shared/job-rules.js'
-import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
 
 // Two who add the same key or take at once wait for each other.
 const LOCK = 'LOCK TABLE hermes_jobs IN SHARE ROW EXCLUSIVE MODE'
-const OPEN = "status IN ('waiting', 'running')"
 const WITH_KEY = `SELECT * FROM hermes_jobs WHERE key = $1 AND ${OPEN}`
 const ADD = `
   INSERT INTO hermes_jobs (kind, key, payload, status, attempt, max_attempts, due_ms, created_ms)
@@ -68,8 +69,7 @@ export class JobQueue implements Jobs {
     return this.#connection.write(KEY, async (statements) => {
       await statements.run(LOCK)
       for (const row of await this.#free(statements, kinds)) {
-        if (row.status === 'running' && row.attempt >= row.max_attempts)
-          await this.#end(statements, toJob(row), ABANDONED)
+        if (isUsedUp(row)) await this.#end(statements, toJob(row), ABANDONED)
         else {
           const untilMs = this.#serverClock.now() + leaseMs
           return toJob((await statements.first<JobRow>(BEGIN, row.id, this.#process, untilMs))!)
@@ -108,9 +108,7 @@ export class JobQueue implements Jobs {
   /** What is due and in nobody's hands, the one that is due longest first. */
   async #free(statements: Statements, kinds: readonly string[]): Promise<readonly JobRow[]> {
     const [nowMs, serverMs] = [this.#clock.now(), this.#serverClock.now()]
-    return (await statements.all<JobRow>(CANDIDATES, kinds, nowMs)).filter(({ status, holder, held_until_ms }) => {
-      return status === 'waiting' || (held_until_ms ?? 0) <= serverMs || (holder !== null && hasEnded(holder))
-    })
+    return (await statements.all<JobRow>(CANDIDATES, kinds, nowMs)).filter((row) => isFree(row, serverMs))
   }
 
   async #end(statements: Statements, job: Job, error: string, retryAtMs?: number): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type LearningRow,
   MAX_LEARNINGS,
   matchLearning,
+  mergedTags,
   sameLearning,
   toLearning,
 } from '../shared/learning-rules.js'
@@ -43,7 +44,7 @@ export class LearningBook implements Learnings {
       await statements.run(LOCK)
       const same = sameLearning(await readAll(statements), learning)
       const { pattern, errorType, fix, context } = learning
-      const tags = JSON.stringify([...new Set([...(same?.tags ?? []), ...learning.tags])])
+      const tags = mergedTags(learning.tags, same)
       const row = same
         ? await statements.first<LearningRow>(MERGE, same.id, fix, context, tags)
         : await statements.first<LearningRow>(INSERT, pattern, errorType, fix, context, tags, this.#clock.now())

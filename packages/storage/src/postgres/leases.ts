@@ -1,11 +1,9 @@
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { hasEnded, shortIdentity } from '../shared/process-identity.js'
-import { unknownSession } from '../shared/unknown-session.js'
+import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../shared/lease-rules.js'
+import { unknownSession } from '../shared/session-errors.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
-
-const DEFAULT_TTL_MS = 30_000
 
 // Two who want the same session at once wait for each other here; whoever writes it already is waited for at its row.
 const QUEUE = "SELECT pg_advisory_xact_lock(hashtextextended('hermes lease ' || $1, 0))"
@@ -19,13 +17,6 @@ const TAKE = `
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = $1 WHERE token = $2 AND session_id = $3'
 const RELEASE = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
-
-interface Holder {
-  readonly owner: string
-  readonly process: string
-  readonly ttl_ms: number
-  readonly renewed_ms: number
-}
 
 /** Who may write which session. Times are those of the server: machines that share it need not agree on the hour. */
 export class Leases {
@@ -55,13 +46,8 @@ export class Leases {
   async requireFree(statements: Statements, sessionId: string): Promise<void> {
     await statements.all(QUEUE, sessionId)
     const holder = await statements.first<Holder>(HOLDER, sessionId)
-    if (!holder || !this.#isHeld(holder)) return
-    const owner = `${holder.owner} (process ${shortIdentity(holder.process)})`
-    throw new HermesError(`Session ${sessionId} is in use by ${owner}; wait for it to end, or end it.`, {
-      code: 'store.session_busy',
-      retryable: true,
-      details: { sessionId, owner, sinceRenewedMs: this.#clock.now() - holder.renewed_ms },
-    })
+    const nowMs = this.#clock.now()
+    if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
   }
 
   /** Gives up everything this process holds through this store. */
@@ -73,16 +59,11 @@ export class Leases {
     return this.#clock.now()
   }
 
-  /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
-  #isHeld(holder: Holder): boolean {
-    return Math.abs(this.#clock.now() - holder.renewed_ms) < holder.ttl_ms && !hasEnded(holder.process)
-  }
-
   #lease(sessionId: string, owner: string, token: number): Lease {
     const key = `session ${sessionId}`
     return {
       sessionId,
-      owner: `${owner} (process ${shortIdentity(this.#process)})`,
+      owner: ownerName({ owner, process: this.#process }),
       token,
       renew: () =>
         this.#connection.writeOne(key, async (statements) => {
@@ -93,12 +74,4 @@ export class Leases {
         this.#connection.writeOne(key, async (statements) => void (await statements.run(RELEASE, token, sessionId))),
     }
   }
-}
-
-/** Somebody else holds the lease by now, or nobody. */
-export function leaseLost(sessionId: string, token: number): HermesError {
-  return new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
-    code: 'store.lease_lost',
-    details: { sessionId, token },
-  })
 }

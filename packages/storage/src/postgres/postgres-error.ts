@@ -1,4 +1,5 @@
 import { errorLine, HermesError } from '@hermes/contracts'
+import { unknownSession } from '../shared/session-errors.js'
 import type { ServerAddress } from './server-address.js'
 
 /** Another transaction was in the way, or the server has no place now: the same may succeed in a moment. */
@@ -29,6 +30,17 @@ export function nativeCode(error: unknown): string {
   if (typeof code === 'string') return code
   // A name with several addresses fails with the errors of all of them.
   return Array.isArray(errors) ? nativeCode(errors[0]) : ''
+}
+
+const NO_SUCH_ROW = '23503'
+
+/** A row that belongs to a session. @throws HermesError `store.unknown_session` where there is no such session. */
+export async function ofKnownSession<Result>(sessionId: string, written: Promise<Result>): Promise<Result> {
+  try {
+    return await written
+  } catch (error) {
+    throw nativeCode(error) === NO_SUCH_ROW ? unknownSession(sessionId) : error
+  }
 }
 
 /** Whether nothing was done and trying again makes sense. */

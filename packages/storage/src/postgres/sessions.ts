@@ -1,10 +1,11 @@
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
 import type { Compilable } from 'kysely'
 import type { SessionLookup } from '../shared/resolve.js'
+import { sessionExists, titleTaken, unknownSession } from '../shared/session-errors.js'
 import { SessionQueries } from '../shared/session-queries.js'
+import { relatedSessions } from '../shared/session-row.js'
 import { cleanTitle, isOfLineage } from '../shared/title.js'
-import { unknownSession } from '../shared/unknown-session.js'
 import type { LatestSessionFilter, ListSessionsOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
@@ -20,28 +21,14 @@ const INSERT = `
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = $1 ORDER BY tag'
 const INSERT_TAGS = 'INSERT INTO hermes_tags (tag, session_id) SELECT unnest($1::text[]), $2 ON CONFLICT DO NOTHING'
-// A row that is its own ancestor would go round for ever, hence the depth.
 const CLEAR = [
   'DELETE FROM messages WHERE session_id = $1',
   'DELETE FROM hermes_entries WHERE session_id = $1',
   'DELETE FROM hermes_summaries WHERE session_id = $1',
   'UPDATE sessions SET message_count = 0, tool_call_count = 0, system_prompt = NULL WHERE id = $1',
 ]
-const RELATED = {
-  ancestors: related('s.id = l.parent', 'lineage.depth'),
-  descendants: related('s.parent_session_id = l.id', 'lineage.depth, sessions.started_ms, sessions.id'),
-}
+const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '$1', started: 'sessions.started_ms' })
 const TAKEN = '23505'
-
-function related(join: string, order: string): string {
-  return `
-  WITH RECURSIVE lineage(id, parent, depth) AS (
-    SELECT id, parent_session_id, 0 FROM sessions WHERE id = $1
-    UNION ALL
-    SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
-  )
-  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE lineage.depth > 0 ORDER BY ${order}`
-}
 
 /** The sessions themselves: made, read, changed, removed. */
 export class Sessions implements SessionLookup {
@@ -186,19 +173,4 @@ async function orTaken<Result>(
       ? titleTaken(null, title ?? '')
       : sessionExists(id)
   }
-}
-
-function sessionExists(sessionId: string): HermesError {
-  return new HermesError(`Session ${sessionId} exists already.`, {
-    code: 'store.session_exists',
-    details: { sessionId },
-  })
-}
-
-function titleTaken(sessionId: string | null, title: string): HermesError {
-  const holder = sessionId === null ? 'Another session' : `Session ${sessionId}`
-  return new HermesError(`${holder} has the title "${title}" already; choose another one.`, {
-    code: 'store.title_taken',
-    details: { ...(sessionId === null ? {} : { sessionId }), title },
-  })
 }

@@ -1,10 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import { parseSearchQuery } from '../shared/search-query.js'
 import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
-import { unknownSession } from '../shared/unknown-session.js'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
 import type { Connection } from './connection.js'
-import { nativeCode } from './postgres-error.js'
+import { ofKnownSession } from './postgres-error.js'
 import { textWords, toTsQuery } from './words.js'
 
 const SAVE = `
@@ -17,7 +16,6 @@ const FIND = `
   SELECT ${COLUMNS} FROM hermes_summaries, CAST($1 AS tsquery) AS query
   WHERE words @@ query AND session_id <> ALL ($2::text[])
   ORDER BY ts_rank(words, query, 1) DESC, created_ms DESC, session_id LIMIT $3`
-const NO_SUCH_ROW = '23503'
 
 /** Summaries of sessions on PostgreSQL, found by the words in them. */
 export class SummaryBook implements SessionSummaries {
@@ -33,13 +31,9 @@ export class SummaryBook implements SessionSummaries {
     const { sessionId, text, keywords, upToSeq } = cleanSummary(summary)
     const words = textWords(`${text}\n${keywords.join('\n')}`)
     const parameters = [sessionId, text, JSON.stringify(keywords), upToSeq, this.#clock.now(), words]
-    await this.#connection.writeOne(`session ${sessionId}`, async (statements) => {
-      try {
-        await statements.run(SAVE, ...parameters)
-      } catch (error) {
-        throw nativeCode(error) === NO_SUCH_ROW ? unknownSession(sessionId) : error
-      }
-    })
+    await this.#connection.writeOne(`session ${sessionId}`, (statements) =>
+      ofKnownSession(sessionId, statements.run(SAVE, ...parameters)),
+    )
   }
 
   get(sessionId: string): Promise<SessionSummary | null> {

@@ -1,11 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { SpendingFilter, SpendingState, UsageHold, UsageLedger } from '@hermes/contracts/store'
+import { type HeldRow, TTL_MS, toHeld } from '../shared/hold-rules.js'
 import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 import type { Statements } from './statements.js'
-
-/** Longer than a call takes; of processes on this machine it is known sooner that they have ended. */
-const TTL_MS = 1_800_000
 
 // Who asks for room waits here for others who do.
 const LOCK = 'LOCK TABLE hermes_holds IN SHARE ROW EXCLUSIVE MODE'
@@ -66,13 +64,5 @@ async function stateOf(statements: Statements, filter: SpendingFilter): Promise<
   const { sinceMs = null, sessionId = null } = filter
   const spent = await statements.first<SpendingState['spent']>(SPENT, sinceMs, sessionId)
   const held = await statements.first<HeldRow>(HELD, sessionId)
-  const { unpriced, ...sums } = held!
-  return { spent: spent!, held: { ...sums, costUsd: unpriced > 0 ? 'unknown' : sums.costUsd } }
-}
-
-interface HeldRow {
-  readonly calls: number
-  readonly tokens: number
-  readonly costUsd: number
-  readonly unpriced: number
+  return { spent: spent!, held: toHeld(held!) }
 }

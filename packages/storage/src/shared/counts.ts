@@ -1,7 +1,7 @@
 import { addUsage, type NewEntry, noUsage, toolCalls, type Usage } from '@hermes/contracts/conversation'
 
 /** The columns of a session that hold what it used. */
-interface UsageColumns {
+export interface UsageColumns {
   readonly input_tokens: number | null
   readonly output_tokens: number | null
   readonly cache_read_tokens: number | null

@@ -1,11 +1,14 @@
 // What jobs mean, wherever they are kept.
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Job, JobStatus, NewJob } from '../jobs.js'
+import { hasEnded } from './process-identity.js'
 
 /** Jobs that are over, kept at most. */
 export const MAX_OVER = 1_000
 export const DEFAULT_LEASE_MS = 60_000
 export const ABANDONED = 'Its process ended before it did.'
+/** The condition of jobs that are not over. */
+export const OPEN = "status IN ('waiting', 'running')"
 
 const DEFAULT_ATTEMPTS = 3
 const DEFAULT_LIMIT = 20
@@ -27,6 +30,16 @@ export interface JobRow {
   readonly error: string | null
   readonly holder: string | null
   readonly held_until_ms: number | null
+}
+
+/** Whether a job that is due is in nobody's hands. */
+export function isFree({ status, holder, held_until_ms }: JobRow, nowMs: number): boolean {
+  return status === 'waiting' || (held_until_ms ?? 0) <= nowMs || (holder !== null && hasEnded(holder))
+}
+
+/** Whether a job that is free was begun as often as it may be. */
+export function isUsedUp({ status, attempt, max_attempts }: JobRow): boolean {
+  return status === 'running' && attempt >= max_attempts
 }
 
 /** With its defaults. @throws HermesError `store.bad_job`. */

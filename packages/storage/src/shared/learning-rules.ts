@@ -51,6 +51,11 @@ export function sameLearning(
   return all.find((one) => one.errorType === errorType && similarity(wordsOf(one.pattern), words) >= SAME)
 }
 
+/** The tags of a learning that is saved, with those of the one it merges with, as its column has them. */
+export function mergedTags(tags: readonly string[], same: Learning | undefined): string {
+  return JSON.stringify([...new Set([...(same?.tags ?? []), ...tags])])
+}
+
 /** Those that share words with `query`, the nearest first. */
 export function findLearnings(
   all: readonly Learning[],

@@ -5,13 +5,15 @@ import {
   afterFailure,
   cleanJob,
   DEFAULT_LEASE_MS,
+  isFree,
+  isUsedUp,
   type JobRow,
   jobLimit,
   jobLost,
   MAX_OVER,
+  OPEN,
   toJob,
 } from '../shared/job-rules.js'
-import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 
 // Made by the first job, so that opening a store costs no more for it.
@@ -30,11 +32,10 @@ const CREATE = [
     holder TEXT,
     held_until_ms INTEGER
   )`,
-  "CREATE UNIQUE INDEX IF NOT EXISTS hermes_jobs_key ON hermes_jobs(key) WHERE status IN ('waiting', 'running')",
-  "CREATE INDEX IF NOT EXISTS hermes_jobs_open ON hermes_jobs(due_ms) WHERE status IN ('waiting', 'running')",
+  `CREATE UNIQUE INDEX IF NOT EXISTS hermes_jobs_key ON hermes_jobs(key) WHERE ${OPEN}`,
+  `CREATE INDEX IF NOT EXISTS hermes_jobs_open ON hermes_jobs(due_ms) WHERE ${OPEN}`,
 ]
 const EXISTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_jobs'"
-const OPEN = "status IN ('waiting', 'running')"
 const WITH_KEY = `SELECT * FROM hermes_jobs WHERE key = ? AND ${OPEN}`
 const ADD = `
   INSERT INTO hermes_jobs (kind, key, payload, status, attempt, max_attempts, due_ms, created_ms)
@@ -79,7 +80,7 @@ export class JobQueue implements Jobs {
     if (!(await this.#connection.read(() => this.#exists() && this.#free(kinds).length > 0))) return null
     return this.#connection.write(() => {
       for (const row of this.#free(kinds)) {
-        if (row.status === 'running' && row.attempt >= row.max_attempts) this.#end(toJob(row), ABANDONED)
+        if (isUsedUp(row)) this.#end(toJob(row), ABANDONED)
         else {
           const bound = { id: row.id, holder: this.#process, untilMs: this.#clock.now() + leaseMs }
           return toJob(this.#connection.statement(BEGIN).get(bound) as JobRow)
@@ -124,9 +125,7 @@ export class JobQueue implements Jobs {
   #free(kinds: readonly string[]): readonly JobRow[] {
     const nowMs = this.#clock.now()
     const due = this.#connection.statement(CANDIDATES).all(JSON.stringify(kinds), nowMs) as JobRow[]
-    return due.filter(({ status, holder, held_until_ms }) => {
-      return status === 'waiting' || (held_until_ms ?? 0) <= nowMs || (holder !== null && hasEnded(holder))
-    })
+    return due.filter((row) => isFree(row, nowMs))
   }
 
   #end(job: Job, error: string, retryAtMs?: number): void {

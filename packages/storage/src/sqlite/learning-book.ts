@@ -6,6 +6,7 @@ import {
   type LearningRow,
   MAX_LEARNINGS,
   matchLearning,
+  mergedTags,
   sameLearning,
   toLearning,
 } from '../shared/learning-rules.js'
@@ -52,7 +53,7 @@ export class LearningBook implements Learnings {
     return this.#connection.write(() => {
       this.#connection.statement(CREATE).run()
       const same = sameLearning(this.#all(), learning)
-      const parameters = { ...learning, tags: JSON.stringify([...new Set([...(same?.tags ?? []), ...learning.tags])]) }
+      const parameters = { ...learning, tags: mergedTags(learning.tags, same) }
       const { fix, context, tags } = parameters
       const row = same
         ? this.#connection.statement(MERGE).get({ id: same.id, fix, context, tags })

@@ -1,11 +1,9 @@
-import type { Clock } from '@hermes/contracts'
-import { HermesError } from '@hermes/contracts'
+import type { Clock, HermesError } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { hasEnded, shortIdentity } from '../shared/process-identity.js'
-import { unknownSession } from '../shared/unknown-session.js'
+import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../shared/lease-rules.js'
+import { unknownSession } from '../shared/session-errors.js'
 import type { Connection } from './connection.js'
 
-const DEFAULT_TTL_MS = 30_000
 /** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */
 const FRESH_SHARE = 0.1
 
@@ -15,13 +13,6 @@ const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
 const RELEASE = 'DELETE FROM hermes_leases WHERE token = ?'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
-
-interface Holder {
-  readonly owner: string
-  readonly process: string
-  readonly ttl_ms: number
-  readonly renewed_ms: number
-}
 
 /** Who may write which session. Tokens grow over all sessions and are never used twice. */
 export class Leases {
@@ -56,13 +47,8 @@ export class Leases {
   /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
   requireFree(sessionId: string): void {
     const holder = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
-    if (!holder || !this.#isHeld(holder)) return
-    const owner = `${holder.owner} (process ${shortIdentity(holder.process)})`
-    throw new HermesError(`Session ${sessionId} is in use by ${owner}; wait for it to end, or end it.`, {
-      code: 'store.session_busy',
-      retryable: true,
-      details: { sessionId, owner, sinceRenewedMs: this.#clock.now() - holder.renewed_ms },
-    })
+    const nowMs = this.#clock.now()
+    if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
   }
 
   /** Inside a transaction: checks the lease and, once it is no longer fresh, extends it. @throws HermesError `store.lease_lost`. */
@@ -85,10 +71,7 @@ export class Leases {
 
   #lost(sessionId: string, token: number): HermesError {
     this.#renewals.delete(token)
-    return new HermesError(`The lease on session ${sessionId} is lost: it was released, or somebody else took it.`, {
-      code: 'store.lease_lost',
-      details: { sessionId, token },
-    })
+    return leaseLost(sessionId, token)
   }
 
   /** Inside a transaction: gives up everything this process holds through this store. */
@@ -96,15 +79,10 @@ export class Leases {
     this.#connection.statement(RELEASE_ALL).run(this.#process)
   }
 
-  /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
-  #isHeld(holder: Holder): boolean {
-    return Math.abs(this.#clock.now() - holder.renewed_ms) < holder.ttl_ms && !hasEnded(holder.process)
-  }
-
   #lease(sessionId: string, owner: string, token: number): Lease {
     return {
       sessionId,
-      owner: `${owner} (process ${shortIdentity(this.#process)})`,
+      owner: ownerName({ owner, process: this.#process }),
       token,
       renew: () => this.#connection.write(() => this.#renew(sessionId, token)),
       release: () => {

@@ -1,11 +1,15 @@
 import type { Clock } from '@hermes/contracts'
-import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Letter, Mailbox } from '@hermes/contracts/store'
-import { hasEnded } from '../shared/process-identity.js'
-import { unknownSession } from '../shared/unknown-session.js'
+import {
+  DEFAULT_TTL_MS,
+  isHeld,
+  LETTER_COLUMNS,
+  type LetterRow,
+  letterTaken,
+  toLetter,
+} from '../shared/letter-rules.js'
+import { unknownSession } from '../shared/session-errors.js'
 import type { Connection } from './connection.js'
-
-const DEFAULT_TTL_MS = 120_000
 
 // Made by the first letter. Rows stay when they were taken, without their body: a key counts once for as long as its session exists.
 const CREATE = `CREATE TABLE IF NOT EXISTS hermes_mailbox (
@@ -26,21 +30,9 @@ const PUT = `
   VALUES (:key, :sessionId, :kind, :body, :holder, :heldUntilMs)
   ON CONFLICT (key) DO UPDATE SET kind = :kind, body = :body, holder = :holder, held_until_ms = :heldUntilMs
   WHERE hermes_mailbox.holder IS NOT NULL`
-const WAITING = `
-  SELECT key, session_id, kind, body, holder, held_until_ms FROM hermes_mailbox
-  WHERE session_id = ? AND body IS NOT NULL ORDER BY id`
-const GET = `SELECT key, session_id, kind, body, holder, held_until_ms FROM hermes_mailbox
-  WHERE key = ? AND session_id = ? AND body IS NOT NULL`
+const WAITING = `SELECT ${LETTER_COLUMNS} FROM hermes_mailbox WHERE session_id = ? AND body IS NOT NULL ORDER BY id`
+const GET = `SELECT ${LETTER_COLUMNS} FROM hermes_mailbox WHERE key = ? AND session_id = ? AND body IS NOT NULL`
 const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = ?'
-
-interface Row {
-  readonly key: string
-  readonly session_id: string
-  readonly kind: string
-  readonly body: string
-  readonly holder: string | null
-  readonly held_until_ms: number | null
-}
 
 /** Letters on SQLite. */
 export class StoredMailbox implements Mailbox {
@@ -66,20 +58,16 @@ export class StoredMailbox implements Mailbox {
   waiting(sessionId: string): Promise<readonly Letter[]> {
     return this.#connection.read(() => {
       if (!this.#exists()) return []
-      const rows = this.#connection.statement(WAITING).all(sessionId) as Row[]
-      return rows.filter((row) => !this.#isHeld(row)).map(toLetter)
+      const rows = this.#connection.statement(WAITING).all(sessionId) as LetterRow[]
+      return rows.filter((row) => !isHeld(row, this.#clock.now())).map(toLetter)
     })
   }
 
   /** Inside a transaction. @throws HermesError `store.letter_taken`. */
   take(sessionId: string, keys: readonly string[]): void {
     for (const key of keys) {
-      const row = this.#exists() ? (this.#connection.statement(GET).get(key, sessionId) as Row | undefined) : undefined
-      if (!row || this.#isHeld(row))
-        throw new HermesError(`Letter ${key} to session ${sessionId} is not waiting: it was taken already.`, {
-          code: 'store.letter_taken',
-          details: { sessionId, key },
-        })
+      const row = this.#exists() ? this.#connection.statement(GET).get(key, sessionId) : undefined
+      if (!row || isHeld(row as LetterRow, this.#clock.now())) throw letterTaken(sessionId, key)
       this.#connection.statement(TAKE).run(key)
     }
   }
@@ -98,15 +86,7 @@ export class StoredMailbox implements Mailbox {
     })
   }
 
-  #isHeld({ holder, held_until_ms }: Row): boolean {
-    return holder !== null && this.#clock.now() < (held_until_ms ?? 0) && !hasEnded(holder)
-  }
-
   #exists(): boolean {
     return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
   }
-}
-
-function toLetter({ key, session_id: sessionId, kind, body }: Row): Letter {
-  return { key, sessionId, kind, body: JSON.parse(body) as JsonObject }
 }

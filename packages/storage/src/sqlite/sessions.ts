@@ -1,7 +1,8 @@
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import { sessionExists, titleTaken, unknownSession } from '../shared/session-errors.js'
+import { relatedSessions } from '../shared/session-row.js'
 import { cleanTitle } from '../shared/title.js'
-import { unknownSession } from '../shared/unknown-session.js'
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
@@ -12,11 +13,7 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 // A trigger has made the row already, as it does for sessions of other programs.
 const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
-// A row that is its own ancestor would go round for ever, hence the depth.
-const RELATED = {
-  ancestors: related('s.id = l.parent', 'lineage.depth'),
-  descendants: related('s.parent_session_id = l.id', 'lineage.depth, sessions.started_at, sessions.id'),
-}
+const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '?', started: 'sessions.started_at' })
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
 const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
@@ -33,16 +30,6 @@ const CLEAR = [
 ]
 const HAS_SUMMARIES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_summaries'"
 const FORGET_SUMMARY = 'DELETE FROM hermes_summaries WHERE session_id = ?'
-
-function related(join: string, order: string): string {
-  return `
-  WITH RECURSIVE lineage(id, parent, depth) AS (
-    SELECT id, parent_session_id, 0 FROM sessions WHERE id = ?
-    UNION ALL
-    SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
-  )
-  ${SESSION_ROWS} JOIN lineage ON lineage.id = sessions.id WHERE lineage.depth > 0 ORDER BY ${order}`
-}
 
 /** The sessions themselves: made, read, changed, removed. */
 export class Sessions {
@@ -62,12 +49,7 @@ export class Sessions {
 
   /** Inside a transaction. */
   add(session: NewSession): SessionInfo {
-    if (this.find(session.id)) {
-      throw new HermesError(`Session ${session.id} exists already.`, {
-        code: 'store.session_exists',
-        details: { sessionId: session.id },
-      })
-    }
+    if (this.find(session.id)) throw sessionExists(session.id)
     this.#insert(session)
     return this.find(session.id)!
   }
@@ -156,10 +138,7 @@ export class Sessions {
   #freeTitle(title: string, forId: string): string | null {
     const clean = cleanTitle(title)
     const taken = this.#connection.statement(TITLE_HOLDER).get(clean, forId) as { id: string } | undefined
-    if (!taken) return clean
-    throw new HermesError(`Session ${taken.id} has the title "${clean}" already; choose another one.`, {
-      code: 'store.title_taken',
-      details: { sessionId: taken.id, title: clean },
-    })
+    if (taken) throw titleTaken(taken.id, clean!)
+    return clean
   }
 }

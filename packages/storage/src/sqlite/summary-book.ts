@@ -1,8 +1,8 @@
 import type { Clock } from '@hermes/contracts'
 import { pairUp } from '../shared/index-text.js'
 import { parseSearchQuery } from '../shared/search-query.js'
+import { unknownSession } from '../shared/session-errors.js'
 import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
-import { unknownSession } from '../shared/unknown-session.js'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
 import type { Connection } from './connection.js'
 

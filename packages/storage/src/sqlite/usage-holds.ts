@@ -1,10 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { SpendingFilter, SpendingState, UsageHold, UsageLedger } from '@hermes/contracts/store'
+import { type HeldRow, TTL_MS, toHeld } from '../shared/hold-rules.js'
 import { hasEnded } from '../shared/process-identity.js'
 import type { Connection } from './connection.js'
 
-/** Longer than a call takes; of processes on this machine it is known sooner that they have ended. */
-const TTL_MS = 1_800_000
 /** A home has limits for few sessions at a time, and a day and a month. */
 const MAX_KNOWN_SUMS = 32
 
@@ -90,8 +89,7 @@ export class UsageHolds {
 
   #held(filter: SpendingFilter): SpendingState['held'] {
     const sessionId = filter.sessionId ?? null
-    const row = this.#connection.statement(HELD).get({ sessionId }) as HeldRow
-    return { calls: row.calls, tokens: row.tokens, costUsd: row.unpriced > 0 ? 'unknown' : row.costUsd }
+    return toHeld(this.#connection.statement(HELD).get({ sessionId }) as HeldRow)
   }
 
   #spent(filter: SpendingFilter): SpendingState['spent'] {
@@ -112,11 +110,4 @@ export class UsageHolds {
     const { upToId: _, ...spent } = sum
     return spent
   }
-}
-
-interface HeldRow {
-  readonly calls: number
-  readonly tokens: number
-  readonly costUsd: number
-  readonly unpriced: number
 }
