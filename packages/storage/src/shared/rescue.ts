@@ -36,6 +36,7 @@ export async function orRescue<Result>(
       const lines = entries.map((entry) => `${JSON.stringify({ sessionId, atMs, ...entry })}\n`)
       appendFileSync(file, lines.join(''), { mode: 0o600 })
     } catch {
+      // What is told is why it could not be stored, not why it could not be kept elsewhere either.
       throw error
     }
     throw new HermesError(`${error.message} What was said is kept in ${file}.`, {

@@ -29,6 +29,7 @@ async function hintFor(services: StorageToolServices, error: { text: string; too
     const often = learning.timesUsed >= OFTEN ? ` It came up ${learning.timesUsed} times: worth a skill.` : ''
     return `[This looks like an earlier failure. What helped then: ${learning.fix}${often}]`
   } catch {
+    // The failure itself is what the model has to know; a hint comes on top.
     return null
   }
 }
