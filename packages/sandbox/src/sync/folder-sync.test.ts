@@ -136,6 +136,33 @@ needs(missingPrograms('setsid'))('folders in step with another side', () => {
     expect(target).not.toBe(still.target)
   })
 
+  it('writes through no link, whatever is called like the file that is being made', async () => {
+    const { source, write, open, read } = await folders()
+    const outside = join(source, '../profile')
+    await writeFile(outside, 'mine')
+    await write('notes', 'before')
+    await symlink('../profile', join(source, 'notes.hermes-sync'))
+    const { run, environment } = await open()
+    await run('echo evil > notes')
+    await environment.close()
+    expect([await readFile(outside, 'utf8'), await read('notes')]).toEqual(['mine', 'evil\n'])
+    expect((await readdir(source)).sort()).toEqual(['notes', 'notes.hermes-sync'])
+  })
+
+  it('takes no git folder in other letters either, and keeps from others what was kept from them', async () => {
+    const { source, write, open } = await folders()
+    await write('secret', 'before')
+    await chmod(join(source, 'secret'), 0o600)
+    const { run, environment } = await open()
+    await run(
+      'mkdir .Git; echo evil > .Git/config; git=$(printf ".g\\342\\200\\214it"); mkdir "$git"; echo evil > "$git/config"',
+    )
+    await run('echo after > secret; chmod +x secret')
+    await environment.close()
+    expect(await readdir(source)).toEqual(['secret'])
+    expect((await stat(join(source, 'secret'))).mode & 0o777).toBe(0o700)
+  })
+
   it('says that a folder is missing', async () => {
     const { source, open } = await folders()
     await rm(source, { recursive: true })

@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { RemoteHost } from '../remote/remote-host.js'
 import { farHashes, fetchFiles, removeFar, type SentFile, sendFiles } from './far-folder.js'
-import { hashOf, lookAtNear, type NearFile, nearFiles, readNear, removeNear, writeNear } from './near-folder.js'
+import {
+  hashOf,
+  isGitPath,
+  lookAtNear,
+  type NearFile,
+  nearFiles,
+  readNear,
+  removeNear,
+  writeNear,
+} from './near-folder.js'
 
 /** A folder that is to be the same here and over there. */
 export interface SyncFolder {
@@ -126,7 +135,7 @@ export class FolderSync {
     if (readOnly) return
     const next = new Map(known)
     // What git runs by itself is not taken from over there.
-    const fresh = [...far].filter(([path, hash]) => known.get(path)?.hash !== hash && !/(^|\/)\.git(\/|$)/.test(path))
+    const fresh = [...far].filter(([path, hash]) => known.get(path)?.hash !== hash && !isGitPath(path))
     for (let at = 0; at < fresh.length; at += FETCH_AT_ONCE) {
       const part = new Map(fresh.slice(at, at + FETCH_AT_ONCE))
       for (const file of await fetchFiles(this.#options.host, target, [...part.keys()])) {
@@ -139,7 +148,7 @@ export class FolderSync {
       }
     }
     for (const [path, { hash }] of known) {
-      if (far.has(path) || /(^|\/)\.git(\/|$)/.test(path)) continue
+      if (far.has(path) || isGitPath(path)) continue
       const near = await readNear(source, path)
       if (near !== null && hashOf(near) === hash) await removeNear(source, path)
       next.delete(path)

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 
 /** A file as a look at its folder shows it. */
@@ -7,6 +7,11 @@ export interface NearFile {
   readonly sizeBytes: number
   readonly modifiedMs: number
   readonly isExecutable: boolean
+}
+
+/** Whether a path is inside a git folder, in whatever letters: file systems may take them for the same, and some leave signs out of names. */
+export function isGitPath(path: string): boolean {
+  return /(^|\/)\.git(\/|$)/i.test(path.replace(/[\p{Cf}\p{Mn}]/gu, ''))
 }
 
 /** Folders that package managers fill again. */
@@ -62,9 +67,24 @@ export async function writeNear(
   const target = join(folder, path)
   await mkdir(dirname(target), { recursive: true })
   if (!(await isInside(folder, path))) return false
-  await writeFile(`${target}.hermes-sync`, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 })
-  await rename(`${target}.hermes-sync`, target)
+  // Made anew under a name nobody can know: what is there may be a link that leads out of the folder.
+  const unfinished = `${target}.${randomBytes(6).toString('hex')}.hermes-sync`
+  const before = await lstat(target).catch(() => null)
+  try {
+    await writeFile(unfinished, file.bytes, { flag: 'wx', mode: before ? 0o600 : file.isExecutable ? 0o755 : 0o644 })
+    // Who could not read it before cannot now.
+    if (before) await chmod(unfinished, modeAfter(before.mode, file.isExecutable))
+    await rename(unfinished, target)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
   return true
+}
+
+function modeAfter(before: number, isExecutable: boolean): number {
+  const bits = before & 0o666
+  return isExecutable ? bits | ((bits & 0o444) >> 2) : bits
 }
 
 /** Removes a file below the folder; `false` when its name or a link leads out of it. */
