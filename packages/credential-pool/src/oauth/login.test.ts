@@ -132,6 +132,7 @@ describe('startBrowserLogin', () => {
     for (const query of ['', '?code=stolen', '?code=stolen&state=guessed'])
       expect((await fetch(`${login.redirectUri}${query}`)).status).toBe(400)
     expect((await fetch(new URL('/else', login.redirectUri))).status).toBe(404)
+    expect((await fetch(`${new URL(login.redirectUri).origin}//`)).status).toBe(404)
     expect(server.tokenRequests).toEqual([])
     await server.agreeInBrowser(login.url)
     expect((await waiting).refreshToken).not.toBeNull()

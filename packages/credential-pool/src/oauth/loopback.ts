@@ -58,8 +58,9 @@ export async function openLoopback(options: {
 }
 
 function queryOf({ method, url }: IncomingMessage): URLSearchParams | null {
-  const target = new URL(url ?? '/', 'http://127.0.0.1')
-  return method === 'GET' && target.pathname === PATH ? target.searchParams : null
+  // Any page can ask for anything, an address that is none too.
+  const target = URL.parse(`http://127.0.0.1${url}`)
+  return method === 'GET' && target?.pathname === PATH ? target.searchParams : null
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
