@@ -10,7 +10,7 @@ export interface TerminalSettings {
   readonly lifetime_seconds: number
   /** Names of variables that commands get although they look like secrets, and that go along to another machine. */
   readonly env_passthrough: readonly string[]
-  /** Whether commands of this machine are held to the workspace: `on` runs nothing where that cannot be. Default `off`. */
+  /** Whether commands of this machine are held to the workspace: `auto` where that can be, `on` runs nothing elsewhere. Default `auto`. */
   readonly isolation: 'off' | 'auto' | 'on'
   /** Whether isolated commands reach the network. Default `true`. */
   readonly isolation_network: boolean
@@ -80,7 +80,7 @@ export const TERMINAL_FIELDS = {
   isolation: {
     type: 'choice',
     words: { off: 'off', auto: 'auto', on: 'on', false: 'off', true: 'on' },
-    default: 'off',
+    default: 'auto',
   },
   isolation_network: yes,
   isolation_write: texts,

@@ -1,5 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
+import type { IsolationSupport } from '@hermes/sandbox'
 
 /** What an environment is opened from. */
 export interface EnvironmentRequest {
@@ -16,4 +17,6 @@ export interface EnvironmentRequest {
   readonly secretNames: readonly string[]
   readonly logger: Logger
   readonly clock: Clock
+  /** What is known of this machine. Default: each environment looks. */
+  readonly isolationSupport?: IsolationSupport
 }

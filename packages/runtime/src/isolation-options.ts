@@ -8,7 +8,8 @@ export function isolationOf({
   home,
   userHome,
   cwd,
-}: Pick<EnvironmentRequest, 'config' | 'home' | 'userHome' | 'cwd'>): IsolationOptions | null {
+  isolationSupport,
+}: Pick<EnvironmentRequest, 'config' | 'home' | 'userHome' | 'cwd' | 'isolationSupport'>): IsolationOptions | null {
   const { isolation, isolation_write, isolation_read, isolation_network: network } = config.terminal
   if (isolation === 'off') return null
   const path = (text: string) => toPath(text, userHome, cwd)
@@ -18,5 +19,6 @@ export function isolationOf({
     readable: isolation_read.map(path),
     network,
     required: isolation === 'on',
+    ...(isolationSupport ? { support: isolationSupport } : {}),
   }
 }

@@ -51,9 +51,12 @@ function run(environment: Environment, command: string) {
   return environment.exec(testPermit({ type: 'spawn', command, cwd: environment.cwd(), backend }), command)
 }
 
-it('is this machine, not isolated, when config.yaml says nothing else', async () => {
+it('is this machine, isolated where it can be, when config.yaml says nothing else', async () => {
+  const isIsolated = (await probeIsolation()) === null
   const { environment } = await open('  timeout: 5\n')
-  expect(environment).toMatchObject({ backend: 'local', capabilities: { isolated: false } })
+  expect(environment).toMatchObject({ backend: 'local', capabilities: { isolated: isIsolated, outside: isIsolated } })
+  const { environment: held } = await open('  isolation: off\n')
+  expect(held.capabilities.isolated).toBe(false)
 })
 
 it('says which backends there are, and which setting is missing', async () => {

@@ -10,6 +10,8 @@ export interface BackendStatus {
   readonly isChosen: boolean
   readonly isReady: boolean
   readonly text: string
+  /** It works, but not as it should. Default `false`. */
+  readonly isWeak?: boolean
 }
 
 /** Looks at every backend, without a model and without leaving anything behind. The hosts of ssh are asked only when online. */
@@ -18,10 +20,11 @@ export async function terminalBackends(
   { isOffline }: { readonly isOffline: boolean },
 ): Promise<readonly BackendStatus[]> {
   const { backend } = request.config.terminal
-  const status = async (name: string, look: () => Promise<string>): Promise<BackendStatus> => {
+  const status = async (name: string, look: () => Promise<string | Weak>): Promise<BackendStatus> => {
     const isChosen = backend === name
     try {
-      return { backend: name, isChosen, isReady: true, text: await look() }
+      const found = await look()
+      return { backend: name, isChosen, isReady: true, ...(typeof found === 'string' ? { text: found } : found) }
     } catch (error) {
       return { backend: name, isChosen, isReady: false, text: errorLine(error) }
     }
@@ -49,14 +52,16 @@ export async function terminalBackends(
   return [...known, { backend, isChosen: true, isReady: false, text }]
 }
 
-async function lookAtLocal({ config }: EnvironmentRequest): Promise<string> {
+type Weak = Required<Pick<BackendStatus, 'text' | 'isWeak'>>
+
+async function lookAtLocal({ config }: EnvironmentRequest): Promise<string | Weak> {
   const { probeIsolation } = await import('@hermes/sandbox/isolation')
   const why = await probeIsolation()
   const { isolation } = config.terminal
-  if (why === null)
-    return isolation === 'off' ? 'isolation is there, but off (terminal.isolation)' : 'commands are isolated'
-  if (isolation === 'on') throw new Error(why)
-  return isolation === 'auto' ? `commands are not isolated: ${why}` : `isolation is off and not to be had: ${why}`
+  if (isolation === 'off') return 'commands are not isolated: terminal.isolation is off'
+  if (why === null) return 'commands are isolated'
+  if (isolation === 'on') throw new Error(`commands cannot be isolated, and terminal.isolation is on: ${why}`)
+  return { text: `commands are not isolated: ${why}`, isWeak: true }
 }
 
 async function lookAtSsh(request: EnvironmentRequest, isOffline: boolean): Promise<string> {

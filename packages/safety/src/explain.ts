@@ -2,10 +2,20 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import { classifyCollected } from './command/classify-command.js'
 import { describeAction } from './describe-action.js'
 import { matchGlob } from './glob.js'
-import { checkTarget, denyingGlob, type JudgeOptions, judge, STAGES, type Stage, takeApart } from './judge.js'
+import {
+  checkTarget,
+  denyingGlob,
+  type JudgeOptions,
+  judge,
+  STAGES,
+  type Stage,
+  takeApart,
+  type Verdict,
+} from './judge.js'
 import { type JudgeSettings, readSettings } from './judge-settings.js'
 import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
-import type { ParsedRule, PermissionRule } from './rules.js'
+import { leaveOfIsolation } from './outside-isolation.js'
+import { isOutside, type ParsedRule, type PermissionRule } from './rules.js'
 
 /** What a policy would decide, and why. */
 export interface Explanation {
@@ -47,7 +57,7 @@ export function explainAction(action: Action, subject: Subject, settings: JudgeS
   const options: JudgeOptions = { ...basis, rules, granted: (rule) => granted.has(rule) }
   const verdict = judge(action, subject, options)
   const subjected = takeApart(action, subject, options)
-  const winner = decidingRule(rules, subjected, options)
+  const winner = winnerOf(verdict, rules) ?? decidingRule(rules, subjected, options)
   const reason = verdict.type === 'allow' ? reasonOfLeave(verdict.stage, verdict.rule) : verdict.reason
   const decidedByRule = verdict.stage === 'rules'
   return {
@@ -81,6 +91,13 @@ export function rulesOfNoTool(settings: JudgeSettings, toolNames: readonly strin
     )
     return isKnown ? [] : [pattern]
   })
+}
+
+/** The rule that a verdict names. */
+function winnerOf(verdict: Verdict, rules: readonly ParsedRule[]): ParsedRule | null {
+  if (verdict.stage !== 'rules') return null
+  const name = verdict.type === 'ask' ? verdict.rules[0]?.replace(/^rule:/, '') : verdict.rule
+  return rules.findLast(({ pattern }) => pattern === name) ?? null
 }
 
 function reasonOfLeave(stage: Stage, rule: string): string {
@@ -133,6 +150,7 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
       return options.mode === 'off' ? 'off: nobody is asked' : 'ask'
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
+      if (isOutside(action)) return leaveOfIsolation(subjected).reason
       return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
     default:
       return stage satisfies never

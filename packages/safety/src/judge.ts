@@ -1,13 +1,14 @@
 import type { Action, Subject } from '@hermes/contracts/policy'
-import { classifyCollected } from './command/classify-command.js'
+import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
 import { isCriticalPath } from './command/context.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { decidingRule, type Subjected } from './match-rules.js'
+import { leaveOfIsolation, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
-import type { ParsedRule } from './rules.js'
+import { isOutside, type ParsedRule } from './rules.js'
 import { type CheckUrlOptions, checkUrl } from './url/check-url.js'
 
 /** The steps of a verdict, in their order. */
@@ -53,11 +54,37 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
   const check = checkTarget(action, options)
   if (check?.type === 'deny') return check
   const rule = decidingRule(options.rules, subjected, options)
-  if (rule?.effect === 'deny')
-    return deny('rules', rule.pattern, `The permission rule "${rule.pattern}: deny" forbids it.`)
-  if (rule?.effect === 'allow') return { type: 'allow', rule: rule.pattern, stage: 'rules' }
+  const outside = isOutside(action) ? ruleOfOutside(options.rules, subjected, options) : rule
+  const denying = [rule, outside].find((one) => one?.effect === 'deny')
+  if (denying) return deny('rules', denying.pattern, `The permission rule "${denying.pattern}: deny" forbids it.`)
+  if (rule?.effect === 'allow' && outside?.effect === 'allow')
+    return { type: 'allow', rule: outside.pattern, stage: 'rules' }
+  const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!.pattern)
   const asks = [
-    ...(rule ? [ask('rules', [`rule:${rule.pattern}`], `the permission rule "${rule.pattern}" asks first`)] : []),
+    ...asking.map((pattern) => ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" asks first`)),
+    ...(rule?.effect === 'allow' ? [] : asksOfItself(subjected, { check, command }, options)),
+    ...(isOutside(action) && !outside ? [asksToLeave(subjected)] : []),
+  ]
+  const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))
+  if (open.length === 0)
+    return asks.length > 0
+      ? { type: 'allow', rule: 'granted', stage: 'leave' }
+      : { type: 'allow', rule: 'default', stage: 'built-in' }
+  if (options.mode === 'off' && asking.length === 0) return { type: 'allow', rule: 'mode-off', stage: 'mode' }
+  const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
+  return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))
+}
+
+type Asking = Extract<Verdict, { type: 'ask' }>
+
+/** What is asked about an action that no rule allows. */
+function asksOfItself(
+  subjected: Subjected,
+  { check, command }: { readonly check: Asking | null; readonly command: CommandClass | null },
+  options: JudgeOptions,
+): readonly Asking[] {
+  const { action, subject } = subjected
+  return [
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
     ...(action.type === 'send' && subject.origin === 'model'
@@ -67,14 +94,11 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
       ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),
   ]
-  const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))
-  if (open.length === 0)
-    return asks.length > 0
-      ? { type: 'allow', rule: 'granted', stage: 'leave' }
-      : { type: 'allow', rule: 'default', stage: 'built-in' }
-  if (options.mode === 'off' && rule?.effect !== 'ask') return { type: 'allow', rule: 'mode-off', stage: 'mode' }
-  const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
-  return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))
+}
+
+function asksToLeave(subjected: Subjected): Asking {
+  const { rules, reason } = leaveOfIsolation(subjected)
+  return ask('built-in', rules, reason)
 }
 
 /** The first of the configured deny globs that matches. */
@@ -144,7 +168,7 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
       )
 }
 
-function ask(stage: Stage, rules: readonly string[], reason: string): Extract<Verdict, { type: 'ask' }> {
+function ask(stage: Stage, rules: readonly string[], reason: string): Asking {
   return { type: 'ask', rules, reason, stage }
 }
 

@@ -21,12 +21,15 @@ interface Selector {
   readonly types: readonly Action['type'][]
   /** Only these operations of a write. */
   readonly operation?: string
+  /** Only commands that are to run outside the isolation. */
+  readonly outside?: true
   /** Only actions of tools whose name matches this glob, or is it with more behind an underscore when it ends in `.*`. */
   readonly tool?: string
 }
 
 const EVERYTHING: Selector = { types: ['spawn', 'read', 'write', 'fetch', 'send'] }
 const SPAWN: Selector = { types: ['spawn'] }
+const OUTSIDE: Selector = { types: ['spawn'], outside: true }
 const READ: Selector = { types: ['read'] }
 const WRITE: Selector = { types: ['write'] }
 const FETCH: Selector = { types: ['fetch'] }
@@ -38,6 +41,7 @@ const KINDS: Readonly<Record<string, Selector>> = Object.freeze({
   terminal: SPAWN,
   'terminal.run': SPAWN,
   shell: SPAWN,
+  terminal_outside: OUTSIDE,
   file: { types: ['read', 'write'] },
   'file.read': READ,
   read_file: READ,
@@ -95,6 +99,7 @@ export function whyNotSelected(
   subject: Subject,
 ): string | null {
   if (!selector.types.includes(action.type)) return `it is about ${selector.types.join(' and ')}, not ${action.type}`
+  if (selector.outside && !isOutside(action)) return 'it is about commands outside the isolation'
   if (selector.operation !== undefined && !(action.type === 'write' && action.operation === selector.operation))
     return `it is about ${selector.operation} only`
   if (selector.tool !== undefined && !isTool(selector.tool, subject.toolName))
@@ -105,6 +110,16 @@ export function whyNotSelected(
   if (user !== null && (subject.user === undefined || !matchGlob(user, subject.user)))
     return `it is for ${user}, not ${subject.user ?? 'somebody without a name'}`
   return null
+}
+
+/** Whether an action is a command that is to run outside the isolation. */
+export function isOutside(action: Action): boolean {
+  return action.type === 'spawn' && action.outside === true
+}
+
+/** Whether a rule also says something about that, and not just about what may run. */
+export function isAboutOutside({ selector }: ParsedRule): boolean {
+  return selector.outside ?? (selector.types === EVERYTHING.types && selector.tool === undefined)
 }
 
 function isTool(pattern: string, name: string | undefined): boolean {
@@ -161,8 +176,9 @@ function contradictions(rules: readonly ParsedRule[]): string[] {
 
 /** Whether everything `rule` is about is also what `later` is about. May miss some, never claims too much. */
 function covers(later: ParsedRule, rule: ParsedRule): boolean {
-  const { types, operation, tool } = later.selector
+  const { types, operation, outside, tool } = later.selector
   return (
+    (outside === rule.selector.outside || (!outside && isAboutOutside(later))) &&
     rule.selector.types.every((type) => types.includes(type)) &&
     (operation === undefined || operation === rule.selector.operation) &&
     (tool === undefined || tool === rule.selector.tool) &&

@@ -88,7 +88,7 @@ export class ProcessTable {
     const launch = far?.type === 'client' ? far.launch : undefined
     const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), launch, isolate }
     const job = far?.type === 'job' ? await this.#startJob(start, far.start) : null
-    const handle = job?.handle ?? (module ? this.#startPty(start, module) : await this.#startChild(start))
+    const handle = job?.handle ?? (await (module ? this.#startPty(start, module) : this.#startChild(start)))
     const { pid } = handle
     const startTime = job ? '' : (processStartTime(pid) ?? '')
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
@@ -182,16 +182,22 @@ export class ProcessTable {
     }
   }
 
-  #startPty({ command, cwd, env, files }: Start, module: PtyModule): ProcessHandle {
+  async #startPty(start: Start, module: PtyModule): Promise<ProcessHandle> {
     const { program } = this.#options
+    const { files, cwd } = start
+    const client = await this.#clientOf({ ...start, env: { ...start.env, TERM: PTY_NAME } })
     const log = this.#openLog(files)
     try {
+      const command = withDescriptors(client.command, client.descriptors)
       const args = backgroundArgs(program, command, files.exit)
       const screen = { name: PTY_NAME, cols: PTY_COLUMNS, rows: PTY_ROWS }
-      const pty = module.spawn(program.path, args, { ...screen, cwd, env: { ...env, PWD: cwd, TERM: PTY_NAME } })
+      const pty = module.spawn(program.path, args, { ...screen, cwd, env: { ...client.env, PWD: cwd } })
       pty.onData((data) => appendQuietly(files.log, data))
+      // It opens what it is given some time after it was started.
+      pty.onExit(client.release)
       return ptyHandle(pty)
     } catch (error) {
+      client.release()
       removeFiles(files)
       throw spawnFailed(error, program.path)
     } finally {
@@ -282,6 +288,12 @@ export class ProcessTable {
       })
     }
   }
+}
+
+/** What runs on a pseudo-terminal gets no file descriptors from here, but it can open those that this program has. */
+function withDescriptors(command: string, descriptors: readonly number[]): string {
+  const opened = descriptors.map((descriptor, at) => ` ${at + 4}</proc/${process.pid}/fd/${descriptor}`)
+  return command + opened.join('')
 }
 
 function readText(path: string): string {

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { appendPermission, homeLayout, loadPermissions, removePermission } from '@hermes/config'
 import type { Action } from '@hermes/contracts/policy'
 import type { Runtime } from '@hermes/runtime'
-import { parseRules, type RuleEffect } from '@hermes/safety'
+import { needsOutside, parseRules, type RuleEffect } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -50,7 +50,8 @@ export async function permissionsExplain(io: Io, what: string, flags: ExplainFla
   const action = await actionOf(io, what)
   const toolName = flags.tool ?? TOOL_OF[action.type]
   return withRuntime(io, flags, async (runtime) => {
-    const explanation = await runtime.permissions.explain(action, {
+    const isOutside = action.type === 'spawn' && needsOutside(action.command) && runtime.isIsolated()
+    const explanation = await runtime.permissions.explain(isOutside ? { ...action, outside: true } : action, {
       sessionId: '',
       surface: flags.surface,
       user: flags.user ?? io.user,
@@ -87,6 +88,8 @@ async function actionOf(io: Io, what: string): Promise<Action> {
       return { type: 'send', target: rest }
     case 'run':
       return { type: 'spawn', command: rest, cwd: io.cwd, backend: 'local' }
+    case 'outside':
+      return { type: 'spawn', command: rest, cwd: io.cwd, backend: 'local', outside: true }
     default:
       return { type: 'spawn', command: what, cwd: io.cwd, backend: 'local' }
   }

@@ -1,5 +1,5 @@
 import type { Runtime } from '@hermes/runtime'
-import { type Finding, fail, ok } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 /** Which terminal backends are ready. One that is not chosen may well be missing. */
 export async function terminalFindings(
@@ -7,9 +7,12 @@ export async function terminalFindings(
   options: { readonly isOffline: boolean },
 ): Promise<readonly Finding[]> {
   const backends = await runtime.terminalBackends(options)
-  return backends.map(({ backend, isChosen, isReady, text }) => {
-    if (isReady) return ok(`Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}: ready, ${text}`)
-    const line = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}: not ready: ${text.replace(/\.$/, '')}`
+  return backends.map(({ backend, isChosen, isReady, isWeak, text }) => {
+    const name = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}`
+    if (isReady && isChosen && isWeak)
+      return warn(`${name}: ready, ${text}. Install it, or leave it so with: hermes config set terminal.isolation off`)
+    if (isReady) return ok(`${name}: ready, ${text}`)
+    const line = `${name}: not ready: ${text.replace(/\.$/, '')}`
     return isChosen ? fail(`${line}. Choose another with: hermes config set terminal.backend local`) : ok(line)
   })
 }

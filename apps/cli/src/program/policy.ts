@@ -20,7 +20,9 @@ function addPermissions(program: Command, choose: (action: Action) => void): voi
     .action((options) => choose(async (world) => (await load()).permissionsList(world, options)))
   permissions
     .command('explain <what...>')
-    .description("what would be decided, and why: 'git push', 'write PATH', 'read PATH', 'fetch URL', 'send TARGET'")
+    .description(
+      "what would be decided, and why: 'git push', 'outside COMMAND', 'write PATH', 'read PATH', 'fetch URL', 'send TARGET'",
+    )
     .option('--tool <name>', 'the tool that would ask')
     .option('--surface <name>', 'where: cli, gateway, acp …', 'cli')
     .option('--user <name>', 'for whom')

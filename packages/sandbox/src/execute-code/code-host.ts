@@ -1,6 +1,7 @@
 import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import { Isolation } from '../isolation/isolation.js'
+import { createIsolationSupport } from '../isolation/isolation-support.js'
 import type { IsolationOptions } from '../isolation/plan.js'
 import { OrphanGuard } from '../orphan-guard.js'
 import { type CodeRequest, codeAction } from './code-request.js'
@@ -77,7 +78,8 @@ class LocalCodeHost implements CodeHost {
     const temp = ['/tmp', '/var/tmp', tempDir]
     const bounds = { cwd: workspace, home, temp, outputDir, logger, platform: process.platform }
     this.tempDir = tempDir
-    this.#isolation = isolation ? new Isolation({ ...bounds, isolation }) : null
+    const support = isolation?.support ?? createIsolationSupport()
+    this.#isolation = isolation ? new Isolation({ ...bounds, isolation, support }) : null
     this.#settings = {
       tempDir,
       outputDir,

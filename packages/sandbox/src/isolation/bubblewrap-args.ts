@@ -31,16 +31,20 @@ export function bubblewrapArgs(
   },
 ): string[] {
   const hidden = places.flatMap((place) => (place.type === 'hide' && place.isDirectory ? [place.path] : []))
+  // Who works in the root of the file system may write all of it that is not hidden.
+  const isRoot = ({ type, path }: Place) => type === 'write' && path === '/'
   return [
     ...['--userns', String(namespaces.user), '--pidns', String(namespaces.pid)],
     ...['--unshare-ipc', '--cap-drop', 'ALL'],
     ...(network ? [] : ['--unshare-net']),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...[places.some(isRoot) ? '--bind' : '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
-    ...places.flatMap(mount),
+    ...places.filter((place) => !isRoot(place)).flatMap(mount),
     // Last, because the places inside had to be made first.
     ...['/run', ...hidden].flatMap((path) => ['--remount-ro', path]),
+    // Else a command would run somewhere else when its folder is out of sight.
+    ...(env['PWD'] === undefined ? [] : ['--chdir', env['PWD']]),
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
   ]

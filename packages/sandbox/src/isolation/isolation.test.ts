@@ -4,10 +4,16 @@ import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
 import { expect, it, onTestFinished } from 'vitest'
 import { Isolation } from './isolation.js'
-import type { IsolationOptions } from './plan.js'
+import { createIsolationSupport, type IsolationSupport } from './isolation-support.js'
+import { type IsolationOptions, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 
-async function setup(isolation: IsolationOptions, platform: NodeJS.Platform) {
+const willing = (): IsolationSupport => {
+  let said: string | null = null
+  return { why: () => said, failed: (why) => (said = why) }
+}
+
+async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, support = willing()) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-plan-')))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   for (const folder of ['home/work', 'keys', 'out/shell-1', 'temp'])
@@ -17,10 +23,19 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform) {
   const warnings: string[] = []
   const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
   const [cwd, home, outputDir] = [join(root, 'home/work'), join(root, 'home'), join(root, 'out')]
-  const bounds = new Isolation({ cwd, home, outputDir, temp: [join(root, 'temp')], isolation, logger, platform })
+  const bounds = new Isolation({
+    cwd,
+    home,
+    outputDir,
+    temp: [join(root, 'temp')],
+    isolation,
+    logger,
+    platform,
+    support,
+  })
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shell-1'), writable: join(root, 'out/shell-1') }
-  return { root, warnings, wrap: () => bounds.wrap(asked, folders) }
+  return { root, warnings, support, wrap: () => bounds.wrap(asked, folders) }
 }
 
 it('draws the bounds of a command on macOS as a profile, links followed, what is inside after what is around it', async () => {
@@ -50,11 +65,42 @@ it('quotes what a path holds', () => {
   expect(seatbeltProfile([{ type: 'write', path: '/a "b"\\c' }], { network: true })).toContain('"/a \\"b\\"\\\\c"')
 })
 
-it('runs nothing where it is required and cannot be had, else everything, with one warning', async () => {
-  const required = await setup({}, 'aix')
-  await expect(required.wrap()).rejects.toMatchObject({ code: 'environment.no_isolation' })
-  const optional = await setup({ required: false }, 'aix')
+it('lets the whole tree of git be written, but not one that is around the home directory', async () => {
+  const { root } = await setup({}, 'darwin')
+  await mkdir(join(root, 'home/.git'))
+  await mkdir(join(root, 'home/work/repo/.git'), { recursive: true })
+  await mkdir(join(root, 'home/work/repo/deep'))
+  const writable = (cwd: string) =>
+    planPlaces({
+      cwd: join(root, cwd),
+      home: join(root, 'home'),
+      temp: [],
+      outputDir: join(root, 'out'),
+      writable: join(root, 'out/shell-1'),
+      cache: join(root, 'cache'),
+      isolation: {},
+    }).flatMap(({ type, path }) => (type === 'write' && path.includes('/home') ? [path.replace(root, '')] : []))
+  expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo', '/home/work/repo/deep', '/home/work/repo/.git'])
+  expect(writable('home/work')).toEqual(['/home/work', '/home/.git'])
+})
+
+it('runs nothing where it is required and cannot be had, else everything', async () => {
+  const none = createIsolationSupport('aix')
+  const required = await setup({}, 'aix', none)
+  await expect(required.wrap()).rejects.toMatchObject({
+    code: 'environment.no_isolation',
+    message: 'Commands cannot be isolated on this machine: there is no way to on aix.',
+  })
+  const optional = await setup({ required: false }, 'aix', none)
   expect(await optional.wrap()).toMatchObject({ program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } })
-  await optional.wrap()
-  expect(optional.warnings).toEqual(['Commands run without isolation.'])
+  expect(optional.warnings).toEqual([])
+})
+
+it('looks at the machine once, and believes what is said later', async () => {
+  const support = createIsolationSupport('linux')
+  const why = support.why()
+  expect(support.why()).toBe(why)
+  support.failed('it broke')
+  const { wrap } = await setup({ required: false }, 'linux', support)
+  expect(await wrap()).toMatchObject({ program: '/bin/bash', args: ['-c', 'true'] })
 })

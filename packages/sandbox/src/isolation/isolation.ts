@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
 import { bubblewrapArgs } from './bubblewrap-args.js'
+import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
+import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { type IsolationOptions, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
@@ -40,6 +42,7 @@ interface IsolationSettings {
   readonly temp: readonly string[]
   readonly outputDir: string
   readonly isolation: IsolationOptions
+  readonly support: IsolationSupport
   readonly logger: Logger
   readonly platform: NodeJS.Platform
 }
@@ -57,7 +60,7 @@ export class Isolation {
   readonly #settings: IsolationSettings
   readonly #bubblewrap = findBubblewrap()
   readonly #holder: NamespaceHolder
-  #isOff = false
+  #caches: Readonly<Record<string, string>> | null = null
 
   constructor(settings: IsolationSettings) {
     this.#settings = settings
@@ -71,18 +74,22 @@ export class Isolation {
    */
   async wrap(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
     const plain = { ...asked, descriptors: [], release: () => undefined }
-    if (this.#isOff) return plain
-    const { platform, isolation, logger } = this.#settings
+    const { platform, isolation, support, logger } = this.#settings
+    const isRequired = isolation.required ?? true
+    const why = support.why()
+    if (why !== null) {
+      if (isRequired) throw noIsolation(why)
+      return plain
+    }
     const network = isolation.network ?? true
     try {
       if (platform === 'linux') return await this.#bubblewrapped(asked, folders, network)
-      if (platform !== 'darwin') throw noIsolation(`there is no way to on ${platform}`)
       const { places, env } = this.#bounds(asked, folders)
       const profile = seatbeltProfile(places, { network })
       return { ...plain, env, program: '/usr/bin/sandbox-exec', args: ['-p', profile, asked.program, ...asked.args] }
     } catch (error) {
-      if ((isolation.required ?? true) || !HermesError.isInstance(error)) throw error
-      this.#isOff = true
+      if (isRequired || !HermesError.isInstance(error)) throw error
+      support.failed(error.message)
       logger.warn('Commands run without isolation.', { why: error.message })
       return plain
     }
@@ -92,12 +99,11 @@ export class Isolation {
     await this.#holder.close(keepProcesses)
   }
 
-  /** What package managers download goes to a cache of ours: theirs is used outside too, where nothing foreign may get in. */
   #bounds(asked: Started, folders: WorkingFolders) {
-    const cache = join(this.#settings.outputDir, 'cache')
-    mkdirSync(cache, { recursive: true, mode: 0o700 })
-    const caches = { XDG_CACHE_HOME: cache, npm_config_cache: join(cache, 'npm'), GOMODCACHE: join(cache, 'go') }
-    return { places: planPlaces({ ...this.#settings, ...folders, cache }), env: { ...caches, ...asked.env } }
+    const { outputDir, home } = this.#settings
+    const cache = join(outputDir, 'cache')
+    this.#caches ??= prepareCache(cache, home)
+    return { places: planPlaces({ ...this.#settings, ...folders, cache }), env: { ...this.#caches, ...asked.env } }
   }
 
   async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {

@@ -1,18 +1,21 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { IsolationSupport } from './isolation-support.js'
 
 /** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
 export interface IsolationOptions {
   /** Folders and files nobody may read, beside the usual places of credentials in the home directory, for example the Hermes home. */
   readonly hidden?: readonly string[]
-  /** Writable, beside the working directory, its git folder and the temporary folders; shown even where a folder above is hidden. */
+  /** Writable, beside the working directory, the git tree around it and the temporary folders; shown even where a folder above is hidden. */
   readonly writable?: readonly string[]
   /** Readable though they, or a folder above, are hidden. */
   readonly readable?: readonly string[]
   /** Default `true`; without it commands have only a loopback of their own. */
   readonly network?: boolean
-  /** Whether nothing runs where isolation cannot be had; else it runs without, and a warning is logged. Default `true`. */
+  /** Whether nothing runs where isolation cannot be had; else it runs without. Default `true`. */
   readonly required?: boolean
+  /** What is known of this machine, so that a program looks once. Default: a look for each environment. */
+  readonly support?: IsolationSupport
 }
 
 /** One place and what is done to it. */
@@ -111,10 +114,13 @@ export function planPlaces(options: {
     }
   }
   const secret = [...credentialPaths(options.home), ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
-  add([...options.temp, options.cwd, ...gitFolders(options.cwd), ...(isolation.writable ?? [])], (path) => ({
-    type: 'write',
-    path,
-  }))
+  add(
+    [...options.temp, options.cwd, ...gitFolders(options.cwd, options.home), ...(isolation.writable ?? [])],
+    (path) => ({
+      type: 'write',
+      path,
+    }),
+  )
   add(secret, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
   add([...(isolation.readable ?? []), options.outputDir], (path) => ({ type: 'read', path }))
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
@@ -152,15 +158,16 @@ function socketsIn(folder: string): string[] {
   }
 }
 
-/** The folders that git writes to for a working tree at or above `cwd`. */
-function gitFolders(cwd: string): string[] {
+/** The working tree around `cwd`, and the folders git writes to for it. A tree around the whole home directory does not count. */
+function gitFolders(cwd: string, home: string): string[] {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const git = join(folder, '.git')
     try {
-      if (lstatSync(git).isDirectory()) return [git]
+      const tree = `${home}/`.startsWith(`${folder}/`) ? [] : [folder]
+      if (lstatSync(git).isDirectory()) return [...tree, git]
       const linked = /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8'))?.[1]
       // A linked working tree keeps its own state in a folder of the repository, and everything else beside that.
-      return linked === undefined ? [] : [resolve(folder, linked), resolve(folder, linked, '../..')]
+      return linked === undefined ? tree : [...tree, resolve(folder, linked), resolve(folder, linked, '../..')]
     } catch {
       if (dirname(folder) === folder) return []
     }

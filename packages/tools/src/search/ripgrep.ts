@@ -57,6 +57,9 @@ function scopeFlags(scope: SearchScope): string {
   return flags.join(' ')
 }
 
+/** What isolation says of a folder that commands do not see, and files are read of all the same. */
+const OUT_OF_SIGHT = /^bwrap: Can't chdir/
+
 interface Run {
   readonly output: string
   readonly complete: boolean
@@ -89,6 +92,7 @@ async function ripgrep(command: string, { root }: SearchScope, context: ToolCont
   })
   context.signal.throwIfAborted()
   session.missing = result.exitCode === NOT_FOUND
+  if (OUT_OF_SIGHT.test(result.output)) return null
   return session.missing ? null : { output: result.output, complete: isComplete(result), failed: result.exitCode === 2 }
 }
 

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalEnvironment } from '../../local-environment.js'
+import { scriptPty } from '../../testing/script-pty.js'
 import type { IsolationOptions } from '../plan.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
@@ -22,6 +23,7 @@ export async function isolated(isolation: IsolationOptions = {}, cwd?: string) {
     outputDir: at('home/.hermes/sandbox'),
     env: { PATH, HOME: at('home'), TMPDIR: at('temp') },
     temp: [at('temp')],
+    loadPty: async () => scriptPty,
     isolation: { hidden: [at('home/.hermes')], ...isolation },
   })
   return {

@@ -1,0 +1,210 @@
+import type { Action, Subject } from '@hermes/contracts/policy'
+import { describe, expect, it } from 'vitest'
+import { explainAction } from './explain.js'
+import { type AuditRecord, createPolicy, needsOutside, type PermissionRule, parseRules } from './index.js'
+
+const outside = (command: string): Action => ({
+  type: 'spawn',
+  command,
+  cwd: '/home/ada/project',
+  backend: 'local',
+  outside: true,
+})
+const inside = (command: string): Action => ({ type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' })
+const subject: Subject = {
+  sessionId: 's',
+  surface: 'oneshot',
+  agentPath: ['root'],
+  origin: 'model',
+  tainted: false,
+  toolName: 'terminal',
+}
+const settings = { home: '/home/ada/.hermes', userHome: '/home/ada', workspace: ['/home/ada/project'] }
+
+function setUp(record: Record<string, 'allow' | 'ask' | 'deny'> = {}, mode: 'ask' | 'off' = 'ask') {
+  const audit: AuditRecord[] = []
+  const always: PermissionRule[] = []
+  const policy = createPolicy({
+    ...settings,
+    mode,
+    rules: parseRules(record).rules,
+    audit: { record: (entry) => void audit.push(entry) },
+    onAlways: (rule) => void always.push(rule),
+  })
+  return { policy, audit, always, decide: (action: Action) => policy.decide(action, subject) }
+}
+
+describe('needsOutside', () => {
+  it.each([
+    'git push',
+    'git -C repo push origin main',
+    'cd repo && git push --tags',
+    'git clone git@example.com:a/b.git',
+    'git clone host:a/b',
+    'git fetch ssh://git@example.com/a',
+    'git submodule add git@example.com:a/b',
+    'ssh host uptime',
+    'scp a host:b',
+    'rsync -a . ada@host:/srv',
+    'gh pr create',
+    'docker ps',
+    'podman run x',
+    'sudo make install',
+    'sudo -u postgres psql',
+    'su -c id',
+    'npm i -g typescript',
+    'npm install --global x',
+    'npm publish',
+    'pnpm add -g x',
+    'yarn global add x',
+    'pip install --user x',
+    'python3 -V; pip3 install --user x',
+    'cargo install ripgrep',
+    'go install example.com/x@latest',
+    'gem install x',
+    'pipx install x',
+    'uv tool install x',
+    'apt-get install -y jq',
+    'brew install jq',
+    'pacman -S jq',
+    'systemctl --user status x',
+    'crontab -l',
+    'gpg --sign a',
+    'kubectl get pods',
+    'terraform apply',
+    'hermes sessions list',
+    'bash -c "git push"',
+    'env GIT_TRACE=1 git push',
+    'echo "$(gh auth token)"',
+  ])('knows that %s does', (command) => expect(needsOutside(command)).toBe(true))
+
+  it.each([
+    'git status',
+    'git commit -m "git push later"',
+    'git push ../bare main',
+    'git push file:///srv/a',
+    'git fetch origin main:main',
+    'git pull',
+    'git clone https://example.com/a/b.git',
+    'git clone . ../copy',
+    'git remote add origin git@example.com:a/b',
+    'npm install',
+    'npm run publish-docs',
+    'pip install -r requirements.txt',
+    'cargo build',
+    'go build ./...',
+    'uv sync',
+    'apt list --installed',
+    'terraform fmt',
+    'rsync -a a/ b/',
+    'make',
+    'pytest -q',
+    'echo docker',
+    'grep -r ssh .',
+    'cat service.ts',
+    'node at.js',
+    '"never closed',
+    '',
+  ])('knows nothing of the kind about %s', (command) => expect(needsOutside(command)).toBe(false))
+})
+
+describe('a command that is to run outside the isolation', () => {
+  it('asks with the reason, and where nobody listens the answer is no, with the rule that would allow it', async () => {
+    const { decide, audit } = setUp()
+    expect(await decide(outside('git push'))).toEqual({
+      type: 'deny',
+      rule: 'unisolated-git',
+      reason:
+        'It has to leave the isolation because it uses your keys or logins. Nobody can approve it here; run interactively, pass --yolo, or add `terminal_outside(git push): allow` to permissions.yaml.',
+    })
+    expect(await decide(outside('make deploy'))).toMatchObject({
+      type: 'deny',
+      reason: expect.stringMatching(/^It asks to leave the isolation, with all your files and keys in reach\. /),
+    })
+    expect(await decide(inside('git push'))).toMatchObject({ type: 'allow' })
+    expect(audit.map(({ action, decision }) => `${decision} ${action}`)).toEqual([
+      'deny Run outside the isolation: git push',
+      'deny Run outside the isolation: make deploy',
+      'allow Run git push',
+    ])
+  })
+
+  it.each<[Record<string, 'allow' | 'ask' | 'deny'>, string, 'allow' | 'deny']>([
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git push origin', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'cd sub && git push', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git push && ./deploy.sh', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git push > ../log', 'deny'],
+    [{ 'terminal_outside.*': 'allow' }, './deploy.sh', 'allow'],
+    [{ '*': 'allow' }, './deploy.sh', 'allow'],
+    [{ 'terminal.*': 'allow' }, 'git push', 'deny'],
+    // What names a command that cannot do its work inside means it to work.
+    [{ 'terminal(git push*)': 'allow' }, 'git push', 'allow'],
+    [{ 'terminal(make *)': 'allow' }, 'make deploy', 'deny'],
+    [{ 'terminal_outside(git *)': 'deny', 'terminal(git push*)': 'allow' }, 'git push', 'deny'],
+    [{ 'terminal_outside(docker *)': 'deny', '*': 'allow' }, 'docker ps', 'allow'],
+    [{ 'terminal_outside.*': 'allow', 'terminal_outside(docker *)': 'deny' }, 'docker ps', 'deny'],
+    [{ 'terminal_outside.*': 'allow', 'terminal(docker *)': 'deny' }, 'docker ps', 'deny'],
+    [{ 'terminal_outside.*': 'deny', 'terminal.*': 'allow' }, 'docker ps', 'deny'],
+  ])('goes by the rules %j: %s', async (rules, command, decision) => {
+    expect(await setUp(rules).decide(outside(command))).toMatchObject({ type: decision })
+  })
+
+  it('is no matter of rules about those that run inside', async () => {
+    const { decide } = setUp({ 'terminal_outside.*': 'deny' })
+    expect(await decide(inside('git push'))).toMatchObject({ type: 'allow' })
+  })
+
+  it('is allowed where approvals are off, but not against a rule', async () => {
+    expect(await setUp({}, 'off').decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
+    const asking = setUp({ 'terminal_outside.*': 'ask', 'terminal(docker *)': 'allow' }, 'off')
+    expect(await asking.decide(outside('./deploy.sh'))).toMatchObject({ type: 'deny' })
+    expect(await setUp({}, 'off').decide(outside('rm -rf /'))).toMatchObject({ type: 'deny', rule: 'delete-system' })
+  })
+
+  it('gets leave once, for the session by program, or for good by the command', async () => {
+    const { policy, decide, always } = setUp()
+    const asked: string[] = []
+    policy.listen('s', (_, question) => void asked.push(question.summary))
+    const answer = async (command: string, choice: 'once' | 'session' | 'always') => {
+      const decision = await decide(outside(command))
+      if (decision.type !== 'ask') return decision.type
+      await policy.answer(decision.approvalId, choice)
+      return (await policy.settled(decision.approvalId)).type
+    }
+    expect(await answer('git push', 'once')).toBe('allow')
+    expect(await answer('git push', 'session')).toBe('allow')
+    expect(await decide(outside('git push origin'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('git push && ./deploy.sh'))).toMatchObject({ type: 'ask' })
+    expect(await answer('make deploy', 'session')).toBe('allow')
+    expect(await decide(outside('make deploy'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('make other'))).toMatchObject({ type: 'ask' })
+    expect(await answer('docker ps', 'always')).toBe('allow')
+    expect(await decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
+    expect(always).toEqual([{ pattern: 'terminal_outside(docker ps)', effect: 'allow' }])
+    expect(asked[0]).toBe(
+      'Run outside the isolation: git push: it has to leave the isolation because it uses your keys or logins',
+    )
+  })
+
+  it('is explained', () => {
+    const rules = parseRules({ 'terminal.*': 'allow', 'terminal_outside(gh *)': 'allow' }).rules
+    const explained = explainAction(outside('git push'), subject, { ...settings, mode: 'ask', rules })
+    expect(explained).toMatchObject({
+      action: 'Run outside the isolation: git push',
+      decision: 'ask',
+      rule: 'unisolated-git',
+      reason: 'it has to leave the isolation because it uses your keys or logins',
+    })
+    const allowed = explainAction(outside('gh pr list'), subject, { ...settings, mode: 'ask', rules })
+    expect(allowed).toMatchObject({ decision: 'allow', rule: 'terminal_outside(gh *)' })
+    const within = explainAction(inside('gh pr list'), subject, { ...settings, mode: 'ask', rules })
+    expect(within.rules.map(({ why }) => why)).toEqual(['', 'it is about commands outside the isolation'])
+  })
+
+  it('has rules that a later one about what may run does not cover', () => {
+    expect(parseRules({ 'terminal_outside(git *)': 'deny', 'terminal.*': 'allow' }).problems).toEqual([])
+    expect(parseRules({ 'terminal(git *)': 'deny', 'terminal_outside.*': 'allow' }).problems).toEqual([])
+    expect(parseRules({ 'terminal_outside(git *)': 'deny', '*': 'allow' }).problems).toHaveLength(1)
+    expect(parseRules({ 'terminal_outside(git *)': 'deny', 'terminal_outside.*': 'allow' }).problems).toHaveLength(1)
+  })
+})

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { findBubblewrap } from './find-bubblewrap.js'
+
+/** Whether this machine can hold commands to a workspace. Made once for a program; it looks when it is first asked, and not again. */
+export interface IsolationSupport {
+  /** Why not, as a line; `null` when it can. */
+  why(): string | null
+  /** Says that it cannot after all. */
+  failed(why: string): void
+}
+
+/** Looks at this machine, at the first question for some milliseconds. */
+export function createIsolationSupport(platform: NodeJS.Platform = process.platform): IsolationSupport {
+  let known: { readonly why: string | null } | null = null
+  return {
+    why: () => (known ??= { why: look(platform) }).why,
+    failed: (why) => {
+      known = { why }
+    },
+  }
+}
+
+function look(platform: NodeJS.Platform): string | null {
+  switch (platform) {
+    case 'linux':
+      return lookAtBubblewrap()
+    case 'darwin':
+      return lookAtSeatbelt()
+    default:
+      return `there is no way to on ${platform}`
+  }
+}
+
+// Everything that commands are started with later, but for namespaces that are there already.
+const TRIAL = [
+  ...['--unshare-user', '--unshare-pid', '--as-pid-1', '--unshare-ipc', '--cap-drop', 'ALL', '--ro-bind', '/', '/'],
+  ...['--dev', '/dev', '--proc', '/proc', '--perms', '0111', '--tmpfs', '/run', '--remount-ro', '/run', '--clearenv'],
+  ...['--', '/bin/sh', '-c', ':'],
+]
+const TRIAL_MS = 5_000
+
+function lookAtBubblewrap(): string | null {
+  const program = findBubblewrap()
+  if (program === null) return 'bubblewrap (bwrap) is not installed'
+  // With rights of its own it joins no namespace that is there already.
+  if ((statSync(program).mode & 0o4000) !== 0) return `${program} is setuid, and has to work without that`
+  return tryOut(program, TRIAL)
+}
+
+function lookAtSeatbelt(): string | null {
+  const program = '/usr/bin/sandbox-exec'
+  try {
+    accessSync(program, constants.X_OK)
+  } catch {
+    return 'sandbox-exec is missing'
+  }
+  return tryOut(program, ['-p', '(version 1)(allow default)', '/usr/bin/true'])
+}
+
+function tryOut(program: string, args: readonly string[]): string | null {
+  const { status, stderr, error } = spawnSync(program, args, {
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    timeout: TRIAL_MS,
+  })
+  if (status === 0) return null
+  const said = error?.message ?? stderr.trim().split('\n').at(-1) ?? ''
+  return said.replace(/^[\w-]+: /, '').replace(/\.$/, '') || `${program} does not work`
+}

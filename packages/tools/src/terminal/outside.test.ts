@@ -1,0 +1,63 @@
+import type { ExecResult } from '@hermes/contracts/environment'
+import { describe, expect, it } from 'vitest'
+import { createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
+import { createTerminalTool } from '../index.js'
+import { isolationNote } from './outside.js'
+
+const capabilities = { background: true, pty: false, isolated: true, outside: true }
+
+describe('terminal, where commands are isolated', () => {
+  it('plans those outside that are known to need it or that the model asks for, and no others', async () => {
+    const support = { why: () => null, failed: () => undefined }
+    const { environment } = await temporaryEnvironment({ isolation: { support } })
+    const context = createToolContext({ environment })
+    const plannedOutside = (command: string, more: { readonly outside?: boolean } = {}) =>
+      createTerminalTool().actions?.({ command, background: false, ...more }, context)
+    const common = { type: 'spawn', cwd: environment.cwd(), backend: 'local' }
+    expect(plannedOutside('git status')).toEqual([{ ...common, command: 'git status' }])
+    expect(plannedOutside('git push')).toEqual([{ ...common, command: 'git push', outside: true }])
+    expect(plannedOutside('git push', { outside: false })).toEqual([{ ...common, command: 'git push' }])
+    expect(plannedOutside('make deploy', { outside: true })).toEqual([
+      { ...common, command: 'make deploy', outside: true },
+    ])
+  })
+
+  it('plans nothing of the kind where they are not, whatever the model asks for', async () => {
+    const support = { why: () => 'there is no way to', failed: () => undefined }
+    const { environment } = await temporaryEnvironment({ isolation: { support, required: false } })
+    const context = createToolContext({ environment })
+    const args = { command: 'git push', background: false, outside: true }
+    expect(createTerminalTool().actions?.(args, context)).toEqual([
+      { type: 'spawn', command: 'git push', cwd: environment.cwd(), backend: 'local' },
+    ])
+  })
+
+  it.each([
+    ["touch: cannot touch '/etc/x': Read-only file system", 'can write the workspace'],
+    ['npm error code EROFS', 'can write the workspace'],
+    ["OSError: [Errno 30] Read-only file system: '/home/ada/.local'", 'can write the workspace'],
+    ['git@example.com: Permission denied (publickey).', 'see no keys'],
+    ['Host key verification failed.', 'see no keys'],
+    ["fatal: could not read Username for 'https://example.com': terminal prompts disabled", 'see no keys'],
+    ['cat: /home/ada/.aws/credentials: No such file or directory', 'see no keys'],
+    ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', 'reach no services'],
+    ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'do not see this folder'],
+  ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, said) => {
+    const result = { output, exitCode: 1 } as ExecResult
+    expect(isolationNote(result, { capabilities })).toMatch(
+      new RegExp(
+        `^\\[isolated commands ${said}.*\\. If this one has to, run it again with outside=true: the user is asked\\.\\]$`,
+      ),
+    )
+    expect(isolationNote(result, { capabilities: { ...capabilities, outside: false } })).toBeNull()
+    expect(isolationNote({ ...result, exitCode: 0 }, { capabilities })).toBeNull()
+  })
+
+  it('says nothing about other failures, and blames a closed network only when it is', () => {
+    const failed = (output: string) => ({ output, exitCode: 1 }) as ExecResult
+    expect(isolationNote(failed('2 tests failed'), { capabilities })).toBeNull()
+    const unknown = failed('curl: (6) Could not resolve host: example.com')
+    expect(isolationNote(unknown, { capabilities })).toBeNull()
+    expect(isolationNote(unknown, { capabilities: { ...capabilities, offline: true } })).toContain('have no network')
+  })
+})

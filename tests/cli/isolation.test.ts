@@ -1,0 +1,157 @@
+// Commands of this machine as everybody gets them, without a word in config.yaml: held to the workspace, with a way out that is asked for.
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { homedir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { missingPrograms, needs, startSshServer } from '@hermes/testkit/daemons'
+import {
+  AFTER_PROBE,
+  ESCAPED,
+  EVERYDAY_COMMANDS,
+  LACKING_PROGRAMS,
+  READING_PROBES,
+  WRITING_PROBES,
+} from '@hermes/testkit/isolation-corpus'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
+let root: string
+const at = (...parts: string[]) => join(root, ...parts)
+const home = () => at('home/.hermes')
+const cwd = () => at('home/work')
+
+/** A home directory that is not below a temporary folder, where commands may write. */
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(homedir(), '.hermes-isolation-')))
+  for (const folder of ['home/work', 'home/.ssh', 'home/.hermes']) await mkdir(at(folder), { recursive: true })
+  await writeFile(at('home/.ssh/id_ed25519'), 'the private key')
+  await writeFile(at('home/.netrc'), 'the password')
+  await writeFile(at('home/notes.txt'), 'may be read')
+  await writeFile(at('home/.hermes/.env'), '# the api key\n')
+  await writeFile(at('home/.hermes/config.yaml'), 'auxiliary:\n  title_generation:\n    enabled: false\n')
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+/** What `terminal` answers to each of these calls, made one after the other in one session. */
+async function terminal(
+  calls: readonly (string | { readonly command: string; readonly outside?: boolean })[],
+  {
+    flags = [],
+    env = {},
+  }: { readonly flags?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<readonly string[]> {
+  const { server } = scene
+  server.enqueue(
+    ...calls.map((call) => ({
+      toolCalls: [{ name: 'terminal', args: typeof call === 'string' ? { command: call } : call }],
+    })),
+    { text: 'Done.' },
+  )
+  const args = ['chat', '-q', 'Go.', '--base-url', server.baseUrl, '-m', 'm', '--max-turns', '200', ...flags]
+  const result = await runCli(args, { home: home(), cwd: cwd(), env })
+  expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done.') })
+  const { messages } = server.requests.at(-1)!.body as unknown as { messages: { role: string; content: unknown }[] }
+  return messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
+}
+
+needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with', () => {
+  it('everyday commands work, and none of them asks', async () => {
+    const server = createServer((_request, response) => response.end('served'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const [lacking = ''] = await terminal([LACKING_PROGRAMS])
+    const lacks = lacking.split('\n').filter((name) => /^[a-z\d]+$/.test(name))
+    const commands = EVERYDAY_COMMANDS.filter(
+      (command) => !lacks.some((name) => new RegExp(`(^|[\\s(])${name} `).test(command)),
+    )
+    expect(commands.length).toBeGreaterThanOrEqual(40)
+    const texts = commands.map((command) =>
+      command.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath)),
+    )
+    const answers = await terminal(texts)
+    const failed = answers.flatMap((answer, index) =>
+      /\[exit \d|Not permitted|\[isolated commands/.test(answer) ? [`${texts[index]}\n${answer}`] : [],
+    )
+    expect(failed).toEqual([])
+    expect(existsSync(at('home/.cache'))).toBe(false)
+  })
+
+  it('no probe gets out, and what the policy allows is held all the same', async () => {
+    await writeFile(at('home/.hermes/permissions.yaml'), "'terminal.*': allow\n")
+    await symlink(home(), at('home/alias'))
+    const probes = [...WRITING_PROBES, ...READING_PROBES].map((probe) =>
+      probe.replaceAll('ROOT', root).replaceAll('OUTPUTS', at('home/.hermes/cache/terminal')),
+    )
+    const answers = await terminal(probes.flatMap((probe) => [probe, 'true', AFTER_PROBE]))
+    expect(answers).toHaveLength(3 * probes.length)
+    expect(answers.filter((answer) => ESCAPED.test(answer))).toEqual([])
+    expect(await readdir(root)).toEqual(['home'])
+  })
+
+  it('a command that needs more asks, runs where a rule allows it, and is told how where nobody answers', async () => {
+    const { port, identityFile, knownHostsFile, ...ssh } = await startSshServer()
+    onTestFinished(() => ssh.stop())
+    const bare = at('far.git')
+    execFileSync('git', ['init', '-q', '--bare', '-b', 'main', bare])
+    await rm(at('home/.ssh/id_ed25519'))
+    execFileSync('cp', ['-p', identityFile, at('home/.ssh/id_ed25519')])
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: cwd() })
+    git('init', '-q', '-b', 'main')
+    git('commit', '-q', '--allow-empty', '-m', 'first')
+    git('remote', 'add', 'origin', `ssh://${userInfo().username}@127.0.0.1:${port}${bare}`)
+    const options = `-F none -i ${at('home/.ssh/id_ed25519')} -o IdentitiesOnly=yes -o BatchMode=yes -o UserKnownHostsFile=${knownHostsFile}`
+    const env = { GIT_SSH_COMMAND: `ssh ${options}` }
+    const push = 'git push -q origin main && echo pushed'
+
+    const [denied, inside] = await terminal([push, { command: push, outside: false }], { env })
+    expect(denied).toContain(
+      'Not permitted (unisolated-git): It has to leave the isolation because it uses your keys or logins.',
+    )
+    expect(denied).toContain('pass --yolo, or add `terminal_outside(git push')
+    expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands see no keys .*outside=true/)
+
+    await writeFile(at('home/.hermes/permissions.yaml'), "'terminal_outside(git push *)': allow\n")
+    expect(await terminal([push], { env })).toEqual(['pushed'])
+    const head = git('rev-parse', 'HEAD').toString()
+    expect(execFileSync('git', ['--git-dir', bare, 'rev-parse', 'main']).toString()).toBe(head)
+    const audit = await runCli(['audit', 'list'], { home: home(), cwd: cwd() })
+    expect(audit.stdout).toContain('Run outside the isolation: git push -q origin main && echo pushed')
+  })
+
+  it('what a command could not do is said with the way out, which --yolo opens', async () => {
+    const write = 'echo made > ../made'
+    const [blocked, denied] = await terminal([write, { command: write, outside: true }])
+    expect(blocked).toMatch(/Read-only file system[\s\S]*\[isolated commands can write the workspace .*outside=true/)
+    expect(denied).toMatch(/^Not permitted .*it asks to leave the isolation, with all your files and keys in reach\./)
+    expect(existsSync(at('home/made'))).toBe(false)
+    expect(await terminal([{ command: write, outside: true }], { flags: ['--yolo'] })).toEqual(['(no output)'])
+    expect(existsSync(at('home/made'))).toBe(true)
+  })
+
+  it('doctor and permissions explain say how it is', async () => {
+    const hermes = (...args: string[]) => runCli(args, { home: home(), cwd: cwd() })
+    expect((await hermes('doctor', '--offline')).stdout).toContain(
+      'Terminal backend local (chosen): ready, commands are isolated\n',
+    )
+    expect((await hermes('permissions', 'explain', 'docker ps')).stdout).toMatch(
+      /^ask {2}Run outside the isolation: docker ps\n {2}it has to leave the isolation because it talks to the container engine\n/,
+    )
+    expect((await hermes('permissions', 'explain', 'outside ./x')).stdout).toMatch(
+      /^ask {2}Run outside the isolation: \.\/x\n/,
+    )
+    expect((await hermes('permissions', 'explain', 'ls')).stdout).toMatch(/^allow {2}Run ls\n/)
+  })
+
+  it('terminal.isolation: off leaves commands as they are', async () => {
+    await writeFile(at('home/.hermes/config.yaml'), 'terminal:\n  isolation: off\n')
+    expect((await terminal(['cat ~/.netrc; echo made > ../made']))[0]).toContain('the password')
+    expect(existsSync(at('home/made'))).toBe(true)
+  })
+})
