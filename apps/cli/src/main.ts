@@ -19,7 +19,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return commanderExit(error, await fullProgram(io), argv, io)
     const { exitCode, line, isOurs } = describeFailure(error)
-    io.stderr.write(`hermes: ${line}\n`)
+    const { printable } = await import('./render/style.js')
+    io.stderr.write(`hermes: ${printable(line)}\n`)
     if (!isOurs) await logUnexpected(io, error)
     return exitCode
   }

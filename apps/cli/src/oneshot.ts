@@ -127,7 +127,7 @@ function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan
   if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
     io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
-  if (result.error) io.stderr.write(`hermes: ${result.error.message}${models}\n`)
+  if (result.error) io.stderr.write(`hermes: ${printable(`${result.error.message}${models}`)}\n`)
   if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
   if (isPlan) io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
   return EXIT_OF[result.status]

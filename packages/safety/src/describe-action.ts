@@ -1,6 +1,7 @@
 import type { Action } from '@hermes/contracts/policy'
 import { escapeGlob } from './glob.js'
 import type { PermissionRule } from './rules.js'
+import { visibleText } from './visible-text.js'
 
 const MAX_CHARS = 500
 
@@ -9,9 +10,9 @@ export function commandText(action: Extract<Action, { type: 'spawn' }>): string 
   return action.argv ? action.argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ') : action.command
 }
 
-/** The action on one line, for a person. */
+/** The action on one line, for a person: nothing in it is hidden from a screen. */
 export function describeAction(action: Action): string {
-  return cut(`${verb(action)} ${target(action)}`.replace(/\s*\n\s*/g, ' ⏎ '))
+  return cut(visibleText(`${verb(action)} ${target(action)}`.replace(/\s*\n\s*/g, ' ⏎ ')))
 }
 
 function verb(action: Action): string {

@@ -41,7 +41,7 @@ async function newParts(io: Io, { model, toolsets }: PromptShowFlags): Promise<r
       ...(model === undefined ? {} : { model }),
       ...(toolsets === undefined ? {} : { toolsets: toolsets.split(',').map((name) => name.trim()) }),
     })
-    for (const problem of system.problems ?? []) io.stderr.write(`hermes: ${problem}\n`)
+    for (const problem of system.problems ?? []) io.stderr.write(`hermes: ${printable(problem)}\n`)
     return [...system.layers.map(({ name, source, text }) => part('system', name, source, text)), ...toolParts(tools)]
   } finally {
     await runtime.close()

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '@hermes/agent-core'
 import type { ApprovalChoice, ApprovalQuestion, Policy } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
+import { visibleText } from '@hermes/safety'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
 
@@ -57,8 +58,10 @@ async function askApproval(
   signal: AbortSignal,
 ): Promise<ApprovalChoice | null> {
   const { action, summary, choices, subject } = question
-  const command = action.type === 'spawn' && !summary.includes(action.command) ? [`  ${action.command}`] : []
-  const title = printable([`${whoAsks(subject)}${summary}`, ...command].join('\n'))
+  // The summary is cut and on one line.
+  const command = action.type === 'spawn' ? visibleText(action.command) : ''
+  const whole = command === '' || summary.includes(command) ? [] : [`  ${command}`]
+  const title = visibleText([`${whoAsks(subject)}${summary}`, ...whole].join('\n'))
   const answer = await asker.pick({ title, options: choices.map((choice) => CHOICES[choice]), freeText: false }, signal)
   if (signal.aborted) return null
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'

@@ -58,7 +58,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'notice':
         closeText()
-        line(event.level === 'warning' ? style.yellow(event.text) : style.dim(event.text))
+        line((event.level === 'warning' ? style.yellow : style.dim)(printable(event.text)))
         return
       default:
         return
