@@ -69,16 +69,16 @@ function toRecord(headers: RequestInit['headers']): OutgoingHttpHeaders {
 const NO_BODY = [204, 205, 304]
 
 function toResponse(message: IncomingMessage, signal: AbortSignal | null | undefined): Response {
-  const { statusCode: status = 0, statusMessage: statusText = '' } = message
-  const headers = new Headers()
-  for (const [name, values = []] of Object.entries(message.headersDistinct))
-    for (const value of values) headers.append(name, value)
+  const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  )
   if (NO_BODY.includes(status)) {
     message.resume()
     return new Response(null, { status, statusText, headers })
   }
-  const encoding = headers.get('content-encoding')
-  const body = toStream(message, signal)
+  const [encoding] = headersDistinct['content-encoding'] ?? []
+  const body = toStream(new Pieces(message, signal))
   const isPacked = encoding === 'gzip' || encoding === 'deflate'
   return new Response(isPacked ? body.pipeThrough(new DecompressionStream(encoding)) : body, {
     status,
@@ -87,28 +87,87 @@ function toResponse(message: IncomingMessage, signal: AbortSignal | null | undef
   })
 }
 
-function toStream(
-  message: IncomingMessage,
-  signal: AbortSignal | null | undefined,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  // An error before anybody reads is found by the first read.
-  message.on('error', () => undefined)
-  const pieces = message[Symbol.asyncIterator]()
-  return new ReadableStream(
+/** A web stream that hands on what arrives as it is when it is iterated, without the queue and the promises of its readers. */
+function toStream(pieces: Pieces): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull: async (controller) => {
-        try {
-          const { done, value } = await pieces.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch (cause) {
-          throw signal?.aborted ? signal.reason : new TypeError('terminated', { cause })
-        }
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
       },
       cancel: () => {
-        message.destroy()
+        pieces.return()
       },
     },
     { highWaterMark: 0 },
   )
+  return Object.defineProperty(stream, Symbol.asyncIterator, { value: () => pieces })
+}
+
+type Piece = IteratorResult<Uint8Array<ArrayBuffer>, undefined>
+
+const END: Piece = Object.freeze({ done: true, value: undefined })
+
+/** What arrives of a message, as it arrives. `next` is to be called by one reader, after its last result; `return` ends it at once. */
+class Pieces implements AsyncIterableIterator<Uint8Array<ArrayBuffer>> {
+  readonly #message: IncomingMessage
+  readonly #signal: AbortSignal | null | undefined
+  #waiting: PromiseWithResolvers<Piece> | null = null
+  #isOver = false
+  #error: unknown = null
+
+  constructor(message: IncomingMessage, signal: AbortSignal | null | undefined) {
+    this.#message = message
+    this.#signal = signal
+    const wake = () => this.#wake()
+    const end = () => {
+      this.#isOver = true
+      this.#wake()
+    }
+    // An error before anybody reads is found by the first read.
+    message.on('error', (cause) => {
+      this.#error = cause
+      end()
+    })
+    message.on('readable', wake)
+    message.on('end', end)
+    message.on('close', end)
+  }
+
+  next(): Promise<Piece> {
+    const piece = this.#piece()
+    if (piece) return Promise.resolve(piece)
+    if (this.#isOver) return this.#end()
+    this.#waiting = Promise.withResolvers()
+    return this.#waiting.promise
+  }
+
+  async return(): Promise<Piece> {
+    this.#message.destroy()
+    return END
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #piece(): Piece | null {
+    const value: Buffer<ArrayBuffer> | null = this.#message.read()
+    return value && { done: false, value }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    if (!waiting) return
+    const piece = this.#piece()
+    if (!piece && !this.#isOver) return
+    this.#waiting = null
+    waiting.resolve(piece ?? this.#end())
+  }
+
+  async #end(): Promise<Piece> {
+    if (this.#message.readableEnded) return END
+    throw this.#signal?.aborted ? this.#signal.reason : new TypeError('terminated', { cause: this.#error ?? undefined })
+  }
 }

@@ -1,14 +1,35 @@
 const DRAIN_MS = 1_000
 
+/** Where the pieces of a body come from. */
+export interface Pieces {
+  next(): Promise<IteratorResult<Uint8Array, unknown>>
+  /** Closes the connection, also while `next` waits. */
+  cancel(): Promise<unknown>
+}
+
+/** The pieces of a body, straight from the connection where the `fetch` that made it offers that. */
+export function piecesOf(body: ReadableStream<Uint8Array>): Pieces {
+  // A web stream makes promises and requests of its own for each piece, and its own iterator waits for one under way before it ends.
+  if (Object.hasOwn(body, Symbol.asyncIterator)) {
+    const iterator = body[Symbol.asyncIterator]()
+    return { next: () => iterator.next(), cancel: async () => iterator.return?.() }
+  }
+  const reader = body.getReader()
+  return {
+    next: () => reader.read() as Promise<IteratorResult<Uint8Array, unknown>>,
+    cancel: () => reader.cancel(),
+  }
+}
+
 /** Reads off the rest of a body that is as good as over, for a second at most, so that its connection can serve the next request. */
-export function drain(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+export function drain(pieces: Pieces): void {
   const leave = () => {
-    reader.cancel().catch(() => undefined)
+    pieces.cancel().catch(() => undefined)
   }
   const timer = setTimeout(leave, DRAIN_MS)
   timer.unref()
   const readOff = async () => {
-    while (!(await reader.read()).done);
+    while (!(await pieces.next()).done);
   }
   readOff()
     .catch(() => undefined)

@@ -1,8 +1,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai/error'
-import { Stream } from 'openai/streaming'
 import { requestBytes } from './request-bytes.js'
 
-// This module loads the parts of the SDK that decode, so it is itself loaded on first use.
+// This module loads the errors of the SDK, so it is itself loaded on first use.
 
 /** What a client is made from. */
 export interface OpenAiClientOptions {
@@ -14,20 +13,18 @@ export interface OpenAiClientOptions {
   readonly fetch: typeof fetch | undefined
 }
 
-/** The two things that the wires of OpenAI want. */
+/** What the wires of OpenAI want of it. */
 export interface OpenAiClient {
   /**
    * Sends one request to `path` under the base URL. Rejects with the SDK's error for a status that is none of success, for a broken
    * connection and, having aborted `controller`, when no headers come in time.
    */
   send(path: string, body: object, controller: AbortController): Promise<Response>
-  /** The events of a streamed response. Ends without a word when `controller` is aborted; aborts it when left early. */
-  events<Event>(response: Response, controller: AbortController): AsyncIterable<Event>
 }
 
 /**
- * Makes a client that takes nothing from the environment. The SDK decodes streams and tells errors apart; its request pipeline, made
- * for retries and credentials of which nothing is used here, would cost each call more than the rest of the call together.
+ * Makes a client that takes nothing from the environment. The SDK tells errors apart; its request pipeline, made for retries and
+ * credentials of which nothing is used here, would cost each call more than the rest of the call together.
  */
 export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
   const { baseUrl, timeoutMs } = options
@@ -58,13 +55,8 @@ export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
       if (response.ok) return response
       throw await statusError(response)
     },
-    events: <Event>(response: Response, controller: AbortController) =>
-      // Without a client it would write what it cannot read to the console.
-      Stream.fromSSEResponse<Event>(response, controller, QUIET),
   }
 }
-
-const QUIET = { logLevel: 'off' } as unknown as Parameters<typeof Stream.fromSSEResponse>[2]
 
 /** A refusal, with the body as the SDK takes it: as JSON where it is that, else as text. */
 async function statusError(response: Response): Promise<Error> {

@@ -2,12 +2,12 @@ import type { ModelEvent, ModelFinish } from '@hermes/contracts/model'
 
 /** An answer that is being read. */
 export interface Reading {
-  /** What comes from the server; `null` when the answer came in one piece. */
+  /** What comes from the server, where a list stands for as many chunks; `null` when the answer came in one piece. */
   readonly chunks: AsyncIterable<unknown> | null
   /** Takes in one of the chunks and gives what it added. */
-  push(chunk: unknown): readonly ModelEvent[]
+  readonly push: (chunk: unknown) => readonly ModelEvent[]
   /** Whether nothing more is wanted; the rest is then left alone. Default: only the end of the chunks says so. */
-  isOver?(): boolean
+  readonly isOver?: () => boolean
   /** A better error for one that ended the chunks. Default: the same. */
   explain?(error: unknown): unknown
   /** The complete answer, after the last chunk. Throws when it is not complete. */
@@ -17,7 +17,7 @@ export interface Reading {
 /** A reading whose chunks have a type. */
 export function reading<Chunk>(
   parts: Omit<Reading, 'chunks' | 'push'> & {
-    readonly chunks: AsyncIterable<Chunk>
+    readonly chunks: AsyncIterable<Chunk | readonly Chunk[]>
     readonly push: (chunk: Chunk) => readonly ModelEvent[]
   },
 ): Reading {
@@ -48,6 +48,8 @@ export class CallReader implements AsyncGenerator<ModelEvent, undefined> {
   readonly #frame: CallFrame
   #reading: Reading | null = null
   #chunks: AsyncIterator<unknown> | null = null
+  #batch: readonly unknown[] = NONE
+  #batchAt = 0
   #events = NONE
   #at = 0
 
@@ -58,8 +60,8 @@ export class CallReader implements AsyncGenerator<ModelEvent, undefined> {
   next(): Promise<Step> {
     if (this.#at < this.#events.length) return Promise.resolve({ done: false, value: this.#events[this.#at++]! })
     if (!this.#chunks) return this.#goOn(this.#frame.next())
-    if (this.#reading?.isOver?.()) return this.#leave().then(() => this.next(), this.#fail)
-    return this.#chunks.next().then(this.#take, this.#fail)
+    const step = this.#fromBatch()
+    return step === null ? this.#chunks.next().then(this.#take, this.#fail) : Promise.resolve(step)
   }
 
   /** Ends the call; the rest of the answer is left alone. */
@@ -86,19 +88,31 @@ export class CallReader implements AsyncGenerator<ModelEvent, undefined> {
     await this.return()
   }
 
-  readonly #take = (step: IteratorResult<unknown>): Step | Promise<Step> => {
-    if (step.done) {
+  readonly #take = ({ done, value }: IteratorResult<unknown>): Step | Promise<Step> => {
+    if (done) {
       this.#chunks = null
       return this.next()
     }
-    try {
-      this.#events = this.#reading!.push(step.value)
-    } catch (error) {
-      const fail = () => this.#fail(error)
-      return this.#leave().then(fail, fail)
+    this.#batch = Array.isArray(value) ? value : [value]
+    this.#batchAt = 0
+    return this.#fromBatch() ?? this.next()
+  }
+
+  /** The next event out of chunks that are here; `null` when they have none left. */
+  #fromBatch(): Step | Promise<Step> | null {
+    const { isOver, push } = this.#reading!
+    while (!isOver?.()) {
+      if (this.#batchAt === this.#batch.length) return null
+      try {
+        this.#events = push(this.#batch[this.#batchAt++])
+      } catch (error) {
+        const fail = () => this.#fail(error)
+        return this.#leave().then(fail, fail)
+      }
+      this.#at = 0
+      if (this.#events.length > 0) return { done: false, value: this.#events[this.#at++]! }
     }
-    this.#at = 0
-    return this.#events.length === 0 ? this.next() : { done: false, value: this.#events[this.#at++]! }
+    return this.#leave().then(() => this.next(), this.#fail)
   }
 
   readonly #fail = (error: unknown): Promise<Step> => {
@@ -122,6 +136,8 @@ export class CallReader implements AsyncGenerator<ModelEvent, undefined> {
   async #leave(): Promise<void> {
     const chunks = this.#chunks
     this.#chunks = null
+    this.#batch = NONE
+    this.#batchAt = 0
     await chunks?.return?.()
   }
 }

@@ -34,6 +34,11 @@ export class AnswerAssembler {
     return this.#stopped || this.#stopReason !== null
   }
 
+  /** Whether nothing more comes. */
+  get isOver(): boolean {
+    return this.#stopped
+  }
+
   /** Takes in one event and gives what it added. */
   push(event: WireEvent): ModelEvent[] {
     switch (event.type) {
@@ -52,6 +57,7 @@ export class AnswerAssembler {
         this.#stopped = true
         return []
       case 'content_block_stop':
+      case 'ping':
         return []
       default:
         // The provider may add kinds of events at any time.

@@ -1,5 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
+import { EventBody, saidBy } from '../event-body.js'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
@@ -7,7 +8,7 @@ import { type Reading, reading, wholeAnswer } from '../read-events.js'
 import type { WireOptions } from '../wire-options.js'
 import { AnswerAssembler } from './answer-assembler.js'
 import { toWireRequest } from './wire-request.js'
-import type { WireAnswer } from './wire-types.js'
+import type { WireAnswer, WireEvent } from './wire-types.js'
 
 const PATH = '/v1/messages'
 
@@ -51,12 +52,12 @@ export class AnthropicMessagesTransport implements Transport {
     if (response === null) return wholeAnswer(() => assembler.finish())
     touch()
     return reading({
-      chunks: client.events(response, controller),
+      chunks: new EventBody<WireEvent>(response, { signal: controller.signal, isComplete: () => assembler.isOver }),
       push: (event) => {
-        // Pings do not come out of the SDK, so each event is progress.
-        touch()
+        if (event.type !== 'ping') touch()
         return assembler.push(event)
       },
+      isOver: () => assembler.isOver,
       finish: () => {
         if (!assembler.isFinished) throw cutError(target)
         return assembler.finish()
@@ -67,7 +68,7 @@ export class AnthropicMessagesTransport implements Transport {
 
 function takeWhole(assembler: AnswerAssembler, text: string): void {
   const body = JSON.parse(text) as WireAnswer
-  if (body.error) throw Object.assign(new Error('The server answered with an error.'), { error: body.error })
+  if (body.error) throw saidBy(body.error)
   if (!Array.isArray(body.content)) throw new SyntaxError('The answer has no content.')
   assembler.pushWhole(body)
 }

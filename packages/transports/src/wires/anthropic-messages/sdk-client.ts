@@ -1,7 +1,6 @@
 import { BaseAnthropic } from '@anthropic-ai/sdk/client'
-import { Stream } from '@anthropic-ai/sdk/core/streaming'
 import { credentialHeaders } from './credential-headers.js'
-import type { WireEvent, WireRequest } from './wire-types.js'
+import type { WireRequest } from './wire-types.js'
 
 // This module loads the SDK, so it is itself loaded on first use. Bundlers keep only what it names: no resource of the SDK is needed,
 // and its `messages.create` writes advice about models to the console.
@@ -19,12 +18,10 @@ export interface SdkClientOptions {
 /** Without any credential the SDK would look for one on disk; this stands in its place and never leaves the process. */
 const NO_KEY = 'none'
 
-/** The two things this wire wants of the SDK. */
+/** What this wire wants of the SDK. */
 export interface SdkClient {
   /** Sends one request. Rejects with the SDK's error for a status that is none of success. */
   send(path: string, body: WireRequest, controller: AbortController): Promise<Response>
-  /** The events of a streamed response; pings are left out. Ends without a word when `controller` is aborted. */
-  events(response: Response, controller: AbortController): AsyncIterable<WireEvent>
 }
 
 /**
@@ -54,6 +51,5 @@ export function createSdkClient(options: SdkClientOptions): SdkClient {
   })
   return {
     send: (path, body, { signal }) => client.post(path, { body, stream: body.stream ?? false, signal }).asResponse(),
-    events: (response, controller) => Stream.fromSSEResponse<WireEvent>(response, controller, client),
   }
 }

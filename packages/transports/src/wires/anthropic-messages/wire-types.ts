@@ -109,6 +109,7 @@ export type WireEvent =
       readonly usage?: WireUsage | null
     }
   | { readonly type: 'message_stop' }
+  | { readonly type: 'ping' }
 
 /** How much a model thinks: as it sees fit, or up to a budget of tokens. */
 export type Thinking =

@@ -1,12 +1,12 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
+import { EventBody, saidBy } from '../event-body.js'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
 import { type Reading, reading, wholeAnswer } from '../read-events.js'
 import type { WireOptions } from '../wire-options.js'
 import { AnswerAssembler } from './answer-assembler.js'
-import { watchDone } from './watch-done.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireChunk } from './wire-types.js'
 
@@ -49,19 +49,17 @@ export class ChatCompletionsTransport implements Transport {
       client.send(PATH, toWireRequest(request, { quirks, stamp, streaming, cacheTtl }), controller)
     const response = await this.#open({ target, send, takeWhole: (text) => takeWhole(assembler, text), onHeaders })
     if (response === null) return wholeAnswer(() => assembler.finish())
-    const { body, done } = watchDone(response.body)
     touch()
-    // The SDK reads headers and body, which may be any async iterable; a whole response around it would only cost time.
-    const watched = { headers: response.headers, body } as unknown as Response
+    const chunks = new EventBody<WireChunk>(response, { signal: controller.signal })
     return reading({
-      chunks: client.events<WireChunk>(watched, controller),
+      chunks,
       push: (chunk) => {
         const events = assembler.push(chunk)
         if (events.length > 0) touch()
         return events
       },
       finish: () => {
-        if (!assembler.isFinished && !done()) throw cutError(target)
+        if (!assembler.isFinished && !chunks.isDone) throw cutError(target)
         return assembler.finish()
       },
     })
@@ -70,7 +68,7 @@ export class ChatCompletionsTransport implements Transport {
 
 function takeWhole(assembler: AnswerAssembler, text: string): void {
   const body = JSON.parse(text) as WireChunk
-  if (body.error) throw Object.assign(new Error('The server answered with an error.'), { error: body.error })
+  if (body.error) throw saidBy(body.error)
   if (!body.choices?.length) throw new SyntaxError('The completion has no choices.')
   assembler.push(body)
 }

@@ -1,7 +1,7 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
 import { refusesSummaries } from '../../classify-error.js'
-import { drain } from '../drain.js'
+import { EventBody, saidBy } from '../event-body.js'
 import { type CallGuard, cutError } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
@@ -47,7 +47,7 @@ export class Answerer {
     if (response === null) return wholeAnswer(() => assembler.finish())
     touch()
     return reading({
-      chunks: eventsOf(client, response, assembler),
+      chunks: new EventBody<WireEvent>(response, { signal: controller.signal, isComplete: () => assembler.isFinished }),
       push: (event) => {
         const added = assembler.push(event)
         if (added.length > 0 || event.type.startsWith('response.output_item.')) touch()
@@ -55,7 +55,7 @@ export class Answerer {
       },
       isOver: () => assembler.isFinished,
       finish: () => {
-        if (assembler.failure) throw failed(assembler.failure, response.headers)
+        if (assembler.failure) throw saidBy(assembler.failure, response.headers)
         if (!assembler.isFinished) throw cutError(target)
         return assembler.finish()
       },
@@ -86,33 +86,9 @@ interface Sending {
   readonly controller: AbortController
 }
 
-/**
- * The events of a response. The wire has no sentinel: whoever leaves after the last word of the server leaves the connection open for
- * the next request. The SDK aborts what it is given when it is left, so that is not the controller of the request.
- */
-function eventsOf(client: OpenAiClient, { headers, body }: Response, assembler: AnswerAssembler) {
-  const reader = body?.getReader()
-  const end = { done: true, value: undefined } as const
-  const watched: AsyncIterableIterator<Uint8Array> = {
-    next: async () => (await reader?.read()) ?? end,
-    return: async () => {
-      if (reader && assembler.isFinished) drain(reader)
-      else await reader?.cancel()
-      return end
-    },
-    [Symbol.asyncIterator]: () => watched,
-  }
-  const source = { headers, body: watched } as unknown as Response
-  return client.events<WireEvent>(source, new AbortController())
-}
-
 function takeWhole(assembler: AnswerAssembler, text: string): void {
   const body = JSON.parse(text) as WireResponse
   if (!body.error && !Array.isArray(body.output)) throw new SyntaxError('The response has no output.')
   assembler.end(body)
-  if (assembler.failure) throw failed(assembler.failure)
-}
-
-function failed(error: unknown, headers?: Headers): Error {
-  return Object.assign(new Error('The server ended its answer with an error.'), { error, headers })
+  if (assembler.failure) throw saidBy(assembler.failure)
 }
