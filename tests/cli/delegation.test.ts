@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
+import { makeHostile } from '../support/hostile-repository.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
@@ -161,6 +162,32 @@ it('gives a task a git worktree of its own, and reports what would be merged', a
   expect(git('branch', '--format=%(refname:short)').trim().split('\n').toSorted()).toEqual([branch, 'main'])
   isCommitted = true
   expect((await chat('-q', 'Go.')).stdout).toMatch(/It conflicts with HEAD in sub\/a\.txt: git merge hermes/)
+})
+
+it('makes a worktree, commits and compares without running what the repository names for that', async () => {
+  const { server, cwd } = scene
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, encoding: 'utf8' }).stdout
+  git('init', '-q', '-b', 'main')
+  await writeFile(join(cwd, 'a.txt'), 'one\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'first')
+  const canaries = await makeHostile(cwd, 'a.txt')
+  server.setHandler((request) => {
+    const last = request.body.messages.at(-1)!
+    if (!isChild(request))
+      return last.role === 'tool'
+        ? { text: String(last.content) }
+        : { toolCalls: [{ name: 'delegate_task', args: { goal: 'Change it.', worktree: true } }] }
+    return last.role === 'tool'
+      ? { text: 'Done.' }
+      : { toolCalls: [{ name: 'write_file', args: { path: 'a.txt', content: 'two\n' } }] }
+  })
+  const { stdout } = await chat('-q', 'Go.', '--yolo')
+  expect(stdout).toMatch(
+    /Done\.\nIts changes are on branch (hermes\/task-\w+):\n a\.txt \| 2 \+-\n[\s\S]*It merges cleanly/,
+  )
+  expect(await canaries()).toBe('')
 })
 
 it('says so where there is no repository to make a worktree of', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { CapturedRequest } from '@hermes/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
+import { makeHostile } from '../support/hostile-repository.js'
 import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
@@ -63,6 +64,22 @@ describe('a reference in a message', () => {
     expect((await ask('Review @diff')).sent).toMatch(/-second\n\+third/)
     expect((await ask('Review @staged')).sent).toMatch(/-first\n\+second/)
     expect((await ask('What was @git:1 about?')).sent).toMatch(/The first one[\s\S]*\+first/)
+  })
+
+  it('brings changes in git without running what the repository names for that', async () => {
+    await put('a.txt', 'first\n')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-q', '-m', 'The first one')
+    const canaries = await makeHostile(scene.cwd, 'a.txt')
+    await put('a.txt', 'second\n')
+    const { sent, stderr } = await ask('Review @diff @staged @git:2', '--yolo')
+    expect(await canaries()).toBe('')
+    expect(stderr).not.toContain('Not attached')
+    expect(sent).toMatch(/-first\n\+second[\s\S]*No changes\.[\s\S]*The first one/)
+    // As git does it by itself.
+    git('diff')
+    expect(await canaries()).toContain('program.sh')
   })
 
   it('brings what was said in another session', async () => {

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { ExecResult } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
+import { openUntrustedGit, PLAIN_DIFF } from '../untrusted-git.js'
 
 const GIT_TIMEOUT_MS = 120_000
 const MAX_STAT_LINES = 30
 const MAX_NAMED_FILES = 20
+const STATUS = 'status --porcelain --ignore-submodules=dirty'
 
 /** A git worktree that one child works in, on a branch of its own. */
 export interface Worktree {
@@ -18,7 +20,7 @@ export interface Worktree {
   finish(goal: string): Promise<string>
 }
 
-/** What worktrees are made with: git runs where the parent works, under the same policy. */
+/** What worktrees are made with: git runs where the parent works, under the same policy, and nothing that the repository names. */
 export type WorktreeContext = Pick<ToolContext, 'environment' | 'permit'>
 
 /**
@@ -40,7 +42,7 @@ export async function openWorktree(context: WorktreeContext): Promise<Worktree> 
   return {
     cwd: `${path}/${prefix}`.replace(/\/$/, ''),
     finish: (goal) =>
-      finish(git, place, goal).catch(
+      finish(gitIn(context), place, goal).catch(
         (error: unknown) =>
           `Its work is in ${path} on branch ${branch}; it could not be put together: ${errorLine(error)}`,
       ),
@@ -57,11 +59,12 @@ interface Place {
 type Git = (cwd: string, args: string) => Promise<ExecResult>
 
 function gitIn({ environment, permit }: WorktreeContext): Git {
-  return async (cwd, args) => {
-    const command = `git ${args}`
-    const leave = await permit({ type: 'spawn', command, cwd, backend: environment.backend })
-    return environment.exec(leave, command, { cwd, timeoutMs: GIT_TIMEOUT_MS })
-  }
+  const git = openUntrustedGit({
+    environment,
+    permit: (action) => permit(action),
+    limits: { timeoutMs: GIT_TIMEOUT_MS },
+  })
+  return (cwd, args) => git(cwd, `git ${args}`)
 }
 
 async function finish(git: Git, { path, branch, base, parentCwd }: Place, goal: string): Promise<string> {
@@ -70,20 +73,20 @@ async function finish(git: Git, { path, branch, base, parentCwd }: Place, goal: 
     if (result.exitCode !== 0) throw noWorktree(`git ${args.split(' ')[0]} failed`, result)
     return result.output.trimEnd()
   }
-  if ((await must(path, 'status --porcelain')) !== '') {
+  if ((await must(path, STATUS)) !== '') {
     await must(path, 'add -A')
-    const who = '-c user.name=Hermes -c user.email=hermes@localhost -c commit.gpgsign=false'
+    const who = '-c user.name=Hermes -c user.email=hermes@localhost'
     await must(path, `${who} commit -q --no-verify -m ${quote(`hermes: ${goal.trim().split('\n')[0]}`)}`)
   }
-  const files = lines(await must(parentCwd, `diff --name-only ${base} ${branch}`))
+  const files = lines(await must(parentCwd, `diff --name-only ${PLAIN_DIFF} ${base} ${branch}`))
   await must(parentCwd, `worktree remove ${path}`)
   if (files.length === 0) {
     await must(parentCwd, `branch -q -d ${branch}`)
     return 'It changed no files.'
   }
-  const stat = lines(await must(parentCwd, `diff --stat=100 ${base} ${branch}`))
+  const stat = lines(await must(parentCwd, `diff --stat=100 ${PLAIN_DIFF} ${base} ${branch}`))
   const shown = stat.length > MAX_STAT_LINES ? ['…', ...stat.slice(-MAX_STAT_LINES)] : stat
-  const dirty = lines(await must(parentCwd, 'status --porcelain')).map((line) => line.slice(3))
+  const dirty = lines(await must(parentCwd, STATUS)).map((line) => line.slice(3))
   return [
     `Its changes are on branch ${branch}:`,
     ...shown,

@@ -5,6 +5,7 @@ import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import type { RunContext } from '../run-context.js'
 import { surroundingsOf } from '../surroundings/surroundings.js'
+import { openUntrustedGit, PLAIN_DIFF } from '../untrusted-git.js'
 import type { LineRange, Reference } from './parse.js'
 import { refusal } from './refusal.js'
 
@@ -18,15 +19,7 @@ const MAX_FOLDERS = 60
 const GIT_TIMEOUT_MS = 20_000
 const GIT_OUTPUT_BYTES = 200_000
 const SKIPPED = new Set(['.git', '.hg', '.svn', 'node_modules', '__pycache__', '.venv', 'venv', '.cache', '.turbo'])
-// Nothing that a repository configures may run, and nothing is written to it.
 const GIT = 'git --no-pager'
-const DIFF = '--no-ext-diff --no-textconv --no-color'
-const GIT_ENV = Object.freeze({
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_CONFIG_COUNT: '1',
-  GIT_CONFIG_KEY_0: 'core.fsmonitor',
-  GIT_CONFIG_VALUE_0: 'false',
-})
 
 /** A file of the workspace, or some lines of it; a folder gives its list. */
 export async function readFile(
@@ -90,10 +83,9 @@ export async function readGit(
   const { environment, signal } = context
   if (!environment) throw refusal('there is no workspace')
   const cwd = surroundingsOf(environment, context.session).root
-  const command = gitCommand(reference)
-  const action = { type: 'spawn', command, cwd, backend: environment.backend } as const
-  const options = { cwd, signal, env: GIT_ENV, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
-  const { exitCode, output, timedOut } = await environment.exec(await permit(action), command, options)
+  const limits = { signal, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
+  const git = openUntrustedGit({ environment, permit, limits })
+  const { exitCode, output, timedOut } = await git(cwd, gitCommand(reference))
   signal.throwIfAborted()
   if (timedOut) throw refusal('git took too long')
   if (exitCode !== 0) throw refusal(output.trim().split('\n').at(-1) || `git ended with ${exitCode}`)
@@ -103,11 +95,12 @@ export async function readGit(
 function gitCommand(reference: Extract<Reference, { type: 'diff' | 'staged' | 'git' }>): string {
   switch (reference.type) {
     case 'diff':
-      return `${GIT} diff ${DIFF}`
+      return `${GIT} diff ${PLAIN_DIFF}`
     case 'staged':
-      return `${GIT} diff --cached ${DIFF}`
+      return `${GIT} diff --cached ${PLAIN_DIFF}`
     case 'git':
-      return `${GIT} log -${reference.count} --stat --patch ${DIFF}`
+      // The form is named, as one that a repository sets may ask for signatures to be checked.
+      return `${GIT} log -${reference.count} --format=medium --stat --patch ${PLAIN_DIFF}`
     default:
       return reference satisfies never
   }

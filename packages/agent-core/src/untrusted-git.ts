@@ -1,0 +1,110 @@
+import { HermesError } from '@hermes/contracts'
+import type { Environment, ExecOptions, ExecResult } from '@hermes/contracts/environment'
+import type { Action, Permit } from '@hermes/contracts/policy'
+
+/** Where git runs, and with whose leave. */
+export interface GitPlace {
+  readonly environment: Environment
+  readonly permit: (action: Action) => Promise<Permit>
+  /** For every command. */
+  readonly limits: Pick<ExecOptions, 'signal' | 'timeoutMs' | 'maxOutputBytes'>
+}
+
+/** Runs `command`, which begins with `git`, in a folder. */
+export type UntrustedGit = (cwd: string, command: string) => Promise<ExecResult>
+
+/** For commands that show differences: nothing but git itself makes them, and repositories within are not entered. */
+export const PLAIN_DIFF = '--no-ext-diff --no-textconv --no-color --submodule=short --ignore-submodules=dirty'
+
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['core.sshCommand', 'false'],
+  ['credential.helper', ''],
+  ['commit.gpgSign', 'false'],
+  ['log.showSignature', 'false'],
+  ['diff.autoRefreshIndex', 'false'],
+  ['maintenance.auto', 'false'],
+  ['gc.auto', '0'],
+  // A folder of a repository may itself look like one, with settings that came along when it was cloned.
+  ['safe.bareRepository', 'explicit'],
+]
+// Nothing missing is fetched: who serves it is named by the repository, and so is the program that asks for it.
+const ENV = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none', GIT_TERMINAL_PROMPT: '0' }
+const LIST_SETTINGS = 'git config --list --show-scope --name-only'
+const MOST_SETTINGS_BYTES = 500_000
+const NOT_INSTALLED = 127
+const NO_SUCH_FLAG = 129
+const OWN_SCOPES: ReadonlySet<string> = new Set(['local', 'worktree'])
+
+/**
+ * git for repositories that nobody vouches for: their settings and attributes can name programs that git starts while it only looks. Hooks,
+ * monitors, signature checks and helpers are switched off by the settings of the command; the filters and merge drivers that the
+ * repository itself defines are looked up first and taken away one by one. What the user's own settings define stays.
+ * @throws HermesError `agent.git_unsafe` where git is older than 2.31 and would not heed that, or the settings cannot be read;
+ * `policy.denied`.
+ * @see git documentation: git, section Security; git-config, `GIT_CONFIG_COUNT`; gitattributes, filters and merge drivers
+ */
+export function openUntrustedGit({ environment, permit, limits }: GitPlace): UntrustedGit {
+  const known = new Map<string, Promise<Readonly<Record<string, string>>>>()
+  const run = async (command: string, options: ExecOptions & { readonly cwd: string }) => {
+    const leave = await permit({ type: 'spawn', command, cwd: options.cwd, backend: environment.backend })
+    return environment.exec(leave, command, { ...limits, ...options })
+  }
+  const harmless = async (cwd: string) => {
+    const env = { ...ENV, ...settingsEnv(SETTINGS) }
+    const listed = await run(LIST_SETTINGS, { cwd, env, maxOutputBytes: MOST_SETTINGS_BYTES })
+    // Where there is no git the command itself says so.
+    if (listed.exitCode === NOT_INSTALLED) return env
+    return { ...ENV, ...settingsEnv([...SETTINGS, ...parseSettings(listed).flatMap(withoutProgram)]) }
+  }
+  return async (cwd, command) => {
+    const env = known.get(cwd) ?? harmless(cwd)
+    known.set(cwd, env)
+    return run(command, { cwd, env: await env })
+  }
+}
+
+interface Setting {
+  readonly scope: string
+  readonly name: string
+}
+
+/** One a line, its scope before a tab. A list that is cut is none. */
+function parseSettings({ exitCode, output, outputBytes }: ExecResult): readonly Setting[] {
+  const needed = '2.31 or newer is needed'
+  if (exitCode !== 0) throw unsafe(exitCode === NO_SUCH_FLAG ? needed : output.trim().split('\n').at(-1))
+  if (outputBytes > MOST_SETTINGS_BYTES) throw unsafe('it has too many settings')
+  const settings = output.split('\n').map((line) => {
+    const tab = line.indexOf('\t')
+    return { scope: line.slice(0, tab), name: line.slice(tab + 1) }
+  })
+  if (settings.some(({ scope, name }) => scope === 'command' && name === 'core.fsmonitor')) return settings
+  throw unsafe(needed)
+}
+
+/** What takes a program away that a setting of the repository brings into play. */
+function withoutProgram({ scope, name }: Setting): readonly (readonly [string, string])[] {
+  const [, kind, driver] = /^(filter|merge)\.(.+)\.(?:clean|smudge|process|driver)$/.exec(name) ?? []
+  if (kind === undefined || !OWN_SCOPES.has(scope)) return []
+  // A merge driver that fails leaves a conflict, which is for somebody to look at.
+  if (kind === 'merge') return [[`merge.${driver}.driver`, 'false']]
+  return ['clean', 'smudge', 'process', 'required'].map((part) => [
+    `filter.${driver}.${part}`,
+    part === 'required' ? 'false' : '',
+  ])
+}
+
+function settingsEnv(settings: readonly (readonly [name: string, value: string])[]): Readonly<Record<string, string>> {
+  const pairs = settings.flatMap(([name, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, name],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ])
+  return { GIT_CONFIG_COUNT: `${settings.length}`, ...Object.fromEntries(pairs) }
+}
+
+function unsafe(why = 'its settings cannot be read'): HermesError {
+  const text = `git cannot be kept from running what the repository names, so it was not run: ${why.replace(/\.$/, '')}.`
+  return new HermesError(text, { code: 'agent.git_unsafe' })
+}

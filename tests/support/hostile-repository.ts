@@ -1,0 +1,34 @@
+// A repository whose settings, attributes and hooks make git run a program that leaves a canary.
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const HOOKS = ['post-index-change', 'post-checkout', 'pre-commit', 'prepare-commit-msg', 'post-commit']
+const SIGNED =
+  'author a <a@b.c> 1700000000 +0000\ncommitter a <a@b.c> 1700000000 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n\nsigned\n'
+
+/** Turns the repository in `cwd`, which has a commit of the file `path`, against whoever looks at it; gives what reads the canaries. */
+export async function makeHostile(cwd: string, path: string): Promise<() => Promise<string>> {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
+  const [program, canaries] = [join(cwd, '.git', 'program.sh'), join(cwd, '.git', 'canaries')]
+  const tree = git('rev-parse', 'HEAD^{tree}')
+  await writeFile(join(cwd, '.git', 'signed'), `tree ${tree}\nparent ${git('rev-parse', 'HEAD')}\n${SIGNED}`)
+  git('update-ref', 'HEAD', git('hash-object', '-t', 'commit', '-w', join('.git', 'signed')))
+
+  await writeFile(program, `#!/bin/sh\necho "$0 $*" >> '${canaries}'\ncat\n`)
+  await chmod(program, 0o755)
+  await mkdir(join(cwd, '.git', 'hooks'), { recursive: true })
+  for (const hook of HOOKS) {
+    await writeFile(join(cwd, '.git', 'hooks', hook), `#!/bin/sh\nexec '${program}' ${hook}\n`)
+    await chmod(join(cwd, '.git', 'hooks', hook), 0o755)
+  }
+  await writeFile(join(cwd, '.git', 'info', 'attributes'), `${path} filter=e.vil diff=evil merge=evil\n`)
+  const settings = [
+    ...['core.fsmonitor', 'core.pager', 'pager.diff', 'diff.external', 'gpg.program', 'core.sshCommand', 'core.editor'],
+    ...['diff.evil.textconv', 'diff.evil.command', 'merge.evil.driver', 'filter.e.vil.clean', 'filter.e.vil.smudge'],
+  ]
+  for (const name of settings) git('config', name, program)
+  git('config', 'format.pretty', '%G? %s')
+  git('config', 'log.showSignature', 'true')
+  return () => readFile(canaries, 'utf8').catch(() => '')
+}
