@@ -26,7 +26,7 @@ const asked = (rule: string, reason: string, pattern: RegExp): ProtectedPath => 
 })
 
 const SECRETS_OF_HERMES =
-  /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
+  /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|(?:honcho|mem0|supermemory)\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
 const TOKEN_FILES = /^~\/\.(?:netrc|git-credentials|pgpass|pypirc|docker\/config\.json|config\/gh\/hosts\.yml)$/
 
 const WRITE: readonly ProtectedPath[] = Object.freeze([
@@ -40,7 +40,8 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
   asked(
     'hermes-config',
     'it changes how Hermes behaves',
-    /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron)(?:\/.*)?)$/,
+    // Modules in the home may be its context engine, or what that one loads.
+    /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
   ),
   asked('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
   denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
@@ -67,7 +68,11 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     'it belongs to the system',
     /^(?:\/private)?\/(?:etc|boot|bin|sbin|lib(?:32|64|x32)?|system|usr\/(?:bin|sbin|lib|libexec|share|include))(?:\/.*)?$/,
   ),
-  asked('git-internals', 'git runs what is written there', /\/\.git\/(?:hooks\/.*|config)$/),
+  asked(
+    'git-internals',
+    'git runs what is written there',
+    /\/\.git(?:\/(?:(?:modules|worktrees)\/.*\/)?(?:hooks(?:\/.*)?|config(?:\.worktree)?))?$/,
+  ),
 ])
 
 const READ: readonly ProtectedPath[] = Object.freeze([
