@@ -20,8 +20,9 @@ export interface Permissions {
 }
 
 /**
- * Reads `permissions.yaml` of a home, a map from pattern to decision. Never throws for what is in it: a rule that cannot be read is left
- * out and is a problem. A file that is no such map may have lost a rule that denies: then nothing in it allows and everything else asks.
+ * Reads `permissions.yaml` of a home, a map from pattern to decision. Never throws for what is in it: a rule whose decision cannot be read
+ * may have been meant to deny, so it asks, and is a problem. The same goes for a file that is no such map: then nothing in it allows and
+ * everything else asks.
  */
 export async function loadPermissions({ home }: { readonly home: string }): Promise<Permissions> {
   const file = homeLayout(home).permissions
@@ -35,13 +36,13 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
   }
   const fault = faultOf(file, yaml)
   const entries = isMap(yaml.value) ? Object.entries(yaml.value) : []
-  const rules = entries.filter((entry): entry is [string, Decision] => isDecision(entry[1]))
+  const rules = entries.map(([pattern, word]) => [pattern, isDecision(word) ? word : 'ask'] as const)
   if (fault) return closed(rules, fault, sourceOf)
   const problems = entries
     .filter(([, word]) => !isDecision(word))
     .map(([pattern, word]) => {
       const found = describeValue(word)
-      const message = `"${pattern}" must be allow, ask or deny, found ${found}. This rule is left out.`
+      const message = `"${pattern}" must be allow, ask or deny, found ${found}. Until it is mended, this asks.`
       return problemAt(file, yaml.locate([pattern]), message)
     })
   return { rules: Object.fromEntries(rules), problems, sourceOf }
