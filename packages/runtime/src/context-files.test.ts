@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -53,6 +53,39 @@ describe('findContextFile', () => {
       expect.stringMatching(/AGENTS\.md was left out: it is no text\.$/),
       expect.stringMatching(/CLAUDE\.md was left out, it cannot be read: .*ELOOP/),
     ])
+  })
+
+  it('follows a link within the project, and none that leads out of it or to keys', async () => {
+    const outside = join(temporary.path, 'id_rsa')
+    await writeFile(outside, 'a private key')
+    await writeFile(join(cwd, '..', 'shared.md'), 'shared')
+    await put('.env', 'TOKEN=abc')
+    await symlink(outside, join(cwd, 'HERMES.md'))
+    await symlink('.env', join(cwd, 'AGENTS.md'))
+    await symlink('../shared.md', join(cwd, 'CLAUDE.md'))
+    const { file, problems } = await find()
+    expect(file?.text).toBe('shared')
+    expect(problems).toEqual([
+      expect.stringMatching(/HERMES\.md was left out: it is a link that leads out of the project\.$/),
+      expect.stringMatching(/AGENTS\.md was left out: it is a link to a file of keys\.$/),
+    ])
+  })
+
+  it('takes no rules from folders that are links out of the project', async () => {
+    const outside = join(temporary.path, 'elsewhere', 'rules')
+    await mkdir(outside, { recursive: true })
+    await writeFile(join(outside, 'a.mdc'), 'a private key')
+    await symlink(join(outside, '..'), join(cwd, '.cursor'))
+    expect(await find()).toMatchObject({ file: null, problems: [expect.stringContaining('leads out of the project')] })
+  })
+
+  it('takes nothing from a folder where everybody puts files', async () => {
+    const shared = join(temporary.path, 'shared')
+    await mkdir(join(shared, 'project'), { recursive: true })
+    await chmod(shared, 0o1777)
+    await writeFile(join(shared, 'HERMES.md'), 'from somebody')
+    expect(await findContextFile({ cwd: join(shared, 'project'), maxChars: 100 })).toEqual({ file: null, problems: [] })
+    expect((await findContextFile({ cwd: shared, maxChars: 100 })).file?.text).toBe('from somebody')
   })
 
   it('reads the beginning and the end of a huge one', async () => {

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type ContextFile, cutHeadTail } from '@hermes/agent-core'
 import { errorLine } from '@hermes/contracts'
+import { isSecretPath, isWithin } from '@hermes/safety'
 
 const WALKED = ['.hermes.md', 'HERMES.md']
 const BESIDE = ['AGENTS.md', 'agents.md', 'CLAUDE.md', 'claude.md', '.cursorrules']
@@ -12,6 +13,8 @@ const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/
 /** Of larger files only the beginning and the end are read. */
 const WHOLE_BYTES = 1_000_000
 const BYTES_PER_CHAR = 4
+const STICKY = 0o1000
+const WRITABLE_BY_ALL = 0o002
 
 /** The instructions that were found, and what was wrong on the way, one line each. */
 export interface FoundContext {
@@ -22,18 +25,22 @@ export interface FoundContext {
 /**
  * The project's own instructions for agents: the first of `.hermes.md` or `HERMES.md` (here, then up to the repository root), `AGENTS.md`,
  * `CLAUDE.md`, `.cursorrules`, `.cursor/rules/*.mdc` (here only). Text that tries to take over the agent is replaced by a line that says
- * so; what cannot be read or is no text is left out, and the next one counts. @see 001 section 12.8
+ * so; what cannot be read, is no text or is a link out of the project is left out, and the next one counts. Whoever made the project may
+ * have made the link, and nobody is asked before this is read. @see 001 section 12.8
  */
 export async function findContextFile(options: {
   readonly cwd: string
   readonly maxChars: number
 }): Promise<FoundContext> {
   const problems: string[] = []
-  for (const path of candidates(options.cwd)) {
-    const text = await readText(path, options.maxChars, problems)
+  const { paths, root } = candidates(options.cwd)
+  for (const path of paths) {
+    const text = leadsAway(path, [root, dirname(path)], problems)
+      ? null
+      : await readText(path, options.maxChars, problems)
     if (text !== null) return { file: await checked(path, text, { ...options, problems }), problems }
   }
-  const rules = await cursorRules(options, problems)
+  const rules = await cursorRules({ ...options, root }, problems)
   const file = rules === null ? null : await checked(join(options.cwd, RULES), rules, { ...options, problems })
   return { file, problems }
 }
@@ -46,14 +53,48 @@ export async function readSoul(path: string, maxChars: number): Promise<FoundCon
   return { file: text === null ? null : await checked(path, text, { maxChars, problems }), problems }
 }
 
+interface Candidates {
+  readonly paths: readonly string[]
+  /** The root of the repository; without one, where the agent works. */
+  readonly root: string
+}
+
 /** What is there. Asked without waiting: most of it is missing, and a round through the thread pool for each would cost a session's start. */
-function candidates(cwd: string): string[] {
+function candidates(cwd: string): Candidates {
   const walked: string[] = []
-  for (let directory = cwd; ; directory = dirname(directory)) {
+  const found = (root: string): Candidates => ({
+    paths: [...walked, ...BESIDE.map((name) => join(cwd, name))].filter(isThere),
+    root,
+  })
+  for (let directory = cwd; directory === cwd || !isShared(directory); directory = dirname(directory)) {
     walked.push(...WALKED.map((name) => join(directory, name)))
-    if (directory === dirname(directory) || isThere(join(directory, '.git'))) break
+    if (isThere(join(directory, '.git'))) return found(directory)
+    if (directory === dirname(directory)) break
   }
-  return [...walked, ...BESIDE.map((name) => join(cwd, name))].filter(isThere)
+  return found(cwd)
+}
+
+/** A folder such as `/tmp`, where everybody puts files: what lies there belongs to no project. */
+function isShared(directory: string): boolean {
+  const mode = statSync(directory, { throwIfNoEntry: false })?.mode ?? 0
+  return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_ALL) !== 0
+}
+
+/** Whether links lead from `path` to a place outside `folders`, or to a file of keys. */
+function leadsAway(path: string, folders: readonly string[], problems: string[]): boolean {
+  try {
+    const real = realpathSync(path)
+    const isInside = folders.some((folder) => isWithin(real, realpathSync(folder)))
+    const isLink = real !== join(realpathSync(dirname(path)), basename(path))
+    if (isInside && !(isLink && isSecretPath(real))) return false
+    problems.push(
+      `${path} was left out: it is a link ${isInside ? 'to a file of keys' : 'that leads out of the project'}.`,
+    )
+    return true
+  } catch {
+    // Reading it will say why.
+    return false
+  }
 }
 
 /** Also for a link that leads nowhere, which is worth a word. */
@@ -66,15 +107,17 @@ function isThere(path: string): boolean {
 }
 
 async function cursorRules(
-  { cwd, maxChars }: { readonly cwd: string; readonly maxChars: number },
+  { cwd, root, maxChars }: { readonly cwd: string; readonly root: string; readonly maxChars: number },
   problems: string[],
 ): Promise<string | null> {
   const folder = join(cwd, RULES)
-  if (!isThere(folder)) return null
+  if (!isThere(folder) || leadsAway(folder, [root], problems)) return null
   const texts: string[] = []
   try {
     for (const name of readdirSync(folder).sort()) {
-      const text = name.endsWith('.mdc') ? await readText(join(folder, name), maxChars, problems) : null
+      const path = join(folder, name)
+      const isRule = name.endsWith('.mdc') && !leadsAway(path, [root], problems)
+      const text = isRule ? await readText(path, maxChars, problems) : null
       if (text !== null) texts.push(text.replace(FRONT_MATTER, '').trim())
     }
   } catch (error) {
