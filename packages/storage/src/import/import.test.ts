@@ -312,6 +312,28 @@ describe('importSessions', () => {
     ])
   })
 
+  it.each([
+    ['Claude Code', 'claude-code-4f35e220', () => file('4f35e220.jsonl', CLAUDE)],
+    ['Codex', 'codex-019a2d7a', () => file('rollout-2025-12-08T00-37-46-019a2d7a.jsonl', CODEX)],
+    ['opencode', 'opencode-ses_1', opencodeFolder],
+    ['older versions', 'old', () => file('old.jsonl', lines({ role: 'tool', content: 'stove', tool_call_id: 'c' }))],
+  ])('takes what tools gave for text from outside: %s', async (_, sessionId, make) => {
+    const { store } = await take(make())
+    const given = (await store.entries(sessionId)).flatMap((entry) =>
+      entry.type === 'message' && entry.message.role === 'tool' ? entry.message.content : [],
+    )
+    expect(given).toContainEqual({ type: 'text', text: 'stove', origin: 'external' })
+  })
+
+  it('leaves out what has an id that a terminal would obey', async () => {
+    const message = { type: 'message', atMs: 6, message: { role: 'user', content: [{ type: 'text', text: 'One' }] } }
+    const ids = ['evil\u001b]52;c;eA==\u0007', 'x'.repeat(201), 'my own']
+    const path = file('own.jsonl', lines(...ids.map((sessionId) => ({ sessionId, ...message }))))
+    const { store, results } = await take(path)
+    expect(results.map(({ type }) => type).sort()).toEqual(['imported', 'problem', 'problem'])
+    expect((await store.listSessions({})).map(({ id }) => id)).toEqual(['my own'])
+  })
+
   it('takes its own exports with everything in them, numbers among entries included', async () => {
     const path = file(
       'own.jsonl',

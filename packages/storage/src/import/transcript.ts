@@ -1,6 +1,13 @@
 import type { JsonObject } from '@hermes/contracts'
 import { isJsonObject } from '@hermes/contracts'
-import type { AssistantPart, Message, NewEntry, ToolCallPart, Usage } from '@hermes/contracts/conversation'
+import type {
+  AssistantPart,
+  Message,
+  NewEntry,
+  ToolCallPart,
+  ToolResultPart,
+  Usage,
+} from '@hermes/contracts/conversation'
 
 /** Something of a log, and when it came about. */
 export interface DatedEntry {
@@ -61,9 +68,14 @@ export function toolCall(id: string, name: string, given: unknown): ToolCallPart
   return { type: 'tool-call', id, name, args: parseObject(rawArgs), rawArgs }
 }
 
-/** A message as an entry, with its usage where that is known. */
+/** A message as an entry, with its usage where that is known. What a tool gave is text from outside, as it is where tools of ours gave it. */
 export function messageEntry(atMs: number, message: Message, usage?: Usage): DatedEntry {
-  return { atMs, entry: { type: 'message', message, ...(usage ? { usage } : {}) } }
+  const marked = message.role === 'tool' ? { ...message, content: message.content.map(fromOutside) } : message
+  return { atMs, entry: { type: 'message', message: marked, ...(usage ? { usage } : {}) } }
+}
+
+function fromOutside(part: ToolResultPart): ToolResultPart {
+  return part.type === 'text' ? { ...part, origin: 'external' } : part
 }
 
 /** Parts of one answer that came in pieces, put together: neighbouring answers become one. */

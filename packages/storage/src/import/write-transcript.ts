@@ -6,6 +6,7 @@ import { namesOthers, renumber } from './renumber.js'
 import type { DatedEntry, Transcript } from './transcript.js'
 
 const TITLE_CHARS = 90
+const MAX_ID_CHARS = 200
 
 type Written =
   | { readonly type: 'imported'; readonly sessionId: string; readonly source: string; readonly messages: number }
@@ -19,6 +20,8 @@ type Written =
 export async function writeTranscript(storage: Storage, transcript: Transcript): Promise<Written> {
   const { id: sessionId, source } = transcript
   const note = `import:${sessionId}`
+  if (sessionId.length > MAX_ID_CHARS || /\p{C}/u.test(sessionId))
+    return { type: 'problem', problem: 'A conversation was left out: its id is too long, or holds control characters.' }
   try {
     let present = await storage.getSession(sessionId)
     if (present && (await storage.meta.get(note)) !== null) {
