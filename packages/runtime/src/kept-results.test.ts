@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { temporaryHome } from '@hermes/testkit'
@@ -20,4 +20,19 @@ it('keeps results for a day, readable by their owner alone and without secrets',
   expect(await readFile(path, 'utf8')).toBe('a [REDACTED]\nb')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect((await readdir(directory)).sort()).toEqual(['20261121_1-______call_1.txt', 'fresh.txt'])
+})
+
+it('clears away again in a program that runs for weeks, and makes its folder anew where somebody removed it', async () => {
+  const home = await temporaryHome()
+  onTestFinished(() => home.remove())
+  const directory = join(home.path, 'cache', 'results')
+  let nowMs = systemClock.now()
+  const keep = keepResultsIn({ directory, redact: () => String, clock: { ...systemClock, now: () => nowMs } })
+  await keep({ sessionId: 's', callId: 'first', text: 'x' })
+  nowMs += 90_000_000
+  await keep({ sessionId: 's', callId: 'second', text: 'x' })
+  expect(await readdir(directory)).toEqual(['s-second.txt'])
+  await rm(directory, { recursive: true })
+  await keep({ sessionId: 's', callId: 'third', text: 'x' })
+  expect(await readdir(directory)).toEqual(['s-third.txt'])
 })

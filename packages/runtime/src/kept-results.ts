@@ -13,13 +13,19 @@ export interface KeptResultsOptions {
 }
 
 const KEPT_MS = 86_400_000
+const CLEARED_EVERY_MS = 3_600_000
 
 /** Keeps results that are too long to be shown whole, for a day: files of mode 0600, without secrets. */
 export function keepResultsIn({ directory, redact, clock }: KeptResultsOptions): KeepResult {
-  let ready: Promise<unknown> | null = null
+  let clearedMs = Number.NEGATIVE_INFINITY
   return async ({ sessionId, callId, text }) => {
-    ready ??= prepare(directory, clock.now() - KEPT_MS)
-    await ready
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const now = clock.now()
+    // Again now and then, for programs that run for weeks.
+    if (now - clearedMs >= CLEARED_EVERY_MS) {
+      clearedMs = now
+      await clear(directory, now - KEPT_MS)
+    }
     const name = `${sessionId}-${callId}`.replace(/[^\w-]/g, '_').slice(-120)
     const path = join(directory, `${name}.txt`)
     await writeFile(path, redact()(text), { mode: 0o600 })
@@ -27,9 +33,7 @@ export function keepResultsIn({ directory, redact, clock }: KeptResultsOptions):
   }
 }
 
-/** Makes the folder, and removes what is older than `beforeMs`. */
-async function prepare(directory: string, beforeMs: number): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+async function clear(directory: string, beforeMs: number): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name)
     const found = await stat(path).catch(() => null)
