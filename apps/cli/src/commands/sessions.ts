@@ -45,7 +45,7 @@ export async function showSession(io: Io, name: string, options: { readonly json
       if (options.json) io.stdout.write(`${JSON.stringify(entry)}\n`)
       else if (entry.type === 'message') {
         const { message } = entry
-        const label = message.role === 'tool' ? `tool ${message.toolName}` : message.role
+        const label = message.role === 'tool' ? `tool ${printable(message.toolName)}` : message.role
         const calls = toolCalls(message).map((call) =>
           style.cyan(clip(`→ ${call.name} ${call.rawArgs}`, io.stdout.columns())),
         )
