@@ -1,4 +1,5 @@
-import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, type TestContextOptions, temporaryEnvironment } from '../__fixtures__/test-context.js'
@@ -99,6 +100,53 @@ describe('the linter of a project', () => {
     await broken.write('a.py', 'x = 1\n')
     await broken.write('b.py', 'x = 1\n')
     expect(broken.spawned()).toBe(1)
+  })
+
+  it('is not run when it came with the repository, by a link or not, and is when it was installed beside it', async () => {
+    const ran = (name: string) => `#!/bin/sh\ntouch ran-${name}; exit 0\n`
+    const files = {
+      'ruff.toml': '',
+      'vendor/ruff': ran('ruff'),
+      'biome.json': '{}',
+      'node_modules/.bin/biome': ran('biome'),
+      'own/ruff.toml': '',
+      'own/.venv/bin/ruff': ran('own'),
+    }
+    const { folder, write, spawned, shown } = await setup(files)
+    await mkdir(join(folder, '.venv/bin'), { recursive: true })
+    await symlink('../../vendor/ruff', join(folder, '.venv/bin/ruff'))
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder })
+    git('init', '-q')
+    git('add', 'ruff.toml', 'vendor', '.venv', 'biome.json', 'node_modules')
+    for (const name of ['a.py', 'b.py', 'a.ts', 'own/a.py', 'own/b.py']) await write(name, '1\n')
+    expect((await readdir(folder)).filter((name) => name.startsWith('ran-'))).toEqual([])
+    expect((await readdir(join(folder, 'own'))).filter((name) => name.startsWith('ran-'))).toEqual([])
+    expect(shown).toEqual([
+      'ruff came with the repository, so it is not run.',
+      'biome came with the repository, so it is not run.',
+    ])
+    const fresh = await setup(files)
+    execFileSync('git', ['init', '-q'], { cwd: fresh.folder })
+    await fresh.write('own/a.py', '1\n')
+    await fresh.write('own/b.py', '1\n')
+    expect(await readdir(join(fresh.folder, 'own'))).toContain('ran-own')
+    // Git is asked once.
+    expect([spawned(), fresh.spawned()]).toEqual([2, 3])
+  })
+
+  it('is not run from a folder where everybody puts files', async () => {
+    const { folder, write, spawned } = await setup({
+      'ruff.toml': '',
+      '.venv/bin/ruff': '#!/bin/sh\nexit 0\n',
+      'mine/a.py': '',
+      'own/ruff.toml': '',
+    })
+    await write('mine/a.py', 'x = 1\n')
+    expect(spawned()).toBe(2)
+    await chmod(folder, 0o1777)
+    await write('mine/a.py', 'x = 2\n')
+    await write('own/a.py', 'x = 1\n')
+    expect(spawned()).toBe(2)
   })
 
   it('is read in the words of eslint and ruff', async () => {

@@ -1,7 +1,7 @@
 import { errorLine } from '@hermes/contracts'
 import type { ToolContext } from '@hermes/contracts/tool'
 import type { ToolSettings } from '../settings.js'
-import { type FoundLinter, findLinter } from './find-linter.js'
+import { type FoundLinter, findLinter, isCommitted, quote } from './find-linter.js'
 import type { Finding } from './linters.js'
 
 /** A file that is about to be written. */
@@ -23,6 +23,8 @@ const NOTHING: LintAfter = async () => []
 interface Lint {
   /** Linters that took too long, failed, or may not run: not tried again in this session. */
   readonly given: Set<string>
+  /** Linters that are known not to have come with the repository. */
+  readonly trusted: Set<string>
   /** What was found in a version of a file. */
   readonly found: Map<string, readonly Finding[]>
 }
@@ -31,7 +33,7 @@ interface Lint {
 export async function watchLint(context: ToolContext, settings: ToolSettings, file: WatchedFile): Promise<LintAfter> {
   if (!settings.lint) return NOTHING
   const found = await findLinter(context, file.real).catch(() => null)
-  const lint = context.state.scratch('lint', (): Lint => ({ given: new Set(), found: new Map() }))
+  const lint = context.state.scratch('lint', (): Lint => ({ given: new Set(), trusted: new Set(), found: new Map() }))
   if (!found || lint.given.has(found.linter.name)) return NOTHING
   const run = (version: string) => findings(context, settings, { found, lint, real: file.real, version })
   const before = file.version === null ? [] : await run(file.version)
@@ -59,7 +61,10 @@ async function findings(
   const known = lint.found.get(key)
   if (known) return known
   try {
-    const output = await runLinter(context, settings.lintTimeoutMs, found, real)
+    const isTrusted = lint.trusted.has(found.program) || !(await isCommitted(context, found))
+    if (isTrusted) lint.trusted.add(found.program)
+    else context.progress(`${found.linter.name} came with the repository, so it is not run.`)
+    const output = isTrusted ? await runLinter(context, settings.lintTimeoutMs, found, real) : null
     const all = output === null ? null : found.linter.parse(output)
     if (all) {
       if (lint.found.size >= MAX_REMEMBERED) lint.found.clear()
@@ -106,5 +111,3 @@ function describe(name: string, found: readonly Finding[]): readonly string[] {
   const more = found.length > SHOWN ? [`  and ${found.length - SHOWN} more`] : []
   return [`New errors of ${name}:`, ...lines, ...more]
 }
-
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
