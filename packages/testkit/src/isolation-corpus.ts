@@ -46,7 +46,7 @@ export const EVERYDAY_COMMANDS: readonly string[] = [
   "(NODE/node -e \"require('http').createServer((q, r) => r.end('up')).listen(0, () => console.log('listening'))\" > server.log 2>&1 & echo $! > pid) ; until grep -q listening server.log; do sleep 0.05; done; kill $(cat pid)",
   'openssl rand -hex 8 && openssl dgst -sha256 list.txt',
   'mkdir -p t && printf "def test_one():\\n    assert True\\n" > t/test_one.py && pytest -q t',
-  'cargo new --quiet --vcs none crate && (cd crate && cargo build --quiet --offline && cargo test --quiet --offline)',
+  'cargo new --quiet --vcs none thing && (cd thing && cargo build --quiet --offline && cargo test --quiet --offline)',
   'mkdir -p pp && (cd pp && pnpm init > /dev/null && pnpm install --offline)',
 ]
 
