@@ -200,14 +200,28 @@ for (const { name, searchers, missing } of backends) {
       expect((await search({ pattern: 'zzz', target: 'files' })).text).toContain('A part of a name needs wildcards')
     })
 
-    it('drops files that may not be read', async () => {
+    it('leaves out the names of files that may not be read', async () => {
       const { search } = await setup(searchers, {
         deny: (action) => action.type === 'read' && action.path.endsWith('c.py'),
       })
-      const { text, data } = await search({ pattern: 'needle', path: 'src' })
+      const { text, data } = await search({ pattern: '*.py', target: 'files' })
       expect(text).not.toContain('c.py')
       expect(data['omitted_files']).toBe(1)
     })
+
+    it.each(['content', 'files_only', 'count'])(
+      'does not tell whether a pattern is in a file that may not be read: %s',
+      async (output_mode) => {
+        const { search } = await setup(searchers, {
+          deny: (action) => action.type === 'read' && action.path.endsWith('c.py'),
+        })
+        const [right, wrong] = ['needle = 1', 'needle = 2']
+        const there = await search({ pattern: right, path: 'src', output_mode })
+        const not = await search({ pattern: wrong, path: 'src', output_mode })
+        expect(there.text.replace(right, wrong)).toBe(not.text)
+        expect(there.data).toEqual(not.data)
+      },
+    )
 
     it('stops when the call is aborted', async () => {
       const { search } = await setup(searchers, { signal: AbortSignal.abort() })

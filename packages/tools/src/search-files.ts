@@ -5,17 +5,18 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure } from './result-text.js'
-import { type Answer, answer, pageOf, pageOfLines } from './search/answer.js'
+import { answer, pageOf, pageOfLines } from './search/answer.js'
 import { namesHidden } from './search/globs.js'
 import { isIgnored, rulesAbove } from './search/ignore-rules.js'
 import { byNewest } from './search/newest.js'
 import { ripgrepSearcher } from './search/ripgrep.js'
-import type { ContentQuery, Found, Searcher, SearchScope } from './search/search-types.js'
+import type { ContentQuery, Found, FoundFile, Searcher, SearchScope } from './search/search-types.js'
 import { walkSearcher } from './search/walk.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 
 const MAX_LIMIT = 500
 const MAX_CONTEXT = 20
+const MAX_COUNTED_FILES = 2_000
 /** An escaped or real line break; `\\n` with an even number of backslashes is a backslash and a letter. */
 const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\n/
 
@@ -74,7 +75,8 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
   if (args.target === 'files') {
     const found = await firstOf(searchers, (searcher) => searcher.files(scope, context))
     const ordered = await byNewest(found.results, scope.root, context)
-    return answer(await visible(pageOf({ ...found, results: ordered }, show), scope, context), show)
+    const page = pageOf({ ...found, results: ordered }, show)
+    return answer({ ...page, ...(await readable(page.files, scope, context)) }, show)
   }
   const query: ContentQuery = {
     ...scope,
@@ -83,8 +85,12 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
     mode: args.output_mode,
   }
   const found = await firstOf(searchers, (searcher) => searcher.content(query, context))
-  const results = [...found.results].sort((a, b) => (a.path < b.path ? -1 : 1))
-  return answer(await visible(pageOfLines({ ...found, results }, show), scope, context), show)
+  const sorted = [...found.results].sort((a, b) => (a.path < b.path ? -1 : 1))
+  // Every file has a match, so that no page needs more of them.
+  const most = Math.max(MAX_COUNTED_FILES, offset + limit)
+  const { files: results } = await readable(sorted.slice(0, most), scope, context)
+  const complete = found.complete && sorted.length <= most
+  return answer(pageOfLines({ results, complete }, show), show)
 }
 
 /** Where to search; a line for the model when nothing can be searched there. */
@@ -116,15 +122,14 @@ async function firstOf<T>(
   throw new HermesError('No way to search is available here.', { code: 'tool.no_searcher' })
 }
 
-/** Leaves out files that the policy does not let the session read. */
-async function visible(page: Answer, { root }: SearchScope, context: ToolContext): Promise<Answer> {
-  const files: Answer['files'][number][] = []
-  let omitted = 0
-  for (const file of page.files) {
-    if (await mayRead(context, posix.join(root, file.path))) files.push(file)
-    else omitted++
-  }
-  return { ...page, files, omitted }
+/**
+ * Leaves out files that the policy does not let the session read. Where their contents were searched this comes before anything is
+ * counted: how often a pattern is in a file says what is in it.
+ */
+async function readable(files: readonly FoundFile[], { root }: SearchScope, context: ToolContext) {
+  const allowed: FoundFile[] = []
+  for (const file of files) if (await mayRead(context, posix.join(root, file.path))) allowed.push(file)
+  return { files: allowed, omitted: files.length - allowed.length }
 }
 
 async function mayRead(context: ToolContext, path: string): Promise<boolean> {
