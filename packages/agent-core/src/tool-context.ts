@@ -159,6 +159,7 @@ async function askUser(context: RunContext, callId: string, question: Question):
   context.activity.set('waiting', `question: ${question.question}`)
   context.emit({ type: 'question-request', callId, question })
   const answer = await context.ask(question, { signal: context.signal })
-  context.emit({ type: 'question-resolve', callId, answer })
+  const isSecret = question.isSecret === true && answer.type === 'answered'
+  context.emit({ type: 'question-resolve', callId, answer: isSecret ? { ...answer, text: '' } : answer })
   return answer
 }
