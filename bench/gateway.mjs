@@ -100,7 +100,8 @@ async function startModel() {
       child.send({ type: 'take' })
       return (await answered)[0].times
     },
-    close: () => child.disconnect(),
+    // A server that died on the way must not keep the rest from being stopped.
+    close: () => child.connected && child.disconnect(),
   }
 }
 

@@ -18,6 +18,7 @@ export async function startServer() {
     script: (script) => ask({ type: 'script', ...script }),
     /** @returns {Promise<{ atMs: number, body: string }[]>} the requests since the last script, oldest first */
     requests: async () => (await ask({ type: 'take' })).requests,
-    close: () => child.disconnect(),
+    // A server that died on the way must not keep the rest from being stopped.
+    close: () => child.connected && child.disconnect(),
   }
 }
