@@ -133,6 +133,22 @@ it('has a model review what would be asked when approvals are smart, and books i
   expect(await ledger.totals({ by: 'purpose' })).toMatchObject([{ key: 'judge', calls: 1 }, { key: 'turn' }])
 })
 
+it('has it reviewed too what is lost in the workspace after a file was read, and not what is sent', async () => {
+  const config = `approvals: {mode: smart, timeout: 1}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
+  await writeFile(join(temporary.path, 'work', 'README'), 'Read by others.\n')
+  const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
+  server.enqueue({ toolCalls: [{ name: 'read_file', args: { path: 'README' } }] })
+  server.enqueue(terminal('rm -rf dist'), { text: 'APPROVE' }, terminal('git push origin main'), { text: 'Gone.' })
+  const { agent } = await (await openHome()).createAgent({})
+  expect(await agent.run('Clean up.').result).toMatchObject({ status: 'completed', text: 'Gone.' })
+  expect(existsSync(dist())).toBe(false)
+  const reviewed = JSON.stringify(server.requests[2]!.body.messages)
+  expect(reviewed).toContain('rm -rf dist')
+  expect(reviewed).not.toContain('Read by others')
+  expect(JSON.stringify(server.requests[4]!.body.messages)).toContain('outside-text-send')
+})
+
 it('asks a person when the model that reviews fails', async () => {
   const config = `approvals: {mode: smart}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
   await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
