@@ -1,5 +1,6 @@
 // Tasks for fresh agents, through the built program: what they see, what they may do, and what is left of them.
 import { spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
@@ -131,8 +132,11 @@ it('gives a task a git worktree of its own, and reports what would be merged', a
   git('commit', '-q', '-m', 'first')
   await writeFile(join(cwd, 'sub', 'a.txt'), 'not committed\n')
   let isCommitted = false
+  const modes = new Set<number>()
   server.setHandler((request) => {
     const isAfterTool = request.body.messages.at(-1)!.role === 'tool'
+    const [folder] = /\/tmp\/hermes-worktree-[\w-]+/.exec(JSON.stringify(request.body.messages)) ?? []
+    if (isChild(request) && folder !== undefined) modes.add(statSync(folder).mode & 0o777)
     if (!isChild(request)) {
       if (isAfterTool) return { text: String(request.body.messages.at(-1)!.content) }
       const tasks = ['Change it.', 'Look at it.'].map((goal) => ({ goal, worktree: true }))
@@ -155,6 +159,7 @@ it('gives a task a git worktree of its own, and reports what would be merged', a
     /It merges cleanly: git merge hermes\/task-\w+\nChanges here that are not committed touch the same files: sub\/a\.txt\n/,
   )
   expect(stdout).toMatch(/Task 2 completed .*\nDone\.\nIt changed no files\.\n$/)
+  expect([...modes]).toEqual([0o700])
   expect(await readFile(join(cwd, 'sub', 'a.txt'), 'utf8')).toBe('not committed\n')
   const branch = /hermes\/task-\w+/.exec(stdout)![0]
   expect(git('show', `${branch}:sub/a.txt`)).toBe('two\n')

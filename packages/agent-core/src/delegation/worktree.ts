@@ -24,7 +24,7 @@ export interface Worktree {
 export type WorktreeContext = Pick<ToolContext, 'environment' | 'permit'>
 
 /**
- * Makes a worktree of the repository around the current directory, at its newest commit, in `/tmp`.
+ * Makes a worktree of the repository around the current directory, at its newest commit, in a folder of `/tmp` for this user alone.
  * @throws HermesError `delegation.no_worktree` with one line; `policy.denied`.
  */
 export async function openWorktree(context: WorktreeContext): Promise<Worktree> {
@@ -36,6 +36,7 @@ export async function openWorktree(context: WorktreeContext): Promise<Worktree> 
     throw noWorktree(`${cwd} is not in a git repository that has a commit`, { output: '' })
   const name = `task-${randomBytes(4).toString('hex')}`
   const [path, branch] = [`/tmp/hermes-worktree-${name}`, `hermes/${name}`]
+  await makePrivate(context, path)
   const made = await git(cwd, `worktree add -q -b ${branch} ${path} ${base}`)
   if (made.exitCode !== 0) throw noWorktree('git made none', made)
   const place = { path, branch, base, parentCwd: cwd }
@@ -47,6 +48,14 @@ export async function openWorktree(context: WorktreeContext): Promise<Worktree> 
           `Its work is in ${path} on branch ${branch}; it could not be put together: ${errorLine(error)}`,
       ),
   }
+}
+
+/** Everybody may look into `/tmp`, and put a link there for others to follow. */
+async function makePrivate({ environment, permit }: WorktreeContext, path: string): Promise<void> {
+  const [command, cwd] = [`mkdir -m 700 ${path}`, '/tmp']
+  const leave = await permit({ type: 'spawn', command, cwd, backend: environment.backend })
+  const made = await environment.exec(leave, command, { cwd, timeoutMs: GIT_TIMEOUT_MS })
+  if (made.exitCode !== 0) throw noWorktree('there is no place for it in /tmp', made)
 }
 
 interface Place {
