@@ -34,6 +34,8 @@ export function appBundle({ cores = [], afterwards }: AppBundle = {}): Options {
     splitting: true,
     clean: true,
     dts: false,
+    // `node:sqlite` has no other name.
+    removeNodeProtocol: false,
     metafile: true,
     noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },

@@ -27,10 +27,13 @@ export function drawQueries(path, { random, each }) {
     filtered: times((_, i) => ({ text: word(), ...filters[i % filters.length]() })),
     chinese: times(() => ({ text: draw(pairs) })),
     ranked: times(() => ({ text: word(), order: 'relevance' })),
+    'part of a word': times(() => ({ text: `*${inside(word())}*` })),
   }
   database.close()
   return queries
 }
+
+const inside = (word) => (word.length > 4 ? word.slice(1, -1) : word)
 
 function readTerms(database) {
   database.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'messages_fts', 'row')")

@@ -161,7 +161,7 @@ const ALLOWED = [
   },
   {
     files: ['packages/storage/src/sqlite/*.ts', 'packages/storage/src/shared/rescue.ts'],
-    uses: ['fs write', 'better-sqlite3'],
+    uses: ['fs write', 'better-sqlite3', 'node:sqlite'],
     owner: 'storage',
     reason: 'the store and its copies, in the home; what a full disk takes no more goes where the program says',
   },

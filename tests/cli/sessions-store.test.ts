@@ -202,7 +202,7 @@ describe('hermes sessions prune and stats', () => {
       sessions: 2,
       messages: 4,
     })
-    expect((await hermes(['sessions', 'prune', '--dry-run'])).stdout).toBe('1 sessions ended more than 90d ago\n')
+    expect((await hermes(['sessions', 'prune', '--dry-run'])).stdout).toBe('1 sessions were last used more than 90d ago\n')
     expect((await hermes(['sessions', 'prune'])).exitCode).toBe(2)
     expect((await hermes(['sessions', 'prune', '--older-than', '2w', '-y'])).stdout).toBe('Deleted 1 sessions\n')
     expect((await hermes(['sessions', 'list'])).stdout).not.toContain('codex')

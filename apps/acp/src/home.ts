@@ -25,6 +25,7 @@ export async function openHome(io: Io, options: { readonly yolo: boolean }): Pro
     surface: 'acp',
     yolo: options.yolo,
     logger,
+    onNotice: (line) => void io.stderr.write(`hermes acp: ${line}\n`),
   })
   for (const problem of runtime.problems) io.stderr.write(`hermes acp: ${problem}\n`)
   return { runtime, logger }

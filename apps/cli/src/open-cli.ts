@@ -29,6 +29,7 @@ export async function openCli(io: Io, options: { readonly surface: string; reado
     surface: options.surface,
     yolo: options.yolo,
     logger,
+    onNotice: (line) => void io.stderr.write(`hermes: ${line}\n`),
   })
   for (const problem of runtime.problems) io.stderr.write(`hermes: ${problem}\n`)
   return runtime

@@ -41,7 +41,9 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     const logger = createFileLogger(join(homeLayout(home).logs, 'gateway.log'))
     const cwd = await folderOf(io, options.flags)
     const { env, user, userHome, tempDir } = io
-    const runtime = await openRuntime({ home, userHome, env, cwd, user, tempDir, surface: 'gateway', logger })
+    const onNotice = (line: string) => void io.stderr.write(`hermes gateway: ${line}\n`)
+    const world = { home, userHome, env, cwd, user, tempDir }
+    const runtime = await openRuntime({ ...world, surface: 'gateway', logger, onNotice })
     try {
       for (const problem of runtime.problems) io.stderr.write(`hermes gateway: ${problem}\n`)
       const { values: variables } = await loadSecrets({ home, env })

@@ -249,8 +249,9 @@ class HomeRuntime implements Runtime {
   }
 
   async storage(): Promise<Storage> {
-    const { home, tempDir: rescueDir } = this.#options
-    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger }
+    const { home, tempDir: rescueDir, onNotice } = this.#options
+    const told = onNotice ? { onNotice } : {}
+    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger, ...told }
     this.#store ??= openStore(options).catch((error: unknown) => {
       // A server that is down now may be up when somebody asks again.
       this.#store = null

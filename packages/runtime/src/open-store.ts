@@ -18,6 +18,7 @@ export interface OpenStoreOptions {
   readonly rescueDir: string
   readonly clock: Clock
   readonly logger: Logger
+  readonly onNotice?: (line: string) => void
 }
 
 /** Opens what `storage.url` names, else the file in the home. Rejects as `openStorage` does. */

@@ -35,6 +35,8 @@ export interface RuntimeOptions {
   readonly yolo?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
+  /** Told once, in a line, of what a person should know of the store: that it was found damaged, or that only one process can use it. */
+  readonly onNotice?: (line: string) => void
 }
 
 /** What one agent is asked to be. */

@@ -35,6 +35,11 @@ export interface SqliteOptions extends CommonOptions {
    * is taken by itself. Default `wal`.
    */
   readonly journal?: 'wal' | 'delete'
+  /**
+   * Told once, in a line, of each thing that a person should know of the file: that its file system has no locks, so that one process at a
+   * time can have it open; that it was found damaged after an unclean end, and is only read.
+   */
+  readonly onNotice?: (line: string) => void
 }
 
 /** A PostgreSQL database, for several machines or where one is there anyway. Durability is the server's. */
@@ -210,8 +215,9 @@ export interface Storage extends SessionStore {
   /** The first free title of a lineage: `base` itself, else `base #2`, `base #3` … */
   nextTitle(base: string): Promise<string>
   /**
-   * Finds messages by words in their text, tool name and calls, newest first. Words are joined by AND; `"a phrase"`, `OR`, `NOT` and
-   * `prefix*` work, and any two neighbouring characters of scripts without blanks. Never rejects because of what `query` says.
+   * Finds messages by words in their text, tool name and calls, newest first. Words are joined by AND; `"a phrase"`, `OR`, `NOT`,
+   * `prefix*`, `*part*` and `*end` work, and any two neighbouring characters of scripts without blanks. Where no message has the words, they
+   * are looked for inside words. Never rejects because of what `query` says.
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
   /** Messages up to this `seq` are not searched yet: an upgrade takes them in step by step, newest first. 0 when all are. */
@@ -241,7 +247,8 @@ export interface Storage extends SessionStore {
    */
   damage(): Promise<readonly string[]>
   /**
-   * Deletes sessions that have ended and whose last activity is at least `olderThanMs` ago, some at a time; a session goes only together with
+   * Deletes sessions whose last activity is at least `olderThanMs` ago, some at a time. One that nobody ended, as after a kill, counts as over
+   * after 30 days without activity. A session goes only together with
    * all that descend from it. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */

@@ -13,18 +13,18 @@ export interface PruneFlags {
   readonly yes?: boolean
 }
 
-/** `hermes sessions prune`: ended sessions whose last activity is that long ago, with all that descend from them. */
+/** `hermes sessions prune`: sessions whose last activity is that long ago, with all that descend from them. */
 export async function pruneSessions(io: Io, { olderThan, source, dryRun, yes }: PruneFlags): Promise<number> {
   const filter = { olderThanMs: toMs(olderThan), ...(source === undefined ? {} : { source }) }
   return withStorage(io, async (storage) => {
     const due = await storage.pruneSessions({ ...filter, dryRun: true })
     if (dryRun || due === 0) {
-      io.stdout.write(`${due} sessions ended more than ${olderThan} ago\n`)
+      io.stdout.write(`${due} sessions were last used more than ${olderThan} ago\n`)
       return EXIT.ok
     }
     if (
       !yes &&
-      !(await confirm(io, `Delete ${due} sessions that ended more than ${olderThan} ago?`, 'yes, delete them'))
+      !(await confirm(io, `Delete ${due} sessions that were last used more than ${olderThan} ago?`, 'yes, delete them'))
     ) {
       io.stderr.write('Nothing was deleted.\n')
       return EXIT.failed

@@ -26,7 +26,7 @@ export function addStoreCommands(sessions: Command, choose: (action: Action) => 
     )
   sessions
     .command('prune')
-    .description('delete sessions that ended long ago; asks first')
+    .description('delete sessions that nobody has used for long; asks first')
     .option('--older-than <time>', 'for example 90d, 12h or 2w', '90d')
     .option('--source <name>', 'only sessions from here: cli, telegram …')
     .option('--dry-run', 'only say how many')
@@ -57,7 +57,7 @@ export function addMigrateSessions(program: Command, choose: (action: Action) =>
 function addSearch(sessions: Command, choose: (action: Action) => void): void {
   sessions
     .command('search <words...>')
-    .description('find messages by their words, newest first; "a phrase", OR, NOT and prefix* work')
+    .description('find messages by their words, newest first; "a phrase", OR, NOT, prefix* and *part* work')
     .option('-n, --limit <n>', 'how many', Number, 10)
     .option('--role <role>', 'only messages of user, assistant or tool; repeatable', several)
     .option('--source <name>', 'only sessions from here: cli, telegram …; repeatable', several)

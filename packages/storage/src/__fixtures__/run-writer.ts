@@ -26,12 +26,12 @@ export function startWriter(options: {
   return startScript('append-loop.mjs', [path, sessionId, `${count}`, journal])
 }
 
-/** Starts a script of this folder that uses the sources. */
-export function startScript(name: string, args: readonly string[]): Writer {
+/** Starts a script of this folder that uses the sources; `env` is added to the environment. */
+export function startScript(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Writer {
   const child = spawn(
     process.execPath,
     ['--conditions=@hermes/source', `--import=${here}/load-sources.mjs`, `${here}/${name}`, ...args],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   )
   const lines: string[] = []
   const waiting: (() => void)[] = []

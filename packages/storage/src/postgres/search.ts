@@ -1,24 +1,22 @@
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../shared/search-query.js'
 import { makeSnippet } from '../shared/snippet.js'
+import type { WordPart } from '../shared/word-parts.js'
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { phrasesOf, toTsQuery } from './words.js'
+import { wordsOfParts } from './words-of-parts.js'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 const RANKED_HITS = 2_000
 const MAX_RANKED_TERMS = 4
 const CONTEXT_CHARS = 200
-/** Shorter parts of words are in most messages, and the index of substrings knows three characters at a time. */
-const MIN_SUBSTRING_CHARS = 3
 
 const neighbour = (name: string, comparison: '<' | '>', order: 'DESC' | 'ASC') => `
   LEFT JOIN LATERAL (
     SELECT json_build_object('seq', n.id, 'role', n.role, 'text', left(coalesce(n.content, ''), ${CONTEXT_CHARS})) AS message
     FROM messages n WHERE n.session_id = m.session_id AND n.id ${comparison} m.id ORDER BY n.id ${order} LIMIT 1
   ) ${name} ON true`
-const WORDS = 'm.words @@ $1::tsquery'
-const SUBSTRING = 'left(m.content, 10000) ILIKE $1'
 /** Of found ids, in their order. */
 const HITS = `
   SELECT m.id, m.session_id, m.role, m.at_ms, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_ms,
@@ -53,30 +51,34 @@ export class Search {
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
-    const query = parseSearchQuery(text)
     const limit = Math.min(wholeNumber(options.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
-    if (query === null || limit === 0) return []
-    const words = toTsQuery(query.expression)
-    const phrases = phrasesOf(query.expression)
-    const isRanked = options.order === 'relevance' && phrases.length <= MAX_RANKED_TERMS
-    const found = isRanked
-      ? await this.#best(words, phrases, options, limit)
-      : await this.#newest(WORDS, words, options, limit)
-    const inside = found.length === 0 ? substringOf(query) : null
-    const ids = inside === null ? found : await this.#newest(SUBSTRING, inside, options, limit)
-    const rows = await this.#connection.read((statements) => statements.all<HitRow>(HITS, ids))
-    return rows.map((row) => toHit(row, query.terms))
+    const typed = parseSearchQuery(text)
+    if (typed === null || limit === 0) return []
+    const { parts, guesses } = typed
+    const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
+    const ids = await this.#found(query, options, limit)
+    if (ids.length > 0 || guesses.length === 0) return this.#hits(ids, query)
+    const wider = await this.#withWords(text, [...parts, ...guesses])
+    return this.#hits(await this.#found(wider, options, limit), wider)
   }
 
-  /** Messages for which `condition` holds of parameter `$1`. */
-  async #newest(
-    condition: string,
-    parameter: string,
-    options: SearchOptions,
-    limit: number,
-  ): Promise<readonly number[]> {
-    const { sql, parameters } = newest(condition, parameter, options, limit)
+  async #withWords(text: string, parts: readonly WordPart[]): Promise<SearchQuery> {
+    return parseSearchQuery(text, await wordsOfParts(this.#connection, parts))!
+  }
+
+  async #found({ expression }: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
+    const words = toTsQuery(expression)
+    const phrases = phrasesOf(expression)
+    const isRanked = options.order === 'relevance' && phrases.length <= MAX_RANKED_TERMS
+    if (isRanked) return this.#best(words, phrases, options, limit)
+    const { sql, parameters } = newest(words, options, limit)
     return this.#ids(sql, parameters)
+  }
+
+  async #hits(ids: readonly number[], { terms }: SearchQuery): Promise<readonly SearchHit[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#connection.read((statements) => statements.all<HitRow>(HITS, ids))
+    return rows.map((row) => toHit(row, terms))
   }
 
   /**
@@ -89,7 +91,7 @@ export class Search {
     options: SearchOptions,
     limit: number,
   ): Promise<readonly number[]> {
-    const { sql, parameters } = newest(WORDS, words, options, RANKED_HITS)
+    const { sql, parameters } = newest(words, options, RANKED_HITS)
     const first = parameters.length + 1
     const rank = phrases.map((_, at) => {
       const term = `$${first + at}::tsquery`
@@ -107,9 +109,9 @@ export class Search {
   }
 }
 
-function newest(condition: string, parameter: string, options: SearchOptions, limit: number) {
-  const conditions = [condition]
-  const parameters: unknown[] = [parameter]
+function newest(words: string, options: SearchOptions, limit: number) {
+  const conditions = ['m.words @@ $1::tsquery']
+  const parameters: unknown[] = [words]
   const add = (sql: (place: string) => string, value: unknown) => {
     if (value === undefined) return
     parameters.push(value)
@@ -127,13 +129,6 @@ function newest(condition: string, parameter: string, options: SearchOptions, li
     SELECT m.id, m.words FROM messages m JOIN sessions s ON s.id = m.session_id
     WHERE ${conditions.join(' AND ')} ORDER BY m.id DESC LIMIT ${limit}`
   return { sql, parameters }
-}
-
-/** A pattern for one word that may be part of others; `null` for any other query. */
-function substringOf({ terms, size }: SearchQuery): string | null {
-  const [term] = terms
-  if (size !== 1 || !term || term.isPrefix || [...term.text].length < MIN_SUBSTRING_CHARS) return null
-  return `%${term.text.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {

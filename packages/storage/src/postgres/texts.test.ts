@@ -62,7 +62,8 @@ needs(postgresMissing())('texts on PostgreSQL', () => {
     expect(await found('0%_su')).toBe(1)
     expect(await found('0%xsu')).toBe(0)
     expect(await found('nreacha OR')).toBe(1)
-    expect(await found('nreacha host')).toBe(0)
+    expect(await found('nreacha host')).toBe(1)
+    expect(await found('nreacha guest')).toBe(0)
     expect(await found('ea')).toBe(0)
   })
 

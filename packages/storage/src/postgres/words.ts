@@ -1,16 +1,13 @@
 import { type IndexedMessage, pairUp, partsOfNames } from '../shared/index-text.js'
+import { indexWords } from '../shared/index-words.js'
 
 /** What a message has beyond this is not searched. */
 const MAX_CHARS = 1_000_000
-/** Longer words are found by their beginnings. */
-const MAX_WORD_CHARS = 200
 /** The server takes a megabyte, positions included. */
 const MAX_BYTES = 900_000
 /** Words further back are found, but in no phrase. */
 const MAX_POSITION = 16_383
 const MAX_POSITIONS = 255
-
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
 
 /**
  * The words of a message as a `tsvector`. They are the words that SQLite's index knows, made here: the parser of the server takes
@@ -34,7 +31,7 @@ function toVector(text: string): string {
   const positions = new Map<string, number[]>()
   let bytes = 0
   let position = 0
-  for (const word of wordsOf(text)) {
+  for (const word of indexWords(text)) {
     position++
     let places = positions.get(word)
     if (places === undefined) {
@@ -69,16 +66,7 @@ export function phrasesOf(expression: string): readonly string[] {
 
 /** Words that follow each other; the last one may be a beginning. */
 function toPhrase(text: string, isPrefix: boolean): string {
-  return `(${wordsOf(text)
+  return `(${indexWords(text)
     .map((word, at, words) => `'${word}'${isPrefix && at === words.length - 1 ? ':*' : ''}`)
     .join(' <-> ')})`
-}
-
-/** Words in lower case and without accents. They consist of letters, digits and marks, so nothing in them is syntax. */
-function wordsOf(text: string): readonly string[] {
-  const folded = text
-    .normalize('NFC')
-    .replace(/[\u00c0-\u024f\u1e00-\u1eff]/g, (letter) => letter.normalize('NFD')[0]!)
-    .toLowerCase()
-  return (folded.match(WORD) ?? []).map((word) => word.slice(0, MAX_WORD_CHARS).toWellFormed())
 }

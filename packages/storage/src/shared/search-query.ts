@@ -1,4 +1,5 @@
 import { isUnspaced, pairs, splitUnspaced } from './index-text.js'
+import { distinctParts, partExpression, toWordPart, type WordPart, type WordsOfParts } from './word-parts.js'
 
 /** Longer queries are cut: nobody types them, and marking thousands of matches takes seconds. */
 const MAX_CHARS = 500
@@ -19,6 +20,10 @@ export interface SearchQuery {
   readonly terms: readonly SearchTerm[]
   /** The same, easier to answer; `null` where there is no such thing. */
   readonly loose: LooseQuery | null
+  /** Of words typed with a star in front: their words are to be found first. */
+  readonly parts: readonly WordPart[]
+  /** What may be looked for inside words where no message has the words themselves. */
+  readonly guesses: readonly WordPart[]
 }
 
 /** A query with shorter prefixes: it finds all that the whole one finds and more, newest first without gathering anything before. */
@@ -28,22 +33,30 @@ export interface LooseQuery {
   readonly prefixes: readonly string[]
 }
 
-/** A word or phrase as it was typed, without its quotes and star. */
+/** A word or phrase as it was typed, without its quotes and stars. */
 export interface SearchTerm {
   readonly text: string
   readonly isPrefix: boolean
+  /** It may stand inside words. Default false. */
+  readonly isPart?: boolean
+}
+
+interface Term extends SearchTerm {
+  readonly part: WordPart | null
+  readonly guess: WordPart | null
 }
 
 /**
  * What a person typed; `null` when no word is left. Every term is quoted, so nothing in it is syntax: hyphens, colons and brackets
  * only separate words. Left over quotes and operators without a term on both sides go. Operators bind from the left, AND and NOT
- * before OR.
+ * before OR. With `words` the parts of words that they tell of are looked for as those words; other parts are taken for whole words.
  */
-export function parseSearchQuery(query: string): SearchQuery | null {
+export function parseSearchQuery(query: string, words?: WordsOfParts): SearchQuery | null {
   const expression: string[] = []
   const loosened: string[] = []
   const prefixes: string[] = []
   const terms: SearchTerm[] = []
+  const [parts, guesses]: [WordPart[], WordPart[]] = [[], []]
   let operator: string | null = null
   for (const token of tokens(query)) {
     if (token === 'AND' || token === 'OR' || token === 'NOT') {
@@ -52,21 +65,32 @@ export function parseSearchQuery(query: string): SearchQuery | null {
     }
     const term = toTerm(token)
     if (term === null) continue
+    const { text, isPrefix, part, guess } = term
     const isWanted = operator !== 'NOT' || expression.length === 0
-    if (isWanted) terms.push(term)
-    const isLoosened = isWanted && isLongPrefix(term)
-    if (isLoosened) prefixes.push(term.text.toLowerCase())
-    const shortened = isLoosened ? { ...term, text: term.text.slice(0, INDEXED_PREFIX_CHARS) } : term
+    const expanded = expand(term, words)
+    if (isWanted) terms.push(expanded === null ? { text, isPrefix } : { text, isPrefix: false, isPart: true })
+    if (part) parts.push(part)
+    if (guess && isWanted) guesses.push(guess)
+    const isLoosened = isWanted && expanded === null && isLongPrefix(term)
+    if (isLoosened) prefixes.push(text.toLowerCase())
+    const shortened = isLoosened ? { ...term, text: text.slice(0, INDEXED_PREFIX_CHARS) } : term
     const joint = expression.length > 0 ? [operator ?? 'AND'] : []
-    expression.push(...joint, toExpression(term))
-    loosened.push(...joint, toExpression(shortened))
+    expression.push(...joint, expanded ?? toExpression(term))
+    loosened.push(...joint, expanded ?? toExpression(shortened))
     operator = null
   }
   if (expression.length === 0) return null
   const joined = expression.join(' ')
   const isLoose = prefixes.length > 0 && !expression.includes('OR')
   const loose = isLoose ? { expression: loosened.join(' '), prefixes } : null
-  return { expression: joined, size: joined.split('"').length >> 1, terms, loose }
+  const size = joined.split('"').length >> 1
+  return { expression: joined, size, terms, loose, parts: distinctParts(parts), guesses: distinctParts(guesses) }
+}
+
+/** `null` for what is looked for as it is. */
+function expand({ part, guess }: Term, words: WordsOfParts | undefined): string | null {
+  const wanted = [part, guess].find((one) => one !== null && words?.has(one.key))
+  return wanted ? partExpression(wanted, words!.get(wanted.key)!) : null
 }
 
 function isLongPrefix({ text, isPrefix }: SearchTerm): boolean {
@@ -83,11 +107,17 @@ function tokens(query: string): string[] {
 }
 
 /** Marks and symbols are no words to the index: a term of nothing else would match nothing. */
-function toTerm(token: string): SearchTerm | null {
+function toTerm(token: string): Term | null {
   const words = token.replaceAll('"', ' ').trim()
   if (!/[\p{L}\p{N}]/u.test(words)) return null
-  const isPrefix = words.endsWith('*') && !token.startsWith('"')
-  return { text: isPrefix ? words.replace(/\*+$/, '') : words, isPrefix }
+  const isQuoted = token.startsWith('"')
+  const isPrefix = words.endsWith('*') && !isQuoted
+  const text = isPrefix ? words.replace(/\*+$/, '') : words
+  if (isQuoted) return { text, isPrefix, part: null, guess: null }
+  if (!text.startsWith('*'))
+    return { text, isPrefix, part: null, guess: isPrefix ? null : toWordPart({ text, hasStar: false, isGuess: true }) }
+  const behind = text.replace(/^\*+/, '')
+  return { text: behind, isPrefix, part: toWordPart({ text: behind, hasStar: isPrefix, isGuess: false }), guess: null }
 }
 
 function toExpression({ text, isPrefix }: SearchTerm): string {

@@ -32,8 +32,8 @@ export function makeSnippet(texts: readonly (string | null)[], terms: readonly S
 function findMatches(text: string, terms: readonly SearchTerm[], isWhole: boolean): readonly Match[] {
   const folded = fold(text)
   const matches: Match[] = []
-  for (const [term, { text: wanted, isPrefix }] of terms.entries()) {
-    for (const found of folded.matchAll(pattern(wanted, isPrefix, isWhole))) {
+  for (const [term, wanted] of terms.entries()) {
+    for (const found of folded.matchAll(pattern(wanted, isWhole))) {
       matches.push({ from: found.index, to: found.index + found[0].length, term })
       if (matches.length >= MAX_MATCHES) break
     }
@@ -42,10 +42,10 @@ function findMatches(text: string, terms: readonly SearchTerm[], isWhole: boolea
 }
 
 /** The index knows words without their accents and in any case. */
-function pattern(wanted: string, isPrefix: boolean, isWhole: boolean): RegExp {
-  const words = fold(wanted).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+function pattern({ text, isPrefix, isPart = false }: SearchTerm, isWhole: boolean): RegExp {
+  const words = fold(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   const body = words.join('[^\\p{L}\\p{N}]+')
-  if (!isWhole || isUnspaced(wanted)) return new RegExp(body, 'giu')
+  if (!isWhole || isPart || isUnspaced(text)) return new RegExp(body, 'giu')
   return new RegExp(`(?<![\\p{L}\\p{N}])${body}${isPrefix ? '[\\p{L}\\p{N}]*' : '(?![\\p{L}\\p{N}])'}`, 'giu')
 }
 

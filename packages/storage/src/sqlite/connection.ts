@@ -1,5 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type BetterSqlite3 from 'better-sqlite3'
+import type { SoleOwner } from './sole-owner.js'
 import { isBusy, toStoreError } from './store-error.js'
 
 /** Waits come at random, so that those who wait do not all come back at once. On a machine that is overloaded a turn takes seconds. */
@@ -8,9 +9,15 @@ const MAX_RETRIES = 30
 const QUICK_WAIT_MS = [20, 150] as const
 const SLOW_WAIT_MS = [150, 350] as const
 
-/** What a connection needs besides the open database. */
+/** What is used of the engine. */
+export type OpenFile = Pick<BetterSqlite3.Database, 'prepare' | 'exec' | 'pragma' | 'transaction' | 'close' | 'open'>
+
+/** What a connection needs. */
 export interface ConnectionOptions {
   readonly path: string
+  readonly database: OpenFile
+  /** Of a file without locks. Default: others may have it open too. */
+  readonly owner?: SoleOwner
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -20,7 +27,7 @@ export interface ConnectionOptions {
  * for other processes is asynchronous. Writes run in the order they were asked for.
  */
 export class Connection {
-  readonly #database: BetterSqlite3.Database
+  readonly #database: OpenFile
   readonly #options: ConnectionOptions
   readonly #transaction: BetterSqlite3.Transaction<(work: () => unknown) => unknown>
   readonly #statements = new Map<string, BetterSqlite3.Statement>()
@@ -28,7 +35,8 @@ export class Connection {
   #closed = false
   #damage: HermesError | null = null
 
-  constructor(database: BetterSqlite3.Database, options: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { database } = options
     this.#database = database
     this.#options = options
     this.#transaction = database.transaction((work: () => unknown) => work())
@@ -37,6 +45,11 @@ export class Connection {
   /** The file. */
   get path(): string {
     return this.#options.path
+  }
+
+  /** Whether nothing else may open the file, threads of this process included. */
+  get isAlone(): boolean {
+    return this.#options.owner !== undefined
   }
 
   /** A statement, prepared once. */
@@ -60,6 +73,7 @@ export class Connection {
   write<Result>(work: () => Result): Promise<Result> {
     const done = this.#lastWrite.then(() => {
       if (this.#damage) throw this.#damage
+      this.#options.owner?.requireMine()
       return this.#attempt(() => this.#transaction.immediate(work) as Result)
     })
     this.#lastWrite = done.catch(() => undefined)
@@ -80,6 +94,7 @@ export class Connection {
       this.#options.logger.warn('store closed without its last write', { error: errorLine(error) })
     })
     this.#database.close()
+    this.#options.owner?.release()
   }
 
   async #attempt<Result>(work: () => Result): Promise<Result> {

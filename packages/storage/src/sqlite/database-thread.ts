@@ -13,20 +13,24 @@ let database
 parentPort.on('message', ({ id, sql, parameters }) => {
   try {
     database ??= new Database(workerData.path, { timeout: ${BUSY_WAIT_MS} })
-    if (!statements.has(sql)) statements.set(sql, database.prepare(sql).pluck())
-    parentPort.postMessage({ id, values: statements.get(sql).all(...parameters) })
+    if (!statements.has(sql)) statements.set(sql, database.prepare(sql))
+    const statement = statements.get(sql)
+    if (statement.reader) parentPort.postMessage({ id, values: statement.pluck().all(...parameters) })
+    else parentPort.postMessage({ id, values: statement.run(...parameters) && [] })
   } catch (error) {
     parentPort.postMessage({ id, code: error.code, message: error.message })
   }
 })
 `
 
+type Value = number | string
+
 type Answer =
-  | { readonly id: number; readonly values: number[] }
+  | { readonly id: number; readonly values: Value[] }
   | { readonly id: number; readonly code: string; readonly message: string }
 
 interface Question {
-  readonly resolve: (values: number[]) => void
+  readonly resolve: (values: Value[]) => void
   readonly reject: (error: HermesError) => void
 }
 
@@ -42,14 +46,14 @@ export class DatabaseThread {
     this.#path = path
   }
 
-  /** The first column of what `sql` gives. Rejects with `store.*`. */
-  numbers(sql: string, parameters: readonly (string | number)[]): Promise<number[]> {
+  /** The first column of what `sql` gives; nothing for what changes something. Rejects with `store.*`. */
+  column<Kind extends Value = number>(sql: string, parameters: readonly Value[]): Promise<Kind[]> {
     if (this.#isClosed) return Promise.reject(this.#closed())
     this.#worker ??= this.#start()
     const worker = this.#worker
     const id = ++this.#last
     return new Promise((resolve, reject) => {
-      this.#open.set(id, { resolve, reject })
+      this.#open.set(id, { resolve: (values) => resolve(values as Kind[]), reject })
       worker.ref()
       worker.postMessage({ id, sql, parameters })
     })

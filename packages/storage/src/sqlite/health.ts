@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
+import { errorLine } from '@hermes/contracts'
+import type { Statement } from 'better-sqlite3'
+import type { Connection } from './connection.js'
 import { realPath } from './open-files.js'
 
 const MAX_PROBLEMS = 20
@@ -35,7 +38,7 @@ export function checkFile(
   { quick, isBackground = false }: { readonly quick: boolean; readonly isBackground?: boolean },
 ): Promise<readonly string[]> {
   const engine = createRequire(import.meta.url).resolve('better-sqlite3')
-  const pragma = `${quick ? 'quick_check' : 'integrity_check'}(${MAX_PROBLEMS})`
+  const pragma = checkOf(quick)
   const worker = new Worker(CHECK, {
     eval: true,
     workerData: { engine, path: realPath(path), pragma, unlessUsed: isBackground },
@@ -46,4 +49,33 @@ export function checkFile(
     worker.once('exit', () => resolve([]))
     if (isBackground) worker.unref()
   })
+}
+
+/** The same of a copy that nobody writes, on a file system without locks. Holds up everything else meanwhile. */
+export async function checkCopy(path: string, { quick }: { readonly quick: boolean }): Promise<readonly string[]> {
+  const { openLockless } = await import('./lockless-database.js')
+  const database = openLockless(path, { immutable: true })
+  try {
+    return problemsIn(database.prepare(`PRAGMA ${checkOf(quick)}`))
+  } catch (error) {
+    return [errorLine(error)]
+  } finally {
+    database.close()
+  }
+}
+
+/** The same by the connection that has the file open, where it is the only one that may. Holds up everything else meanwhile. */
+export function checkOpenFile(
+  connection: Connection,
+  { quick }: { readonly quick: boolean },
+): Promise<readonly string[]> {
+  return connection.outside(() => problemsIn(connection.statement(`PRAGMA ${checkOf(quick)}`)))
+}
+
+function problemsIn(check: Statement): readonly string[] {
+  return (check.pluck().all() as string[]).filter((line) => line !== 'ok')
+}
+
+function checkOf(quick: boolean): string {
+  return `${quick ? 'quick_check' : 'integrity_check'}(${MAX_PROBLEMS})`
 }

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorLine, type Logger } from '@hermes/contracts'
-import type Database from 'better-sqlite3'
+import type { OpenFile } from './connection.js'
 
 /** 64 MB of log. The word index sees to it that it rarely comes to that. */
 const CHECKPOINT_PAGES = 16_000
@@ -32,7 +32,7 @@ export interface JournalOptions {
  * memory shared by all processes, which file systems of other machines do not have: there, and where it does not come about, the
  * older journal keeps the file whole, with an fsync for every commit.
  */
-export function setJournal(database: Database.Database, options: JournalOptions): void {
+export function setJournal(database: OpenFile, options: JournalOptions): void {
   const { path, journal, sync, logger, fileSystemOf = (folder) => statfsSync(folder).type } = options
   const isShared = journal === 'wal' && isOnSharedFileSystem(path, fileSystemOf)
   if (isShared)
@@ -44,7 +44,7 @@ export function setJournal(database: Database.Database, options: JournalOptions)
   database.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`)
 }
 
-function writeAhead(database: Database.Database, path: string, logger: Logger): string {
+function writeAhead(database: OpenFile, path: string, logger: Logger): string {
   try {
     return setMode(database, 'WAL')
   } catch (error) {
@@ -58,7 +58,7 @@ function writeAhead(database: Database.Database, path: string, logger: Logger): 
   }
 }
 
-function setMode(database: Database.Database, mode: 'WAL' | 'DELETE'): string {
+function setMode(database: OpenFile, mode: 'WAL' | 'DELETE'): string {
   return database.pragma(`journal_mode = ${mode}`, { simple: true }) as string
 }
 

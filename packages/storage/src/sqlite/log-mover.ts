@@ -54,7 +54,7 @@ export class LogMover {
     const { DatabaseThread } = await import('./database-thread.js')
     const thread = new DatabaseThread(this.#connection.path)
     this.#thread = thread
-    for (let pass = 0; pass < PASSES; pass++) await thread.numbers(MOVE, [])
+    for (let pass = 0; pass < PASSES; pass++) await thread.column(MOVE, [])
     await thread.close()
   }
 }

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, renameSync } from 'node:fs'
 import { HermesError } from '@hermes/contracts'
 import Database from 'better-sqlite3'
+import type { OpenFile } from './connection.js'
 import {
   OWN_TABLES,
   OWN_VERSION,
@@ -21,7 +22,7 @@ export interface FoundSchema {
  * Looks without touching.
  * @throws HermesError `store.foreign` for another program's database, `store.newer_schema` for one of a newer Hermes.
  */
-export function inspectSchema(database: Database.Database, path: string): FoundSchema {
+export function inspectSchema(database: OpenFile, path: string): FoundSchema {
   const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all())
   if (tables.size > 0 && !(tables.has('sessions') && tables.has('messages'))) {
     throw new HermesError(`${path} is a database of another program; choose another path.`, {
@@ -58,7 +59,7 @@ export function isCurrent({ shared, own }: FoundSchema): boolean {
 }
 
 /** Brings the file to the newest schema. Runs inside a write transaction, and again harmlessly when another process was first. */
-export function migrate(database: Database.Database, path: string): void {
+export function migrate(database: OpenFile, path: string): void {
   const found = inspectSchema(database, path)
   if (isCurrent(found)) return
   database.exec(SHARED_TABLES)
@@ -82,7 +83,7 @@ interface Column {
 }
 
 /** The columns that should be there are read from a scratch database, so that they are written down once. */
-function addMissingColumns(database: Database.Database): void {
+function addMissingColumns(database: OpenFile): void {
   const wanted = new Database(':memory:')
   wanted.exec(SHARED_TABLES)
   for (const table of ['sessions', 'messages']) {
@@ -96,7 +97,7 @@ function addMissingColumns(database: Database.Database): void {
 }
 
 /** Indexes of other shapes, and the triggers that fill them, go: they hold nothing that is not in `messages`. */
-function dropWordIndexes(database: Database.Database): void {
+function dropWordIndexes(database: OpenFile): void {
   const names = database
     .prepare(
       `SELECT type, name FROM sqlite_master
@@ -108,7 +109,7 @@ function dropWordIndexes(database: Database.Database): void {
 }
 
 /** Version 3 allowed a title twice; the newest session keeps it, the others get their id behind it. */
-function keepTitlesApart(database: Database.Database): void {
+function keepTitlesApart(database: OpenFile): void {
   database.exec(`
     UPDATE sessions SET title = title || ' (' || id || ')'
     WHERE title IS NOT NULL AND EXISTS (
@@ -117,7 +118,7 @@ function keepTitlesApart(database: Database.Database): void {
 }
 
 /** Copies a file of an older schema to `PATH.vN.bak` (`vN-M` when we had it before), once, before it is changed. Returns where to. */
-export function backUp(database: Database.Database, path: string, { shared, own }: FoundSchema): string {
+export function backUp(database: OpenFile, path: string, { shared, own }: FoundSchema): string {
   const target = `${path}.v${shared}${own === null ? '' : `-${own}`}.bak`
   if (existsSync(target)) return target
   const partial = `${target}.${process.pid}`

@@ -3,10 +3,11 @@ import { dirname, resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { SqliteOptions } from '../storage.js'
-import { Connection } from './connection.js'
+import { Connection, type OpenFile } from './connection.js'
 import { setJournal } from './journal.js'
 import { backUp, type FoundSchema, inspectSchema, isCurrent, isNewer, migrate } from './migrate.js'
 import { SCHEMA_VERSION } from './schema-sql.js'
+import type { SoleOwner } from './sole-owner.js'
 import { toStoreError } from './store-error.js'
 
 /**
@@ -21,18 +22,20 @@ const BLOCKING_WAIT_MS = 10
  */
 export async function openDatabase(options: SqliteOptions): Promise<Connection> {
   const path = resolve(options.path)
-  const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
-  const database = openFile(path)
-  const connection = new Connection(database, { path, clock, logger })
+  const file = await openFile(path)
+  const { database, owner } = file
+  const connection = new Connection({ path, clock: options.clock ?? systemClock, logger, ...file })
   try {
     const found = await connection.read(() => inspectSchema(database, path))
     if (isNewer(found)) {
-      database.close()
+      close(database, owner)
       const { importNewer } = await import('./import-newer.js')
       return await openDatabase({ ...options, path: await importNewer(path, found.shared!, logger) })
     }
-    await connection.outside(() => setJournal(database, { journal: 'wal', sync: 'normal', ...options, path, logger }))
+    const journal = connection.isAlone ? 'delete' : (options.journal ?? 'wal')
+    const { sync = 'normal' } = options
+    await connection.outside(() => setJournal(database, { path, journal, sync, logger }))
     database.pragma('foreign_keys = ON')
     if (!isCurrent(found)) {
       const backup = await connection.outside(() => backUpIfOlder(database, path, found))
@@ -41,9 +44,29 @@ export async function openDatabase(options: SqliteOptions): Promise<Connection> 
     }
     return connection
   } catch (error) {
-    database.close()
+    close(database, owner)
     throw toStoreError(error, path)
   }
+}
+
+function close(database: OpenFile, owner: SoleOwner | undefined): void {
+  database.close()
+  owner?.release()
+}
+
+/** Where the file system has no locks, without any. */
+async function openFile(path: string): Promise<{ readonly database: OpenFile; readonly owner?: SoleOwner }> {
+  const database = openShared(path)
+  try {
+    database.pragma('schema_version')
+  } catch (error) {
+    const { hasNoLocks, openAlone } = await import('./open-alone.js')
+    if (hasNoLocks(error, path)) {
+      database.close()
+      return openAlone(path)
+    }
+  }
+  return { database }
 }
 
 /**
@@ -51,7 +74,7 @@ export async function openDatabase(options: SqliteOptions): Promise<Connection> 
  * writing, because SQLite would silently go on read-only. A file that is there is never opened past SQLite: closing it again would
  * take away the locks that other connections of this process have on it, and their log with them.
  */
-function openFile(path: string): Database.Database {
+function openShared(path: string): Database.Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
@@ -62,7 +85,7 @@ function openFile(path: string): Database.Database {
   }
 }
 
-function backUpIfOlder(database: Database.Database, path: string, found: FoundSchema): string | null {
+function backUpIfOlder(database: OpenFile, path: string, found: FoundSchema): string | null {
   return found.shared === null ? null : backUp(database, path, found)
 }
 

@@ -4,11 +4,14 @@ import type { Connection } from './connection.js'
 // One transaction deletes about this many messages, which takes some 20 ms; a longer session goes in one all the same.
 const BATCH_MESSAGES = 1_000
 
+/** What was never ended, as after a kill, counts as over once nothing happened for so long. */
+const FORGOTTEN_MS = 30 * 86_400_000
+
 // A session stays while anything in its lineage, however far down, is still going on, recent or held by somebody.
 const DUE = `
   WITH RECURSIVE keep(id) AS (
     SELECT s.id FROM sessions s JOIN hermes_sessions own ON own.session_id = s.id
-    WHERE s.ended_at IS NULL OR own.last_active_ms > :untilMs OR (:source IS NOT NULL AND s.source <> :source)
+    WHERE own.last_active_ms > iif(s.ended_at IS NULL, min(:untilMs, :forgottenMs), :untilMs) OR (:source IS NOT NULL AND s.source <> :source)
       OR EXISTS (SELECT 1 FROM hermes_leases l WHERE l.session_id = s.id AND l.renewed_ms + l.ttl_ms > :nowMs)
     UNION
     SELECT s.parent_session_id FROM sessions s JOIN keep ON keep.id = s.id WHERE s.parent_session_id IS NOT NULL
@@ -35,12 +38,13 @@ export interface PruneOptions {
   readonly dryRun?: boolean
 }
 
-/** Deletes old ended sessions in steps that let others have a turn. A kill leaves each session whole or gone. */
+/** Deletes old sessions in steps that let others have a turn. A kill leaves each session whole or gone. */
 export async function pruneSessions(
   connection: Connection,
   { olderThanMs, source, nowMs, dryRun }: PruneOptions,
 ): Promise<number> {
-  const parameters = { untilMs: nowMs - olderThanMs, source: source ?? null, nowMs }
+  const [untilMs, forgottenMs] = [nowMs - olderThanMs, nowMs - FORGOTTEN_MS]
+  const parameters = { untilMs, forgottenMs, source: source ?? null, nowMs }
   if (dryRun) return connection.read(() => connection.statement(DUE).all(parameters).length)
   let deleted = 0
   for (;;) {

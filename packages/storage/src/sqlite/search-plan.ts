@@ -60,7 +60,7 @@ export function planSearch(connection: Connection, query: SearchQuery, options: 
     size,
     conditions: '',
     parameters: [],
-    isLong: high - low > MAX_IDS_AT_ONCE,
+    isLong: high - low > MAX_IDS_AT_ONCE && !connection.isAlone,
   }
   for (const [facet, column, values] of wanted) {
     if (values === undefined) continue

@@ -40,6 +40,35 @@ describe('search', () => {
     expect(await seqs('deputi*', 100)).toHaveLength(1)
   })
 
+  it('finds by a part of a word all that have it, whatever came since its words were read', async () => {
+    const path = temporaryPath()
+    const store = await temporaryStore({ path })
+    await store.createSession({ id: 's', source: 'cli' })
+    const lease = await store.acquireLease('s', { owner: 'me' })
+    const texts: string[] = []
+    const word = fc.string({ unit: fc.constantFrom(...'abcé'), minLength: 1, maxLength: 8 })
+    const part = fc.string({ unit: fc.constantFrom(...'abc'), minLength: 3, maxLength: 4 })
+    const plain = (text: string) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(word, { minLength: 1, maxLength: 4 }),
+        part,
+        fc.boolean(),
+        async (words, text, isEnd) => {
+          await store.append('s', [say(words.join(' '))], { lease })
+          texts.push(plain(words.join(' ')))
+          const has = texts.filter((one) => one.split(' ').some((w) => (isEnd ? w.endsWith(text) : w.includes(text))))
+          const hits = await store.search(isEnd ? `*${text}` : `*${text}*`, { limit: 100 })
+          expect(hits).toHaveLength(Math.min(100, has.length))
+        },
+      ),
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
+    )
+    const another = await temporaryStore({ path })
+    for (const query of ['*abc*', '*bca', '*ccc*'])
+      expect(await another.search(query)).toEqual(await store.search(query))
+  })
+
   it('asks a thread of its own in a large store, and gives up with it', async () => {
     const path = temporaryPath()
     await (await openStorage({ path })).close()
@@ -86,6 +115,7 @@ describe('parseSearchQuery', () => {
     ['部', '"部"*'],
     ['"docker 部署" x', '("docker " AND "部署") AND "x"'],
     ['\ue000user', '"user"'],
+    ['*ploy* *ploy', '"ploy"* AND "ploy"'],
     ['!!! ??? *', null],
     ['', null],
   ])('turns %j into %j', (query, expression) => {
@@ -101,6 +131,27 @@ describe('parseSearchQuery', () => {
   ])('answers %j more easily by %j', (query, expression, prefixes) => {
     const { loose } = parseSearchQuery(query)!
     expect([loose?.expression, loose?.prefixes]).toEqual([expression, prefixes])
+  })
+
+  it.each([
+    ['*ploym* AND x', '("deploys" OR "employs") AND "x"'],
+    ['*ploy-se*', '("deploys se"* OR "employs se"*)'],
+    ['*ploy-se', '("deploys se" OR "employs se")'],
+    ['NOT *ploym*', '("deploys" OR "employs")'],
+    ['*部署*', '"部署"'],
+    ['*pl*', '"pl"*'],
+    ['"*ploym*"', '"*ploym*"'],
+  ])('turns %j into %j once the words with the part are known', (query, expression) => {
+    const { parts } = parseSearchQuery(query)!
+    const words = new Map(parts.map(({ key }) => [key, ['deploys', 'employs']]))
+    expect(parseSearchQuery(query, words)?.expression.replace(/\("pl" OR .*\)/, '"pl"*')).toBe(expression)
+    expect(parseSearchQuery(query, new Map(parts.map(({ key }) => [key, []])))?.size).toBeGreaterThan(0)
+  })
+
+  it('guesses at parts of words only for plain words of three letters and more', () => {
+    const guesses = (query: string) => parseSearchQuery(query)!.guesses.map(({ typed }) => typed)
+    expect(guesses('ploym slow')).toEqual(['ploym', 'slow'])
+    expect(guesses('"ploym" plo* pl 部署 *ploy* x NOT slow')).toEqual([])
   })
 
   it('looks for a prefix of two letters as prefixes of three', () => {

@@ -1,11 +1,13 @@
 import { hasWordWith, type IndexedMessage } from '../shared/index-text.js'
-import { parseSearchQuery, type SearchTerm } from '../shared/search-query.js'
+import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../shared/search-query.js'
 import { makeSnippet } from '../shared/snippet.js'
+import type { WordPart } from '../shared/word-parts.js'
 import type { SearchHit, SearchOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import { DatabaseThread } from './database-thread.js'
 import { planSearch, type Range, rangesOf, type SearchPlan } from './search-plan.js'
 import { TailIndex } from './tail-index.js'
+import { Vocabulary } from './vocabulary.js'
 import type { WordIndex } from './word-index.js'
 
 const DEFAULT_LIMIT = 10
@@ -51,29 +53,49 @@ export class Search {
   readonly #words: WordIndex
   readonly #tailIndex: TailIndex
   readonly #thread: DatabaseThread
+  readonly #vocabulary: Vocabulary
 
   constructor(connection: Connection, words: WordIndex) {
     this.#connection = connection
     this.#words = words
     this.#tailIndex = new TailIndex(connection)
     this.#thread = new DatabaseThread(connection.path)
+    this.#vocabulary = new Vocabulary(connection, words)
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<SearchHit[]> {
-    const query = parseSearchQuery(text)
     const limit = Math.min(wholeNumber(options.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
-    if (query === null || limit === 0) return []
+    const typed = parseSearchQuery(text)
+    if (typed === null || limit === 0) return []
+    const { parts, guesses } = typed
+    const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
+    const ids = await this.#ids(query, options, limit)
+    if (ids === null) return []
+    if (ids.length > 0 || guesses.length === 0) return this.#hits(ids, query)
+    const wider = await this.#withWords(text, [...parts, ...guesses])
+    return this.#hits((await this.#ids(wider, options, limit)) ?? [], wider)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#thread.close(), this.#vocabulary.close()])
+  }
+
+  async #withWords(text: string, parts: readonly WordPart[]): Promise<SearchQuery> {
+    return parseSearchQuery(text, await this.#vocabulary.wordsOf(parts))!
+  }
+
+  /** `null` when a filter lets nothing through. */
+  async #ids(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[] | null> {
     const plan = await this.#connection.read(() => planSearch(this.#connection, query, options))
-    if (plan === null) return []
+    if (plan === null) return null
     const isRanked = options.order === 'relevance' && plan.size <= MAX_RANKED_TERMS
     const tail = isRanked ? await this.#catchUp() : await this.#tail(plan, limit)
     const newest = await this.#newest(plan, options, { wanted: isRanked ? RANKED_HITS : limit, first: tail })
-    const ids = isRanked ? await this.#rank(plan, newest) : newest
-    return this.#connection.read(() => ids.slice(0, limit).flatMap((id) => this.#hit(id, query.terms) ?? []))
+    return (isRanked ? await this.#rank(plan, newest) : newest).slice(0, limit)
   }
 
-  close(): Promise<void> {
-    return this.#thread.close()
+  #hits(ids: readonly number[], { terms }: SearchQuery): Promise<SearchHit[]> {
+    return this.#connection.read(() => ids.flatMap((id) => this.#hit(id, terms) ?? []))
   }
 
   /** Hits among messages that are not in the index yet. Where there is much of that, or it is old, it is taken in first. */
@@ -148,7 +170,7 @@ export class Search {
 
   /** Where there is much to go through, the thread does. */
   #answer({ isLong }: SearchPlan, sql: string, parameters: readonly (string | number)[]): Promise<number[]> {
-    if (isLong) return this.#thread.numbers(sql, parameters)
+    if (isLong) return this.#thread.column(sql, parameters)
     return this.#connection.read(() => this.#numbers(sql, parameters))
   }
 

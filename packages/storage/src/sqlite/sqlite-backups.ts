@@ -3,12 +3,15 @@ import { basename, join, resolve } from 'node:path'
 import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } from '../backups.js'
-import { checkFile } from './health.js'
+import { copyAlone, replaceAlone } from './copy-alone.js'
+import { checkCopy, checkFile } from './health.js'
 import { importedPath } from './import-newer.js'
+import { openLockless } from './lockless-database.js'
 import { inspectSchema } from './migrate.js'
+import { hasNoLocks, isWithoutLocks } from './open-alone.js'
 import { processesWith } from './open-files.js'
 import { recoverFile } from './recover.js'
-import { toStoreError } from './store-error.js'
+import { isBusy, toStoreError } from './store-error.js'
 
 const NAME = /^state-(\d{8})-(\d{6})(\.\d+)?\.db$/
 const PARTIAL = '.partial'
@@ -46,10 +49,13 @@ export class SqliteBackups implements Backups {
     const partial = `${target}${PARTIAL}-${process.pid}`
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      await copy(this.#path, partial)
-      standAlone(partial)
+      if (isWithoutLocks(this.#path)) copyAlone(this.#path, partial)
+      else {
+        await copy(this.#path, partial)
+        standAlone(partial)
+      }
       chmodSync(partial, 0o600)
-      const [problem] = await checkFile(partial, { quick: true })
+      const [problem] = await check(partial, { quick: true })
       if (problem !== undefined) throw badBackup(this.#path, problem)
       renameSync(partial, target)
     } catch (error) {
@@ -67,7 +73,7 @@ export class SqliteBackups implements Backups {
 
   async verify(name: string): Promise<BackupReport> {
     const backup = this.#find(name)
-    const problems = await checkFile(backup.path, { quick: false })
+    const problems = await check(backup.path, { quick: false })
     const [sessions, messages] = problems.length > 0 ? [0, 0] : counts(backup.path)
     return { backup, sessions, messages, problems }
   }
@@ -79,7 +85,8 @@ export class SqliteBackups implements Backups {
     this.#requireUnused()
     const savedAs = await this.#saveAside()
     try {
-      await copy(restored.backup.path, this.#path, ALL_PAGES)
+      if (isWithoutLocks(restored.backup.path)) replaceAlone(restored.backup.path, this.#path)
+      else await copy(restored.backup.path, this.#path, ALL_PAGES)
       chmodSync(this.#path, 0o600)
     } catch (error) {
       throw toStoreError(error, this.#path)
@@ -101,7 +108,7 @@ export class SqliteBackups implements Backups {
   /** A sound database becomes a backup; a damaged one is moved aside, with its logs, since it cannot be written over. */
   async #saveAside(): Promise<string | null> {
     if (!existsSync(this.#path)) return null
-    if ((await checkFile(this.#path, { quick: true })).length === 0) return (await this.#make()).path
+    if ((await check(this.#path, { quick: true })).length === 0) return (await this.#make()).path
     const aside = `${this.#path}.damaged-${stamp(this.#clock.now())}`
     for (const suffix of ['-wal', '-shm', '-journal', ''])
       if (existsSync(this.#path + suffix)) renameSync(this.#path + suffix, aside + suffix)
@@ -109,12 +116,13 @@ export class SqliteBackups implements Backups {
   }
 
   #requireUnused(): void {
-    const others = processesWith(this.#path)
-    if (others.length === 0) return
-    throw new HermesError(`${this.#path} is open in other processes (${others.join(', ')}); end them and try again.`, {
+    const others = processesWith(this.#path).join(', ')
+    if (others === '' && !isOpenElsewhere(this.#path)) return
+    const which = others === '' ? '' : ` (${others})`
+    throw new HermesError(`${this.#path} is open in other processes${which}; end them and try again.`, {
       code: 'store.in_use',
       retryable: true,
-      details: { path: this.#path, processes: others.join(', ') },
+      details: { path: this.#path, processes: others },
     })
   }
 
@@ -163,6 +171,28 @@ async function copy(from: string, to: string, pages = PAGES_A_STEP): Promise<voi
   }
 }
 
+/**
+ * Whether anybody else has the database open, told by its locks: who uses a write-ahead log keeps one as long as the file is open. Others
+ * have one within a transaction only, and it is in one that a backup takes their place.
+ */
+function isOpenElsewhere(path: string): boolean {
+  if (!existsSync(path)) return false
+  const database = new Database(path, { timeout: 0 })
+  try {
+    database.pragma('locking_mode = EXCLUSIVE')
+    database.exec('BEGIN EXCLUSIVE; ROLLBACK')
+    return false
+  } catch (error) {
+    return isBusy(error) && !hasNoLocks(error, path)
+  } finally {
+    database.close()
+  }
+}
+
+function check(path: string, options: { readonly quick: boolean }): Promise<readonly string[]> {
+  return isWithoutLocks(path) ? checkCopy(path, options) : checkFile(path, options)
+}
+
 /** Without a write-ahead log, so that reading it leaves no files beside it. */
 function standAlone(path: string): void {
   const database = new Database(path)
@@ -171,7 +201,9 @@ function standAlone(path: string): void {
 }
 
 function counts(path: string): [sessions: number, messages: number] {
-  const database = new Database(path, { readonly: true })
+  const database = isWithoutLocks(path)
+    ? openLockless(path, { immutable: true })
+    : new Database(path, { readonly: true })
   try {
     inspectSchema(database, path)
     const count = (table: string) => database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number

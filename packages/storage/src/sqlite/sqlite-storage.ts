@@ -27,7 +27,13 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const { path } = connection
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
-  const damage = isCheckDue ? lookForDamage(connection, path, logger) : Promise.resolve([])
+  const check = async (options: { readonly quick: boolean; readonly isBackground?: boolean }) => {
+    const { checkFile, checkOpenFile } = await import('./health.js')
+    return connection.isAlone ? checkOpenFile(connection, options) : checkFile(path, options)
+  }
+  const onNotice = options.onNotice ?? (() => undefined)
+  const damage = isCheckDue ? lookForDamage(connection, { check, logger, onNotice }) : Promise.resolve([])
+  if (connection.isAlone) onNotice((await import('./open-alone.js')).aloneNotice(path))
   const owner = options.owner ?? processIdentity()
   const leases = new Leases(connection, { clock, process: owner })
   const ledger = new UsageBook(connection, { clock, process: owner })
@@ -101,7 +107,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
     },
-    integrityCheck: async () => (await import('./health.js')).checkFile(path, { quick: false }),
+    integrityCheck: () => check({ quick: false }),
     damage: () => damage,
     stats: async () => {
       const { readStats } = await import('./stats.js')
@@ -138,14 +144,24 @@ function queryRunner(connection: Connection) {
 }
 
 /** After an unclean end the file is looked at beside the work; what is found stops further writes. */
-async function lookForDamage(connection: Connection, path: string, logger: Logger): Promise<readonly string[]> {
-  const look = async () => (await import('./health.js')).checkFile(path, { quick: true, isBackground: true })
-  const problems = await look().catch((error: unknown) => {
+async function lookForDamage(
+  connection: Connection,
+  options: {
+    readonly check: (options: { readonly quick: boolean; readonly isBackground: boolean }) => Promise<readonly string[]>
+    readonly logger: Logger
+    readonly onNotice: (line: string) => void
+  },
+): Promise<readonly string[]> {
+  const { path } = connection
+  const { check, logger, onNotice } = options
+  const problems = await check({ quick: true, isBackground: true }).catch((error: unknown) => {
     logger.warn('the store could not be checked', { path, error: errorLine(error) })
     return []
   })
   if (problems.length > 0) {
-    connection.forbidWrites(damaged(path, problems[0]!))
+    const damage = damaged(path, problems[0]!)
+    connection.forbidWrites(damage)
+    onNotice(damage.message)
     logger.error('the store is damaged', { path, problems: problems.join('; ') })
   }
   return problems

@@ -177,5 +177,41 @@ export function searchCases(open: OpenStore): void {
       }
       expect(await store.search('t*')).toEqual([])
     })
+
+    it('finds what stands inside words where stars ask for it, and where no message has the words', async () => {
+      const store = await open()
+      await store.createSession({ id: 's', source: 'cli' })
+      const lease = await store.acquireLease('s', { owner: 'me' })
+      const texts = [
+        'A redeployment failed.',
+        'deployments are slow',
+        'They employ branch-send.',
+        'ploy',
+        'Un café noir.',
+      ]
+      for (const text of texts) await store.append('s', [say(text)], { lease })
+      const find = async (query: string, options = {}) =>
+        (await store.search(query, options)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, ''))).sort()
+      expect(await find('*ploym*')).toEqual([0, 1])
+      expect(await find('*PLOYM*')).toEqual([0, 1])
+      expect(await find('*ment')).toEqual([0])
+      expect(await find('*ploy')).toEqual([2, 3])
+      expect(await find('*ploy*')).toEqual([0, 1, 2, 3])
+      expect(await find('*ploy*', { limit: 1 })).toEqual([3])
+      expect(await find('*ploy* NOT *ment*')).toEqual([2, 3])
+      expect(await find('*unheard* OR *AFÉ*')).toEqual([4])
+      expect(await find('*ranch-sen*')).toEqual([2])
+      expect(await find('*ranch-sen')).toEqual([])
+      expect(await find('*unheard*')).toEqual([])
+      expect(await find('ploy')).toEqual([3])
+      expect(await find('ploym')).toEqual([0, 1])
+      expect(await find('ploym slow')).toEqual([1])
+      expect(await find('ranch-se')).toEqual([2])
+      expect(await find('"ploym"')).toEqual([])
+      expect(await find('ploym', { role: 'assistant' })).toEqual([])
+      expect((await store.search('ploym'))[0]?.snippet).toBe('de>>>ploym<<<ents are slow')
+      await store.append('s', [say('unemployment')], { lease })
+      expect(await store.search('*ploym*')).toHaveLength(3)
+    })
   })
 }

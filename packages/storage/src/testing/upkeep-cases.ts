@@ -47,6 +47,18 @@ export function upkeepCases(open: OpenStore): void {
       expect(await store.integrityCheck()).toEqual([])
     })
 
+    it('deletes what nobody ended once nothing happened for 30 days', async () => {
+      const { store, clock, add } = await storeWithOldSessions(open)
+      await add('forgotten', { isOpen: true })
+      clock.step(29 * DAY_MS)
+      await add('young', { isOpen: true })
+      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(0)
+      clock.step(2 * DAY_MS)
+      expect(await store.pruneSessions({ olderThanMs: 60 * DAY_MS })).toBe(0)
+      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(1)
+      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['young'])
+    })
+
     it('keeps a session that somebody writes, and those that anything young descends from', async () => {
       const { store, clock, add } = await storeWithOldSessions(open)
       await add('root')

@@ -31,8 +31,8 @@ async function open() {
   await write('20231114_b', [user('Deploy again, please.'), assistant('Done.')], { source: 'telegram' })
   await write('20231114_c', [user('deploy in a fork')], { parentSessionId: '20231114_a' })
   const tool = createSessionSearchTool({ storage: async () => storage })
-  const ask = async (args: object) => {
-    const context = { sessionId: '20231114_b' } as ToolContext
+  const ask = async (args: object, sessionId = '20231114_b') => {
+    const context = { sessionId } as ToolContext
     const result = (await tool.execute({ ...defaults, ...args } as never, context)) as ToolResult
     return typeof result === 'string' ? { text: result } : result
   }
@@ -92,8 +92,28 @@ describe('session_search', () => {
       '(0 messages before, 0 after)',
     )
     expect((await ask({ session_id: '20231114_b', query: 'again' })).text).toContain('>>>again<<<')
-    expect((await ask({})).text?.split('\n').filter((line) => line.startsWith('2023'))).toHaveLength(3)
-    expect((await ask({ source: 'telegram' })).text).toContain('Deploy again, please.')
+    expect((await ask({})).text?.split('\n').filter((line) => line.startsWith('2023'))).toHaveLength(2)
+    expect((await ask({ source: 'telegram' })).text).toBe('There are no earlier sessions.')
+  })
+
+  it('leaves out the whole lineage of the running session, but for what was condensed away', async () => {
+    const { ask, storage, write } = await open()
+    await write('20231115_d', [user('deploy in a child')], { parentSessionId: '20231114_c' })
+    await write('20231115_e', [user('deploy in another fork')], { parentSessionId: '20231114_a' })
+    const asked = { query: 'deploy', sort: 'newest' }
+    const found = async (args: object, sessionId: string) =>
+      (await ask({ ...asked, ...args }, sessionId)).text?.split('\n').filter((line) => /^\d/.test(line))
+    expect(await found({}, '20231114_c')).toEqual([
+      expect.stringMatching(/^20231115_e/),
+      expect.stringMatching(/^20231114_b/),
+    ])
+    expect(await found({ session_id: '20231114_a' }, '20231114_c')).toHaveLength(2)
+    expect((await ask({}, '20231114_c')).text).not.toMatch(/20231114_a|20231114_c|20231115_d/)
+    const lease = await storage.acquireLease('20231114_b', { owner: 'me' })
+    const upToSeq = (await storage.entries('20231114_b'))[0]!.seq
+    await storage.append('20231114_b', [{ type: 'compaction', summary: 'About.', upToSeq }], { lease })
+    expect(await found({ limit: 1 }, '20231114_b')).toEqual([expect.stringMatching(/^20231114_b/)])
+    expect(await found({ query: 'done' }, '20231114_b')).toEqual([])
   })
 
   it('says what to do about a session or message that is not there', async () => {

@@ -1,3 +1,4 @@
+import { latestCompaction, liveEntries } from '@hermes/contracts/conversation'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { SearchHit, SearchOptions, Storage } from '../storage.js'
@@ -17,7 +18,7 @@ const parameters = {
     query: {
       type: 'string',
       description:
-        'Words (all must occur), "a phrase", OR, NOT, prefix*. Without it: recent sessions, or session_id is read',
+        'Words (all must occur), "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
     },
     session_id: { type: 'string', description: 'Only this session: an id, its beginning, or a title' },
     around: { type: 'integer', description: 'Number of a message of session_id: read what stands around it' },
@@ -38,7 +39,10 @@ const parameters = {
 
 type Args = FromSchema<typeof parameters>
 
-/** Searches, reads and lists earlier conversations. The running one is left out unless `session_id` names it. */
+/**
+ * Searches, reads and lists earlier conversations. The running one is left out with those it was forked from and those forked from it, since
+ * the model has it before its eyes; but for what was condensed away. `session_id` may name any of them.
+ */
 export const createSessionSearchTool = (services: StorageToolServices) =>
   defineTool<Args>({
     name: 'session_search',
@@ -66,7 +70,7 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
     return failure(`There is no session "${args.session_id}". Call without it for recent ones.`)
   const words = args.query?.trim() ?? ''
   if (words !== '') return search(storage, words, { ...args, ...dates, sessionId: session?.session.id }, context)
-  if (!session) return browse(storage, args)
+  if (!session) return browse(storage, args, context)
   if (args.around === undefined) return readSession(storage, session.session)
   const window = Math.min(Math.max(1, args.window), MAX_WINDOW)
   const text = await readAround(storage, session.session, { seq: args.around, window })
@@ -90,12 +94,13 @@ async function search(storage: Storage, words: string, asked: Asked, context: To
     ...(tag === undefined ? {} : { tag }),
     ...(afterMs === undefined ? {} : { afterMs }),
     ...(beforeMs === undefined ? {} : { beforeMs }),
-    ...(sessionId === undefined ? { excludeSessions: [context.sessionId] } : { sessionId }),
   }
-  const hits = await storage.search(words, filter)
-  const shown =
-    sessionId === undefined ? onePerLineage(await withRoots(storage, hits)).slice(0, limit) : hits.slice(0, limit)
-  const known = [context.sessionId, ...hits.map((hit) => hit.sessionId)]
+  const own = await ownLineage(storage, context.sessionId)
+  const hits = await storage.search(words, { ...filter, ...(sessionId ? { sessionId } : { excludeSessions: own }) })
+  const condensed = sessionId ? [] : await condensedHits(storage, words, { ...filter, sessionId: context.sessionId })
+  const others = sessionId ? hits : onePerLineage(await withRoots(storage, hits))
+  const shown = [...condensed.slice(0, 1), ...others].slice(0, limit)
+  const known = [...own, ...hits.map((hit) => hit.sessionId)]
   const summaries = isNarrowed(asked) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try fewer or other words, OR, a prefix*, or role tool.`
@@ -105,6 +110,25 @@ async function search(storage: Storage, words: string, asked: Asked, context: To
     text: [...shown.map(hitLines), ...summaries, ...note].join('\n\n'),
     external: summaries.length > 0 || shown.some((hit) => hit.role === 'tool'),
   }
+}
+
+/** The session, those it was forked from or is a child of, and those that came of it. */
+async function ownLineage(storage: Storage, sessionId: string): Promise<readonly string[]> {
+  const [above, below] = await Promise.all([storage.ancestors(sessionId), storage.descendants(sessionId)])
+  return [sessionId, ...[...above, ...below].map(({ id }) => id)]
+}
+
+/** What the running conversation had in it before it was condensed: the model does not see it any more. */
+async function condensedHits(
+  storage: Storage,
+  words: string,
+  filter: SearchOptions & { readonly sessionId: string },
+): Promise<readonly SearchHit[]> {
+  const compaction = latestCompaction(liveEntries(await storage.entries(filter.sessionId)))
+  if (compaction === null) return []
+  const { upToSeq, headUpToSeq = Number.NEGATIVE_INFINITY, repeatedSeqs = [] } = compaction
+  const hits = await storage.search(words, filter)
+  return hits.filter(({ seq }) => seq <= upToSeq && seq > headUpToSeq && !repeatedSeqs.includes(seq))
 }
 
 /** A summary is of a whole session: it has no role, and says nothing of when. */
@@ -148,9 +172,12 @@ function onePerLineage(hits: readonly (readonly [SearchHit, string])[]): readonl
   return hits.filter(([, root]) => !seen.has(root) && seen.add(root)).map(([hit]) => hit)
 }
 
-async function browse(storage: Storage, args: Args): Promise<ToolResult> {
+async function browse(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
   const { source } = args
-  const sessions = await storage.listSessions({ limit: limitOf(args), ...(source === undefined ? {} : { source }) })
+  const own = new Set(await ownLineage(storage, context.sessionId))
+  const limit = limitOf(args)
+  const recent = await storage.listSessions({ limit: limit + own.size, ...(source === undefined ? {} : { source }) })
+  const sessions = recent.filter(({ id }) => !own.has(id)).slice(0, limit)
   if (sessions.length === 0) return 'There are no earlier sessions.'
   return sessions.map((session) => `${sessionLine(session)}\n  ${session.preview}`).join('\n')
 }

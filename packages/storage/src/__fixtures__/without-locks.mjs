@@ -1,0 +1,68 @@
+// node without-locks.mjs PATH ACTION: opens a store, prints what it is told of it and what it finds, a line each; what fails as `CODE LINE`.
+import { writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { openBackups, openStorage } from '../index.ts'
+
+const [path, action] = process.argv.slice(2)
+const print = (line) => writeSync(1, `${line}\n`)
+const open = () => openStorage({ path, onNotice: (line) => print(`notice ${line}`) })
+const backups = openBackups({ path, directory: join(path, '..', 'backups') })
+const say = (text) => ({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } })
+const leaseOf = async (store) => {
+  if ((await store.getSession('s')) === null) await store.createSession({ id: 's', source: 'cli' })
+  return store.acquireLease('s', { owner: 'me' })
+}
+const talk = async (store, count = 3) => {
+  const lease = await leaseOf(store)
+  for (let at = 0; at < count; at++) await store.append('s', [say(`word wordless ${at}`)], { lease })
+  print(`found ${(await store.search('word', { limit: 100 })).length}`)
+  await lease.release()
+}
+
+const ACTIONS = {
+  talk: async () => {
+    const store = await open()
+    await talk(store)
+    print(`inside ${(await store.search('*ordles*', { limit: 100, order: 'relevance' })).length}`)
+    print((await store.integrityCheck()).join() || 'sound')
+    await store.close()
+    print('closed')
+  },
+  hold: async () => {
+    await talk(await open(), 1)
+    setInterval(() => undefined, 1_000)
+  },
+  append: async () => {
+    const store = await open()
+    const lease = await leaseOf(store)
+    for (;;) print((await store.append('s', [say('word')], { lease })).join())
+  },
+  robbed: async () => {
+    const store = await open()
+    writeFileSync(`${path}.owner`, '7@elsewhere#.00')
+    await store.createSession({ id: 's', source: 'cli' })
+  },
+  count: async () => {
+    const store = await open()
+    print(`count ${(await store.entries('s')).filter(({ type }) => type === 'message').length}`)
+    await store.close()
+  },
+  backup: () => backups.create(),
+  'talk-and-backup': async () => {
+    const store = await open()
+    await talk(store)
+    const { name } = await backups.create()
+    print(`backed up ${(await backups.verify(name)).messages}`)
+    await store.close()
+  },
+  restore: async () => {
+    const { restored } = await backups.restore((await backups.list()).at(-1).name)
+    print(`restored ${restored.messages}`)
+  },
+}
+try {
+  await ACTIONS[action]()
+} catch (error) {
+  print(`${error.code} ${error.message}`)
+  process.exitCode = 1
+}

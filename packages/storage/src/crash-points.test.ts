@@ -1,0 +1,172 @@
+// Kills at chosen steps of an operation, so that each of its phases is hit: steps are what it does to the disk, counted by faults.c.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { userText } from '@hermes/contracts/conversation'
+import { needs } from '@hermes/testkit/daemons'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildFaults, faultsMissing } from './__fixtures__/faults.js'
+import { makeFormat } from './__fixtures__/formats.js'
+import { startScript } from './__fixtures__/run-writer.js'
+import { openBackups, openStorage, type Storage } from './index.js'
+
+/** Of each kind of step, where there are many; `HERMES_TEST_KILLS` for a long run. */
+const KILLS = Math.max(3, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 20))
+const MANY = 20
+const TIMEOUT_MS = 60_000 + KILLS * 30_000
+
+needs(faultsMissing())('a kill at each phase', () => {
+  let root = ''
+  let preload = { LD_PRELOAD: '' }
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'hermes-crash-points-'))
+    preload = buildFaults(root)
+  })
+  afterAll(() => rmSync(root, { recursive: true, maxRetries: 10 }))
+
+  /** Does it to a copy of `template` and gives back what it did to the disk, a line each; the last one was not done if it was killed. */
+  const operate = async (operation: string, template: string, kill = '') => {
+    const folder = join(root, 'home')
+    const log = join(root, 'log')
+    for (const path of [folder, log]) rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+    cpSync(template, folder, { recursive: true })
+    const env = { ...preload, FAULT_FOLDER: folder, FAULT_LOG: log, FAULT_KILL: kill }
+    const script = startScript(
+      'operate.mjs',
+      [operation, join(folder, 'state.db'), join(folder, 'backups'), 'once'],
+      env,
+    )
+    await script.ended
+    expect(script.lines).toEqual(script.process.signalCode === 'SIGKILL' ? ['begin'] : ['begin', 'done'])
+    return { steps: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [], folder, script }
+  }
+
+  /** Kills in each kind of step: in its first, and where there are many in others spread over it. Every kind is hit, `check` looks at what is left each time. */
+  const killEverywhere = async (
+    operation: string,
+    template: string,
+    check: (folder: string) => Promise<void> | void,
+    points = KILLS,
+  ) => {
+    const { steps, folder } = await operate(operation, template)
+    await check(folder)
+    const counts = new Map<string, number>()
+    for (const kind of steps.map(kindOf)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    const hit: string[] = []
+    for (const [kind, count] of counts) {
+      const kills = count < MANY ? 1 : points
+      for (let at = 0; at < kills; at++) {
+        const number = 1 + Math.floor((at * count) / kills)
+        const killed = await operate(operation, template, `${number} ${kind}`)
+        if (killed.script.process.signalCode === 'SIGKILL') hit.push(kindOf(killed.steps.at(-1)!))
+        await check(killed.folder)
+      }
+    }
+    expect(new Set(hit)).toEqual(new Set(counts.keys()))
+    return [...counts.keys()]
+  }
+
+  it('of a restore leaves what was there or what was restored', { timeout: TIMEOUT_MS }, async () => {
+    const template = join(root, 'to-restore')
+    const path = join(template, 'state.db')
+    await fill(path, ['old'], 200)
+    await openBackups({ path, directory: join(template, 'backups') }).create()
+    await fill(path, ['new'], 200)
+    const found = new Set<string>()
+    const phases = await killEverywhere('restore', template, (folder) => {
+      found.add(sound(join(folder, 'state.db'), (database) => database.prepare(IDS).pluck().all().join()))
+      expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([])
+    })
+    expect(phases).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^write backups\/.*partial/), 'rename backups/state-*db']),
+    )
+    expect(phases).toEqual(expect.arrayContaining([expect.stringMatching(/^write state\.db/)]))
+    expect([...found].sort()).toEqual(['new,old', 'old'])
+  })
+
+  it('of pruning leaves each session whole or gone', { timeout: TIMEOUT_MS }, async () => {
+    const template = join(root, 'to-prune')
+    const path = join(template, 'state.db')
+    const ids = Array.from({ length: 60 }, (_, index) => `s${index}`)
+    await fill(path, ids, 50, async (store, id) => store.updateSession(id, { endedAtMs: 2 }))
+    const left = new Set<number>()
+    const check = (folder: string) =>
+      sound(join(folder, 'state.db'), (database) => {
+        const count = (sql: string) => database.prepare(sql).pluck().get() as number
+        expect(count(BROKEN)).toBe(0)
+        expect(count(ORPHANS)).toBe(0)
+        left.add(count('SELECT count(*) FROM sessions'))
+      })
+    // Enough of them that each of its transactions is hit.
+    await killEverywhere('prune', template, check, KILLS + 5)
+    expect(left).toEqual(new Set([60, 40, 20, 0]))
+  })
+
+  it('of an upgrade leaves the old schema or the new one, and every row', { timeout: TIMEOUT_MS }, async () => {
+    const template = join(root, 'to-upgrade')
+    mkdirSync(template)
+    makeFormat(join(template, 'state.db'), 7, { sessions: 5, messages: 100 })
+    await killEverywhere('open', template, async (folder) => {
+      const store = await openStorage({ path: join(folder, 'state.db') })
+      expect(await store.integrityCheck()).toEqual([])
+      expect(await store.listSessions()).toHaveLength(5)
+      await store.close()
+    })
+  })
+
+  it('of a backup leaves sound backups and a sound store', { timeout: TIMEOUT_MS }, async () => {
+    const template = join(root, 'to-copy')
+    const path = join(template, 'state.db')
+    await fill(path, ['s'], 200)
+    await killEverywhere('backup', template, async (folder) => {
+      const backups = openBackups({ path: join(folder, 'state.db'), directory: join(folder, 'backups') })
+      for (const { name } of await backups.list())
+        expect(await backups.verify(name)).toMatchObject({ messages: 200, problems: [] })
+      sound(join(folder, 'state.db'), () => undefined)
+    })
+  })
+})
+
+const IDS = 'SELECT id FROM sessions ORDER BY id'
+const BROKEN =
+  'SELECT count(*) FROM sessions WHERE (SELECT count(*) FROM messages WHERE session_id = sessions.id) <> 50'
+const ORPHANS = 'SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)'
+
+/** `write backups/state-20260301-123000.db.partial-77` is of the kind `write backups/state-*db.partial-*`. */
+function kindOf(step: string): string {
+  return step.replace(/\d[\d.-]*/g, '*')
+}
+
+async function fill(
+  path: string,
+  ids: readonly string[],
+  messages: number,
+  afterwards: (store: Storage, id: string) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const store = await openStorage({ path })
+  for (const id of ids) {
+    await store.createSession({ id, source: 'cli' })
+    const lease = await store.acquireLease(id, { owner: 'me' })
+    const texts = Array.from({ length: messages }, (_, index) => `line ${index} ${'word '.repeat(100)}`)
+    await store.append(
+      id,
+      texts.map((text) => ({ type: 'message', message: userText(text) })),
+      { lease, atMs: 1 },
+    )
+    await afterwards(store, id)
+    await lease.release()
+  }
+  await store.search('word', { order: 'relevance' })
+  await store.close()
+}
+
+function sound<Result>(path: string, look: (database: Database.Database) => Result): Result {
+  const database = new Database(path)
+  try {
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok')
+    return look(database)
+  } finally {
+    database.close()
+  }
+}
