@@ -119,7 +119,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
       'Not permitted (unisolated-git): It has to leave the isolation because it uses your keys or logins.',
     )
     expect(denied).toContain('pass --yolo, or add `terminal_outside(git push')
-    expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands see no keys .*outside=true/)
+    expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands cannot see keys .*outside=true/)
 
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal_outside(git push *)': allow\n")
     expect(await terminal([push], { env })).toEqual(['pushed'])
@@ -148,7 +148,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
   it('what a command could not do is said with the way out, which --yolo opens', async () => {
     const write = 'echo made > ../made'
     const [blocked, denied] = await terminal([write, { command: write, outside: true }])
-    expect(blocked).toMatch(/Read-only file system[\s\S]*\[isolated commands can write the workspace .*outside=true/)
+    expect(blocked).toMatch(/Read-only file system[\s\S]*\[isolated commands cannot write outside the workspace .*outside=true/)
     expect(denied).toMatch(/^Not permitted .*it asks to leave the isolation, with all your files and keys in reach\./)
     expect(existsSync(at('home/made'))).toBe(false)
     expect(await terminal([{ command: write, outside: true }], { flags: ['--yolo'] })).toEqual(['(no output)'])

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { homeLayout } from '@hermes/config'
 import type { IsolationOptions } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
 import { toPath } from './to-path.js'
@@ -16,7 +18,8 @@ export function isolationOf({
   return {
     hidden: [home],
     writable: isolation_write.map(path),
-    readable: isolation_read.map(path),
+    // Results that were cut say where all of them is.
+    readable: [...isolation_read.map(path), join(homeLayout(home).cache, 'results')],
     network,
     required: isolation === 'on',
     ...(isolationSupport ? { support: isolationSupport } : {}),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
@@ -82,6 +82,25 @@ it('lets the whole tree of git be written, but not one that is around the home d
     }).flatMap(({ type, path }) => (type === 'write' && path.includes('/home') ? [path.replace(root, '')] : []))
   expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo', '/home/work/repo/deep', '/home/work/repo/.git'])
   expect(writable('home/work')).toEqual(['/home/work', '/home/.git'])
+})
+
+it('hides the logins of npm, but not what registries it uses', async () => {
+  const { root, wrap } = await setup({}, 'darwin')
+  const lines = [
+    'registry=https://npm.example.com/',
+    '@team:registry=https://team.example.com/',
+    '//npm.example.com/:_authToken=secret-1',
+    '//npm.example.com/:_password=secret-2',
+    `//team.example.com/:_authToken=\${TEAM_TOKEN}`,
+    'proxy=http://ada:secret-3@proxy.example.com',
+    'fund=false',
+  ]
+  await writeFile(join(root, 'home/.npmrc'), lines.join('\n'))
+  const { env, args } = await wrap()
+  const path = env['npm_config_userconfig']!
+  expect(await readFile(path, 'utf8')).toBe([0, 1, 4, 6].map((at) => lines[at]).join('\n'))
+  expect(args[1]).toContain(`(deny file-read* file-write* (subpath "${root}/home/.npmrc"))`)
+  expect(args[1]).toContain('(deny file-write* (subpath "/out"))'.replace('/out', join(root, 'out')))
 })
 
 it('runs nothing where it is required and cannot be had, else everything', async () => {

@@ -102,7 +102,7 @@ export class Isolation {
   #bounds(asked: Started, folders: WorkingFolders) {
     const { outputDir, home } = this.#settings
     const cache = join(outputDir, 'cache')
-    this.#caches ??= prepareCache(cache, home)
+    this.#caches ??= prepareCache({ cache, home, settings: outputDir })
     return { places: planPlaces({ ...this.#settings, ...folders, cache }), env: { ...this.#caches, ...asked.env } }
   }
 

@@ -1,4 +1,3 @@
-import type { ExecResult } from '@hermes/contracts/environment'
 import { describe, expect, it } from 'vitest'
 import { createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
 import { createTerminalTool } from '../index.js'
@@ -33,17 +32,22 @@ describe('terminal, where commands are isolated', () => {
   })
 
   it.each([
-    ["touch: cannot touch '/etc/x': Read-only file system", 'can write the workspace'],
-    ['npm error code EROFS', 'can write the workspace'],
-    ["OSError: [Errno 30] Read-only file system: '/home/ada/.local'", 'can write the workspace'],
-    ['git@example.com: Permission denied (publickey).', 'see no keys'],
-    ['Host key verification failed.', 'see no keys'],
-    ["fatal: could not read Username for 'https://example.com': terminal prompts disabled", 'see no keys'],
-    ['cat: /home/ada/.aws/credentials: No such file or directory', 'see no keys'],
-    ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', 'reach no services'],
-    ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'do not see this folder'],
+    ["touch: cannot touch '/etc/x': Read-only file system", 'cannot write outside the workspace'],
+    ['npm error code EROFS', 'cannot write outside the workspace'],
+    ["OSError: [Errno 30] Read-only file system: '/home/ada/.local'", 'cannot write outside the workspace'],
+    ['git@example.com: Permission denied (publickey).', 'cannot see keys'],
+    ['Host key verification failed.', 'cannot see keys'],
+    ["fatal: could not read Username for 'https://example.com': terminal prompts disabled", 'cannot see keys'],
+    ['cat: /home/ada/.aws/credentials: No such file or directory', 'cannot see keys'],
+    ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', 'cannot reach services'],
+    ['error: gpg failed to sign the data', 'cannot see keys'],
+    [
+      'connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file',
+      'cannot reach services',
+    ],
+    ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'cannot see this folder'],
   ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, said) => {
-    const result = { output, exitCode: 1 } as ExecResult
+    const result = { output, exitCode: 1 }
     expect(isolationNote(result, { capabilities })).toMatch(
       new RegExp(
         `^\\[isolated commands ${said}.*\\. If this one has to, run it again with outside=true: the user is asked\\.\\]$`,
@@ -54,10 +58,12 @@ describe('terminal, where commands are isolated', () => {
   })
 
   it('says nothing about other failures, and blames a closed network only when it is', () => {
-    const failed = (output: string) => ({ output, exitCode: 1 }) as ExecResult
+    const failed = (output: string) => ({ output, exitCode: 1 })
     expect(isolationNote(failed('2 tests failed'), { capabilities })).toBeNull()
     const unknown = failed('curl: (6) Could not resolve host: example.com')
     expect(isolationNote(unknown, { capabilities })).toBeNull()
-    expect(isolationNote(unknown, { capabilities: { ...capabilities, offline: true } })).toContain('have no network')
+    expect(isolationNote(unknown, { capabilities: { ...capabilities, offline: true } })).toContain(
+      'cannot reach the network',
+    )
   })
 })

@@ -9,31 +9,37 @@ export function runsOutside(
   return (outside ?? needsOutside(command)) && (capabilities.outside ?? false)
 }
 
-const WRITES = /Read-only file system|\bEROFS\b|\[Errno 30\]/i
-const KEYS =
-  /Permission denied \(publickey|Host key verification failed|could not read (?:Username|Password)|failed to sign the data|Unable to locate credentials|\bE401\b|\bENEEDAUTH\b|\.(?:ssh|gnupg|aws|azure|kube|docker|npmrc|netrc|pypirc|git-credentials|config\/(?:gh|gcloud))\b[^\n]*(?:No such file|Permission denied|ENOENT|EACCES)/i
-const SERVICES =
-  /Cannot connect to the (?:Docker|Podman)|Failed to connect to (?:system |user )?bus|setgid|sudo: .*(?:no new privileges|effective uid|setuid)/i
-const SIGHT = /^bwrap: Can't chdir/m
-const NETWORK =
+/** What isolation has programs say, and what commands in it cannot do. */
+const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
+  [
+    /Read-only file system|\bEROFS\b|\[Errno 30\]|Could not create local repository/i,
+    'write outside the workspace and temporary folders',
+  ],
+  [
+    /Permission denied \(publickey|Host key verification failed|could not read (?:Username|Password)|failed to sign the data|failed to write commit object|Unable to locate credentials|\bE401\b|\bENEEDAUTH\b/i,
+    'see keys or logins of the user',
+  ],
+  [
+    /\.(?:ssh|gnupg|aws|azure|kube|docker|npmrc|netrc|pypirc|git-credentials|config\/(?:gh|gcloud))\b.*(?:No such file|Permission denied|ENOENT|EACCES)/i,
+    'see keys or logins of the user',
+  ],
+  [
+    /Cannot connect to the (?:Docker|Podman)|docker\.sock|to connect to (?:system |user )?(?:scope )?bus|on socket "\/(?:var\/)?run\/|through socket '\/(?:var\/)?run\/|no new privileges|sudo: .*(?:effective uid|setuid)|setgroups/i,
+    'reach services of this machine or take rights',
+  ],
+  [/^bwrap: Can't chdir/m, 'see this folder'],
+]
+const NO_NETWORK =
   /Could not resolve host|Temporary failure in name resolution|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Name or service not known/i
 
 /** What isolation probably kept a failed command from, in a line that says how to go on; `null` where it is not to blame. */
-export function isolationNote(result: ExecResult, { capabilities }: Pick<Environment, 'capabilities'>): string | null {
-  const { output, exitCode } = result
+export function isolationNote(
+  { output, exitCode }: Pick<ExecResult, 'output' | 'exitCode'>,
+  { capabilities }: Pick<Environment, 'capabilities'>,
+): string | null {
   if (exitCode === 0 || !(capabilities.outside ?? false)) return null
-  const blocked = WRITES.test(output)
-    ? 'can write the workspace and temporary folders only'
-    : KEYS.test(output)
-      ? 'see no keys or logins of the user'
-      : SERVICES.test(output)
-        ? 'reach no services of this machine'
-        : SIGHT.test(output)
-          ? 'do not see this folder'
-          : (capabilities.offline ?? false) && NETWORK.test(output)
-            ? 'have no network'
-            : null
-  return (
-    blocked && `[isolated commands ${blocked}. If this one has to, run it again with outside=true: the user is asked.]`
-  )
+  const failures = capabilities.offline ? [...FAILURES, [NO_NETWORK, 'reach the network'] as const] : FAILURES
+  const cannot = failures.find(([said]) => said.test(output))?.[1]
+  if (cannot === undefined) return null
+  return `[isolated commands cannot ${cannot}. If this one has to, run it again with outside=true: the user is asked.]`
 }
