@@ -1,70 +1,34 @@
 import { join } from 'node:path'
-import {
-  type AgentMemory,
-  type ChildPlace,
-  type ChildTask,
-  ChildTree,
-  childInstructions,
-  createAgent,
-  createSessionId,
-  type Delegation,
-  type ReferenceOptions,
-  type SystemPrompt,
-} from '@hermes/agent-core'
 import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import { type Entry, latestPrompt } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
-import {
-  createToolRegistry,
-  type KeepResult,
-  resolveToolsets,
-  type ToolRegistry,
-  type ToolsetSelection,
-} from '@hermes/registry'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
+import { createIsolationSupport } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
-import { withLearningHints } from '@hermes/storage/tools'
-import { listModels, PROVIDERS } from '@hermes/transports'
-import { type Answerer, Answerers, isRecorded } from './answerers.js'
-import { childRequest, namesModel } from './child-request.js'
-import { openContextEngine } from './context-engine.js'
+import { PROVIDERS } from '@hermes/transports'
+import { Answerers } from './answerers.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import type { Fallbacks } from './fallbacks.js'
-import { toolFactories } from './generated/tools.js'
-import { type AgentCheckpoints, type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
-import { type HomeCode, openHomeCode } from './home-code.js'
+import { HomeAgents } from './home-agents.js'
+import { type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
+import { openHomeCode } from './home-code.js'
 import { type HomeLongMemory, openHomeLongMemory } from './home-long-memory.js'
 import { type HomeMemory, openHomeMemory } from './home-memory.js'
 import { HomeModels } from './home-models.js'
 import { type HomePolicy, openHomePolicy } from './home-policy.js'
-import { configSecrets, redactingLogger } from './home-secrets.js'
+import { configSecrets, keyVariableNames, redactingLogger } from './home-secrets.js'
+import { HomeTools } from './home-tools.js'
 import { keepResultsIn } from './kept-results.js'
-import {
-  childLineage,
-  delegationLimits,
-  type Lineage,
-  loopGuardOf,
-  mayDelegate,
-  noChild,
-  originOf,
-  ROOT,
-  subjectOf,
-} from './lineage.js'
 import { makeHome } from './make-home.js'
-import { MIXTURE, type MixtureChoice } from './mixtures.js'
+import type { MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { openEnvironment } from './open-environment.js'
 import { type HomeStore, openStore, storeSecrets } from './open-store.js'
-import type { EnginePlace } from './own-context-engine.js'
-import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-import { disclosureOf, toolSettings, toolsetsOf } from './settings.js'
 import { SideTasks } from './side-task-clients.js'
-import { openSystemPrompt } from './system-prompt.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
 
@@ -101,26 +65,6 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   })
 }
 
-/** What the system text of a session is made of, beside the home. */
-interface PromptFacts {
-  readonly environment: Environment
-  readonly cwd: string
-  readonly model: string
-  readonly instructions: string | undefined
-  readonly lineage: Lineage
-}
-
-/** What the tools of one agent depend on. */
-interface RegistryParts {
-  readonly checkpoints: AgentCheckpoints
-  readonly code: HomeCode
-  readonly delegation: Delegation | null
-  /** The only tools there are; `null` for all. */
-  readonly allowed: readonly string[] | null
-}
-
-const CLOSE_CHILDREN_WITHIN_MS = 5_000
-
 interface Loaded {
   readonly config: HermesConfig
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
@@ -128,6 +72,15 @@ interface Loaded {
   readonly proxies: Proxies | null
   readonly stored: StoredCredentials
   readonly problems: readonly string[]
+}
+
+/** What most parts of a home are opened with. */
+interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'surface'> {
+  readonly config: HermesConfig
+  readonly fetchTo: (address: string) => typeof fetch
+  readonly storage: () => Promise<Storage>
+  readonly clock: Clock
+  readonly logger: Logger
 }
 
 class HomeRuntime implements Runtime {
@@ -142,7 +95,6 @@ class HomeRuntime implements Runtime {
   readonly #clock: Clock
   readonly models: HomeModels
   readonly #closers = new Set<() => Promise<void>>()
-  readonly #trees = new Set<ChildTree>()
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
@@ -151,55 +103,39 @@ class HomeRuntime implements Runtime {
   #store: Promise<HomeStore> | null = null
   readonly #answerers: Answerers
   readonly #sideTasks: SideTasks
-  readonly #turnScopes = new TurnScopes()
-  readonly #keepResult: KeepResult
-  /** Who answers in each session that is open. */
-  readonly #choices = new Map<string, ModelChoice>()
+  readonly #tools: HomeTools
+  readonly #agents: HomeAgents
+  readonly #isolationSupport = createIsolationSupport()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
+    const { home, userHome, cwd, surface, tempDir } = options
+    const { config, secrets, stored } = loaded
     this.#options = options
     this.#loaded = loaded
     this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redact([])) : silentLogger
     this.#clock = options.clock ?? systemClock
-    this.config = loaded.config
+    this.config = config
     this.problems = loaded.problems
-    const { config, secrets, stored } = loaded
-    this.models = new HomeModels({
-      cacheDir: homeLayout(options.home).cache,
-      config,
+    const common: Common = {
+      ...{ home, userHome, cwd, surface, config, clock: this.#clock, logger: this.#logger },
       fetchTo: (address) => this.fetchTo(address),
-      clock: this.#clock,
-      logger: this.#logger,
-    })
+      storage: () => this.storage(),
+    }
+    this.models = new HomeModels({ ...common, cacheDir: homeLayout(home).cache })
     this.#closers.add(() => this.models.close())
-    this.#credentials = openCredentials(
-      {
-        home: options.home,
-        config,
-        secrets: secrets.values,
-        fetchTo: (address) => this.fetchTo(address),
-        clock: this.#clock,
-        logger: this.#logger,
-        onSecret: this.#poolRedactor.add,
-      },
-      stored,
-    )
+    const keys = { ...common, secrets: secrets.values, onSecret: this.#poolRedactor.add }
+    this.#credentials = openCredentials(keys, stored)
     this.#answerers = new Answerers({
-      config,
-      surface: options.surface,
-      tempDir: options.tempDir,
+      ...common,
+      tempDir,
       secrets: secrets.values,
       stored,
       credentials: this.#credentials,
       models: this.models,
-      fetchTo: (address) => this.fetchTo(address),
-      storage: () => this.storage(),
       atClose: (close) => this.#closers.add(close),
-      clock: this.#clock,
-      logger: this.#logger,
     })
     this.#sideTasks = new SideTasks({
-      config: this.config,
+      ...common,
       memory: () => this.memory,
       wishes: () => this.#answerers.wishes(),
       fallbacks: () => this.fallbacks().choices,
@@ -207,45 +143,59 @@ class HomeRuntime implements Runtime {
       endpointOf: (choice) => this.#answerers.endpointOf(choice),
       choiceOf: (session) => this.#answerers.chooseModel({ session }),
       books: () => this.#answerers.books(),
-      storage: () => this.storage(),
-      clock: this.#clock,
-      logger: this.#logger,
     })
-    const { home, userHome, cwd } = options
     this.longMemory = this.#longMemory(config.memory)
-    this.memory = openHomeMemory({
-      home,
-      settings: config.memory,
-      redact: (text) => this.#redact([])(text),
-      clock: this.#clock,
-    })
-    this.checkpoints = openHomeCheckpoints({
-      home,
-      userHome,
-      settings: config.checkpoints,
-      store: () => this.storage(),
-      clock: this.#clock,
-      logger: this.#logger,
-    })
-    this.#keepResult = keepResultsIn({
-      directory: join(homeLayout(home).cache, 'results'),
-      redact: () => this.#redact([]),
-      clock: this.#clock,
-    })
+    this.memory = openHomeMemory({ ...common, settings: config.memory, redact: (text) => this.#redact([])(text) })
+    this.checkpoints = openHomeCheckpoints({ ...common, settings: config.checkpoints, store: common.storage })
     this.permissions = openHomePolicy({
-      home,
-      userHome,
-      cwd,
+      ...common,
       yolo: options.yolo ?? false,
-      config,
       rules: loaded.rules,
-      storage: () => this.storage(),
       redactor: () => this.#redact([]),
       reviewModel: (sessionId) => this.#reviewModel(sessionId),
-      clock: this.#clock,
-      logger: this.#logger,
     })
     this.policy = this.permissions.policy
+    const { tools, agents } = this.#openAgents(common)
+    this.#tools = tools
+    this.#agents = agents
+  }
+
+  #openAgents(common: Common): { readonly tools: HomeTools; readonly agents: HomeAgents } {
+    const { user } = this.#options
+    const { proxies, secrets } = this.#loaded
+    const turnScopes = new TurnScopes()
+    const parts = { checkpoints: this.checkpoints, memory: this.memory, longMemory: this.longMemory }
+    const codeIn = (cwd: string) => openHomeCode(this.#environmentRequest(cwd))
+    const tools = new HomeTools({
+      ...common,
+      ...parts,
+      codeIn,
+      seesImages: (sessionId) => this.#seesImages(sessionId),
+      sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
+      mixture: async () => turnScopes.forTools(await this.#answerers.mixtureClient()),
+      keepResult: keepResultsIn({
+        directory: join(homeLayout(common.home).cache, 'results'),
+        redact: () => this.#redact([]),
+        clock: this.#clock,
+      }),
+    })
+    const agents = new HomeAgents({
+      ...common,
+      ...parts,
+      codeIn,
+      user,
+      proxies,
+      policy: this.policy,
+      models: this.models,
+      answerers: this.#answerers,
+      sideTasks: this.#sideTasks,
+      tools,
+      turnScopes,
+      environmentIn: (cwd) => this.#environment(cwd),
+      redact: (more) => this.#redact(more),
+      closers: this.#closers,
+    })
+    return { tools, agents }
   }
 
   async storage(): Promise<Storage> {
@@ -290,138 +240,16 @@ class HomeRuntime implements Runtime {
   }
 
   createAgent(request: AgentRequest): Promise<ReadyAgent> {
-    return this.#makeAgent(request, ROOT, null)
-  }
-
-  /** `answerer`: whose model a child uses too; `null` for one of its own. */
-  async #makeAgent(request: AgentRequest, lineage: Lineage, answerer: Answerer | null): Promise<ReadyAgent> {
-    const cwd = request.cwd ?? this.#options.cwd
-    const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(this.#clock.now())
-    const checkpoints = this.checkpoints.forAgent(cwd)
-    const limits = delegationLimits(this.config)
-    const tree = lineage.tree ?? new ChildTree({ clock: this.#clock, logger: this.#logger })
-    if (!lineage.tree) this.#trees.add(tree)
-    const createChild = async (task: ChildTask, { agentPath, cwd: own }: ChildPlace): Promise<ReadyAgent> => {
-      const place = childLineage(lineage, {
-        task,
-        agentPath,
-        tree,
-        parentSessionId: sessionId,
-        // A session keeps the tools it began with, whatever toolsets it is gone on with.
-        parentTools: registry.callable(
-          (latestPrompt(agent.entries())?.tools ?? []).map(({ name }) => name),
-          toolsets,
-        ),
-        toolsets: registry.toolsets(),
-      })
-      const start = { task, cwd: own ?? environment.cwd(), atMs: this.#clock.now() }
-      const asked = await childRequest(this.config, start)
-      const ownModel = namesModel(asked) && !isRecorded(request)
-      const child = await this.#makeAgent(asked, place, ownModel ? null : parent)
-      return { ...child, close: () => this.#endChild(child) }
-    }
-    const { depth, agentPath } = lineage
-    const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
-    const code = openHomeCode(this.#environmentRequest(cwd))
-    const registry = this.#registry({ checkpoints, code, delegation, allowed: lineage.tools })
-    const toolsets = this.#selection(request)
-    resolveToolsets(registry.toolsets(), toolsets)
-    const environment = await this.#environment(cwd)
-    const closeEnvironment = async () => {
-      await Promise.all([environment.close(), checkpoints.close(), code.close()])
-    }
-    const giveUp = async (error: unknown): Promise<never> => {
-      if (!lineage.tree) this.#trees.delete(tree)
-      await closeEnvironment()
-      throw error
-    }
-    const parent = answerer ?? (await this.#answerers.answererFor(request, environment).catch(giveUp))
-    const { choice, credentials, fetch } = parent
-    const model = this.#turnScopes.scoped(parent.model, { sessionId, rootSessionId: lineage.rootSessionId })
-    const { surface, user } = this.#options
-    const storage = await this.storage().catch(giveUp)
-    const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
-    if (request.session) await storage.updateSession(request.session.id, who).catch(giveUp)
-    const named = this.#sideTasks.named('compression', choice)
-    const isRoot = lineage.depth === 0
-    const contextEngine = openContextEngine({
-      ...(isRoot ? { beforeCompaction: (entries) => this.#keepWhatLasts(sessionId, entries, choice) } : {}),
-      settings: this.config.compression,
-      own: this.#ownEngine(),
-      windowOf: () => this.models.window(choice),
-      models: [...(named ? [named] : []), model],
-      scopeOf: (cause) => this.#turnScopes.scopeOf(sessionId, cause !== 'asked'),
-      clock: this.#clock,
-      logger: this.#logger,
-    })
-    const agent = createAgent({
-      model,
-      tools: registry,
-      toolsets,
-      store: storage,
-      sessionId,
-      session: { cwd, ...who, ...originOf(lineage, surface) },
-      environment,
-      ...(isRoot ? { children: tree } : {}),
-      hooks: checkpoints.hooks,
-      policy: this.policy,
-      subject: { surface, user, ...subjectOf(lineage) },
-      system: () =>
-        this.#systemPrompt({ environment, cwd, model: choice.model, instructions: request.instructions, lineage }),
-      loopGuard: loopGuardOf(this.config, { surface, lineage }),
-      maxTurns: request.maxTurns ?? this.config.agent.max_turns,
-      ...(contextEngine ? { contextEngine } : {}),
-      ...(isRoot ? { memory: this.#agentMemory() } : {}),
-      ...(lineage.depth > 0 || request.references === false ? {} : { references: this.#references(choice) }),
-      redact: this.#redact([choice.apiKey]),
-      logger: this.#logger,
-      clock: this.#clock,
-      ...(request.ask ? { ask: request.ask } : {}),
-      ...(request.notices === undefined ? {} : { notices: request.notices }),
-    })
-    const models = async () => {
-      if (model.provider === MIXTURE) return Object.keys(this.config.moa.presets)
-      const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
-      return listModels({ ...choice, apiKey, fetch }).catch(() => [])
-    }
-    this.#closers.add(closeEnvironment)
-    this.#choices.set(sessionId, choice)
-    return {
-      agent,
-      model: model.model,
-      provider: model.provider,
-      cwd,
-      models,
-      limits: () => model.limits(),
-      sideTask: (task) => this.#sideTasks.client(task, choice),
-      nameSession: async () => {
-        if (isRecorded(request)) return null
-        void this.#sideTasks.sumUp(null)
-        return this.#sideTasks.nameSession(agent.sessionId, choice)
-      },
-      children: tree,
-      hasProcesses: () =>
-        tree.unfinished(agentPath).length > 0 ||
-        environment.processes().some((process) => process.info().endedAtMs === null),
-      close: async () => {
-        if (lineage.depth === 0) await this.#closeTree(tree)
-        this.#closers.delete(closeEnvironment)
-        this.#turnScopes.forget(sessionId)
-        this.#choices.delete(sessionId)
-        if (lineage.depth === 0 && !isRecorded(request) && agent.entries().length > 0)
-          void this.#sideTasks.sumUp(sessionId)
-        await closeEnvironment()
-      },
-    }
+    return this.#agents.create(request)
   }
 
   /** Chosen as for any side task: what config.yaml names, else the model of the session. */
   #reviewModel(sessionId: string): Promise<ModelClient> {
-    return this.#sideTasks.client('approval', this.#choices.get(sessionId) ?? this.chooseModel({}))
+    return this.#sideTasks.client('approval', this.#agents.choiceOf(sessionId) ?? this.chooseModel({}))
   }
 
   async #seesImages(sessionId: string): Promise<boolean> {
-    const choice = this.#choices.get(sessionId)
+    const choice = this.#agents.choiceOf(sessionId)
     return choice !== undefined && this.models.sees(choice)
   }
 
@@ -445,73 +273,12 @@ class HomeRuntime implements Runtime {
     })
   }
 
-  #agentMemory(): AgentMemory {
-    const { longMemory } = this
-    const nudgeAfter = this.memory ? this.config.memory.nudge_interval : 0
-    return longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }
-  }
-
-  /** Nobody waits for it: the log keeps what is condensed. */
-  #keepWhatLasts(sessionId: string, entries: readonly Entry[], choice: ModelChoice): void {
-    const client = () => this.#sideTasks.client('compression', choice)
-    void this.#sideTasks.keepWhatLasts(sessionId, entries, client)
-  }
-
-  async tools(): Promise<readonly ToolStatus[]> {
-    const registry = this.#registry()
-    const enabled = resolveToolsets(registry.toolsets(), this.#selection({}))
-    const available = await registry.available()
-    return registry.names().map((name) => {
-      const { toolset, description, requires = [] } = registry.get(name)!
-      const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
-      return { name, toolset, description, isEnabled, isAvailable, requires }
-    })
+  tools(): Promise<readonly ToolStatus[]> {
+    return this.#tools.list()
   }
 
   toolsets(): ReturnType<Runtime['toolsets']> {
-    const all = this.#registry().toolsets()
-    return Object.fromEntries(
-      Object.entries(all).map(([name, { description, includes }]) => [
-        name,
-        { description, includes, tools: resolveToolsets(all, { enabled: [name] }) },
-      ]),
-    )
-  }
-
-  #registry({ checkpoints, code, delegation, allowed }: Partial<RegistryParts> = {}): ToolRegistry {
-    const { services: snapshots } = checkpoints ?? this.checkpoints.forAgent(this.#options.cwd)
-    const services = {
-      ...toolSettings(this.config),
-      ...snapshots,
-      seesImages: (sessionId: string) => this.#seesImages(sessionId),
-      storage: () => this.storage(),
-      memory: this.memory?.open ?? null,
-      recall: this.longMemory,
-      code: code ?? openHomeCode(this.#environmentRequest(this.#options.cwd)),
-      mixture:
-        Object.keys(this.config.moa.presets).length > 0
-          ? async () => this.#turnScopes.forTools(await this.#answerers.mixtureClient())
-          : null,
-      // For a list of tools it does not matter how a child would be made.
-      delegation:
-        delegation === undefined
-          ? { limits: delegationLimits(this.config), depth: 0, createChild: noChild }
-          : delegation,
-      clock: this.#clock,
-    }
-    const tools = toolFactories.map((create) => withLearningHints(create(services), services))
-    return createToolRegistry({
-      tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
-      disclosure: disclosureOf(this.config),
-      keepResult: this.#keepResult,
-    })
-  }
-
-  #selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
-    return {
-      enabled: toolsets ?? toolsetsOf(this.config, this.#options.surface),
-      disabled: [...this.config.agent.disabled_toolsets, ...withoutToolsets],
-    }
+    return this.#tools.toolsets()
   }
 
   terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]> {
@@ -520,21 +287,29 @@ class HomeRuntime implements Runtime {
     )
   }
 
+  isIsolated(): boolean {
+    const { backend, isolation } = this.config.terminal
+    return backend === 'local' && isolation !== 'off' && this.#isolationSupport.why() === null
+  }
+
   #environment(cwd: string): Promise<Environment> {
     return openEnvironment(this.#environmentRequest(cwd))
   }
 
   #environmentRequest(cwd: string): EnvironmentRequest {
     const { secrets } = this.#loaded
-    const secretNames = [...PROVIDERS.flatMap((provider) => provider.keyVariables), ...secrets.secretNames]
+    const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
+    const secretNames = [...known, ...keyVariableNames(this.config), ...secrets.secretNames]
     const [logger, clock] = [this.#logger, this.#clock]
-    return { ...this.#options, config: this.config, cwd, secrets: secrets.values, secretNames, logger, clock }
+    const { config } = this
+    const isolationSupport = this.#isolationSupport
+    return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, isolationSupport }
   }
 
   /** Takes out the secrets of the home and `more` of them. */
   #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
-    const secrets = secretNames.map((name) => values[name] ?? '')
+    const secrets = [...secretNames, ...keyVariableNames(this.config)].map((name) => values[name] ?? '')
     const standIns = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
       secrets: [
@@ -549,27 +324,13 @@ class HomeRuntime implements Runtime {
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
-  #ownEngine(): EnginePlace | null {
-    const { engine } = this.config.context
-    const { home, userHome } = this.#options
-    return engine === 'compressor' ? null : { engine, home, userHome }
-  }
-
-  #references(choice: ModelChoice): ReferenceOptions {
-    return referenceOptions({
-      windowTokens: () => this.models.window(choice),
-      storage: () => this.storage(),
-      proxies: this.#loaded.proxies,
-    })
-  }
-
   async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {
     const { cwd = this.#options.cwd, instructions } = request
     const environment = await this.#environment(cwd)
     try {
       const model = this.#modelName(request)
-      const system = await this.#systemPrompt({ environment, cwd, model, instructions, lineage: ROOT })
-      return { system, tools: await this.#registry().definitions(this.#selection(request)) }
+      const system = await this.#agents.systemPrompt({ environment, cwd, model, instructions })
+      return { system, tools: await this.#tools.registry().definitions(this.#tools.selection(request)) }
     } finally {
       await environment.close()
     }
@@ -583,36 +344,8 @@ class HomeRuntime implements Runtime {
     }
   }
 
-  async #systemPrompt(of: PromptFacts): Promise<SystemPrompt> {
-    const isChild = of.lineage.depth > 0
-    return openSystemPrompt({
-      cwd: of.cwd,
-      soul: isChild ? childInstructions(of.lineage.role) : { path: homeLayout(this.#options.home).soul },
-      surface: isChild ? null : this.#options.surface,
-      environment: of.environment,
-      model: of.model,
-      memory: isChild ? null : this.memory,
-      instructions: of.instructions,
-      config: this.config,
-    })
-  }
-
-  /** Nobody goes on with the session of a task that was handed on. */
-  async #endChild({ agent, close }: ReadyAgent): Promise<void> {
-    await close()
-    const end = { endedAtMs: this.#clock.now(), endReason: 'task_end' }
-    // One that never ran has no session.
-    await (await this.storage()).updateSession(agent.sessionId, end).catch(() => undefined)
-  }
-
-  /** What nobody waits for still leaves its result, for the next time. */
-  async #closeTree(tree: ChildTree): Promise<void> {
-    this.#trees.delete(tree)
-    await tree.close(CLOSE_CHILDREN_WITHIN_MS)
-  }
-
   async close(): Promise<void> {
-    await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
+    await this.#agents.closeChildren()
     await this.permissions.flush()
     const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]

@@ -1,0 +1,352 @@
+import {
+  type Agent,
+  type AgentOptions,
+  type ChildPlace,
+  type ChildTask,
+  ChildTree,
+  childInstructions,
+  createAgent,
+  createSessionId,
+  type SystemPrompt,
+} from '@hermes/agent-core'
+import { type HermesConfig, homeLayout } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import type { ContextEngine } from '@hermes/contracts/context'
+import { latestPrompt } from '@hermes/contracts/conversation'
+import type { Environment } from '@hermes/contracts/environment'
+import type { Policy } from '@hermes/contracts/policy'
+import type { ResilientModelClient } from '@hermes/models'
+import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
+import type { Proxies } from '@hermes/safety'
+import type { Storage } from '@hermes/storage'
+import { listModels } from '@hermes/transports'
+import { type Answerer, type Answerers, isRecorded } from './answerers.js'
+import { childRequest, namesModel } from './child-request.js'
+import { openContextEngine } from './context-engine.js'
+import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
+import type { HomeCode } from './home-code.js'
+import type { HomeLongMemory } from './home-long-memory.js'
+import type { HomeMemory } from './home-memory.js'
+import type { HomeModels } from './home-models.js'
+import type { HomeTools } from './home-tools.js'
+import {
+  childLineage,
+  delegationLimits,
+  type Lineage,
+  loopGuardOf,
+  mayDelegate,
+  originOf,
+  ROOT,
+  subjectOf,
+} from './lineage.js'
+import { MIXTURE } from './mixtures.js'
+import type { ModelChoice } from './model-choice.js'
+import { referenceOptions } from './reference-sources.js'
+import type { AgentRequest, ReadyAgent, RuntimeOptions } from './runtime.js'
+import type { SideTasks } from './side-task-clients.js'
+import { openSystemPrompt } from './system-prompt.js'
+import type { TurnScopes } from './turn-scopes.js'
+
+const CLOSE_CHILDREN_WITHIN_MS = 5_000
+
+/** What agents of a home are made with. */
+export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'surface'> {
+  readonly config: HermesConfig
+  readonly policy: Policy
+  readonly checkpoints: HomeCheckpoints
+  readonly memory: HomeMemory | null
+  readonly longMemory: HomeLongMemory | null
+  readonly models: HomeModels
+  readonly answerers: Answerers
+  readonly sideTasks: SideTasks
+  readonly turnScopes: TurnScopes
+  readonly tools: HomeTools
+  readonly proxies: Proxies | null
+  readonly storage: () => Promise<Storage>
+  readonly environmentIn: (cwd: string) => Promise<Environment>
+  readonly codeIn: (cwd: string) => HomeCode
+  /** Takes out the secrets of the home and `more` of them. */
+  readonly redact: (more: readonly (string | null)[]) => (text: string) => string
+  /** What is to be done when the home is closed. */
+  readonly closers: Set<() => Promise<void>>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What is settled about an agent before anything is opened for it. */
+interface AgentPlace {
+  readonly request: AgentRequest
+  readonly lineage: Lineage
+  readonly cwd: string
+  readonly sessionId: string
+  readonly tree: ChildTree
+}
+
+/** What an agent works with; to be closed. */
+interface AgentGear {
+  readonly environment: Environment
+  readonly checkpoints: AgentCheckpoints
+  readonly registry: ToolRegistry
+  readonly toolsets: ToolsetSelection
+  readonly close: () => Promise<void>
+}
+
+/** Who answers an agent: as it was found, which is handed on to children, and with the calls counted for this agent. */
+interface AgentModel {
+  readonly answerer: Answerer
+  readonly model: ResilientModelClient
+}
+
+interface MadeAgent extends AgentPlace, AgentGear, AgentModel {
+  readonly agent: Agent
+}
+
+/** Makes the agents of a home, and those that they hand tasks to. */
+export class HomeAgents {
+  readonly #options: HomeAgentsOptions
+  /** Of the agents a person talks to. */
+  readonly #trees = new Set<ChildTree>()
+  /** Who answers in each session that is open. */
+  readonly #choices = new Map<string, ModelChoice>()
+
+  constructor(options: HomeAgentsOptions) {
+    this.#options = options
+  }
+
+  create(request: AgentRequest): Promise<ReadyAgent> {
+    return this.#make(request, ROOT, null)
+  }
+
+  /** Who answers in a session that is open. */
+  choiceOf(sessionId: string): ModelChoice | undefined {
+    return this.#choices.get(sessionId)
+  }
+
+  /** The system text of a new session. */
+  systemPrompt(of: {
+    readonly environment: Environment
+    readonly cwd: string
+    readonly model: string
+    readonly instructions: string | undefined
+    readonly lineage?: Lineage
+  }): Promise<SystemPrompt> {
+    const { home, surface, memory, config } = this.#options
+    const { lineage = ROOT, ...facts } = of
+    if (lineage.depth > 0)
+      return openSystemPrompt({ ...facts, soul: childInstructions(lineage.role), surface: null, memory: null, config })
+    return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, surface, memory, config })
+  }
+
+  /** Ends what agents have handed on and nobody waits for. */
+  async closeChildren(): Promise<void> {
+    await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
+  }
+
+  /** `answerer`: whose model a child uses too; `null` for one of its own. */
+  async #make(request: AgentRequest, lineage: Lineage, answerer: Answerer | null): Promise<ReadyAgent> {
+    let made: MadeAgent
+    const place = this.#place(request, lineage)
+    const gear = await this.#equip(place, (task, at) => this.#makeChild(made, task, at))
+    try {
+      const known = await this.#meetModel(place, gear, answerer)
+      made = { ...place, ...gear, ...known, agent: await this.#openAgent(place, gear, known) }
+    } catch (error) {
+      if (!lineage.tree) this.#trees.delete(place.tree)
+      await gear.close()
+      throw error
+    }
+    this.#options.closers.add(gear.close)
+    this.#choices.set(place.sessionId, made.answerer.choice)
+    return this.#ready(made)
+  }
+
+  #place(request: AgentRequest, lineage: Lineage): AgentPlace {
+    const { clock, logger, cwd } = this.#options
+    const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(clock.now())
+    const tree = lineage.tree ?? new ChildTree({ clock, logger })
+    if (!lineage.tree) this.#trees.add(tree)
+    return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
+  }
+
+  async #equip(
+    { request, lineage, cwd, tree }: AgentPlace,
+    createChild: (task: ChildTask, at: ChildPlace) => Promise<ReadyAgent>,
+  ): Promise<AgentGear> {
+    const { config, tools } = this.#options
+    const checkpoints = this.#options.checkpoints.forAgent(cwd)
+    const code = this.#options.codeIn(cwd)
+    const limits = delegationLimits(config)
+    const { depth, agentPath, tools: allowed } = lineage
+    const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
+    const registry = tools.registry({ checkpoints, code, delegation, allowed })
+    const toolsets = tools.selection(request)
+    // Names that no toolset has are told before anything is opened.
+    resolveToolsets(registry.toolsets(), toolsets)
+    const environment = await this.#options.environmentIn(cwd)
+    const close = async () => {
+      await Promise.all([environment.close(), checkpoints.close(), code.close()])
+    }
+    return { environment, checkpoints, registry, toolsets, close }
+  }
+
+  async #meetModel(
+    { request, lineage, sessionId }: AgentPlace,
+    { environment }: AgentGear,
+    given: Answerer | null,
+  ): Promise<AgentModel> {
+    const answerer = given ?? (await this.#options.answerers.answererFor(request, environment))
+    const { rootSessionId } = lineage
+    return { answerer, model: this.#options.turnScopes.scoped(answerer.model, { sessionId, rootSessionId }) }
+  }
+
+  async #openAgent(place: AgentPlace, gear: AgentGear, { answerer, model }: AgentModel): Promise<Agent> {
+    const { config, policy, surface, user, redact, clock, logger } = this.#options
+    const { request, lineage, cwd, sessionId } = place
+    const { instructions, maxTurns = config.agent.max_turns, ask, notices } = request
+    const { environment } = gear
+    const { choice } = answerer
+    const storage = await this.#options.storage()
+    const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
+    // Whoever goes on with a session that had ended, as an imported one has, begins it again.
+    const again = request.session?.endedAtMs == null ? {} : { endedAtMs: null, endReason: null }
+    if (request.session) await storage.updateSession(request.session.id, { ...who, ...again })
+    const contextEngine = this.#contextEngine(place, choice, model)
+    return createAgent({
+      model,
+      tools: gear.registry,
+      toolsets: gear.toolsets,
+      store: storage,
+      sessionId,
+      session: { cwd, ...who, ...originOf(lineage, surface) },
+      environment,
+      hooks: gear.checkpoints.hooks,
+      policy,
+      subject: { surface, user, ...subjectOf(lineage) },
+      system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
+      loopGuard: loopGuardOf(config, { surface, lineage }),
+      maxTurns,
+      ...(contextEngine ? { contextEngine } : {}),
+      ...(lineage.depth === 0 ? this.#forRoot(place, choice) : {}),
+      redact: redact([choice.apiKey]),
+      logger,
+      clock,
+      ...(ask ? { ask } : {}),
+      ...(notices === undefined ? {} : { notices }),
+    })
+  }
+
+  /** What only an agent has that a person talks to. */
+  #forRoot(
+    { request, tree }: AgentPlace,
+    choice: ModelChoice,
+  ): Pick<AgentOptions, 'children' | 'memory' | 'references'> {
+    const { config, models, memory, longMemory, storage, proxies } = this.#options
+    const nudgeAfter = memory ? config.memory.nudge_interval : 0
+    const windowTokens = () => models.window(choice)
+    return {
+      children: tree,
+      memory: longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter },
+      ...(request.references === false ? {} : { references: referenceOptions({ windowTokens, storage, proxies }) }),
+    }
+  }
+
+  #contextEngine(
+    { lineage, sessionId }: AgentPlace,
+    choice: ModelChoice,
+    model: ResilientModelClient,
+  ): ContextEngine | null {
+    const { config, home, userHome, sideTasks, models, turnScopes, clock, logger } = this.#options
+    const { engine } = config.context
+    const named = sideTasks.named('compression', choice)
+    return openContextEngine({
+      settings: config.compression,
+      own: engine === 'compressor' ? null : { engine, home, userHome },
+      windowOf: () => models.window(choice),
+      models: [...(named ? [named] : []), model],
+      scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),
+      ...(lineage.depth === 0
+        ? {
+            // Nobody waits for it: the log keeps what is condensed.
+            beforeCompaction: (entries) =>
+              void sideTasks.keepWhatLasts(sessionId, entries, () => sideTasks.client('compression', choice)),
+          }
+        : {}),
+      clock,
+      logger,
+    })
+  }
+
+  #ready(made: MadeAgent): ReadyAgent {
+    const { request, lineage, cwd, tree, environment, agent, answerer, model } = made
+    const { config, sideTasks } = this.#options
+    const { choice, credentials, fetch } = answerer
+    return {
+      agent,
+      model: model.model,
+      provider: model.provider,
+      cwd,
+      models: async () => {
+        if (model.provider === MIXTURE) return Object.keys(config.moa.presets)
+        const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
+        return listModels({ ...choice, apiKey, fetch }).catch(() => [])
+      },
+      limits: () => model.limits(),
+      sideTask: (task) => sideTasks.client(task, choice),
+      nameSession: async () => {
+        if (isRecorded(request)) return null
+        void sideTasks.sumUp(null)
+        return sideTasks.nameSession(agent.sessionId, choice)
+      },
+      children: tree,
+      hasProcesses: () =>
+        tree.unfinished(lineage.agentPath).length > 0 ||
+        environment.processes().some((process) => process.info().endedAtMs === null),
+      close: () => this.#close(made),
+    }
+  }
+
+  async #close({ request, lineage, sessionId, tree, agent, close }: MadeAgent): Promise<void> {
+    const isRoot = lineage.depth === 0
+    if (isRoot) await this.#closeTree(tree)
+    this.#options.closers.delete(close)
+    this.#options.turnScopes.forget(sessionId)
+    this.#choices.delete(sessionId)
+    if (isRoot && !isRecorded(request) && agent.entries().length > 0) void this.#options.sideTasks.sumUp(sessionId)
+    await close()
+  }
+
+  /** What nobody waits for still leaves its result, for the next time. */
+  async #closeTree(tree: ChildTree): Promise<void> {
+    this.#trees.delete(tree)
+    await tree.close(CLOSE_CHILDREN_WITHIN_MS)
+  }
+
+  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildPlace): Promise<ReadyAgent> {
+    const { registry, toolsets, environment, tree, sessionId } = parent
+    const lineage = childLineage(parent.lineage, {
+      task,
+      agentPath,
+      tree,
+      parentSessionId: sessionId,
+      // A session keeps the tools it began with, whatever toolsets it is gone on with.
+      parentTools: registry.callable(
+        (latestPrompt(parent.agent.entries())?.tools ?? []).map(({ name }) => name),
+        toolsets,
+      ),
+      toolsets: registry.toolsets(),
+    })
+    const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
+    const request = await childRequest(this.#options.config, start)
+    const ownModel = namesModel(request) && !isRecorded(parent.request)
+    const child = await this.#make(request, lineage, ownModel ? null : parent.answerer)
+    return { ...child, close: () => this.#endChild(child) }
+  }
+
+  /** Nobody goes on with the session of a task that was handed on. */
+  async #endChild({ agent, close }: ReadyAgent): Promise<void> {
+    await close()
+    const end = { endedAtMs: this.#options.clock.now(), endReason: 'task_end' }
+    // One that never ran has no session.
+    await (await this.#options.storage()).updateSession(agent.sessionId, end).catch(() => undefined)
+  }
+}
