@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import { type Clock, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { MEMORY_SERVICES, type ProviderChoice } from '@hermes/memory/providers'
 
 /** What decides about a provider and its account. */
@@ -77,12 +77,16 @@ function localVectors({ home, settings, secrets, fetchTo, clock }: LongMemorySet
   return { name: 'local', path: join(homeLayout(home).memories, 'vectors.db'), embeddings, now: () => clock.now() }
 }
 
+/** Without the file there is nothing in it; one that is broken may name another account than what would be used without it. */
 async function readAccount(path: string): Promise<JsonObject> {
   try {
     const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
     return isJsonObject(parsed) ? parsed : {}
-  } catch {
-    return {}
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    // What a parser says may quote a key.
+    const reason = error instanceof SyntaxError ? 'it is not valid JSON' : errorLine(error)
+    throw unconfigured(`${path} cannot be used: ${reason}. Mend it, or move it away.`)
   }
 }
 
