@@ -3,9 +3,10 @@ import type { FarStart } from '../far-start.js'
 import type { ProcessHandle } from '../process-handle.js'
 import { backgroundScript, type FarCommand } from '../remote/exec-script.js'
 import type { FarStream, RemoteHost, Said, StreamListener } from '../remote/remote-host.js'
-import { type FollowedJob, followAgain, startBackgroundJob } from './job-handle.js'
+import type { FollowedJob } from './followed-job.js'
 import { jobStream } from './job-stream.js'
 import { type Lease, takeLease } from './leases.js'
+import { followAgain, startBackgroundJob } from './start-job.js'
 
 /** A sandbox of a cloud, running. */
 export interface CloudSandbox {
