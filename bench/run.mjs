@@ -1,10 +1,15 @@
-// node bench/run.mjs [--rounds N] [--only NAME] [--quick] [--strict] [--messages N]: see README.md beside this file.
-// Exit codes: 0 measured; 1 not built, or with --strict a limit passed or a scenario failed; 2 wrong option.
+// node bench/run.mjs [OPTIONS]: measures Hermes and writes bench/results/DATE.json; what is measured is in bench/README.md.
+//   --rounds N    how often (default 7)
+//   --only NAME   this scenario alone; may be given several times
+//   --quick       3 rounds, no `size`
+//   --strict      exit code 1 when a limit is passed or a scenario failed
+//   --messages N  size of the store (default 20000, at least 1000)
+// Exit codes: 0 measured; 1 not built, or as --strict says; 2 wrong option.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { bundle } from '../scripts/build.mjs'
+import { readOptions } from '../scripts/options.mjs'
 import { acpServer } from './acp.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
@@ -37,14 +42,12 @@ const SCENARIOS = {
   wires,
   size: installedSize,
 }
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string' },
-    only: { type: 'string', multiple: true },
-    quick: { type: 'boolean' },
-    strict: { type: 'boolean' },
-    messages: { type: 'string' },
-  },
+const { values } = readOptions(import.meta.filename, {
+  rounds: { type: 'string' },
+  only: { type: 'string', multiple: true },
+  quick: { type: 'boolean' },
+  strict: { type: 'boolean' },
+  messages: { type: 'string' },
 })
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
 const messages = values.messages === undefined ? undefined : Number(values.messages)

@@ -1,10 +1,12 @@
 // node scripts/boundaries.mjs [ROOT]: checks who imports whom and who touches the outside world.
-// Exit codes: 0 no violation, 1 violations (one line each), 2 nothing was read.
+// Exit codes: 0 no violation, 1 violations (one line each), 2 nothing was read, or a wrong option.
 import { resolve } from 'node:path'
 import { checkBoundaries } from './boundaries/check.mjs'
 import { RULES } from './boundaries/rules.mjs'
+import { readOptions } from './options.mjs'
 
-const root = resolve(process.argv[2] ?? `${import.meta.dirname}/..`)
+const { positionals } = readOptions(import.meta.filename, {}, { allowPositionals: true })
+const root = resolve(positionals[0] ?? `${import.meta.dirname}/..`)
 const { files, packages, violations } = checkBoundaries({ root, rules: RULES })
 
 if (files === 0) {

@@ -2,13 +2,14 @@
 // into README.md.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
-// Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found or two of one name.
+// Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found, two of one name, or a wrong option.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from './options.mjs'
 import { providerTable } from './provider-table.mjs'
 
-const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true })
+const options = { check: { type: 'boolean' } }
+const { values, positionals } = readOptions(import.meta.filename, options, { allowPositionals: true })
 const root = resolve(positionals[0] ?? `${import.meta.dirname}/..`)
 const target = join(root, 'packages/runtime/src/generated/tools.ts')
 

@@ -1,5 +1,6 @@
 // node scripts/packed.mjs: packs every public package and uses the tarballs as a stranger would, under Node 22 and 24.
-// Prints one line per check; exit code 1 when one failed. Expects nothing but the workspace; builds first.
+// Prints one line per check. Expects nothing but the workspace; builds first.
+// Exit codes: 0 all good, 1 a check failed, 2 for an option, as it has none.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { startServer } from '../bench/model-server.mjs'
 import { build } from './build.mjs'
+import { readOptions } from './options.mjs'
 import {
   cleanEnvironment,
   installTarballs,
@@ -18,6 +20,8 @@ import {
   publicPackages,
   run,
 } from './packing.mjs'
+
+readOptions(import.meta.filename)
 
 const MAX_CLI_BYTES = 60_000_000
 const MAX_CLI_PACKAGES = 25

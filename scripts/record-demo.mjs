@@ -1,12 +1,16 @@
 // node scripts/record-demo.mjs: records the model's side of `hermes demo` anew into apps/cli/src/demo/recording.jsonl.
 // Needed after a change to the system text, a tool definition or what a tool of the demo answers. The turns below are served over
 // HTTP and the built CLI records its own traffic, so that the recording holds what the product really sends. Builds the CLI before,
-// and after, so that it ships the new recording. Exit codes: 0 recorded, 1 not built or the demo did not go through.
+// and after, so that it ships the new recording.
+// Exit codes: 0 recorded, 1 not built or the demo did not go through, 2 for an option, as it has none.
 import { spawn } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
 import { bundle } from './build.mjs'
+import { readOptions } from './options.mjs'
+
+readOptions(import.meta.filename)
 
 const root = resolve(import.meta.dirname, '..')
 const recording = join(root, 'apps/cli/src/demo/recording.jsonl')

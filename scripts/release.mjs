@@ -1,13 +1,13 @@
 // node scripts/release.mjs [--dry-run]: publishes the versions that `changeset version` wrote; with --dry-run only shows what would go.
-// Exit codes: 0 done, 1 a manifest is not fit to publish, the build or the publishing failed.
+// Exit codes: 0 done, 1 a manifest is not fit to publish, the build or the publishing failed, 2 wrong option.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { build } from './build.mjs'
+import { readOptions } from './options.mjs'
 import { publicPackages } from './packing.mjs'
 
-const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean' } } })
+const { values } = readOptions(import.meta.filename, { 'dry-run': { type: 'boolean' } })
 const root = resolve(import.meta.dirname, '..')
 const packages = publicPackages()
 
