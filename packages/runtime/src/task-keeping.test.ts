@@ -110,7 +110,9 @@ async function open(server: ModelServer, root: string): Promise<Runtime> {
   const [home, cwd] = [join(root, 'home'), join(root, 'work')]
   for (const folder of [home, cwd]) await mkdir(folder)
   const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: WINDOW }
-  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, agent: { api_max_retries: 0 } }))
+  // Nobody but the conversation and what condenses it asks the model, whose script would be out of step.
+  const auxiliary = { session_summary: { enabled: false } }
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, auxiliary, agent: { api_max_retries: 0 } }))
   const line = (at: number) => `${at} ${'some words of a long line '.repeat(3)}`
   await writeFile(join(cwd, 'long.txt'), Array.from({ length: 400 }, (_, at) => line(at)).join('\n'))
   const place = { home, userHome: root, cwd, tempDir: root, env: {}, user: 'me' }
