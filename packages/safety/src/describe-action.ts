@@ -18,7 +18,7 @@ export function describeAction(action: Action): string {
 function verb(action: Action): string {
   switch (action.type) {
     case 'spawn':
-      return 'Run'
+      return action.outside ? 'Run outside the isolation:' : 'Run'
     case 'read':
       return 'Read'
     case 'write':
@@ -55,8 +55,10 @@ function cut(text: string): string {
 /** The narrowest rule that allows the action from now on: this command, this path, this origin. */
 export function ruleFor(action: Action): PermissionRule {
   switch (action.type) {
-    case 'spawn':
-      return { pattern: `terminal(${escapeGlob(commandText(action).trim())})`, effect: 'allow' }
+    case 'spawn': {
+      const name = action.outside ? 'terminal_outside' : 'terminal'
+      return { pattern: `${name}(${escapeGlob(commandText(action).trim())})`, effect: 'allow' }
+    }
     case 'read':
       return { pattern: `file.read(${escapeGlob(action.path)})`, effect: 'allow' }
     case 'write':

@@ -8,10 +8,13 @@ import type {
   ExecResult,
   FileStat,
   SpawnOptions,
+  SudoAccess,
 } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
+import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
 import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
+import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
 import type { IsolationOptions } from './isolation/plan.js'
 import {
   listDirectory,
@@ -28,6 +31,7 @@ import { ProcessTable } from './process-table.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
 import { Shell } from './shell.js'
 import { shellProgram } from './shell-script.js'
+import { sudoAccess } from './sudo.js'
 
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -74,11 +78,14 @@ export function createLocalEnvironment(options: LocalEnvironmentOptions): Enviro
 
 class LocalEnvironment implements Environment {
   readonly backend = 'local'
+  readonly sudo: SudoAccess
   readonly #options: LocalEnvironmentOptions
   readonly #shellPath: string
   readonly #shell: Shell
   readonly #table: ProcessTable
   readonly #isolate: Isolate | null
+  readonly #support: IsolationSupport
+  readonly #isIsolated: () => boolean
   #isolation: Promise<Isolation> | null = null
   #closed = false
   #hasPty: boolean | null = null
@@ -90,16 +97,35 @@ class LocalEnvironment implements Environment {
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
     const cwd = resolve(options.cwd)
+    this.#support = options.isolation?.support ?? createIsolationSupport()
     this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
-    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, isolate: this.#isolate })
+    this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
+    const isolation = { isolate: this.#isolate, isIsolated: this.#isIsolated }
+    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, ...isolation })
+    // The one that was there at the start, whatever commands have put in front of it since.
+    this.sudo = sudoAccess(env['PATH'] ?? STANDARD_PATH)
     this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
   }
 
-  /** A pseudo-terminal is looked for when somebody first asks; isolated processes have none. */
+  /** A pseudo-terminal, and whether this machine can isolate, is looked for when somebody first asks. */
   get capabilities(): Environment['capabilities'] {
-    const isolated = this.#isolate !== null
-    this.#hasPty ??= !isolated && (this.#options.loadPty !== undefined || isPtyInstalled())
-    return { background: true, pty: this.#hasPty, isolated }
+    this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
+    const common = { background: true, pty: this.#hasPty }
+    const { isolation } = this.#options
+    if (!isolation) return { ...common, isolated: false }
+    const isIsolated = this.#isIsolated
+    return {
+      ...common,
+      get isolated() {
+        return isIsolated()
+      },
+      get outside() {
+        return isIsolated()
+      },
+      get offline() {
+        return isolation.network === false && isIsolated()
+      },
+    }
   }
 
   cwd(): string {
@@ -132,11 +158,12 @@ class LocalEnvironment implements Environment {
     permit: Permit,
     path: string,
     bytes: Uint8Array,
-    options: { readonly mode?: number; readonly ifVersion?: string } = {},
+    options: NonNullable<Parameters<Environment['write']>[3]> = {},
   ): Promise<FileStat> {
     const target = this.resolve(path)
     const real = await realPath(target)
     permit.consume(writeAction('write', target))
+    if (options.noLinks && real !== target) throw linkCame(target)
     return writeAtomically(real, bytes, options)
   }
 
@@ -161,22 +188,19 @@ class LocalEnvironment implements Environment {
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
     this.#requireOpen()
     const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
-    return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd)))
+    return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd, options)))
   }
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
-    const isolate = this.#isolate
-    if (isolate && options.pty) {
-      throw new HermesError('There is no pseudo-terminal for isolated commands; run it without.', {
-        code: 'environment.no_pty',
-      })
-    }
-    permit.consume(spawnAction(command, cwd))
-    const env = { ...this.#shell.environment(), ...options.env }
-    if (!isolate) return this.#table.spawn(command, cwd, env, { pty: options.pty ?? false })
-    return this.#table.spawn(command, cwd, env, { isolate: (asked) => isolate(asked, this.#shell.folders()) })
+    permit.consume(spawnAction(command, cwd, options))
+    const isolate = options.outside ? null : this.#isolate
+    const env = { ...this.#shell.environment(options), ...options.env }
+    return this.#table.spawn(command, cwd, env, {
+      pty: options.pty ?? false,
+      ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders()) } : {}),
+    })
   }
 
   processes(): readonly BackgroundProcess[] {
@@ -204,7 +228,8 @@ class LocalEnvironment implements Environment {
   async #loadIsolation(): Promise<Isolation> {
     const { Isolation } = await import('./isolation/isolation.js')
     const { cwd, home, outputDir, temp = ['/tmp', '/var/tmp'], isolation = {}, logger = silentLogger } = this.#options
-    return new Isolation({ cwd: resolve(cwd), home, temp, outputDir, isolation, logger, platform: process.platform })
+    const [support, { platform }] = [this.#support, process]
+    return new Isolation({ cwd: resolve(cwd), home, temp, outputDir, isolation, support, logger, platform })
   }
 
   #requireOpen(): void {
@@ -217,6 +242,6 @@ function writeAction(operation: 'write' | 'mkdir' | 'rename' | 'remove', path: s
   return { type: 'write', path, operation, backend: 'local' }
 }
 
-function spawnAction(command: string, cwd: string): Action {
-  return { type: 'spawn', command, cwd, backend: 'local' }
+function spawnAction(command: string, cwd: string, { outside }: { readonly outside?: boolean }): Action {
+  return { type: 'spawn', command, cwd, backend: 'local', ...(outside ? { outside } : {}) }
 }

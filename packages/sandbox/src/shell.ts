@@ -24,6 +24,7 @@ import { groupExists, killTree, processStartTime } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { foregroundArgs, type ShellProgram } from './shell-script.js'
 import { nextState, parseShellState, type ShellState } from './shell-state.js'
+import { type Askpass, createAskpass } from './sudo.js'
 
 const DEFAULT_TIMEOUT_MS = 180_000
 /** The longest a Node timer can run. */
@@ -42,6 +43,8 @@ interface ShellOptions {
   readonly logger: Logger
   /** Holds a program to what it may touch. */
   readonly isolate: Isolate | null
+  /** Whether it does: a machine may have no way to. */
+  readonly isIsolated: () => boolean
 }
 
 /** Where a command starts, and the line that says so when that is not where it was meant to. */
@@ -78,8 +81,9 @@ export class Shell {
     return nearestDirectory(this.#state.cwd)
   }
 
-  environment(): Readonly<Record<string, string>> {
-    return this.#state.env
+  /** The variables of the next command. Outside the isolation it gets none that one inside may have set. */
+  environment({ outside = false }: Pick<ExecOptions, 'outside'> = {}): Readonly<Record<string, string>> {
+    return outside && this.#options.isIsolated() ? this.#options.env : this.#state.env
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
@@ -129,15 +133,20 @@ export class Shell {
     if (start.notice) emit(Buffer.from(start.notice))
     const scratch = this.#prepareScratch()
     const number = ++this.#commands
-    const statePath = join(scratch.state, `state-${number}`)
+    // In the folder of the isolated ones a link could be laid for one that runs outside.
+    const statePath = join(options.outside ? scratch.directory : scratch.state, `state-${number}`)
     const stdin = openInput(options.stdin, join(scratch.directory, `input-${number}`))
+    let askpass: Askpass | null = null
     try {
       const pipe = await scratch.pipes.acquire()
       if (signal.aborted) {
         pipe.discard()
         return this.#result(NOT_STARTED, output, startedMs)
       }
-      const child = await this.#child(command, statePath, { ...this.#state.env, ...options.env, PWD: start.cwd })
+      askpass = this.#askpass(options, scratch.directory)
+      const env = askpass ? { ...options.env, ...askpass.env } : options.env
+      const line = askpass ? askpass.commandLine(command) : command
+      const child = await this.#child(line, statePath, env ? { ...options, env } : options, start)
       const end = await runCommand({
         ...child,
         cwd: start.cwd,
@@ -150,13 +159,21 @@ export class Shell {
         guard: this.#guard,
       }).finally(child.release)
       this.#keepTrack(end.remainingGroup)
-      this.#keepState(end, statePath, options, start)
+      this.#keepState(end, statePath, env ? { ...options, env } : options, start)
       return this.#result(end, output, startedMs)
     } finally {
       output.end()
       if (stdin !== null) closeSync(stdin)
+      askpass?.remove()
       rmSync(statePath, { recursive: true, force: true })
     }
+  }
+
+  /** Isolated programs cannot become root, so that they are told no password. */
+  #askpass({ sudoPassword, outside }: ExecOptions, folder: string): Askpass | null {
+    const isIsolated = this.#options.isIsolated() && !outside
+    if (sudoPassword === undefined || isIsolated) return null
+    return createAskpass(folder, sudoPassword, this.#options.env['PATH'] ?? '')
   }
 
   /** Folders for an isolated command; made on first use. */
@@ -165,10 +182,12 @@ export class Shell {
     return { scratch: directory, writable: state }
   }
 
-  async #child(command: string, statePath: string, env: Readonly<Record<string, string>>): Promise<IsolatedProgram> {
+  async #child(command: string, statePath: string, options: ExecOptions, start: Start): Promise<IsolatedProgram> {
     const { program, isolate } = this.#options
+    const env = { ...this.environment(options), ...options.env, PWD: start.cwd }
     const asked = { program: program.path, args: foregroundArgs(program, command, statePath), env }
-    return isolate?.(asked, this.folders()) ?? { ...asked, descriptors: [], release: () => undefined }
+    if (isolate && !options.outside) return isolate(asked, this.folders())
+    return { ...asked, descriptors: [], release: () => undefined }
   }
 
   /** Where a command asked to run in `asked` starts. @throws HermesError `environment.not_found`. */
@@ -220,9 +239,10 @@ export class Shell {
     if (saved === null || this.#lastSaved?.equals(saved)) return
     const state = parseShellState(saved, this.#options.env)
     if (state === null) return
-    this.#state = nextState(this.#state, state, options)
+    const next = nextState(this.#state, state, options)
+    this.#state = options.outside && this.#options.isIsolated() ? { ...this.#state, cwd: next.cwd } : next
     // Only a plain command's dump says that nothing changed when it comes again.
-    const plain = options.cwd === undefined && options.env === undefined && start.notice === ''
+    const plain = !options.outside && !options.cwd && !options.env && start.notice === ''
     this.#lastSaved = plain ? saved : null
   }
 

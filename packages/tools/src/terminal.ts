@@ -1,4 +1,4 @@
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
@@ -8,7 +8,9 @@ import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
+import { isolationNote, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
+import { sudoOutcome, sudoPassword } from './terminal/sudo.js'
 
 const parameters = {
   type: 'object',
@@ -24,6 +26,7 @@ const parameters = {
       description: 'Be told of output lines with one of these; rare ones',
     },
     pty: { type: 'boolean', description: 'For interactive programs' },
+    outside: { type: 'boolean', description: 'Outside the isolation; asks the user' },
   },
   required: ['command'],
 } as const
@@ -50,7 +53,8 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
 
 function spawnAction(args: Args, { environment }: Pick<ToolPlanContext, 'environment'>): Action {
   const cwd = args.workdir === undefined ? environment.cwd() : environment.resolve(args.workdir)
-  return { type: 'spawn', command: args.command, cwd, backend: environment.backend }
+  const outside = runsOutside(args, environment) ? ({ outside: true } as const) : {}
+  return { type: 'spawn', command: args.command, cwd, backend: environment.backend, ...outside }
 }
 
 /** What makes a call pointless before anything runs; `null` when nothing does. */
@@ -89,8 +93,9 @@ async function spawn(
 ): Promise<{ readonly process: BackgroundProcess; readonly note: string }> {
   const { environment } = context
   const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
+  const options = { ...cwd, outside: runsOutside(args, environment) }
   const start = async (pty: boolean) =>
-    environment.spawn(await context.permit(spawnAction(args, context)), args.command, { ...cwd, pty })
+    environment.spawn(await context.permit(spawnAction(args, context)), args.command, { ...options, pty })
   if (args.pty && environment.capabilities.pty) {
     try {
       return { process: await start(true), note: '' }
@@ -130,17 +135,23 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     )
   if (args.pty && context.environment.capabilities.pty) return runOnPty(args, context, timeoutMs)
   const permit = await context.permit(spawnAction(args, context))
+  const outside = runsOutside(args, context.environment)
+  const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
   const before = context.environment.cwd()
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
   const result = await context.environment.exec(permit, args.command, {
     ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
+    ...(password ? { sudoPassword: password.text } : {}),
+    outside,
     timeoutMs,
     maxOutputBytes: settings.outputMaxBytes,
     signal: context.signal,
     onOutput: progress,
   })
   const at = { timeoutMs, before, after: context.environment.cwd() }
-  return report(args, result, at, context.environment.capabilities.pty)
+  const more = sudoOutcome(args.command, result, password, context)
+  const notes = [...more.notes, ...(outside ? [] : notesOf(result, context))]
+  return report(args, result, { ...at, ...more, notes }, context.environment.capabilities.pty)
 }
 
 /** A foreground command on a pseudo-terminal: a background process that is waited for. Directory and variables stay as they were. */
@@ -168,15 +179,26 @@ async function runOnPty(args: Args, context: ToolContext, timeoutMs: number): Pr
     fullOutputPath: null,
     cwd,
   }
-  return report(args, result, { timeoutMs, before: cwd, after: cwd })
+  const notes = runsOutside(args, context.environment) ? [] : notesOf(result, context)
+  return report(args, result, { timeoutMs, before: cwd, after: cwd, notes, data: {} })
 }
 
-function report(
-  args: Args,
-  result: ExecResult,
-  at: { readonly timeoutMs: number; readonly before: string; readonly after: string },
-  hasPty = true,
-): ToolResult {
+function notesOf(result: ExecResult, { environment }: ToolContext): readonly string[] {
+  const note = isolationNote(result, environment)
+  return note === null ? [] : [note]
+}
+
+/** What a report needs besides the result. */
+interface Surroundings {
+  readonly timeoutMs: number
+  /** The shell's directory. */
+  readonly before: string
+  readonly after: string
+  readonly notes: readonly string[]
+  readonly data: JsonObject
+}
+
+function report(args: Args, result: ExecResult, at: Surroundings, hasPty = true): ToolResult {
   const output = cleanOutput(result.output).trimEnd()
   const meaning = result.exitCode ? exitCodeMeaning(args.command, result.exitCode) : null
   const notes = [
@@ -185,6 +207,7 @@ function report(
       ? [`[output cut: ${result.outputBytes} bytes, all of it in ${result.fullOutputPath}]`]
       : []),
     ...ending(result, meaning, at),
+    ...at.notes,
   ]
   const text = [output === '' && notes.length === 0 ? '(no output)' : output, ...notes].filter((line) => line !== '')
   const data = {
@@ -194,17 +217,14 @@ function report(
     ...(result.timedOut ? { timed_out: true } : {}),
     ...(result.canceled ? { interrupted: true } : {}),
     ...(result.fullOutputPath ? { full_output_path: result.fullOutputPath } : {}),
+    ...at.data,
     cwd: at.after,
     duration_ms: result.durationMs,
   }
   return { data, text: text.join('\n'), isError: result.timedOut }
 }
 
-function ending(
-  result: ExecResult,
-  meaning: string | null,
-  at: { readonly timeoutMs: number; readonly before: string; readonly after: string },
-): readonly string[] {
+function ending(result: ExecResult, meaning: string | null, at: Surroundings): readonly string[] {
   if (result.timedOut)
     return [
       `[killed after ${at.timeoutMs / 1000} s. Give a longer timeout, make the work smaller, or run it with background=true and wait for it with process.]`,
