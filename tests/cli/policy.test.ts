@@ -100,11 +100,11 @@ it.each([
 it('reports a file that contradicts itself with both lines, and goes by the last match', async () => {
   const { home } = scene
   await mkdir(home, { recursive: true })
-  await writeFile(rulesFile(), "'terminal(git push*)': deny\n# later\n'terminal.*': allow\n")
-  const { stdout, stderr } = await hermes('permissions', 'explain', 'git push')
-  expect(stdout).toMatch(/^allow {2}Run git push\n/)
+  await writeFile(rulesFile(), "'terminal(git pull*)': deny\n# later\n'terminal.*': allow\n")
+  const { stdout, stderr } = await hermes('permissions', 'explain', 'git pull')
+  expect(stdout).toMatch(/^allow {2}Run git pull\n/)
   expect(stderr).toBe(
-    `hermes: ${rulesFile()}:1:1: "terminal(git push*): deny" never applies: the later "terminal.*: allow" (${rulesFile()}:3:1) covers all it is about. Move it below, or remove one.\n`,
+    `hermes: ${rulesFile()}:1:1: "terminal(git pull*): deny" never applies: the later "terminal.*: allow" (${rulesFile()}:3:1) covers all it is about. Move it below, or remove one.\n`,
   )
 })
 
