@@ -1,4 +1,5 @@
-import { appendFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { NewEntry } from '@hermes/contracts/conversation'
@@ -31,10 +32,10 @@ export async function orRescue<Result>(
     return await append()
   } catch (error) {
     if (directory === null || !HermesError.isInstance(error) || !LOSING.has(error.code)) throw error
-    const file = join(directory, `hermes-rescue-${sessionId.replace(/[^\w-]/g, '_')}.jsonl`)
+    const lines = entries.map((entry) => `${JSON.stringify({ sessionId, atMs, ...entry })}\n`)
+    let file: string
     try {
-      const lines = entries.map((entry) => `${JSON.stringify({ sessionId, atMs, ...entry })}\n`)
-      appendFileSync(file, lines.join(''), { mode: 0o600 })
+      file = keep(join(directory, `hermes-rescue-${sessionId.replace(/[^\w-]/g, '_')}`), lines.join(''))
     } catch {
       // What is told is why it could not be stored, not why it could not be kept elsewhere either.
       throw error
@@ -45,5 +46,29 @@ export async function orRescue<Result>(
       details: { ...error.details, rescuedTo: file },
       cause: error,
     })
+  }
+}
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+const OTHERS = 0o077
+
+/** Appends to a file that nobody else can read; where somebody else has made one of that name, or a link, to another. */
+function keep(path: string, text: string): string {
+  try {
+    return appendTo(`${path}.jsonl`, text, O_CREAT)
+  } catch {
+    return appendTo(`${path}-${randomBytes(6).toString('hex')}.jsonl`, text, O_CREAT | O_EXCL)
+  }
+}
+
+function appendTo(file: string, text: string, flags: number): string {
+  const opened = openSync(file, O_WRONLY | O_APPEND | O_NOFOLLOW | flags, 0o600)
+  try {
+    const { uid, mode } = fstatSync(opened)
+    if (uid !== (process.getuid?.() ?? uid) || (mode & OTHERS) !== 0) throw new Error('others can read it')
+    appendFileSync(opened, text)
+    return file
+  } finally {
+    closeSync(opened)
   }
 }

@@ -1,4 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HermesError, silentLogger } from '@hermes/contracts'
@@ -79,6 +89,37 @@ describe('what the disk takes no more', () => {
     expect(error).toMatchObject({ code: 'store.failed', details: { rescuedTo: file } })
     expect((error as Error).message).toMatch(/What was said is kept in .*\.jsonl\.$/)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ sessionId: 's', atMs: 5, ...message })
+  })
+
+  it('is kept in no file that somebody else has put there, nor behind a link', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const theirs = join(folder, 'theirs')
+    writeFileSync(theirs, '')
+    chmodSync(theirs, 0o666)
+    const fail = async () => {
+      throw new HermesError('No space left.', { code: 'store.disk_full' })
+    }
+    const rescue = async (sessionId: string) => {
+      const parts = {
+        directory: folder,
+        sessionId,
+        entries: [{ type: 'message', message: userText('mine') }],
+        atMs: 0,
+      } as const
+      const error = (await orRescue(fail, parts).catch((thrown: unknown) => thrown)) as HermesError
+      return String(error.details['rescuedTo'])
+    }
+    symlinkSync(theirs, join(folder, 'hermes-rescue-a.jsonl'))
+    renameSync(theirs, join(folder, 'hermes-rescue-b.jsonl'))
+    writeFileSync(theirs, '')
+    for (const id of ['a', 'b']) {
+      const file = await rescue(id)
+      expect(file).toMatch(new RegExp(`hermes-rescue-${id}-[0-9a-f]{12}\\.jsonl$`))
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(readFileSync(file, 'utf8')).toContain('mine')
+    }
+    expect(readFileSync(theirs, 'utf8') + readFileSync(join(folder, 'hermes-rescue-b.jsonl'), 'utf8')).toBe('')
   })
 
   it('stays with the first error when it cannot be kept, or need not be', async () => {
