@@ -4,37 +4,22 @@ import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CLI, cliEnv, parseEvents, runCli, startCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
+beforeEach(() => mkdir(scene.home, { recursive: true }))
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-  await mkdir(home, { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const chat = (...args: readonly string[]) => ['chat', ...args, '--base-url', server.baseUrl, '-m', 'm']
-const hermes = (args: readonly string[], at = home) => runCli(args, { home: at, cwd })
+const chat = (...args: readonly string[]) => ['chat', ...args, '--base-url', scene.server.baseUrl, '-m', 'm']
+const hermes = (args: readonly string[], at = scene.home) => runCli(args, { home: at, cwd: scene.cwd })
 const oneLine = /^hermes: [^\n]+\n$/
 
 describe('a home that cannot be used', () => {
   it('says that the database is damaged and leaves it as it is', async () => {
     const garbage = 'This is no database. '.repeat(500)
-    await writeFile(join(home, 'state.db'), garbage)
+    await writeFile(join(scene.home, 'state.db'), garbage)
     for (const args of [chat('-q', 'x'), chat('-c', '-q', 'x'), ['sessions', 'list']]) {
       const result = await hermes(args)
       expect(result).toMatchObject({ exitCode: 1, stdout: '' })
@@ -44,13 +29,13 @@ describe('a home that cannot be used', () => {
       )
     }
     expect((await hermes(['doctor'])).stdout).toMatch(/^fail {2}Sessions: .*state\.db is damaged/m)
-    expect(await readFile(join(home, 'state.db'), 'utf8')).toBe(garbage)
-    expect(server.requests).toHaveLength(0)
+    expect(await readFile(join(scene.home, 'state.db'), 'utf8')).toBe(garbage)
+    expect(scene.server.requests).toHaveLength(0)
   })
 
   it('says what is in the way where the home should be', async () => {
-    await writeFile(join(temporary.path, 'file'), '')
-    const result = await hermes(chat('-q', 'x'), join(temporary.path, 'file', '.hermes'))
+    await writeFile(join(scene.folder, 'file'), '')
+    const result = await hermes(chat('-q', 'x'), join(scene.folder, 'file', '.hermes'))
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toMatch(oneLine)
     expect(result.stderr).toMatch(/Cannot make the Hermes home .*Set HERMES_HOME/)
@@ -66,14 +51,16 @@ describe('a home that cannot be used', () => {
 /** Runs shell lines with a small file system of their own mounted over the home; `hermes` is the CLI, `$URL` the model server. */
 const mounted = async (options: string, lines: string) => {
   const script = `mount -t tmpfs -o ${options} tmpfs "$HERMES_HOME" || exit 99\nhermes() { "$NODE" "$CLI" "$@" </dev/null; echo "exit code $?"; }\n${lines}`
-  const env = { ...cliEnv({ home }), NODE: process.execPath, CLI, URL: server.baseUrl }
-  return promisify(execFile)('unshare', ['-rm', '/bin/sh', '-c', script], { cwd, env }).catch((error) => error as never)
+  const env = { ...cliEnv(scene), NODE: process.execPath, CLI, URL: scene.server.baseUrl }
+  return promisify(execFile)('unshare', ['-rm', '/bin/sh', '-c', script], { cwd: scene.cwd, env }).catch(
+    (error) => error as never,
+  )
 }
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 
 needs('user namespaces', canMount)('a home on a bad disk', () => {
   it('says that the disk is full, keeps what was there, and goes on once there is room', async () => {
-    server.setHandler(({ body }) => ({ text: `Answer to ${body.messages.length} messages.` }))
+    scene.server.setHandler(({ body }) => ({ text: `Answer to ${body.messages.length} messages.` }))
     const { stdout, stderr } = await mounted(
       'size=1m',
       `hermes chat -q One --base-url "$URL" -m m
@@ -88,11 +75,13 @@ needs('user namespaces', canMount)('a home on a bad disk', () => {
   })
 
   it('keeps what was said in a turn that filled the disk, and takes it back in', async () => {
-    server.setHandler(({ body }) =>
+    scene.server.setHandler(({ body }) =>
       body.messages.at(-1)?.role === 'user'
         ? {
             text: 'Giraffe.',
-            toolCalls: [{ name: 'terminal', args: { command: 'cat /dev/zero > "$HERMES_HOME/big"; true' } }],
+            toolCalls: [
+              { name: 'terminal', args: { command: 'cat /dev/zero > "$HERMES_HOME/big"; true', outside: true } },
+            ],
           }
         : { text: 'Done.' },
     )
@@ -122,8 +111,8 @@ needs('user namespaces', canMount)('a home on a bad disk', () => {
 
 /** Starts a run whose command goes on until it is ended, and waits for it. */
 async function startHanging(): Promise<{ child: ChildProcess; sessionId: string; ended: Promise<unknown[]> }> {
-  server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo begun; sleep 600' } }] })
-  const child = startCli([...chat('-q', 'Wait.'), '--json'], { home, cwd })
+  scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo begun; sleep 600' } }] })
+  const child = startCli([...chat('-q', 'Wait.'), '--json'], scene)
   const ended = once(child, 'close')
   let stdout = ''
   for await (const text of child.stdout!.setEncoding('utf8')) {
@@ -141,9 +130,9 @@ describe('a run in progress', () => {
     const { child, ended } = await startHanging()
     child.kill(signal)
     expect(await ended).toEqual([exitCode, null])
-    server.enqueue({ text: 'Back.' })
+    scene.server.enqueue({ text: 'Back.' })
     expect(await hermes(chat('-c', '-q', 'Go on.'))).toMatchObject({ exitCode: 0, stdout: 'Back.\n', stderr: '' })
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toMatch(/interrupted/)
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).toMatch(/interrupted/)
   })
 
   it('keeps its session to itself: a second process is told who holds it', async () => {
@@ -151,7 +140,7 @@ describe('a run in progress', () => {
     const second = await hermes(chat('-c', '-q', 'Me too.'))
     expect(second).toMatchObject({ exitCode: 1, stdout: '' })
     expect(second.stderr).toContain(`hermes: Session ${sessionId} is in use by ${child.pid}@`)
-    server.enqueue({ text: 'A session of its own.' })
+    scene.server.enqueue({ text: 'A session of its own.' })
     expect(await hermes(chat('-q', 'Then a new one.'))).toMatchObject({
       exitCode: 0,
       stdout: 'A session of its own.\n',
@@ -163,11 +152,11 @@ describe('a run in progress', () => {
 
 describe('--record and --replay', () => {
   it('give the same run again without a model, and stop at the first real difference', async () => {
-    const file = join(temporary.path, 'traffic.jsonl')
-    server.enqueue({ toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] }, { text: 'It says hello.' })
-    await writeFile(join(cwd, 'note.txt'), 'hello\n')
+    const file = join(scene.folder, 'traffic.jsonl')
+    scene.server.enqueue({ toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] }, { text: 'It says hello.' })
+    await writeFile(join(scene.cwd, 'note.txt'), 'hello\n')
     expect(await hermes(chat('-q', 'Read.', '--record', file))).toMatchObject({ stdout: 'It says hello.\n' })
-    const other = join(temporary.path, 'other', '.hermes')
+    const other = join(scene.folder, 'other', '.hermes')
     expect(await hermes(['chat', '-q', 'Read.', '--replay', file], other)).toMatchObject({
       exitCode: 0,
       stdout: 'It says hello.\n',
@@ -175,6 +164,6 @@ describe('--record and --replay', () => {
     const changed = await hermes(['chat', '-q', 'Read it.', '--replay', file], other)
     expect(changed).toMatchObject({ exitCode: 1, stdout: '' })
     expect(changed.stderr).toMatch(/^hermes: [^\n]*Read\.[^\n]*Read it\.[^\n]*\n/)
-    expect(server.requests).toHaveLength(2)
+    expect(scene.server.requests).toHaveLength(2)
   })
 })
