@@ -1,0 +1,78 @@
+// What nobody saved is looked for once more before a session loses it: when it is condensed, and after its end.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type CapturedRequest,
+  createFakeClock,
+  type FakeClock,
+  type ModelServer,
+  type ModelTurn,
+  startModelServer,
+  type TemporaryHome,
+  temporaryHome,
+} from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openRuntime } from './open-runtime.js'
+import type { ReadyAgent, Runtime } from './runtime.js'
+
+const RECORD = '## Active Task\nread on\n\n## Goal\nread\n\n## Completed Actions\n1. read a lot'
+const KEPT = { operations: [{ target: 'user', action: 'add', content: 'Prefers metric units.' }] }
+
+let home: TemporaryHome
+let server: ModelServer
+let clock: FakeClock
+let runtime: Runtime
+const script: ModelTurn[] = []
+
+beforeEach(async () => {
+  home = await temporaryHome()
+  server = await startModelServer()
+  clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
+  const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: 100_000 }
+  const config = { model, auxiliary: { title_generation: { enabled: false } }, memory: { flush_min_turns: 2 } }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  await writeFile(join(home.path, 'notes.txt'), 'a line of notes\n'.repeat(400))
+  server.setHandler((request) => {
+    if (isReview(request)) return { text: JSON.stringify(KEPT) }
+    const text = JSON.stringify(request.body.messages)
+    if (text.includes('You write the record')) return { text: RECORD }
+    return text.includes('Sum up the conversation') ? { text: 'About notes.' } : (script.shift() ?? { text: 'Done.' })
+  })
+  const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
+  runtime = await openRuntime({ ...place, env: {}, user: 'me', surface: 'cli', yolo: true, clock })
+})
+afterEach(async () => {
+  await runtime.close()
+  await server.close()
+  await home.remove()
+})
+
+const isReview = ({ body }: CapturedRequest) => JSON.stringify(body.messages).includes('what an agent remembers')
+const reviews = () => server.requests.filter(isReview)
+const remembered = () => readFile(join(home.path, 'memories', 'USER.md'), 'utf8').catch(() => '')
+
+async function talk(): Promise<ReadyAgent> {
+  const ready = await runtime.createAgent({})
+  for (let page = 0; page < 12; page++)
+    script.push({ toolCalls: [{ name: 'read_file', args: { path: 'notes.txt', offset: 1 + page * 30, limit: 30 } }] })
+  await ready.agent.run('Read the notes. I want metric units.').result
+  await ready.agent.run('Thank you.').result
+  return ready
+}
+
+it('keeps what lasts of the messages that a compaction takes out', async () => {
+  const { agent, close } = await talk()
+  expect(reviews()).toEqual([])
+  expect(await agent.compact()).toMatchObject({ type: 'compacted' })
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  expect(JSON.stringify(reviews()[0]!.body.messages)).toContain('User: Read the notes. I want metric units.')
+  await close()
+})
+
+it('keeps what lasts of a session that was left', async () => {
+  const { close } = await talk()
+  await close()
+  await clock.advance(5_000)
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  expect(reviews()).toHaveLength(1)
+})
