@@ -228,7 +228,7 @@ describe('access', () => {
     ['no key beyond this machine', ['--host', '0.0.0.0', '--allow-loopback-without-key'], {}, /--host is 0\.0\.0\.0/],
     ['a bad port', ['--port', 'http'], {}, /--port takes a whole number from 0 to 65535/],
     ['an unknown flag', ['--prot', '1'], {}, /Unknown option '--prot'\. Valid flags: --host/],
-    ['no folder', ['--cwd', 'nowhere'], {}, /nowhere is no folder/],
+    ['no folder', ['--cwd', 'nowhere'], {}, /nowhere cannot be used: ENOENT/],
     ['no model', [], { API_SERVER_KEY: KEY }, /No model is set up/],
   ]
   it.each(cases)('does not start with %s, and says why in one line', async (_title, args, env, line) => {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
+import { errorLine } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Question } from '@hermes/contracts/tool'
 import { failure } from './failure.js'
@@ -60,6 +61,6 @@ async function storedSession({ runtime }: Home, sessionId: string): Promise<Sess
 }
 
 async function checkFolder(cwd: string): Promise<void> {
-  const found = await stat(cwd).catch(() => null)
-  if (!found?.isDirectory()) throw failure('invalidParams', `cwd must be a folder that exists, got "${cwd}".`)
+  const problem = await stat(cwd).then((found) => (found.isDirectory() ? null : 'it is no folder'), errorLine)
+  if (problem !== null) throw failure('invalidParams', `cwd must be a folder that exists, got "${cwd}": ${problem}.`)
 }

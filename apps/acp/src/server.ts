@@ -50,6 +50,7 @@ export class AcpServer {
 
   initialize({ clientCapabilities }: InitializeRequest): InitializeResponse {
     this.#capabilities = clientCapabilities ?? {}
+    // Loaded ahead of the first session, which tells what is wrong with it.
     setImmediate(() => void code().catch(() => undefined))
     return {
       protocolVersion: PROTOCOL_VERSION,
@@ -152,6 +153,7 @@ export class AcpServer {
   }
 
   async #closeHome(): Promise<void> {
+    // Whoever wanted it was told why it did not open.
     const home = await this.#home?.catch(() => null)
     this.#home = null
     await home?.runtime.close()

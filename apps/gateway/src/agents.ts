@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Clock } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { Entry } from '@hermes/contracts/conversation'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
 
@@ -19,6 +19,7 @@ export interface AgentsOptions {
   readonly cwd: string
   readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns' | 'references'>
   readonly clock: Clock
+  readonly logger: Logger
   /** Whether a session is in use and its agent has to stay. */
   readonly isTaken: (sessionId: string) => boolean
 }
@@ -80,7 +81,9 @@ export class Agents {
   forget(sessionId: string): void {
     const known = this.#warm.get(sessionId)
     this.#warm.delete(sessionId)
-    known?.ready.close().catch(() => undefined)
+    known?.ready.close().catch((error: unknown) => {
+      this.#options.logger.warn('An agent did not close cleanly.', { sessionId, error: errorLine(error) })
+    })
   }
 
   /** Stops looking after agents; the runtime closes them. */

@@ -55,6 +55,7 @@ async function perform(
 
 /** Whether the task gets to read it before it ends is seen only then; who tells it does not wait for that. */
 async function tell(children: Children, id: string, text: string): Promise<object | false> {
+  // One that cannot be told any more is as good as unknown.
   const told = children.steer(id, text).catch(() => null)
   const unknown = await Promise.race([told, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
   return unknown !== null && {}

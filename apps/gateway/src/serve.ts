@@ -62,9 +62,9 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 async function folderOf(io: Io, flags: Flags): Promise<string> {
   const folder = resolve(io.cwd, flags.cwd ?? '')
-  const found = await stat(folder).catch(() => null)
-  if (found?.isDirectory()) return folder
-  throw new HermesError(`--cwd ${folder} is no folder.`, { code: 'gateway.bad_cwd' })
+  const problem = await stat(folder).then((found) => (found.isDirectory() ? null : 'it is no folder'), errorLine)
+  if (problem === null) return folder
+  throw new HermesError(`--cwd ${folder} cannot be used: ${problem}.`, { code: 'gateway.bad_cwd' })
 }
 
 interface Serving extends ServeOptions {
@@ -84,7 +84,7 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const lanes = new Lanes()
   const isTaken = (sessionId: string) => lanes.isTaken(sessionId)
   const request = { ...flags.agent, references }
-  const agents = new Agents({ runtime, cwd, request, clock: systemClock, isTaken })
+  const agents = new Agents({ runtime, cwd, request, clock: systemClock, logger, isTaken })
   const conversations = new Conversations({ storage: () => runtime.storage(), agents, lanes })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)

@@ -217,6 +217,7 @@ class Registry implements ToolRegistry {
     try {
       available = await tool.available()
     } catch {
+      // A tool that cannot say whether it works here does not.
       available = false
     }
     this.#availability.set(tool.name, { available, atMs: this.#now() })
@@ -273,6 +274,7 @@ class Registry implements ToolRegistry {
       if (context.environment.backend !== 'local') return null
       return await this.#keep!({ sessionId: context.sessionId, callId: context.callId, text })
     } catch {
+      // The model is told what was left out of the result, and then of no file that has it.
       return null
     }
   }

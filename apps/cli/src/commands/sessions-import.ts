@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type ImportResult, importSessions } from '@hermes/storage'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
+import { isMissing } from '../is-missing.js'
 import { homeOf, withStorage } from '../open-cli.js'
 
 /** Flags of `hermes sessions import` and `hermes migrate-sessions`. */
@@ -29,7 +29,7 @@ export async function importFrom(io: Io, path: string, { json }: ImportFlags): P
 /** `hermes migrate-sessions [FOLDER]`: the files stay. */
 export async function migrateSessions(io: Io, folder: string | undefined, flags: ImportFlags): Promise<number> {
   const path = folder ?? join(homeOf(io), 'sessions')
-  if (folder === undefined && (await stat(path).catch(() => null)) === null) {
+  if (folder === undefined && (await isMissing(path))) {
     io.stderr.write(`No older version kept transcripts here: ${path} does not exist.\n`)
     return EXIT.ok
   }

@@ -4,6 +4,7 @@ import { checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/c
 import { errorLine } from '@hermes/contracts'
 import { parseRules } from '@hermes/safety'
 import type { Io } from '../io.js'
+import { isMissing } from '../is-missing.js'
 import { homeOf } from '../open-cli.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
@@ -40,16 +41,15 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
     loadPermissions({ home }),
   ])
   const ruled = permissions.problems.length > 0 ? [] : parseRules(permissions.rules, permissions).problems
-  const exists = async (file: string) => (await stat(file).catch(() => null)) !== null
   const sound = async (file: string, problems: readonly { readonly message: string }[], level: typeof fail) => {
     if (problems.length > 0) return problems.map(({ message }) => level(message))
-    return (await exists(file)) ? [ok(file)] : []
+    return (await isMissing(file)) ? [] : [ok(file)]
   }
   return [
     ...(await sound(layout.config, config, fail)),
-    ...((await exists(layout.config))
-      ? []
-      : [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]),
+    ...((await isMissing(layout.config))
+      ? [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]
+      : []),
     ...(await sound(layout.env, secrets.problems, warn)),
     ...(ruled.length > 0 ? ruled.map(warn) : await sound(layout.permissions, permissions.problems, fail)),
   ]
@@ -72,8 +72,7 @@ async function diskSpace(home: string): Promise<readonly Finding[]> {
 
 async function log(home: string): Promise<Finding> {
   const file = join(homeLayout(home).logs, 'agent.log')
-  const found = await stat(file).catch(() => null)
-  if (found === null) return ok(`Log ${file} (made when there is something to say)`)
+  if (await isMissing(file)) return ok(`Log ${file} (made when there is something to say)`)
   const writable = await access(file, constants.W_OK).then(
     () => true,
     () => false,

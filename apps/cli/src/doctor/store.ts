@@ -4,6 +4,7 @@ import { errorLine } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
 import { describeStoreUrl } from '@hermes/storage'
 import type { Io } from '../io.js'
+import { isMissing } from '../is-missing.js'
 import { homeOf } from '../open-cli.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
@@ -14,7 +15,7 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
   const { url } = runtime.config.storage
   if (url !== undefined) return serverFinding(runtime, describeStoreUrl(url).shown)
   const file = homeLayout(homeOf(io)).stateDb
-  if ((await stat(file).catch(() => null)) === null) return ok('No sessions yet')
+  if (await isMissing(file)) return ok('No sessions yet')
   try {
     const problems = await (await runtime.storage()).integrityCheck()
     if (problems.length === 0) return await backupFinding(runtime, file)

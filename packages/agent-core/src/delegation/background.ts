@@ -53,6 +53,7 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
       await hold()
     }
   }
+  // It ends with the abort of its sleep.
   keepHolding().catch(() => undefined)
   await runTask(node, {
     ...options,

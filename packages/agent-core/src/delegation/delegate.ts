@@ -75,7 +75,9 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
     outcome = { status: signal.aborted ? 'interrupted' : 'failed', answer: '', problem }
   }
   const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, isTainted: false }
-  await child?.close().catch(() => undefined)
+  await child?.close().catch((error: unknown) => {
+    tree.logger.warn('The agent of a task did not close cleanly.', { task: node.id, error: errorLine(error) })
+  })
   const changes = worktree ? { changes: await worktree.finish(node.task.goal) } : {}
   const result = { ...outcome, ...changes, ...facts, usage: node.total, durationMs: clock.now() - node.startedAtMs }
   await options.onResult?.(result)

@@ -44,6 +44,7 @@ export function watchChild(
       agent.interrupt(stale)
     }
   }
+  // It ends with the abort of its sleep.
   watch().catch(() => undefined)
   return { stale: () => stale, abandoned, stop: () => stopped.abort() }
 }
