@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 import Database from 'better-sqlite3'
@@ -44,6 +44,7 @@ export async function openLocalVectors(options: LocalVectorsOptions): Promise<Me
   const vectors = await loadVectors()
   try {
     await mkdir(dirname(options.path), { recursive: true, mode: 0o700 })
+    await makePrivate(options.path)
     const database = new Database(options.path)
     database.pragma('journal_mode = WAL')
     database.pragma('busy_timeout = 2000')
@@ -56,6 +57,13 @@ export async function openLocalVectors(options: LocalVectorsOptions): Promise<Me
       cause: error,
     })
   }
+}
+
+/** SQLite would make it, and the files beside it, readable by others. One that is there is not opened: closing it would end SQLite's locks. */
+async function makePrivate(path: string): Promise<void> {
+  const made = await open(path, 'wx', 0o600).catch(() => null)
+  await made?.close()
+  await chmod(path, 0o600)
 }
 
 class LocalVectors implements MemoryProvider {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -83,6 +83,21 @@ describe('vectors in a file of one’s own', () => {
     now: () => 0,
   })
   testMemoryProvider(subject(start, async (service) => choice(service, await folder())))
+
+  it('keeps its memories to its owner, also in a file that others could read', async () => {
+    const [service, path] = [await start(), await folder()]
+    onTestFinished(() => service.close())
+    for (const before of [null, 0o644]) {
+      const file = join(path, 'vectors.db')
+      if (before !== null) await chmod(file, before)
+      const provider = await openMemoryProvider(choice(service, path))
+      await provider.store('The boat is painted blue', { signal: signal() })
+      const files = await readdir(path)
+      const modes = await Promise.all(files.map(async (name) => (await stat(join(path, name))).mode & 0o777))
+      expect(new Set(modes)).toEqual(new Set([0o600]))
+      await provider.close()
+    }
+  })
 
   it('keeps its memories, and leaves those of another model alone', async () => {
     const [service, path] = [await start(), await folder()]
