@@ -216,8 +216,8 @@ export interface Storage extends SessionStore {
   nextTitle(base: string): Promise<string>
   /**
    * Finds messages by words in their text, tool name and calls, newest first. Words are joined by AND; `"a phrase"`, `OR`, `NOT`,
-   * `prefix*`, `*part*` and `*end` work, and any two neighbouring characters of scripts without blanks. Where no message has the words, they
-   * are looked for inside words. Never rejects because of what `query` says.
+   * `prefix*`, `*part*` and `*end` work, and any two neighbouring characters of scripts without blanks. A word that no message has is
+   * looked for inside words. Never rejects because of what `query` says.
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
   /** Messages up to this `seq` are not searched yet: an upgrade takes them in step by step, newest first. 0 when all are. */

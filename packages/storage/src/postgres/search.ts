@@ -57,9 +57,16 @@ export class Search {
     const { parts, guesses } = typed
     const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
     const ids = await this.#found(query, options, limit)
-    if (ids.length > 0 || guesses.length === 0) return this.#hits(ids, query)
-    const wider = await this.#withWords(text, [...parts, ...guesses])
+    const unheard = ids.length === 0 ? await this.#unheard(guesses) : []
+    if (unheard.length === 0) return this.#hits(ids, query)
+    const wider = await this.#withWords(text, [...parts, ...unheard])
     return this.#hits(await this.#found(wider, options, limit), wider)
+  }
+
+  /** Those that no message has as they are, whatever the filters. */
+  async #unheard(guesses: readonly WordPart[]): Promise<readonly WordPart[]> {
+    const found = await Promise.all(guesses.map(({ typed }) => this.#found(parseSearchQuery(`"${typed}"`)!, {}, 1)))
+    return guesses.filter((_, at) => found[at]?.length === 0)
   }
 
   async #withWords(text: string, parts: readonly WordPart[]): Promise<SearchQuery> {

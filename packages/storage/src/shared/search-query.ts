@@ -22,7 +22,7 @@ export interface SearchQuery {
   readonly loose: LooseQuery | null
   /** Of words typed with a star in front: their words are to be found first. */
   readonly parts: readonly WordPart[]
-  /** What may be looked for inside words where no message has the words themselves. */
+  /** What may be looked for inside words where no message has the word itself. */
   readonly guesses: readonly WordPart[]
 }
 

@@ -71,13 +71,20 @@ export class Search {
     const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
     const ids = await this.#ids(query, options, limit)
     if (ids === null) return []
-    if (ids.length > 0 || guesses.length === 0) return this.#hits(ids, query)
-    const wider = await this.#withWords(text, [...parts, ...guesses])
+    const unheard = ids.length === 0 ? await this.#unheard(guesses) : []
+    if (unheard.length === 0) return this.#hits(ids, query)
+    const wider = await this.#withWords(text, [...parts, ...unheard])
     return this.#hits((await this.#ids(wider, options, limit)) ?? [], wider)
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#thread.close(), this.#vocabulary.close()])
+  }
+
+  /** Those that no message has as they are, whatever the filters. */
+  async #unheard(guesses: readonly WordPart[]): Promise<readonly WordPart[]> {
+    const found = await Promise.all(guesses.map(({ typed }) => this.#ids(parseSearchQuery(`"${typed}"`)!, {}, 1)))
+    return guesses.filter((_, at) => found[at]?.length === 0)
   }
 
   async #withWords(text: string, parts: readonly WordPart[]): Promise<SearchQuery> {
