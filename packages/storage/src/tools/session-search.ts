@@ -17,23 +17,22 @@ const parameters = {
   properties: {
     query: {
       type: 'string',
-      description:
-        'Words (all must occur), "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
+      description: 'All words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
     },
-    session_id: { type: 'string', description: 'Only this session: an id, its beginning, or a title' },
-    around: { type: 'integer', description: 'Number of a message of session_id: read what stands around it' },
-    window: { type: 'integer', default: 5, description: 'Messages on each side of around' },
+    session_id: { type: 'string', description: 'Id or title' },
+    around: { type: 'integer', description: 'Message number in session_id to read around' },
+    window: { type: 'integer', default: 5 },
     role: {
       type: 'array',
-      items: { type: 'string', enum: ['user', 'assistant', 'tool'] },
+      items: { enum: ['user', 'assistant', 'tool'] },
       default: ['user', 'assistant'],
     },
-    source: { type: 'string', description: 'cli, telegram, cron, ...' },
+    source: { type: 'string', description: 'cli, telegram, …' },
     tag: { type: 'string' },
-    after: { type: 'string', description: 'Date such as 2026-03-01' },
-    before: { type: 'string', description: 'Date, not included' },
-    sort: { type: 'string', enum: ['relevance', 'newest'], default: 'relevance' },
-    limit: { type: 'integer', default: 5, description: 'Sessions' },
+    after: { type: 'string', description: '2026-03-01' },
+    before: { type: 'string' },
+    sort: { enum: ['relevance', 'newest'], default: 'relevance' },
+    limit: { type: 'integer', default: 5 },
   },
 } as const
 
@@ -48,7 +47,7 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
     name: 'session_search',
     toolset: 'session_search',
     description:
-      'Search earlier conversations with this user and read them: what was decided, tried or found before. Gives one hit per session with its message number; read on with session_id and around.',
+      'Search and read earlier conversations with this user. Gives one hit per session; read on with session_id and around.',
     parameters,
     effect: 'read',
     concurrency: 'parallel',
