@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -140,6 +143,27 @@ describe('what a service may do wrong', () => {
       code,
       message: expect.stringContaining(text),
     })
+  })
+
+  it('is not listened to for ever', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const server = createServer((_, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536, 'a')));
+        response.once('drain', more)
+      }
+      response.on('close', () => resolve(response.removeAllListeners('drain') && undefined))
+      more()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const provider = createMem0({ fetch, baseUrl, apiKey: KEY, userId: 'ada', workspace: 'hermes' })
+    await expect(provider.recall('anything', { limit: 1, signal: signal() })).rejects.toMatchObject({
+      code: 'memory.provider_bad_reply',
+    })
+    await closed
   })
 
   it('is not there', async () => {

@@ -18,7 +18,8 @@ export interface ServiceAddress {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const MAX_REPLY_CHARS = 2_000_000
+/** What comes beyond it is neither waited for nor kept. */
+const MAX_REPLY_BYTES = 4_000_000
 const DETAIL_CHARS = 160
 
 /**
@@ -38,7 +39,7 @@ export async function askService(service: ServiceAddress, request: ServiceReques
       signal,
     })
     status = response.status
-    text = (await response.text()).slice(0, MAX_REPLY_CHARS)
+    text = await beginning(response)
   } catch (error) {
     if (isAbort(error) || signal.aborted || HermesError.isInstance(error)) throw error
     throw failure('unavailable', `${title} cannot be reached: ${errorLine(error)}.`, { cause: error })
@@ -51,6 +52,20 @@ export async function askService(service: ServiceAddress, request: ServiceReques
   } catch (error) {
     throw failure('bad_reply', `${title} answered with something that is no JSON.`, { cause: error })
   }
+}
+
+/** All of a reply of a sensible size, the beginning of any other. */
+async function beginning({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  // Leaving the loop cancels the rest.
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    bytes += chunk.length
+    if (bytes > MAX_REPLY_BYTES) break
+  }
+  return text + decoder.decode()
 }
 
 /** @throws HermesError `memory.provider_bad_reply` */
