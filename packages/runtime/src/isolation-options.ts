@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { homeLayout } from '@hermes/config'
-import type { IsolationOptions } from '@hermes/sandbox'
+import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
 import { toPath } from './to-path.js'
 
@@ -13,7 +13,7 @@ export function isolationOf({
   isolationSupport,
 }: Pick<EnvironmentRequest, 'config' | 'home' | 'userHome' | 'cwd' | 'isolationSupport'>): IsolationOptions | null {
   const { isolation, isolation_write, isolation_read, isolation_network: network } = config.terminal
-  if (isolation === 'off') return null
+  if (isolation === 'off' || (isolation === 'auto' && isolationHinders(cwd) !== null)) return null
   const path = (text: string) => toPath(text, userHome, cwd)
   return {
     hidden: [home],

@@ -21,6 +21,7 @@ import { HomeModels } from './home-models.js'
 import { type HomePolicy, openHomePolicy } from './home-policy.js'
 import { configSecrets, keyVariableNames, redactingLogger } from './home-secrets.js'
 import { HomeTools } from './home-tools.js'
+import { isolationOf } from './isolation-options.js'
 import { keepResultsIn } from './kept-results.js'
 import { makeHome } from './make-home.js'
 import type { MixtureChoice } from './mixtures.js'
@@ -288,8 +289,9 @@ class HomeRuntime implements Runtime {
   }
 
   isIsolated(): boolean {
-    const { backend, isolation } = this.config.terminal
-    return backend === 'local' && isolation !== 'off' && this.#isolationSupport.why() === null
+    const request = this.#environmentRequest(this.#options.cwd)
+    const { backend } = this.config.terminal
+    return backend === 'local' && isolationOf(request) !== null && this.#isolationSupport.why() === null
   }
 
   #environment(cwd: string): Promise<Environment> {

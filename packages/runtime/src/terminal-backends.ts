@@ -54,10 +54,10 @@ export async function terminalBackends(
 
 type Weak = Required<Pick<BackendStatus, 'text' | 'isWeak'>>
 
-async function lookAtLocal({ config }: EnvironmentRequest): Promise<string | Weak> {
-  const { probeIsolation } = await import('@hermes/sandbox/isolation')
-  const why = await probeIsolation()
+async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string | Weak> {
+  const { isolationHinders, probeIsolation } = await import('@hermes/sandbox/isolation')
   const { isolation } = config.terminal
+  const why = (await probeIsolation()) ?? (isolation === 'auto' ? isolationHinders(cwd) : null)
   if (isolation === 'off') return 'commands are not isolated: terminal.isolation is off'
   if (why === null) return 'commands are isolated'
   if (isolation === 'on') throw new Error(`commands cannot be isolated, and terminal.isolation is on: ${why}`)

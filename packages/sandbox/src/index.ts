@@ -1,7 +1,7 @@
 export { cleanOutput } from './clean-output.js'
 export { exitCodeMeaning } from './exit-code-meaning.js'
 export { type EnvironmentFilter, filterEnvironment } from './filter-environment.js'
-export { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
+export { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation/isolation-support.js'
 export type { IsolationOptions } from './isolation/plan.js'
 export { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'
 export type { PtyModule, PtyProcess } from './pty.js'

@@ -1,1 +1,2 @@
+export { isolationHinders } from './isolation-support.js'
 export { probeIsolation } from './probe-isolation.js'

@@ -21,6 +21,18 @@ export function createIsolationSupport(platform: NodeJS.Platform = process.platf
   }
 }
 
+/** Why this user could not work in `folder` when isolated, as a line; `null` when nothing is known to be in the way. */
+export function isolationHinders(folder: string, user = process.getuid?.()): string | null {
+  if (user !== 0) return null
+  try {
+    if (statSync(folder).uid === 0) return null
+  } catch {
+    return null
+  }
+  // Without its capabilities root is a user like any other.
+  return 'you are root, and the working directory belongs to somebody else'
+}
+
 function look(platform: NodeJS.Platform): string | null {
   switch (platform) {
     case 'linux':

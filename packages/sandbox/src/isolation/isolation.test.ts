@@ -1,10 +1,11 @@
+import { chownSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
 import { expect, it, onTestFinished } from 'vitest'
 import { Isolation } from './isolation.js'
-import { createIsolationSupport, type IsolationSupport } from './isolation-support.js'
+import { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation-support.js'
 import { type IsolationOptions, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 
@@ -113,6 +114,16 @@ it('runs nothing where it is required and cannot be had, else everything', async
   const optional = await setup({ required: false }, 'aix', none)
   expect(await optional.wrap()).toMatchObject({ program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } })
   expect(optional.warnings).toEqual([])
+})
+
+it('says when root would lose the rights it works with', async () => {
+  const { root } = await setup({}, 'darwin')
+  const { uid } = statSync(root)
+  expect(isolationHinders(root, uid === 0 ? 1000 : uid)).toBeNull()
+  expect(isolationHinders('/proc/self/nothing', 0)).toBeNull()
+  expect(isolationHinders('/', 0)).toBeNull()
+  if (uid === 0) chownSync(root, 1234, 1234)
+  expect(isolationHinders(root, 0)).toBe('you are root, and the working directory belongs to somebody else')
 })
 
 it('looks at the machine once, and believes what is said later', async () => {
