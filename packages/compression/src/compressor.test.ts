@@ -290,6 +290,27 @@ describe('a compaction', () => {
     expect(new Set(sizes.slice(1)).size).toBe(1)
   })
 
+  it('takes what a summariser gave before it broke off, when that is half of a record', async () => {
+    const broken = (text: string): ModelClient => ({
+      provider: 'p',
+      model: 'slow',
+      async *stream() {
+        yield { type: 'text-delta', text }
+        yield { type: 'retry-wait', attempt: 1, delayMs: 0, reason: 'overloaded', message: 'Again.', discard: true }
+        yield { type: 'text-delta', text: text.slice(0, 20) }
+        throw new HermesError('The stream broke off.', { code: 'transport.connection' })
+      },
+    })
+    const half = SUMMARY.slice(0, SUMMARY.indexOf('## Key Decisions'))
+    const { summary } = (await grow(LONG_LOOP, engineWith(broken(half)))).entries.at(-1) as Entry & {
+      type: 'compaction'
+    }
+    expect(summary).toMatch(/^## Active Task\nas it was[\s\S]*## Blocked\nas it was\n\[The record was cut off here\.\]/)
+    const less = broken(SUMMARY.slice(0, SUMMARY.indexOf('## In Progress')))
+    const outcome = await engineWith(less).compact(request(LONG_LOOP), { signal })
+    expect(outcome).toMatchObject({ isSummarized: false, problem: 'The stream broke off.' })
+  })
+
   it('asks the next model when one fails, and leaves that one alone for a while', async () => {
     const broken = summariser(new Error('no'))
     const good = summariser(SUMMARY)

@@ -2,7 +2,7 @@ import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
 import { messageText, noUsage, type Usage, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import { cutToTokens } from './shrink.js'
-import { readSummary, SUMMARISER, type SummaryTask, summaryRequest } from './summary-prompt.js'
+import { readPartialSummary, readSummary, SUMMARISER, type SummaryTask, summaryRequest } from './summary-prompt.js'
 
 /** What a summary came to. */
 export type Summary =
@@ -12,7 +12,10 @@ export type Summary =
 const PAUSE_AFTER_FAILURE_MS = 600_000
 const ROOM_FACTOR = 1.5
 
-/** Asks models for summaries, one after the other until one gives a usable one. One that failed is left alone for ten minutes. */
+/**
+ * Asks models for summaries, one after the other until one gives a usable one; of an answer that breaks off or takes too long half of the
+ * sections will do. One that failed is left alone for ten minutes.
+ */
 export class Summarizer {
   readonly #models: readonly ModelClient[]
   readonly #options: { readonly clock: Clock; readonly logger: Logger; readonly timeoutMs: number }
@@ -63,8 +66,21 @@ export class Summarizer {
       tools: [],
       maxOutputTokens: Math.ceil(task.maxTokens * ROOM_FACTOR),
     }
-    for await (const event of model.stream(request, { signal: limit, purpose: 'summary' }))
-      if (event.type === 'finish') return { answer: messageText(event.message), usage: event.usage }
+    let begun = ''
+    let longest = ''
+    try {
+      for await (const event of model.stream(request, { signal: limit, purpose: 'summary' })) {
+        // What came before another attempt is void; the longest of all may still be of use.
+        if (event.type === 'retry-wait' && event.discard) begun = ''
+        if (event.type === 'text-delta') begun += event.text
+        if (begun.length > longest.length) longest = begun
+        if (event.type === 'finish') return { answer: messageText(event.message), usage: event.usage }
+      }
+    } catch (error) {
+      const partial = signal.aborted ? null : readPartialSummary(longest)
+      if (partial === null) throw error
+      return { answer: partial, usage: noUsage }
+    }
     return { answer: '', usage: noUsage }
   }
 }

@@ -52,11 +52,18 @@ export function summaryRequest({ transcript, earlier, focus, maxTokens }: Summar
 }
 
 const LEAST_SECTIONS = 3
+const CUT_OFF = '[The record was cut off here.]'
 
 /** The sections of an answer; `null` when it is no such record. */
-export function readSummary(answer: string): string | null {
+export function readSummary(answer: string, leastSections = LEAST_SECTIONS): string | null {
   const start = answer.indexOf('## ')
   if (start < 0) return null
   const known = SECTIONS.filter(([title]) => answer.includes(`## ${title}`)).length
-  return known < LEAST_SECTIONS ? null : answer.slice(start).trim()
+  return known < leastSections ? null : answer.slice(start).trim()
+}
+
+/** What came of an answer that broke off; `null` when that is less than half of a record. */
+export function readPartialSummary(begun: string): string | null {
+  const record = readSummary(begun, SECTIONS.length / 2)
+  return record === null ? null : `${record}\n${CUT_OFF}`
 }
