@@ -1,6 +1,6 @@
 import { isJsonObject } from '@hermes/contracts'
 import { readMemoryFile, writeMemoryFile } from './memory-files.js'
-import type { MemoryTarget } from './target.js'
+import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
 
 /** One change of a store, kept so that it can be undone. */
 export interface MemoryRecord {
@@ -21,13 +21,18 @@ export async function readHistory(file: string): Promise<readonly MemoryRecord[]
   return text.split('\n').flatMap((line) => {
     try {
       const record: unknown = JSON.parse(line)
-      return isJsonObject(record) && typeof record['after'] === 'string' && typeof record['before'] === 'string'
-        ? [record as unknown as MemoryRecord]
-        : []
+      return isRecord(record) ? [record] : []
     } catch {
       return []
     }
   })
+}
+
+function isRecord(value: unknown): value is MemoryRecord {
+  if (!isJsonObject(value)) return false
+  const { atMs, target, origin, before, after } = value
+  const isKnown = MEMORY_TARGETS.some((known) => known === target)
+  return isKnown && Number.isSafeInteger(atMs) && [origin, before, after].every((text) => typeof text === 'string')
 }
 
 /** Keeps the newest hundred. */

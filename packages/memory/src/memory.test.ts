@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -161,6 +161,19 @@ describe('undo', () => {
     expect(await file()).toBe('by hand\n')
     expect(await memory.undo()).toBeNull()
     expect(await file()).toBe('by hand\n')
+  })
+
+  it('skips lines of the history that are none', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one')], 'test')
+    const lines = [
+      'no JSON',
+      '{"before":"","after":"one\\n"}',
+      '{"target":"soul","before":"","after":"","origin":"","atMs":1}',
+    ]
+    await appendFile(join(directory, '.history.jsonl'), `${lines.join('\n')}\n`)
+    expect(await memory.undo()).toMatchObject({ type: 'undone', record: { origin: 'test' } })
+    expect(await memory.undo()).toBeNull()
   })
 
   it('refuses where what it wrote was changed by hand', async () => {
