@@ -13,7 +13,6 @@ const assistant = (text: string): NewEntry => ({
   type: 'message',
   message: { role: 'assistant', content: [{ type: 'text', text }] },
 })
-const defaults = { window: 5, role: ['user', 'assistant'] as const, sort: 'relevance' as const, limit: 5 }
 
 async function open() {
   const clock = createStepClock()
@@ -33,7 +32,7 @@ async function open() {
   const tool = createSessionSearchTool({ storage: async () => storage })
   const ask = async (args: object, sessionId = '20231114_b') => {
     const context = { sessionId } as ToolContext
-    const result = (await tool.execute({ ...defaults, ...args } as never, context)) as ToolResult
+    const result = (await tool.execute(args as never, context)) as ToolResult
     return typeof result === 'string' ? { text: result } : result
   }
   return { storage, write, ask }

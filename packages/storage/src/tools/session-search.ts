@@ -6,8 +6,11 @@ import { readAround, readSession } from './read-session.js'
 import { hitLines, sessionLine } from './session-text.js'
 import type { StorageToolServices } from './tool-services.js'
 
-const MAX_LIMIT = 20
-const MAX_WINDOW = 20
+const LIMIT = { default: 5, max: 20 }
+/** Messages on each side. */
+const WINDOW = { default: 5, max: 20 }
+/** Results of tools are long, and say the same again. */
+const ROLES: readonly string[] = ['user', 'assistant']
 // So many hits are looked at for as many different conversations as asked for.
 const HITS_PER_SESSION = 8
 const MAX_HITS = 100
@@ -17,22 +20,19 @@ const parameters = {
   properties: {
     query: {
       type: 'string',
-      description: 'All words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
+      description:
+        'All words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
     },
     session_id: { type: 'string', description: 'Id or title' },
     around: { type: 'integer', description: 'Message number in session_id to read around' },
-    window: { type: 'integer', default: 5 },
-    role: {
-      type: 'array',
-      items: { enum: ['user', 'assistant', 'tool'] },
-      default: ['user', 'assistant'],
-    },
+    window: { type: 'integer' },
+    role: { type: 'array', items: { enum: ['user', 'assistant', 'tool'] } },
     source: { type: 'string', description: 'cli, telegram, …' },
     tag: { type: 'string' },
     after: { type: 'string', description: '2026-03-01' },
     before: { type: 'string' },
-    sort: { enum: ['relevance', 'newest'], default: 'relevance' },
-    limit: { type: 'integer', default: 5 },
+    sort: { enum: ['relevance', 'newest'] },
+    limit: { type: 'integer' },
   },
 } as const
 
@@ -71,7 +71,7 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
   if (words !== '') return search(storage, words, { ...args, ...dates, sessionId: session?.session.id }, context)
   if (!session) return browse(storage, args, context)
   if (args.around === undefined) return readSession(storage, session.session)
-  const window = Math.min(Math.max(1, args.window), MAX_WINDOW)
+  const window = Math.min(Math.max(1, args.window ?? WINDOW.default), WINDOW.max)
   const text = await readAround(storage, session.session, { seq: args.around, window })
   return text ?? failure(`Session ${session.session.id} has no message #${args.around}.`)
 }
@@ -83,12 +83,12 @@ interface Asked extends Args {
 }
 
 async function search(storage: Storage, words: string, asked: Asked, context: ToolContext): Promise<ToolResult> {
-  const { role, source, tag, afterMs, beforeMs, sessionId } = asked
+  const { sort = 'relevance', source, tag, afterMs, beforeMs, sessionId } = asked
   const limit = limitOf(asked)
   const filter: SearchOptions = {
-    order: asked.sort,
+    order: sort,
     limit: Math.min(limit * HITS_PER_SESSION, MAX_HITS),
-    role,
+    role: asked.role ?? ROLES,
     ...(source === undefined ? {} : { source }),
     ...(tag === undefined ? {} : { tag }),
     ...(afterMs === undefined ? {} : { afterMs }),
@@ -133,7 +133,8 @@ async function condensedHits(
 /** A summary is of a whole session: it has no role, and says nothing of when. */
 function isNarrowed({ role, source, tag, afterMs, beforeMs, sessionId }: Asked): boolean {
   return (
-    [source, tag, afterMs, beforeMs, sessionId].some((filter) => filter !== undefined) || !role.includes('assistant')
+    [source, tag, afterMs, beforeMs, sessionId].some((filter) => filter !== undefined) ||
+    role?.includes('assistant') === false
   )
 }
 
@@ -182,7 +183,7 @@ async function browse(storage: Storage, args: Args, context: ToolContext): Promi
 }
 
 function limitOf({ limit }: Args): number {
-  return Math.min(Math.max(1, limit), MAX_LIMIT)
+  return Math.min(Math.max(1, limit ?? LIMIT.default), LIMIT.max)
 }
 
 /** `NaN` for what is no date. */
