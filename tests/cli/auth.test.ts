@@ -3,42 +3,27 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const FIRST = 'sk-first-0123456789abcdef'
 const SECOND = 'sk-second-0123456789ghijkl'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
-
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-  await mkdir(home, { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
+const scene = useScene()
+beforeEach(() => mkdir(scene.home, { recursive: true }))
 
 const auth = (args: readonly string[], more: { env?: Record<string, string>; input?: string } = {}) =>
-  runCli(['auth', ...args], { home, cwd, ...more })
-const chat = (env: Record<string, string> = {}) => runCli(['chat', '-q', 'Hi.'], { home, cwd, env })
-const config = (yaml: string) => writeFile(join(home, 'config.yaml'), yaml)
-const authFile = () => readFile(join(home, 'auth.json'), 'utf8').catch(() => null)
+  runCli(['auth', ...args], { ...scene, ...more })
+const chat = (env: Record<string, string> = {}) => runCli(['chat', '-q', 'Hi.'], { ...scene, env })
+const config = (yaml: string) => writeFile(join(scene.home, 'config.yaml'), yaml)
+const authFile = () => readFile(join(scene.home, 'auth.json'), 'utf8').catch(() => null)
 /** An endpoint called lab, which is the model server. */
 const lab = (more = '') =>
-  config(`model: {provider: lab, default: m}\nproviders: {lab: {base_url: "${server.baseUrl}"${more}}}\n`)
+  config(`model: {provider: lab, default: m}\nproviders: {lab: {base_url: "${scene.server.baseUrl}"${more}}}\n`)
 
 describe('keys', () => {
   it('are kept for their owner alone, listed by their last four characters, used, and forgotten', async () => {
@@ -46,19 +31,19 @@ describe('keys', () => {
     expect(await auth(['add', 'lab', '--key-stdin', '--label', 'work'], { input: `${FIRST}\n` })).toEqual({
       exitCode: 0,
       signal: null,
-      stdout: `Kept work (key …cdef) for lab in ${join(home, 'auth.json')}\n`,
+      stdout: `Kept work (key …cdef) for lab in ${join(scene.home, 'auth.json')}\n`,
       stderr: '',
     })
-    expect((await stat(join(home, 'auth.json'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(scene.home, 'auth.json'))).mode & 0o777).toBe(0o600)
     await auth(['add', 'custom:lab', '--key-stdin', '--priority', '0'], { input: SECOND })
     expect((await auth(['list'])).stdout).toBe(
       'lab custom:lab\n  1  work   key …cdef    kept here, ready\n  2  key-1  key …ijkl    kept here, ready\n',
     )
     expect((await auth(['status', 'lab'])).stdout).toBe('lab: 2 of 2 can be used now, chosen fill-first\n')
-    server.setHandler(() => ({ text: 'hello' }))
+    scene.server.setHandler(() => ({ text: 'hello' }))
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
-    expect(server.requests[0]!.headers['authorization']).toBe(`Bearer ${FIRST}`)
-    expect((await runCli(['doctor'], { home, cwd })).stdout).toMatch(/Model m at lab .*, key found/)
+    expect(scene.server.requests[0]!.headers['authorization']).toBe(`Bearer ${FIRST}`)
+    expect((await runCli(['doctor'], scene)).stdout).toMatch(/Model m at lab .*, key found/)
     expect((await auth(['remove', 'lab', '1'])).stdout).toContain('Removed work of lab.')
     expect((await auth(['list', 'lab', '--json'])).stdout).toMatch(
       /^\{"provider":"custom:lab","id":"[0-9a-f]{6}","label":"key-1"[^\n]+\}\n$/,
@@ -69,13 +54,13 @@ describe('keys', () => {
   it('take turns: one that is refused rests, the next answers, and a reset ends the rest', async () => {
     await lab()
     for (const input of [FIRST, SECOND]) await auth(['add', 'lab', '--key-stdin'], { input })
-    server.setHandler(({ headers }) =>
+    scene.server.setHandler(({ headers }) =>
       headers['authorization'] === `Bearer ${FIRST}` ? { fault: 'status', status: 402 } : { text: 'from the second' },
     )
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
-    const asked = server.requests.length
+    const asked = scene.server.requests.length
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
-    expect(server.requests).toHaveLength(asked + 1)
+    expect(scene.server.requests).toHaveLength(asked + 1)
     expect((await auth(['list', 'lab'], { env: { COLUMNS: '200' } })).stdout).toMatch(
       /1 {2}key-1 .* rests for .*\(billing/,
     )
@@ -90,7 +75,7 @@ describe('keys', () => {
   it('say that none can be used, when the next one can, and end with exit code 1', async () => {
     await lab()
     await auth(['add', 'lab', '--key-stdin'], { input: FIRST })
-    server.setHandler(() => ({ fault: 'status', status: 402 }))
+    scene.server.setHandler(() => ({ fault: 'status', status: 402 }))
     expect((await chat()).exitCode).toBe(1)
     const status = await auth(['status', 'lab', '--json'])
     expect(status.exitCode).toBe(1)
@@ -113,8 +98,8 @@ describe('keys', () => {
 
   it('in a malformed auth.json stop nothing: the file is kept aside and reported once', async () => {
     await lab(', key_env: LAB_KEY')
-    await writeFile(join(home, 'auth.json'), `{"credential_pool": {"custom:lab": [{"access_token": "${FIRST}"`)
-    server.setHandler(() => ({ text: 'hello' }))
+    await writeFile(join(scene.home, 'auth.json'), `{"credential_pool": {"custom:lab": [{"access_token": "${FIRST}"`)
+    scene.server.setHandler(() => ({ text: 'hello' }))
     const first = await chat({ LAB_KEY: SECOND })
     expect(first).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
     expect(first.stderr).toMatch(
@@ -122,8 +107,8 @@ describe('keys', () => {
     )
     expect(first.stderr).not.toContain(FIRST)
     expect((await chat({ LAB_KEY: SECOND })).stderr).not.toContain('auth.json')
-    const aside = (await readdir(home)).filter((name) => name.startsWith('auth.json.broken'))
-    expect(await readFile(join(home, aside[0]!), 'utf8')).toContain(FIRST)
+    const aside = (await readdir(scene.home)).filter((name) => name.startsWith('auth.json.broken'))
+    expect(await readFile(join(scene.home, aside[0]!), 'utf8')).toContain(FIRST)
   })
 
   it.each([
@@ -159,9 +144,9 @@ describe('keys', () => {
       exitCode: 0,
       stdout: 'lab uses, in this order: key-2, key-1\n',
     })
-    server.setHandler(() => ({ text: 'hello' }))
+    scene.server.setHandler(() => ({ text: 'hello' }))
     await chat()
-    expect(server.requests[0]!.headers['authorization']).toBe(`Bearer ${SECOND}`)
+    expect(scene.server.requests[0]!.headers['authorization']).toBe(`Bearer ${SECOND}`)
   })
 
   it('are not kept twice', async () => {
@@ -194,7 +179,7 @@ describe('a login', () => {
   }
 
   async function logInByCode(): Promise<void> {
-    const child = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const child = startCli(['auth', 'add', 'lab', '--oauth'], scene)
     const ended = once(child, 'close')
     const [, code] = await says(child, /enter the code ([A-Z]{4}-[A-Z]{4})/)
     await issuer.approveDevice(code!)
@@ -209,15 +194,15 @@ describe('a login', () => {
     const entry = document.credential_pool['custom:lab'][0]
     expect(listed.stdout).not.toContain(entry.access_token)
     await writeFile(
-      join(home, 'auth.json'),
+      join(scene.home, 'auth.json'),
       JSON.stringify({
         ...document,
         credential_pool: { 'custom:lab': [{ ...entry, expires_at_ms: Date.now() - 1_000 }] },
       }),
     )
-    server.setHandler(() => ({ text: 'hello' }))
+    scene.server.setHandler(() => ({ text: 'hello' }))
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
-    const [, token] = /^Bearer (.+)$/.exec(String(server.requests[0]!.headers['authorization']))!
+    const [, token] = /^Bearer (.+)$/.exec(String(scene.server.requests[0]!.headers['authorization']))!
     expect(token).not.toBe(entry.access_token)
     expect(await issuer.accepts(token!)).toBe(true)
     expect(issuer.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')).toHaveLength(1)
@@ -226,7 +211,7 @@ describe('a login', () => {
   it('that the server refuses is renewed within the turn', async () => {
     await logInByCode()
     const entry = JSON.parse((await authFile())!).credential_pool['custom:lab'][0]
-    server.setHandler(({ headers }) =>
+    scene.server.setHandler(({ headers }) =>
       headers['authorization'] === `Bearer ${entry.access_token}`
         ? { fault: 'status', status: 401 }
         : { text: 'hello' },
@@ -253,7 +238,7 @@ describe('a login', () => {
   }, 60_000)
 
   it('in the browser goes through a port of this machine', async () => {
-    const child = startCli(['auth', 'add', 'lab', '--flow', 'browser', '--label', 'mine'], { home, cwd })
+    const child = startCli(['auth', 'add', 'lab', '--flow', 'browser', '--label', 'mine'], scene)
     const ended = once(child, 'close')
     const [, url] = await says(child, /on this machine:\n(\S+)\n/)
     expect(await (await issuer.agreeInBrowser(url!)).text()).toContain('You are logged in')
@@ -262,12 +247,12 @@ describe('a login', () => {
   })
 
   it('keeps nothing when the person gives up or declines', async () => {
-    const child = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const child = startCli(['auth', 'add', 'lab', '--oauth'], scene)
     const ended = once(child, 'close')
     await says(child, /Waiting/)
     child.kill('SIGINT')
     expect((await ended)[0]).toBe(130)
-    const declined = startCli(['auth', 'add', 'lab', '--oauth'], { home, cwd })
+    const declined = startCli(['auth', 'add', 'lab', '--oauth'], scene)
     const over = once(declined, 'close')
     const [, code] = await says(declined, /enter the code ([A-Z]{4}-[A-Z]{4})/)
     await issuer.declineDevice(code!)
@@ -278,7 +263,7 @@ describe('a login', () => {
 
 needs('tmux', hasTmux)('hermes auth add in a terminal', () => {
   it('asks for the provider and the key, and shows neither key nor more than its end', async () => {
-    await using terminal = await openTerminal(['auth', 'add'], { home, cwd, columns: 90 })
+    await using terminal = await openTerminal(['auth', 'add'], { ...scene, columns: 90 })
     await terminal.shows('A key or login for which provider?')
     await terminal.press('Enter')
     await terminal.shows('The key for OpenAI')

@@ -1,32 +1,17 @@
 // Copies of the sessions, and ways back from damage, as a person meets them.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (args: readonly string[]) => runCli(args, { home, cwd })
+const hermes = (args: readonly string[]) => runCli(args, scene)
 
 async function talk(query: string): Promise<void> {
-  server.enqueue({ text: `Yes, ${query}` })
-  expect((await hermes(['chat', '-q', query, '--base-url', server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
+  scene.server.enqueue({ text: `Yes, ${query}` })
+  expect((await hermes(['chat', '-q', query, '--base-url', scene.server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
 }
 
 describe('hermes backup', () => {
@@ -59,8 +44,8 @@ describe('hermes backup', () => {
   it('refuses a damaged copy, and saves what can be read of a damaged store', async () => {
     for (const word of ['kettle', 'cup', 'spoon']) await talk(`${word} ${'and more '.repeat(150)}`)
     await hermes(['backup', 'create'])
-    const [name] = await readdir(join(home, 'backups'))
-    for (const file of [join(home, 'backups', name!), join(home, 'state.db')]) {
+    const [name] = await readdir(join(scene.home, 'backups'))
+    for (const file of [join(scene.home, 'backups', name!), join(scene.home, 'state.db')]) {
       const bytes = await readFile(file)
       const page = Math.floor(bytes.indexOf('cup and more') / 4096) * 4096
       await writeFile(file, bytes.fill(0xff, page, page + 4096))

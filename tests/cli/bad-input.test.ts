@@ -1,26 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FaultTurn, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FaultTurn } from '@hermes/testkit'
+import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = temporary.path
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { home, cwd, env })
+const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { ...scene, env })
 const oneLine = /^hermes: [^\n]+\n$/
 
 describe('wrong input', () => {
@@ -60,61 +47,61 @@ describe('wrong input', () => {
   })
 
   it('names the models of a server that does not know the one asked for', async () => {
-    server.enqueue({
+    scene.server.enqueue({
       fault: 'status',
       status: 404,
       body: { error: { message: 'The model `nope` does not exist', code: 'model_not_found' } },
     })
-    const result = await hermes(['chat', '-q', 'x', '--base-url', server.baseUrl, '-m', 'nope'])
+    const result = await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'nope'])
     expect(result.exitCode).toBe(1)
     expect(result.stderr).toMatch(/nope/)
   })
 
   it('says where a broken config.yaml is broken, runs on the last good values and overwrites nothing', async () => {
-    await mkdir(home, { recursive: true })
-    const good = `model:\n  provider: custom\n  default: from-config\n  base_url: ${server.baseUrl}\n`
-    await writeFile(join(home, 'config.yaml'), good)
-    server.setHandler(() => ({ text: 'ok' }))
+    await mkdir(scene.home, { recursive: true })
+    const good = `model:\n  provider: custom\n  default: from-config\n  base_url: ${scene.server.baseUrl}\n`
+    await writeFile(join(scene.home, 'config.yaml'), good)
+    scene.server.setHandler(() => ({ text: 'ok' }))
     expect((await hermes(['chat', '-q', 'x'])).exitCode).toBe(0)
     const broken = `${good}agent: [1, 2\n`
-    await writeFile(join(home, 'config.yaml'), broken)
+    await writeFile(join(scene.home, 'config.yaml'), broken)
     const result = await hermes(['chat', '-q', 'y'])
     expect(result).toMatchObject({ exitCode: 0, stdout: 'ok\n' })
     expect(result.stderr).toMatch(/config\.yaml:\d+:\d+: /)
-    expect(server.requests.at(-1)!.body.model).toBe('from-config')
+    expect(scene.server.requests.at(-1)!.body.model).toBe('from-config')
     expect((await hermes(['config', 'set', 'agent.max_turns', '5'])).exitCode).not.toBe(0)
-    expect(await readFile(join(home, 'config.yaml'), 'utf8')).toBe(broken)
+    expect(await readFile(join(scene.home, 'config.yaml'), 'utf8')).toBe(broken)
     expect((await hermes(['config', 'check'])).exitCode).toBe(1)
   })
 })
 
 describe('a model server that misbehaves', () => {
-  const ask = () => hermes(['chat', '-q', 'x', '--base-url', server.baseUrl, '-m', 'm'])
+  const ask = () => hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])
 
   it.each<[string, FaultTurn]>([
     ['is rate limited', { fault: 'status', status: 429, retryAfterSeconds: 0 }],
     ['is overloaded', { fault: 'status', status: 529, headers: { 'retry-after-ms': '1' } }],
   ])('is asked again when it %s', async (_, fault) => {
-    server.enqueue(fault, { text: 'Recovered.' })
+    scene.server.enqueue(fault, { text: 'Recovered.' })
     expect(await ask()).toMatchObject({ exitCode: 0, stdout: 'Recovered.\n' })
   })
 
   it('gives one clear line when the key is refused, and the session goes on later', async () => {
-    server.enqueue({ fault: 'status', status: 401 })
+    scene.server.enqueue({ fault: 'status', status: 401 })
     const refused = await ask()
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
     expect(refused.stderr).not.toMatch(/\n\s+at /)
-    server.enqueue({ text: 'Now it works.' })
-    const args = ['chat', '-c', '-q', 'again', '--base-url', server.baseUrl, '-m', 'm']
+    scene.server.enqueue({ text: 'Now it works.' })
+    const args = ['chat', '-c', '-q', 'again', '--base-url', scene.server.baseUrl, '-m', 'm']
     expect(await hermes(args)).toMatchObject({ exitCode: 0, stdout: 'Now it works.\n' })
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('x')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).toContain('x')
   })
 
   it('says that nothing listens there', async () => {
-    const { baseUrl } = server
-    await server.close()
-    await mkdir(home, { recursive: true })
-    await writeFile(join(home, 'config.yaml'), 'agent:\n  api_max_retries: 0\n')
+    const { baseUrl } = scene.server
+    await scene.server.close()
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(join(scene.home, 'config.yaml'), 'agent:\n  api_max_retries: 0\n')
     const result = await hermes(['chat', '-q', 'x', '--base-url', baseUrl, '-m', 'm'])
     expect(result.exitCode).toBe(1)
     expect(result.stderr).toMatch(/nothing is listening at/i)
@@ -123,12 +110,12 @@ describe('a model server that misbehaves', () => {
 
 describe('odd terminals', () => {
   it('leaves out colours and long lines where they are not wanted', async () => {
-    server.setHandler(({ number }) =>
+    scene.server.setHandler(({ number }) =>
       number === 1
         ? { toolCalls: [{ name: 'terminal', args: { command: `echo ${'long '.repeat(60)}` } }] }
         : { text: 'Done.' },
     )
-    const result = await hermes(['chat', '-q', 'x', '--base-url', server.baseUrl, '-m', 'm'], { NO_COLOR: '1' })
+    const result = await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'], { NO_COLOR: '1' })
     expect(result.stderr).not.toContain('\u001B')
     for (const line of result.stderr.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
   })

@@ -2,44 +2,32 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseEvents, runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal, type Terminal } from '../support/terminal.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
-
+const scene = useScene()
 beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(join(cwd, 'data'), { recursive: true })
-  await writeFile(join(cwd, 'data', 'rows.csv'), 'a,b\n')
-  await writeFile(join(cwd, 'note.txt'), 'colour\n')
-  await mkdir(home, { recursive: true })
-  await writeFile(join(home, 'config.yaml'), 'auxiliary:\n  title_generation:\n    enabled: false\n')
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
+  await mkdir(join(scene.cwd, 'data'), { recursive: true })
+  await writeFile(join(scene.cwd, 'data', 'rows.csv'), 'a,b\n')
+  await writeFile(join(scene.cwd, 'note.txt'), 'colour\n')
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(join(scene.home, 'config.yaml'), 'auxiliary:\n  title_generation:\n    enabled: false\n')
 })
 
-const hermes = (...args: readonly string[]) => runCli(args, { home, cwd })
+const hermes = (...args: readonly string[]) => runCli(args, scene)
 const chat = (query: string, ...more: readonly string[]) =>
-  hermes('chat', '-q', query, '--base-url', server.baseUrl, '-m', 'test', '--yolo', ...more)
+  hermes('chat', '-q', query, '--base-url', scene.server.baseUrl, '-m', 'test', '--yolo', ...more)
 const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
-const read = (path: string) => readFile(join(cwd, path), 'utf8')
+const read = (path: string) => readFile(join(scene.cwd, path), 'utf8')
 
 describe('hermes checkpoints', () => {
   it('brings back what a turn destroyed, and undoes that again', async () => {
-    server.enqueue(call('terminal', { command: 'rm -r data && echo x > note.txt' }), { text: 'Cleaned.' })
+    scene.server.enqueue(call('terminal', { command: 'rm -r data && echo x > note.txt' }), { text: 'Cleaned.' })
     expect((await chat('Clean up.')).exitCode).toBe(0)
-    expect(existsSync(join(cwd, 'data'))).toBe(false)
+    expect(existsSync(join(scene.cwd, 'data'))).toBe(false)
 
     const listed = await hermes('checkpoints', 'list')
     expect(listed.stdout).toMatch(/^ {3}1 {2}.* 3 files {2}before: rm -r data && echo x > note\.txt\n$/)
@@ -54,22 +42,22 @@ describe('hermes checkpoints', () => {
 
     await hermes('checkpoints', 'restore', '2', 'note.txt')
     expect(await read('note.txt')).toBe('x\n')
-    expect(existsSync(join(cwd, 'data'))).toBe(true)
+    expect(existsSync(join(scene.cwd, 'data'))).toBe(true)
     expect((await hermes('checkpoints')).stdout).toMatch(/^ {3}3 .* MB {2}\/.*\/work\n$/)
-    expect((await stat(join(home, 'checkpoints', 'workspaces'))).mode & 0o777).toBe(0o700)
+    expect((await stat(join(scene.home, 'checkpoints', 'workspaces'))).mode & 0o777).toBe(0o700)
   })
 
   it('keeps what the person edited after the turn and names what cannot be told apart', async () => {
-    await writeFile(join(cwd, 'long.txt'), 'one\ntwo\nthree\nfour\nfive\n')
-    server.enqueue(
+    await writeFile(join(scene.cwd, 'long.txt'), 'one\ntwo\nthree\nfour\nfive\n')
+    scene.server.enqueue(
       call('write_file', { path: 'note.txt', content: 'agent\n' }),
       call('write_file', { path: 'long.txt', content: 'ONE\ntwo\nthree\nfour\nfive\n' }),
       { text: 'Done.' },
     )
     await chat('Write.')
-    await writeFile(join(cwd, 'note.txt'), 'agent, then me\n')
-    await writeFile(join(cwd, 'long.txt'), 'ONE\ntwo\nthree\nfour\nFIVE\n')
-    await writeFile(join(cwd, 'mine.txt'), 'mine\n')
+    await writeFile(join(scene.cwd, 'note.txt'), 'agent, then me\n')
+    await writeFile(join(scene.cwd, 'long.txt'), 'ONE\ntwo\nthree\nfour\nFIVE\n')
+    await writeFile(join(scene.cwd, 'mine.txt'), 'mine\n')
     const restored = await hermes('checkpoints', 'restore', '1')
     expect(restored.exitCode).toBe(1)
     expect(restored.stdout).toContain('Left as they are (1): note.txt – it was edited since')
@@ -78,22 +66,24 @@ describe('hermes checkpoints', () => {
     expect(await read('mine.txt')).toBe('mine\n')
     expect((await hermes('checkpoints', 'restore', '1', '--all')).exitCode).toBe(0)
     expect(await read('note.txt')).toBe('colour\n')
-    expect(existsSync(join(cwd, 'mine.txt'))).toBe(false)
+    expect(existsSync(join(scene.cwd, 'mine.txt'))).toBe(false)
   })
 
   it('takes none in a turn that changes nothing, and none at all when switched off', async () => {
-    server.enqueue(call('read_file', { path: 'note.txt' }), call('terminal', { command: 'ls -la' }), { text: 'Seen.' })
+    scene.server.enqueue(call('read_file', { path: 'note.txt' }), call('terminal', { command: 'ls -la' }), {
+      text: 'Seen.',
+    })
     await chat('Look.')
-    expect(existsSync(join(home, 'checkpoints'))).toBe(false)
+    expect(existsSync(join(scene.home, 'checkpoints'))).toBe(false)
     await hermes('config', 'set', 'checkpoints.enabled', 'false')
-    server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
+    scene.server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
     await chat('Write.')
-    expect(existsSync(join(home, 'checkpoints'))).toBe(false)
+    expect(existsSync(join(scene.home, 'checkpoints'))).toBe(false)
   })
 
   it('tells the person once when none can be taken, and goes on with the turn', async () => {
-    await writeFile(join(home, 'checkpoints'), 'a file in the way')
-    server.enqueue(
+    await writeFile(join(scene.home, 'checkpoints'), 'a file in the way')
+    scene.server.enqueue(
       call('write_file', { path: 'note.txt', content: 'x\n' }),
       call('write_file', { path: 'other.txt', content: 'y\n' }),
       { text: 'Done.' },
@@ -108,7 +98,7 @@ describe('hermes checkpoints', () => {
   })
 
   it('lets the model try one way and come back', async () => {
-    server.enqueue(
+    scene.server.enqueue(
       call('checkpoint', { name: 'before A' }),
       call('write_file', { path: 'note.txt', content: 'way A\n' }),
       call('restore', { checkpoint: 'before A' }),
@@ -116,13 +106,13 @@ describe('hermes checkpoints', () => {
     )
     await chat('Try.', '-t', 'file,checkpoints')
     expect(await read('note.txt')).toBe('colour\n')
-    const results = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
+    const results = scene.server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
     expect(JSON.stringify(results[0])).toContain('Checkpoint 1 (before A)')
     expect(JSON.stringify(results[2])).toContain('Restored (1): note.txt')
   })
 
   it('removes them all on request, and says in one line what it does not know', async () => {
-    server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
+    scene.server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
     await chat('Write.')
     expect(await hermes('checkpoints', 'restore', 'nothing')).toMatchObject({
       exitCode: 1,
@@ -141,10 +131,10 @@ describe('hermes checkpoints', () => {
   })
 
   it('comes back even when the whole folder is gone', async () => {
-    server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
+    scene.server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
     await chat('Write.')
-    await rm(join(cwd, 'data'), { recursive: true })
-    await rm(join(cwd, 'note.txt'))
+    await rm(join(scene.cwd, 'data'), { recursive: true })
+    await rm(join(scene.cwd, 'note.txt'))
     expect((await hermes('checkpoints', 'restore', '1', '--all')).exitCode).toBe(0)
     expect(await read('data/rows.csv')).toBe('a,b\n')
   })
@@ -152,7 +142,7 @@ describe('hermes checkpoints', () => {
 
 describe('hermes sessions fork and tree', () => {
   it('copies a conversation up to a message, goes on there, and shows where it came from', async () => {
-    server.setHandler(({ body }) => ({ text: `Answer ${body.messages.length}.` }))
+    scene.server.setHandler(({ body }) => ({ text: `Answer ${body.messages.length}.` }))
     const { sessionId } = parseEvents((await chat('One.', '--json')).stdout)[0]!
     await chat('Two.', '-r', sessionId)
     await hermes('sessions', 'rename', sessionId, 'Plan')
@@ -162,8 +152,8 @@ describe('hermes sessions fork and tree', () => {
     expect(forked.exitCode).toBe(0)
     const fork = forked.stdout.trim()
     await chat('Other two.', '-r', fork)
-    const before = server.requests[1]!.body.messages.slice(0, 3)
-    const after = server.requests[2]!.body.messages
+    const before = scene.server.requests[1]!.body.messages.slice(0, 3)
+    const after = scene.server.requests[2]!.body.messages
     expect(JSON.stringify(after.slice(0, 3))).toBe(JSON.stringify(before))
     expect(after.at(-1)).toMatchObject({ content: 'Other two.' })
     const tree = await hermes('sessions', 'tree', fork)
@@ -183,15 +173,15 @@ needs('tmux', hasTmux)('branching at the keyboard', () => {
   }
 
   it('takes back a turn, and rolls files and conversation back together', async () => {
-    server.enqueue(
+    scene.server.enqueue(
       { text: 'Hello.' },
       { text: 'Wrong.' },
       call('write_file', { path: 'note.txt', content: 'broken\n' }),
       { text: 'Written.' },
       { text: 'Fresh.' },
     )
-    const args = ['--base-url', server.baseUrl, '-m', 'test', '--yolo']
-    await using terminal = await openTerminal(args, { home, cwd, columns: 100 })
+    const args = ['--base-url', scene.server.baseUrl, '-m', 'test', '--yolo']
+    await using terminal = await openTerminal(args, { ...scene, columns: 100 })
     await terminal.shows(/\n>$/)
     for (const [line, reply] of [
       ['Hi.', /Hello\.\n>$/],
@@ -212,7 +202,7 @@ needs('tmux', hasTmux)('branching at the keyboard', () => {
       await terminal.shows(reply)
     }
     expect(await read('note.txt')).toBe('colour\n')
-    const { messages } = server.requests.at(-1)!.body
+    const { messages } = scene.server.requests.at(-1)!.body
     expect(messages.slice(1).map(({ content }) => content)).toEqual(['Hi.', 'Hello.', 'Again.'])
     expect((await hermes('sessions', 'tree')).stdout).toMatch(/10 messages.*\n└─ .*4 messages {2}Other\n/)
   })

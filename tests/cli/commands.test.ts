@@ -1,40 +1,25 @@
 // The commands beside chat, in a home that was never used and in one that was.
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { home, cwd, env })
+const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { ...scene, env })
 const fine = (stdout: string) => ({ exitCode: 0, stdout, stderr: '' })
 
 /** Two sessions: one with a tool call, one short. */
 async function useHome(): Promise<void> {
-  server.enqueue(
+  scene.server.enqueue(
     { text: 'Looking.', toolCalls: [{ name: 'terminal', args: { command: 'echo hi' } }] },
     { text: 'It says hi.' },
     { text: 'Bye.' },
   )
   for (const query of ['Say hi.', 'Say bye.'])
-    expect((await hermes(['chat', '-q', query, '--base-url', server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
+    expect((await hermes(['chat', '-q', query, '--base-url', scene.server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
 }
 
 describe('hermes sessions', () => {
@@ -89,7 +74,7 @@ describe('hermes sessions', () => {
     const markdown = await hermes(['sessions', 'export', 'My farewell', '-f', 'md'])
     expect(markdown.stdout).toMatch(/^# My farewell\n(?:.|\n)*## User\n\nSay bye\.\n\n## Assistant\n\nBye\.\n$/u)
     expect((await hermes(['sessions', 'export', id, '-o', 'out.jsonl'])).exitCode).toBe(0)
-    const [head, ...entries] = (await readFile(join(cwd, 'out.jsonl'), 'utf8')).trim().split('\n')
+    const [head, ...entries] = (await readFile(join(scene.cwd, 'out.jsonl'), 'utf8')).trim().split('\n')
     expect(JSON.parse(head!)).toMatchObject({ type: 'session', session: { id, title: 'My farewell' } })
     expect(entries.map((line) => (JSON.parse(line) as { type: string }).type)).toContain('prompt')
     expect((await hermes(['sessions', 'export', id, '-o', 'out.jsonl'])).stderr).toMatch(/is there already/)
@@ -107,7 +92,7 @@ describe('hermes sessions', () => {
 
   it('ends quietly when its reader goes, as head does', async () => {
     await useHome()
-    const child = startCli(['sessions', 'list'], { home, cwd })
+    const child = startCli(['sessions', 'list'], scene)
     let stderr = ''
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     child.stdout!.destroy()
@@ -118,7 +103,7 @@ describe('hermes sessions', () => {
 
 describe('hermes config', () => {
   it('reads defaults, writes values, checks them and says where the file is', async () => {
-    const file = join(home, 'config.yaml')
+    const file = join(scene.home, 'config.yaml')
     expect(await hermes(['config', 'path'])).toMatchObject(fine(`${file}\n`))
     expect(await hermes(['config', 'get', 'agent.max_turns'])).toMatchObject(fine('90\n'))
     expect(await hermes(['config', 'set', 'agent.max_turns', '7'])).toMatchObject(fine('agent.max_turns = 7\n'))
@@ -212,6 +197,15 @@ describe('hermes doctor', () => {
     expect(result.stdout).toMatch(/^fail {2}No model is set up\. Set OPENAI_API_KEY/m)
   })
 
+  it('does not take sessions that it cannot look at for none', async () => {
+    await mkdir(scene.home, { recursive: true })
+    await symlink('state.db', join(scene.home, 'state.db'))
+    const { exitCode, stdout } = await hermes(['doctor'])
+    expect(exitCode).toBe(1)
+    expect(stdout).not.toContain('No sessions yet')
+    expect(stdout).toMatch(/^fail {2}Sessions: /m)
+  })
+
   it('is content with a used home, and shows no key', async () => {
     await useHome()
     const key = 'sk-test-1234567890abcdef'
@@ -220,11 +214,11 @@ describe('hermes doctor', () => {
     expect(result.stdout).toMatch(/^ok {4}Session database is sound$/m)
     expect(result.stdout).toMatch(/^ok {4}Model \S+ at openai .*key found; not asked$/m)
     expect(result.stdout).not.toContain(key)
-    expect(await readdir(home)).toContain('state.db')
+    expect(await readdir(scene.home)).toContain('state.db')
   })
 
   it('asks the server whether it is there, knows the model and takes the key', async () => {
-    const reach = async (model: string, baseUrl = server.baseUrl) => {
+    const reach = async (model: string, baseUrl = scene.server.baseUrl) => {
       await hermes([
         'config',
         'set',
@@ -234,7 +228,7 @@ describe('hermes doctor', () => {
       const result = await hermes(['doctor'])
       return [result.exitCode, /^.*Model .*$/m.exec(result.stdout)?.[0]]
     }
-    const [known] = ((await (await fetch(`${server.baseUrl}/models`)).json()) as { data: { id: string }[] }).data
+    const [known] = ((await (await fetch(`${scene.server.baseUrl}/models`)).json()) as { data: { id: string }[] }).data
     expect(await reach(known!.id)).toEqual([0, expect.stringMatching(/^ok .*: the server answers$/)])
     expect(await reach('other')).toEqual([0, expect.stringMatching(/^warn .*other is not in its list/)])
     expect(await reach('m', 'http://127.0.0.1:9/v1')).toEqual([
@@ -244,9 +238,9 @@ describe('hermes doctor', () => {
   })
 
   it('points at what is broken', async () => {
-    await mkdir(home, { recursive: true })
-    await writeFile(join(home, 'config.yaml'), 'agent: [1, 2\n')
-    await writeFile(join(home, '.env'), 'OPENAI_API_KEY=sk-test-1234567890\n', { mode: 0o644 })
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(join(scene.home, 'config.yaml'), 'agent: [1, 2\n')
+    await writeFile(join(scene.home, '.env'), 'OPENAI_API_KEY=sk-test-1234567890\n', { mode: 0o644 })
     const result = await hermes(['doctor'])
     expect(result.exitCode).toBe(1)
     expect(result.stdout).toMatch(/^fail {2}.*config\.yaml:\d+:\d+: /m)

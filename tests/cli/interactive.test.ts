@@ -1,31 +1,20 @@
 // A whole conversation at the keyboard: editing, typing during a run, questions, commands, resizing.
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal, type Terminal } from '../support/terminal.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
-
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(join(cwd, 'build'), { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
+const scene = useScene()
+beforeEach(() => mkdir(join(scene.cwd, 'build'), { recursive: true }))
 
 /** A conversation, once it waits for a line. */
 async function open(columns = 80, args: readonly string[] = []): Promise<Terminal> {
-  const terminal = await openTerminal([...args, '--base-url', server.baseUrl, '-m', 'test'], { home, cwd, columns })
+  const terminal = await openTerminal([...args, '--base-url', scene.server.baseUrl, '-m', 'test'], {
+    ...scene,
+    columns,
+  })
   await terminal.shows(/\n>$/)
   return terminal
 }
@@ -40,11 +29,11 @@ function gate() {
   return { opened, release }
 }
 const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
-const told = (request: number) => JSON.stringify(server.requests[request]!.body.messages.at(-1))
+const told = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
 
 needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   it.each([40, 80, 120])('edits a line of several rows with wide characters at %i columns', async (columns) => {
-    server.setHandler(() => ({ text: 'Noted.' }))
+    scene.server.setHandler(() => ({ text: 'Noted.' }))
     await using terminal = await open(columns)
     await terminal.type(`${'日本語 and more '.repeat(6)}end`)
     await terminal.press('C-j')
@@ -61,7 +50,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('remembers lines for the next conversation, in a file nobody else reads', async () => {
-    server.setHandler(() => ({ text: 'Noted.' }))
+    scene.server.setHandler(() => ({ text: 'Noted.' }))
     {
       await using terminal = await open()
       for (const line of ['First task.', 'Second task.']) {
@@ -71,7 +60,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
       await terminal.press('C-d')
       expect(await terminal.exitCode()).toBe(0)
     }
-    expect((await stat(join(home, 'history.jsonl'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(scene.home, 'history.jsonl'))).mode & 0o777).toBe(0o600)
     await using terminal = await open()
     await terminal.press('Up', 'Up')
     await terminal.shows(/> First task\.$/)
@@ -80,7 +69,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('collapses a long paste to a placeholder and sends all of it', async () => {
-    server.setHandler(() => ({ text: 'Long.' }))
+    scene.server.setHandler(() => ({ text: 'Long.' }))
     await using terminal = await open()
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')
     await terminal.type(`\u001B[200~${lines}\u001B[201~`)
@@ -91,9 +80,9 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('completes commands and file names with Tab', async () => {
-    server.setHandler(() => ({ text: 'Seen.' }))
-    await writeFile(join(cwd, 'notes-today.md'), '')
-    await writeFile(join(cwd, 'notes-tomorrow.md'), '')
+    scene.server.setHandler(() => ({ text: 'Seen.' }))
+    await writeFile(join(scene.cwd, 'notes-today.md'), '')
+    await writeFile(join(scene.cwd, 'notes-tomorrow.md'), '')
     await using terminal = await open(60)
     await terminal.type('/se')
     await terminal.press('Tab')
@@ -111,7 +100,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
 
   it('queues what is typed during a run, shows it, and sends it as the next turn', async () => {
     const { opened, release } = gate()
-    server.setHandler(async ({ number }) => {
+    scene.server.setHandler(async ({ number }) => {
       if (number === 1) await opened
       return { text: `Answer ${number}.` }
     })
@@ -128,14 +117,14 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
 
   it('steers the run under way with Alt-S and /steer', async () => {
     const { opened, release } = gate()
-    server.setHandler(async ({ number }) => {
+    scene.server.setHandler(async ({ number }) => {
       if (number === 1) return call('terminal', { command: 'true' })
       if (number === 2) await opened
       return number === 2 ? call('terminal', { command: 'echo again' }) : { text: 'Done.' }
     })
     await using terminal = await open()
     await say(terminal, 'Work.')
-    await server.waitForRequests(2)
+    await scene.server.waitForRequests(2)
     await terminal.type('Be quick.')
     await terminal.press('M-s')
     await terminal.shows('↪ Be quick.')
@@ -147,7 +136,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('gives back to the line what was queued when a run is stopped', async () => {
-    server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
+    scene.server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
     await using terminal = await open()
     await say(terminal, 'Wait.')
     await terminal.shows('💻 echo begun')
@@ -161,7 +150,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
 
   it('keeps a question away from what is being typed', async () => {
     const { opened, release } = gate()
-    server.setHandler(async ({ number }) => {
+    scene.server.setHandler(async ({ number }) => {
       if (number === 1) await opened
       return number === 1 ? call('terminal', { command: 'rm -rf build' }) : { text: 'All right.' }
     })
@@ -174,11 +163,11 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.press('Escape')
     const screen = await terminal.shows(/All right\.\n> say y$/)
     expect(screen).toMatch(/deletes folders.*\n? *.*\n {2}→ no\n/)
-    expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
+    expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
   })
 
   it('picks with arrows, and takes free text for a question', async () => {
-    server.enqueue(
+    scene.server.enqueue(
       call('terminal', { command: 'rm -rf build' }),
       call('clarify', { question: 'Which colour?', choices: ['red', 'blue'] }),
       { text: 'Green it is.' },
@@ -193,13 +182,13 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.type('green')
     await terminal.press('Enter')
     await terminal.shows(/→ green\nGreen it is\.\n>$/)
-    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
     expect(told(2)).toContain('green')
   })
 
   it.each([40, 120])('shows an edit as a diff at %i columns', async (columns) => {
-    await writeFile(join(cwd, 'a.txt'), `one\ntwo ${'long '.repeat(40)}\n`)
-    server.enqueue(call('patch', { path: 'a.txt', old_string: 'one', new_string: 'uno' }), { text: 'Edited.' })
+    await writeFile(join(scene.cwd, 'a.txt'), `one\ntwo ${'long '.repeat(40)}\n`)
+    scene.server.enqueue(call('patch', { path: 'a.txt', old_string: 'one', new_string: 'uno' }), { text: 'Edited.' })
     await using terminal = await open(columns)
     await say(terminal, 'Edit.')
     expect(await terminal.shows(/Edited\.\n>$/)).toMatch(
@@ -208,7 +197,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('names sessions, goes between them, and changes the model', async () => {
-    server.setHandler(({ body }) => ({ text: `${body.model} saw ${body.messages.length}.` }))
+    scene.server.setHandler(({ body }) => ({ text: `${body.model} saw ${body.messages.length}.` }))
     await using terminal = await open()
     for (const [line, reply] of [
       ['/title Garden', 'This session is called Garden.'],
@@ -232,20 +221,20 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('asks no more once YOLO is on, but keeps the hard floor', async () => {
-    server.enqueue(call('terminal', { command: 'rm -rf build' }), call('terminal', { command: 'rm -rf /' }), {
+    scene.server.enqueue(call('terminal', { command: 'rm -rf build' }), call('terminal', { command: 'rm -rf /' }), {
       text: 'Finished.',
     })
     await using terminal = await open()
     await say(terminal, '/yolo')
     await say(terminal, 'Clean up.')
     await terminal.shows(/Finished\.\n>$/)
-    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
     expect(told(2)).toMatch(/Not permitted/)
   })
 
   it('keeps every line once, in order, while a command floods its output and the window changes size', async () => {
     const lines = Array.from({ length: 60 }, (_, index) => `Line ${index} of the answer.`)
-    server.enqueue(call('terminal', { command: 'seq 1 200000' }), {
+    scene.server.enqueue(call('terminal', { command: 'seq 1 200000' }), {
       text: lines.join('\n'),
       chunkSize: 20,
       latencyMs: 5,
@@ -263,7 +252,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('draws anew after Ctrl-L', async () => {
-    server.setHandler(() => ({ text: 'Here.' }))
+    scene.server.setHandler(() => ({ text: 'Here.' }))
     await using terminal = await open()
     await terminal.type('half a line')
     await terminal.press('C-l')
@@ -273,7 +262,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('says how to go on with the session when it is left', async () => {
-    server.setHandler(() => ({ text: 'Noted.' }))
+    scene.server.setHandler(() => ({ text: 'Noted.' }))
     await using terminal = await open()
     await say(terminal, 'Remember me.')
     await terminal.shows(/Noted\.\n>$/)
@@ -284,7 +273,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   })
 
   it('takes interrupts that come as signals like those from the keyboard', async () => {
-    server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
+    scene.server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
     await using terminal = await open()
     for (const round of [1, 2]) {
       await say(terminal, `Round ${round}.`)
@@ -302,6 +291,6 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     expect(await terminal.exitCode()).toBe(0)
     await terminal.type('echoed')
     await terminal.shows('echoed')
-    expect(await readFile(join(home, 'history.jsonl'), 'utf8').catch(() => '')).toBe('')
+    expect(await readFile(join(scene.home, 'history.jsonl'), 'utf8').catch(() => '')).toBe('')
   })
 })

@@ -1,22 +1,14 @@
 // What fixed a failure in one session is shown beside the same failure in the next.
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { startModelServer, temporaryHome } from '@hermes/testkit'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
 
 it('shows an earlier fix at the end of a failing result in a later session', async () => {
-  const server = await startModelServer()
-  const temporary = await temporaryHome()
-  onTestFinished(() => Promise.all([server.close(), temporary.remove()]).then(() => undefined))
-  const home = join(temporary.path, 'user', '.hermes')
-  const cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
+  const { server } = scene
   const chat = (query: string) =>
-    runCli(['chat', '-q', query, '-t', 'terminal,learning', '--yolo', '--base-url', server.baseUrl, '-m', 'm'], {
-      home,
-      cwd,
-    })
+    runCli(['chat', '-q', query, '-t', 'terminal,learning', '--yolo', '--base-url', server.baseUrl, '-m', 'm'], scene)
   const learnt = { action: 'save', pattern: 'kettle: element burnt out at 3000 W', fix: 'Replace the element.' }
   server.enqueue({ text: '', toolCalls: [{ name: 'learning', args: learnt }] }, { text: 'Kept.' })
   expect(await chat('Keep it.')).toMatchObject({ exitCode: 0, stdout: 'Kept.\n' })

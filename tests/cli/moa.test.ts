@@ -1,34 +1,21 @@
 // hermes moa: presets made, changed, looked at and tried.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
-
+const scene = useScene()
 beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-  await mkdir(home, { recursive: true })
+  await mkdir(scene.home, { recursive: true })
   await writeFile(
-    join(home, 'config.yaml'),
-    `# mine\nmodel: {provider: lab, default: m}\nproviders: {lab: {base_url: "${server.baseUrl}"}}\n`,
+    join(scene.home, 'config.yaml'),
+    `# mine\nmodel: {provider: lab, default: m}\nproviders: {lab: {base_url: "${scene.server.baseUrl}"}}\n`,
   )
 })
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
 
-const moa = (...args: readonly string[]) => runCli(['moa', ...args], { home, cwd, env: { COLUMNS: '200' } })
-const configText = () => readFile(join(home, 'config.yaml'), 'utf8')
+const moa = (...args: readonly string[]) => runCli(['moa', ...args], { ...scene, env: { COLUMNS: '200' } })
+const configText = () => readFile(join(scene.home, 'config.yaml'), 'utf8')
 
 describe('hermes moa', () => {
   it('says how to make the first preset', async () => {
@@ -48,9 +35,9 @@ describe('hermes moa', () => {
     expect(shown).toEqual({
       preset: 'pair',
       models: [
-        { role: 'asked', provider: 'lab', model: 'a', baseUrl: server.baseUrl, problem: null },
-        { role: 'asked', provider: 'lab', model: 'b/c', baseUrl: server.baseUrl, problem: null },
-        { role: 'answers', provider: 'lab', model: 'd', baseUrl: server.baseUrl, problem: null },
+        { role: 'asked', provider: 'lab', model: 'a', baseUrl: scene.server.baseUrl, problem: null },
+        { role: 'asked', provider: 'lab', model: 'b/c', baseUrl: scene.server.baseUrl, problem: null },
+        { role: 'answers', provider: 'lab', model: 'd', baseUrl: scene.server.baseUrl, problem: null },
       ],
     })
     expect((await moa('add', 'other', '-r', 'lab/x')).exitCode).toBe(0)
@@ -62,7 +49,7 @@ describe('hermes moa', () => {
 
   it('tries a question: what each model said on one side, the answer on the other, its cost in the ledger', async () => {
     await moa('add', 'pair', '-r', 'lab/a', '-r', 'lab/b', '-a', 'lab/d')
-    server.setHandler(({ body }) => {
+    scene.server.setHandler(({ body }) => {
       if (body.model === 'b') return { fault: 'status', status: 403 }
       return {
         text: body.model === 'a' ? 'I say six.' : 'It is six.',
@@ -73,7 +60,7 @@ describe('hermes moa', () => {
     expect(tried).toMatchObject({ exitCode: 0, stdout: 'It is six.\n' })
     expect(tried.stderr).toContain('✓ lab/a: I say six.\n')
     expect(tried.stderr).toMatch(/✗ lab\/b: .*403/)
-    const usage = await runCli(['usage', '--by', 'purpose', '--json'], { home, cwd })
+    const usage = await runCli(['usage', '--by', 'purpose', '--json'], scene)
     expect(JSON.parse(usage.stdout).rows).toMatchObject([
       { key: 'moa', knownCostUsd: 0.5 },
       { key: 'moa.reference', knownCostUsd: 0.5 },

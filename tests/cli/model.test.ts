@@ -4,33 +4,19 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
+beforeEach(() => mkdir(scene.home, { recursive: true }))
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await Promise.all([mkdir(cwd), mkdir(home, { recursive: true })])
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { home, cwd, env })
-const config = (yaml: string) => writeFile(join(home, 'config.yaml'), yaml)
+const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { ...scene, env })
+const config = (yaml: string) => writeFile(join(scene.home, 'config.yaml'), yaml)
 
 describe('hermes model', () => {
   it('lists providers and whether they are ready, and the models of one', async () => {
-    await config(`providers:\n  lab: { base_url: '${server.baseUrl}' }\n`)
+    await config(`providers:\n  lab: { base_url: '${scene.server.baseUrl}' }\n`)
     const all = JSON.parse((await hermes(['model', 'list', '--json'], { XAI_API_KEY: 'k' })).stdout) as {
       id: string
       ready: boolean
@@ -43,15 +29,15 @@ describe('hermes model', () => {
   })
 
   it('keeps a model that the endpoint lists, and names the nearest for another', async () => {
-    await config(`providers:\n  lab: { base_url: '${server.baseUrl}' }\n`)
+    await config(`providers:\n  lab: { base_url: '${scene.server.baseUrl}' }\n`)
     const wrong = await hermes(['model', 'set', 'scriptd', '--provider', 'lab'])
     expect(wrong.exitCode).not.toBe(0)
     expect(wrong.stderr).toContain('lab does not list "scriptd". Did you mean scripted?')
     expect(await hermes(['model', 'set', 'scripted', '--provider', 'lab'])).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(await readFile(join(home, 'config.yaml'), 'utf8')).toMatch(/default: scripted\n {2}provider: lab/)
-    server.enqueue({ text: 'Hello.' })
+    expect(await readFile(join(scene.home, 'config.yaml'), 'utf8')).toMatch(/default: scripted\n {2}provider: lab/)
+    scene.server.enqueue({ text: 'Hello.' })
     expect(await hermes(['chat', '-q', 'hi'])).toMatchObject({ exitCode: 0, stdout: 'Hello.\n' })
-    expect(server.requests[0]?.body.model).toBe('scripted')
+    expect(scene.server.requests[0]?.body.model).toBe('scripted')
     expect((await hermes(['model', 'set', 'other', '--force'])).exitCode).toBe(0)
   })
 
@@ -106,16 +92,16 @@ describe('an endpoint of config.yaml', () => {
 model: { provider: lab }
 providers:
   lab:
-    base_url: ${server.anthropicBaseUrl}
+    base_url: ${scene.server.anthropicBaseUrl}
     api_mode: anthropic_messages
     key_env: LAB_KEY
     extra_headers: { x-team: blue }
     models: { claude-own: { context_length: 40000 } }
 `)
-    server.enqueue({ text: 'Hello.' })
+    scene.server.enqueue({ text: 'Hello.' })
     const result = await hermes(['chat', '-q', 'hi'], { LAB_KEY: 'secret-of-lab' })
     expect(result).toMatchObject({ exitCode: 0, stdout: 'Hello.\n' })
-    expect(server.requests[0]).toMatchObject({
+    expect(scene.server.requests[0]).toMatchObject({
       api: 'anthropic-messages',
       headers: { 'x-api-key': 'secret-of-lab', 'x-team': 'blue' },
       body: { model: 'claude-own' },
@@ -154,8 +140,8 @@ describe('a proxy', () => {
       incoming.pipe(onward)
     }).listen(0, '127.0.0.1')
     await once(proxy, 'listening')
-    server.enqueue({ text: 'Through the proxy.' })
-    const port = new URL(server.baseUrl).port
+    scene.server.enqueue({ text: 'Through the proxy.' })
+    const port = new URL(scene.server.baseUrl).port
     const result = await hermes(['chat', '-q', 'hi', '--base-url', `http://models.test:${port}/v1`, '-m', 'm'], {
       HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     })
@@ -163,7 +149,7 @@ describe('a proxy', () => {
     expect(seen[0]).toBe(`POST http://models.test:${port}/v1/chat/completions`)
     // What a call elsewhere costs is known, with where the price is from.
     const usage = { inputTokens: 1_000_000, outputTokens: 100_000 }
-    server.enqueue({ text: 'Paid for.', usage })
+    scene.server.enqueue({ text: 'Paid for.', usage })
     const env = {
       HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       ANTHROPIC_BASE_URL: `http://models.test:${port}`,

@@ -2,37 +2,23 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkPrefix } from '@hermes/testkit'
+import { describe, expect, it } from 'vitest'
 import { CLI, cliEnv, parseEvents, runCli, startCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd, { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const model = () => ['--base-url', server.baseUrl, '-m', 'test']
+const model = () => ['--base-url', scene.server.baseUrl, '-m', 'test']
 const chat = (
   args: readonly string[],
   extra: { readonly input?: string; readonly env?: Record<string, string> } = {},
-) => runCli(['chat', ...args], { home, cwd, ...extra })
+) => runCli(['chat', ...args], { ...scene, ...extra })
 
 describe('hermes chat -q', () => {
   it('edits a file over real HTTP: the answer alone on stdout, progress on stderr, exit code 0', async () => {
-    await writeFile(join(cwd, 'note.txt'), 'colour\n')
-    server.enqueue(
+    await writeFile(join(scene.cwd, 'note.txt'), 'colour\n')
+    scene.server.enqueue(
       { text: 'Reading.', toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] },
       { toolCalls: [{ name: 'patch', args: { path: 'note.txt', old_string: 'colour', new_string: 'color' } }] },
       { text: 'It says color now.' },
@@ -40,24 +26,24 @@ describe('hermes chat -q', () => {
     const result = await chat(['-q', 'Use American spelling.', ...model()])
     expect(result).toMatchObject({ exitCode: 0, stdout: 'It says color now.\n' })
     expect(result.stderr).toContain('note.txt')
-    expect(await readFile(join(cwd, 'note.txt'), 'utf8')).toBe('color\n')
-    expect(server.violations).toEqual([])
+    expect(await readFile(join(scene.cwd, 'note.txt'), 'utf8')).toBe('color\n')
+    expect(scene.server.violations).toEqual([])
   })
 
   // One wider character in a string makes the engine hold all of it at twice the size, in every request of the session.
   it('sends a prompt and definitions without wide characters, those of tools that are off by default too', async () => {
-    server.setHandler(() => ({ text: 'ok' }))
+    scene.server.setHandler(() => ({ text: 'ok' }))
     await chat(['-q', 'Hello.', ...model()])
     await chat(['-q', 'Hello.', '-t', 'all', ...model()])
-    for (const { body } of server.requests) {
+    for (const { body } of scene.server.requests) {
       const wide = JSON.stringify([body.messages[0], body.tools]).match(/.{0,30}[^\x00-\xff].{0,30}/)
       expect(wide?.[0]).toBeUndefined()
     }
   })
 
   it('keeps the prefix of every request, also across -c in a new process and after AGENTS.md changed', async () => {
-    await writeFile(join(cwd, 'AGENTS.md'), 'Use tabs.\n')
-    server.setHandler(({ body }) => {
+    await writeFile(join(scene.cwd, 'AGENTS.md'), 'Use tabs.\n')
+    scene.server.setHandler(({ body }) => {
       const asked = body.messages.findLastIndex((message) => message.role === 'user')
       const answered = body.messages.slice(asked).filter((message) => message.role === 'tool').length
       return answered < 3
@@ -65,20 +51,23 @@ describe('hermes chat -q', () => {
         : { text: 'Done.' }
     })
     await chat(['-q', 'One.', ...model()])
-    await writeFile(join(cwd, 'AGENTS.md'), 'Use spaces.\n')
+    await writeFile(join(scene.cwd, 'AGENTS.md'), 'Use spaces.\n')
     expect((await chat(['-c', '-q', 'Two.', ...model(), '-t', 'file'])).exitCode).toBe(0)
-    expect(server.requests).toHaveLength(8)
-    for (let index = 1; index < server.requests.length; index++) {
-      expect(checkPrefix(server.requests[index - 1]!, server.requests[index]!), `request ${index + 1}`).toBeNull()
+    expect(scene.server.requests).toHaveLength(8)
+    for (let index = 1; index < scene.server.requests.length; index++) {
+      expect(
+        checkPrefix(scene.server.requests[index - 1]!, scene.server.requests[index]!),
+        `request ${index + 1}`,
+      ).toBeNull()
     }
   })
 
   it('goes on with -r by title, id and unique start of an id, and says what is near when nothing fits', async () => {
-    server.setHandler(() => ({ text: 'ok' }))
+    scene.server.setHandler(() => ({ text: 'ok' }))
     const events = parseEvents((await chat(['-q', 'Hi.', ...model(), '--json'])).stdout)
     const { sessionId } = events[0]!
     expect((await chat(['-r', sessionId.slice(0, -2), '-q', 'More.', ...model()])).exitCode).toBe(0)
-    expect(server.requests[1]!.body.messages.map((message) => message.role)).toEqual([
+    expect(scene.server.requests[1]!.body.messages.map((message) => message.role)).toEqual([
       'system',
       'user',
       'assistant',
@@ -90,39 +79,39 @@ describe('hermes chat -q', () => {
   })
 
   it('prints the stored answer again with -c alone once the session has its answer, and asks nobody', async () => {
-    server.enqueue({ text: 'Forty-two.' })
+    scene.server.enqueue({ text: 'Forty-two.' })
     await chat(['-q', 'What is it?', ...model()])
     expect(await chat(['-c', ...model()])).toMatchObject({ exitCode: 0, stdout: 'Forty-two.\n', stderr: '' })
-    expect(server.requests).toHaveLength(1)
+    expect(scene.server.requests).toHaveLength(1)
   })
 
   it('takes piped text as context beside a query, and as the query without one', async () => {
-    server.setHandler(() => ({ text: 'Looks fine.' }))
+    scene.server.setHandler(() => ({ text: 'Looks fine.' }))
     expect((await chat(['-q', 'Review.', ...model()], { input: '+ const x = 1\n' })).stdout).toBe('Looks fine.\n')
-    expect(JSON.stringify(server.requests[0]!.body.messages.at(-1))).toContain('+ const x = 1')
+    expect(JSON.stringify(scene.server.requests[0]!.body.messages.at(-1))).toContain('+ const x = 1')
     await chat(model(), { input: 'Just this.' })
-    expect(server.requests[1]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Just this.' })
+    expect(scene.server.requests[1]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Just this.' })
   })
 
   it('takes the first million characters of input that never ends', async () => {
-    server.enqueue({ text: 'Enough.' })
+    scene.server.enqueue({ text: 'Enough.' })
     const endless = spawn(
       'sh',
-      ['-c', `yes | "${process.execPath}" "${CLI}" chat -q Count. --base-url ${server.baseUrl} -m test`],
+      ['-c', `yes | "${process.execPath}" "${CLI}" chat -q Count. --base-url ${scene.server.baseUrl} -m test`],
       {
-        cwd,
-        env: cliEnv({ home }),
+        cwd: scene.cwd,
+        env: cliEnv(scene),
       },
     )
     let stdout = ''
     endless.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     await once(endless, 'close')
     expect(stdout).toBe('Enough.\n')
-    expect(JSON.stringify(server.requests[0]!.body.messages.at(-1)).length).toBeGreaterThan(1_000_000)
+    expect(JSON.stringify(scene.server.requests[0]!.body.messages.at(-1)).length).toBeGreaterThan(1_000_000)
   })
 
   it('prints one event per line with --json and nothing else', async () => {
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo hi' } }] }, { text: 'Done.' })
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo hi' } }] }, { text: 'Done.' })
     const result = await chat(['-q', 'Go.', ...model(), '--json'])
     const types = parseEvents(result.stdout).map((event) => event.type)
     expect(types[0]).toBe('run-start')
@@ -132,68 +121,74 @@ describe('hermes chat -q', () => {
   })
 
   it('is not ended by a reader that closes stdout', async () => {
-    server.enqueue({ text: 'a\n'.repeat(50_000) })
-    const child = startCli(['chat', '-q', 'Talk.', ...model()], { home, cwd })
+    scene.server.enqueue({ text: 'a\n'.repeat(50_000) })
+    const child = startCli(['chat', '-q', 'Talk.', ...model()], scene)
     child.stdout!.once('data', () => child.stdout!.destroy())
     const exitCode = await new Promise((resolve) => child.once('close', resolve))
     expect(exitCode).toBe(0)
-    const shown = await runCli(['sessions', 'list'], { home, cwd })
+    const shown = await runCli(['sessions', 'list'], scene)
     expect(shown.stdout).toContain('Talk.')
   })
 
   it('stops at the first Ctrl-C, ends the command that ran, and -c goes on', async () => {
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo begun > begun.txt; sleep 600' } }] })
-    const child = startCli(['chat', '-q', 'Wait.', ...model(), '--json'], { home, cwd })
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo begun > begun.txt; sleep 600' } }] })
+    const child = startCli(['chat', '-q', 'Wait.', ...model(), '--json'], scene)
     const closed = new Promise((resolve) => child.once('close', resolve))
     child.stdout!.resume()
-    await waitForFile(join(cwd, 'begun.txt'))
+    await waitForFile(join(scene.cwd, 'begun.txt'))
     child.kill('SIGINT')
     expect(await closed).toBe(130)
-    server.enqueue({ text: 'Back.' })
+    scene.server.enqueue({ text: 'Back.' })
     expect(await chat(['-c', '-q', 'Go on.', ...model()])).toMatchObject({ exitCode: 0, stdout: 'Back.\n' })
-    expect(JSON.stringify(server.requests[1]!.body.messages)).toMatch(/interrupted|canceled/i)
-    expect(server.violations).toEqual([])
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages)).toMatch(/interrupted|canceled/i)
+    expect(scene.server.violations).toEqual([])
   })
 
   it('keeps interim words off stdout when it is stopped before the answer', async () => {
-    server.enqueue({
+    scene.server.enqueue({
       text: 'Working.',
       toolCalls: [{ name: 'terminal', args: { command: 'echo > begun.txt; sleep 600' } }],
     })
-    const child = startCli(['chat', '-q', 'Wait.', ...model()], { home, cwd })
+    const child = startCli(['chat', '-q', 'Wait.', ...model()], scene)
     let stdout = ''
     child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     const closed = new Promise((resolve) => child.once('close', resolve))
-    await waitForFile(join(cwd, 'begun.txt'))
+    await waitForFile(join(scene.cwd, 'begun.txt'))
     child.kill('SIGINT')
     expect(await closed).toBe(130)
     expect(stdout).toBe('')
   })
 
   it('denies a dangerous command where nobody can approve, and tells the model why', async () => {
-    await mkdir(join(cwd, 'build'))
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Not allowed.' })
+    await mkdir(join(scene.cwd, 'build'))
+    scene.server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] },
+      { text: 'Not allowed.' },
+    )
     expect((await chat(['-q', 'Clean.', ...model()])).exitCode).toBe(0)
-    expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
-    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted .*--yolo/)
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Gone.' })
+    expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted .*--yolo/)
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Gone.' })
     await chat(['-q', 'Clean.', ...model(), '--yolo'])
-    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
   })
 
   it('never shows a key: not to commands, not in the database, the log or the requests', async () => {
     const key = 'sk-test-1234567890abcdef'
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'env; cat leaked.txt' } }] }, { text: 'ok' })
-    await writeFile(join(cwd, 'leaked.txt'), `key is ${key}\n`)
+    scene.server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: 'env; cat leaked.txt' } }] },
+      { text: 'ok' },
+    )
+    await writeFile(join(scene.cwd, 'leaked.txt'), `key is ${key}\n`)
     await chat(['-q', 'Look.', ...model()], { env: { OPENAI_API_KEY: key } })
-    const last = JSON.stringify(server.requests[1]!.body)
+    const last = JSON.stringify(scene.server.requests[1]!.body)
     expect(last).toContain('[REDACTED]')
     expect(last).not.toContain(key)
     for (const name of ['state.db', 'state.db-wal']) {
-      const bytes = await readFile(join(home, name)).catch(() => Buffer.alloc(0))
+      const bytes = await readFile(join(scene.home, name)).catch(() => Buffer.alloc(0))
       expect(bytes.includes(key), name).toBe(false)
     }
-    expect((await stat(join(home, 'state.db'))).mode & 0o077).toBe(0)
+    expect((await stat(join(scene.home, 'state.db'))).mode & 0o077).toBe(0)
   })
 })
 

@@ -2,20 +2,17 @@
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { needs, type PostgresServer, postgresMissing, startPostgresServer } from '@hermes/testkit/daemons'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runCli, startCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
 const PASSWORD = 'p@ss/word'
 const WHO = { user: 'keeper', password: PASSWORD }
 
 needs(postgresMissing())('sessions on PostgreSQL', () => {
+  const scene = useScene()
   let postgres: PostgresServer
-  let server: ModelServer
-  let temporary: TemporaryHome
-  let home: string
-  let cwd: string
   let made = 0
   let database: string
 
@@ -25,34 +22,26 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
   })
   afterAll(() => postgres?.stop())
   beforeEach(async () => {
-    server = await startModelServer()
-    temporary = await temporaryHome()
-    home = join(temporary.path, 'user', '.hermes')
-    cwd = join(temporary.path, 'work')
-    await mkdir(home, { recursive: true })
-    await mkdir(cwd)
+    await mkdir(scene.home, { recursive: true })
     database = `sessions${++made}`
     await postgres.createDatabase(database)
     await postgres.sql(`ALTER DATABASE ${database} OWNER TO keeper`)
-    await writeFile(join(home, 'config.yaml'), `storage:\n  url: \${SESSIONS_URL}\n`)
-    await writeFile(join(home, '.env'), `SESSIONS_URL=${postgres.url(database, WHO)}\n`, { mode: 0o600 })
-  })
-  afterEach(async () => {
-    await server.close()
-    await temporary.remove()
+    await writeFile(join(scene.home, 'config.yaml'), `storage:\n  url: \${SESSIONS_URL}\n`)
+    await writeFile(join(scene.home, '.env'), `SESSIONS_URL=${postgres.url(database, WHO)}\n`, { mode: 0o600 })
   })
 
-  const chat = (...args: readonly string[]) => ['chat', ...args, '--base-url', server.baseUrl, '-m', 'm']
-  const hermes = (args: readonly string[]) => runCli(args, { home, cwd })
+  const chat = (...args: readonly string[]) => ['chat', ...args, '--base-url', scene.server.baseUrl, '-m', 'm']
+  const hermes = (args: readonly string[]) => runCli(args, scene)
   const address = () => `postgres://keeper@127.0.0.1:${postgres.port}/${database}`
-  const filesOfHome = async () => (await readdir(home, { recursive: true })).filter((file) => file.includes('state'))
+  const filesOfHome = async () =>
+    (await readdir(scene.home, { recursive: true })).filter((file) => file.includes('state'))
 
   it('go on where they were, are found and listed, and leave no file in the home', async () => {
-    server.enqueue({ text: 'The kettle is on the stove.' })
+    scene.server.enqueue({ text: 'The kettle is on the stove.' })
     expect(await hermes(chat('-q', 'Where is the kettle?'))).toMatchObject({ exitCode: 0, stderr: '' })
-    server.enqueue({ text: 'Still there.' })
+    scene.server.enqueue({ text: 'Still there.' })
     expect(await hermes(chat('-c', '-q', 'And now?'))).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('The kettle is on the stove.')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('The kettle is on the stove.')
     expect((await hermes(['sessions', 'list'])).stdout).toContain('Where is the kettle?')
     expect((await hermes(['sessions', 'search', 'kettle'])).stdout).toContain('The kettle is on the stove.')
     expect((await hermes(['sessions', 'stats'])).stdout).toMatch(/^1 sessions, 4 messages/)
@@ -60,35 +49,35 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
   })
 
   it('come from the file in the home by an import, and go on here', async () => {
-    await writeFile(join(home, 'config.yaml'), '')
-    server.enqueue({ text: 'In the file.' })
+    await writeFile(join(scene.home, 'config.yaml'), '')
+    scene.server.enqueue({ text: 'In the file.' })
     await hermes(chat('-q', 'Where are you?'))
-    await writeFile(join(home, 'config.yaml'), `storage:\n  url: \${SESSIONS_URL}\n`)
+    await writeFile(join(scene.home, 'config.yaml'), `storage:\n  url: \${SESSIONS_URL}\n`)
     expect((await hermes(['sessions', 'list'])).stdout).not.toContain('Where are you?')
-    const imported = await hermes(['sessions', 'import', join(home, 'state.db')])
+    const imported = await hermes(['sessions', 'import', join(scene.home, 'state.db')])
     expect(imported).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ {2}2 messages from \S+state\.db\n/) })
-    server.enqueue({ text: 'On the server.' })
+    scene.server.enqueue({ text: 'On the server.' })
     await hermes(chat('-c', '-q', 'And now?'))
-    expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('In the file.')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('In the file.')
   })
 
   it('are written by one process at a time: the other is told by whom', async () => {
-    server.enqueue({ text: 'Begun.' })
+    scene.server.enqueue({ text: 'Begun.' })
     await hermes(chat('-q', 'begin'))
     let answer = (): void => undefined
     const held = new Promise<void>((resolve) => (answer = resolve))
-    server.setHandler(() => held.then(() => ({ text: 'Too late.' })))
-    const first = startCli(chat('-c', '-q', 'go on', '--json'), { home, cwd })
-    await server.waitForRequests(2)
+    scene.server.setHandler(() => held.then(() => ({ text: 'Too late.' })))
+    const first = startCli(chat('-c', '-q', 'go on', '--json'), scene)
+    await scene.server.waitForRequests(2)
     const second = await hermes(chat('-c', '-q', 'me too'))
     expect(second).toMatchObject({ exitCode: 1, stdout: '' })
     expect(second.stderr).toMatch(new RegExp(`^hermes: Session \\S+ is in use by .*\\(process ${first.pid}@[^\\n]+\\n`))
     first.kill('SIGKILL')
     await once(first, 'close')
     answer()
-    server.enqueue({ text: 'Mine now.' })
+    scene.server.enqueue({ text: 'Mine now.' })
     expect(await hermes(chat('-c', '-q', 'me again'))).toMatchObject({ exitCode: 0 })
-    expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('go on')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('go on')
   })
 
   it('say in one line what is wrong with the server, never with the password', async () => {
@@ -103,7 +92,7 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
       [`keeper:${PASSWORD}`, /is no address of a PostgreSQL database/],
     ] as const
     for (const [url, reason] of cases) {
-      await writeFile(join(home, '.env'), `SESSIONS_URL=${url}\n`)
+      await writeFile(join(scene.home, '.env'), `SESSIONS_URL=${url}\n`)
       const result = await hermes(chat('-q', 'hello'))
       expect(result).toMatchObject({ exitCode: 1, stdout: '' })
       expect(result.stderr).toMatch(/^hermes: [^\n]+\n$/)
@@ -115,22 +104,22 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
         expect(said).not.toContain(encodeURIComponent(PASSWORD))
       }
     }
-    expect(server.requests).toHaveLength(0)
+    expect(scene.server.requests).toHaveLength(0)
   })
 
   it('keep what was said when the server goes away in the middle, and say so in one line', async () => {
-    server.enqueue({ text: 'Begun.' })
+    scene.server.enqueue({ text: 'Begun.' })
     await hermes(chat('-q', 'begin'))
-    server.setHandler(async () => {
+    scene.server.setHandler(async () => {
       await postgres.halt()
       return { text: 'An answer that nobody took.' }
     })
-    const result = await runCli(chat('-c', '-q', 'go on'), { home, cwd, env: { TMPDIR: cwd } })
+    const result = await runCli(chat('-c', '-q', 'go on'), { ...scene, env: { TMPDIR: scene.cwd } })
     await postgres.start()
     expect(result.exitCode).toBe(1)
     expect(result.stderr).toMatch(/^hermes: [^\n]+ What was said is kept in [^\n]+hermes-rescue-[^\n]+\.jsonl\.\n/)
     expect(result.stderr).not.toContain(encodeURIComponent(PASSWORD))
-    expect((await hermes(['sessions', 'import', cwd])).stdout).toMatch(/messages? from .*hermes-rescue-/)
+    expect((await hermes(['sessions', 'import', scene.cwd])).stdout).toMatch(/messages? from .*hermes-rescue-/)
     expect((await hermes(['sessions', 'search', 'nobody took'])).stdout).toContain('An answer that nobody took.')
   })
 
@@ -150,7 +139,7 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
     }
     const shown = await hermes(['config', 'get', 'storage.url'])
     expect(shown.stdout).toBe(`postgres://keeper:[hidden]@127.0.0.1:${postgres.port}/${database}\n`)
-    const log = await readFile(join(home, 'logs', 'agent.log'), 'utf8').catch(() => '')
+    const log = await readFile(join(scene.home, 'logs', 'agent.log'), 'utf8').catch(() => '')
     expect(log).not.toContain(encodeURIComponent(PASSWORD))
   })
 })

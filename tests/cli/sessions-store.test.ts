@@ -1,32 +1,17 @@
 // Search with filters, exports, imports, pruning and figures of the sessions, as a person meets them.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (args: readonly string[]) => runCli(args, { home, cwd })
+const hermes = (args: readonly string[], home = scene.home) => runCli(args, { home, cwd: scene.cwd })
 
 async function talk(query: string, answer: string): Promise<void> {
-  server.enqueue({ text: answer })
-  expect((await hermes(['chat', '-q', query, '--base-url', server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
+  scene.server.enqueue({ text: answer })
+  expect((await hermes(['chat', '-q', query, '--base-url', scene.server.baseUrl, '-m', 'm'])).exitCode).toBe(0)
 }
 
 const codexLines = [
@@ -48,7 +33,7 @@ const codexLines = [
 ]
 
 async function importCodex(): Promise<void> {
-  const folder = join(cwd, 'sessions', '2025', '12', '08')
+  const folder = join(scene.cwd, 'sessions', '2025', '12', '08')
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'rollout-2025-12-08T00-37-46-c0dex.jsonl')
   await writeFile(file, codexLines.map((line) => `${JSON.stringify(line)}\n`).join(''))
@@ -67,7 +52,7 @@ describe('hermes sessions import', () => {
       '0 imported, 1 there already, 0 not understood.\n',
     )
     expect((await hermes(['sessions', 'search', 'kettle'])).stdout).toContain('codex-c0dex')
-    server.enqueue({ text: 'Still there.' })
+    scene.server.enqueue({ text: 'Still there.' })
     const args = [
       'chat',
       '-r',
@@ -75,18 +60,18 @@ describe('hermes sessions import', () => {
       '-q',
       'And now?',
       '--base-url',
-      server.baseUrl,
+      scene.server.baseUrl,
       '--provider',
       'custom',
       '-m',
       'm',
     ]
     expect(await hermes(args)).toMatchObject({ exitCode: 0, stdout: 'Still there.\n' })
-    expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('On the stove.')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('On the stove.')
   })
 
   it('says what it does not understand, and where nothing is', async () => {
-    await writeFile(join(cwd, 'a.jsonl'), '{"some":"thing"}\n')
+    await writeFile(join(scene.cwd, 'a.jsonl'), '{"some":"thing"}\n')
     const strange = await hermes(['sessions', 'import', 'a.jsonl'])
     expect(strange).toMatchObject({ exitCode: 1, stdout: '' })
     expect(strange.stderr).toMatch(
@@ -99,7 +84,7 @@ describe('hermes sessions import', () => {
 describe('hermes migrate-sessions', () => {
   it('brings in what older versions kept in the home, and leaves the files', async () => {
     expect((await hermes(['migrate-sessions'])).stderr).toMatch(/^No older version kept transcripts here: /)
-    const folder = join(home, 'sessions')
+    const folder = join(scene.home, 'sessions')
     await mkdir(folder, { recursive: true })
     const lines = [
       { role: 'user', content: 'Boil water' },
@@ -144,7 +129,7 @@ describe('hermes sessions export', () => {
   it('writes one HTML file that needs nothing else and runs nothing of what was said', async () => {
     await importCodex()
     await writeFile(
-      join(cwd, 'x.jsonl'),
+      join(scene.cwd, 'x.jsonl'),
       `${JSON.stringify({ role: 'user', content: '</pre><script>alert(1)</script>' })}\n`,
     )
     await hermes(['sessions', 'import', 'x.jsonl'])
@@ -162,8 +147,8 @@ describe('hermes sessions export', () => {
     const fork = (await hermes(['sessions', 'fork', 'codex-c0dex'])).stdout.trim()
     expect(await hermes(['sessions', 'export', '--all', '-o', 'all.jsonl'])).toMatchObject({ exitCode: 0, stdout: '' })
     const first = await hermes(['sessions', 'list', '--json'])
-    home = join(temporary.path, 'other', '.hermes')
-    expect((await hermes(['sessions', 'import', 'all.jsonl'])).stderr).toContain('3 imported')
+    const other = join(scene.folder, 'other', '.hermes')
+    expect((await hermes(['sessions', 'import', 'all.jsonl'], other)).stderr).toContain('3 imported')
     const facts = ({ stdout }: { stdout: string }) =>
       stdout
         .trim()
@@ -171,15 +156,15 @@ describe('hermes sessions export', () => {
         .map((line) => JSON.parse(line) as { id: string; messageCount: number; preview: string })
         .map(({ id, messageCount, preview }) => ({ id, messageCount, preview }))
     const sorted = (list: ReturnType<typeof facts>) => [...list].sort((a, b) => (a.id < b.id ? -1 : 1))
-    expect(sorted(facts(await hermes(['sessions', 'list', '--json'])))).toEqual(sorted(facts(first)))
-    expect((await hermes(['sessions', 'tree', 'codex-c0dex'])).stdout).toContain(`└─ ${fork}`)
-    expect((await hermes(['sessions', 'tag', 'codex-c0dex'])).stdout).toContain('tea')
-    const json = await hermes(['sessions', 'export', 'codex-c0dex', '-f', 'json'])
+    expect(sorted(facts(await hermes(['sessions', 'list', '--json'], other)))).toEqual(sorted(facts(first)))
+    expect((await hermes(['sessions', 'tree', 'codex-c0dex'], other)).stdout).toContain(`└─ ${fork}`)
+    expect((await hermes(['sessions', 'tag', 'codex-c0dex'], other)).stdout).toContain('tea')
+    const json = await hermes(['sessions', 'export', 'codex-c0dex', '-f', 'json'], other)
     expect(JSON.parse(json.stdout)).toMatchObject({
       session: { id: 'codex-c0dex' },
       entries: [{ type: 'message' }, { type: 'message' }],
     })
-    expect((await readFile(join(cwd, 'all.jsonl'), 'utf8')).split('\n').length).toBeGreaterThan(4)
+    expect((await readFile(join(scene.cwd, 'all.jsonl'), 'utf8')).split('\n').length).toBeGreaterThan(4)
   })
 
   it('wants one session or all of them', async () => {
@@ -202,7 +187,9 @@ describe('hermes sessions prune and stats', () => {
       sessions: 2,
       messages: 4,
     })
-    expect((await hermes(['sessions', 'prune', '--dry-run'])).stdout).toBe('1 sessions were last used more than 90d ago\n')
+    expect((await hermes(['sessions', 'prune', '--dry-run'])).stdout).toBe(
+      '1 sessions were last used more than 90d ago\n',
+    )
     expect((await hermes(['sessions', 'prune'])).exitCode).toBe(2)
     expect((await hermes(['sessions', 'prune', '--older-than', '2w', '-y'])).stdout).toBe('Deleted 1 sessions\n')
     expect((await hermes(['sessions', 'list'])).stdout).not.toContain('codex')

@@ -4,67 +4,52 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
-
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
+const scene = useScene()
 
 const setup = (args: readonly string[], env: Record<string, string> = {}) =>
-  runCli(['setup', ...args], { home, cwd, env })
-const config = () => readFile(join(home, 'config.yaml'), 'utf8').catch(() => null)
-const dotEnv = () => readFile(join(home, '.env'), 'utf8').catch(() => null)
+  runCli(['setup', ...args], { ...scene, env })
+const config = () => readFile(join(scene.home, 'config.yaml'), 'utf8').catch(() => null)
+const dotEnv = () => readFile(join(scene.home, '.env'), 'utf8').catch(() => null)
 const oneLine = /^hermes: [^\n]+\n$/
 
 describe('hermes setup with flags', () => {
   it('tests the choice with one call, keeps it, and the next chat uses it', async () => {
-    server.setHandler(() => ({ text: 'ready' }))
-    const result = await setup(['--base-url', server.baseUrl, '--model', 'small'])
+    scene.server.setHandler(() => ({ text: 'ready' }))
+    const result = await setup(['--base-url', scene.server.baseUrl, '--model', 'small'])
     expect(result).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(server.requests).toHaveLength(1)
-    expect(await config()).toBe(`model:\n  default: small\n  base_url: ${server.baseUrl}\n  provider: custom\n`)
+    expect(scene.server.requests).toHaveLength(1)
+    expect(await config()).toBe(`model:\n  default: small\n  base_url: ${scene.server.baseUrl}\n  provider: custom\n`)
     expect(await dotEnv()).toBeNull()
-    expect(await runCli(['chat', '-q', 'Hi.'], { home, cwd })).toMatchObject({ exitCode: 0, stdout: 'ready\n' })
-    expect(server.requests[1]!.body.model).toBe('small')
+    expect(await runCli(['chat', '-q', 'Hi.'], scene)).toMatchObject({ exitCode: 0, stdout: 'ready\n' })
+    expect(scene.server.requests[1]!.body.model).toBe('small')
   })
 
   it('takes the key from a variable, and keeps only the name of it', async () => {
-    server.setHandler(() => ({ text: 'ready' }))
+    scene.server.setHandler(() => ({ text: 'ready' }))
     const env = { WORK_KEY: 'sk-work-1234567890' }
-    const flags = ['--base-url', server.baseUrl, '--model', 'small', '--key-env', 'WORK_KEY']
+    const flags = ['--base-url', scene.server.baseUrl, '--model', 'small', '--key-env', 'WORK_KEY']
     expect(await setup(flags, env)).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await config()).toContain('key_env: WORK_KEY')
     expect(await config()).not.toContain(env.WORK_KEY)
-    await runCli(['chat', '-q', 'Hi.'], { home, cwd, env })
-    expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual([
+    await runCli(['chat', '-q', 'Hi.'], { ...scene, env })
+    expect(scene.server.requests.map(({ headers }) => headers['authorization'])).toEqual([
       `Bearer ${env.WORK_KEY}`,
       `Bearer ${env.WORK_KEY}`,
     ])
   })
 
   it('leaves comments and other settings, and what belonged to the last choice behind', async () => {
-    server.setHandler(() => ({ text: 'ready' }))
-    await mkdir(home, { recursive: true })
+    scene.server.setHandler(() => ({ text: 'ready' }))
+    await mkdir(scene.home, { recursive: true })
     const before = 'agent: {max_turns: 7} # mine\nmodel: {provider: openai, default: gpt-4.1, api_key: sk-old-123456}\n'
-    await writeFile(join(home, 'config.yaml'), before)
-    expect((await setup(['--base-url', server.baseUrl, '--model', 'small'])).exitCode).toBe(0)
+    await writeFile(join(scene.home, 'config.yaml'), before)
+    expect((await setup(['--base-url', scene.server.baseUrl, '--model', 'small'])).exitCode).toBe(0)
     expect(await config()).toContain('agent: {max_turns: 7} # mine\n')
     expect(await config()).not.toContain('sk-old')
   })
@@ -91,8 +76,8 @@ describe('hermes setup with flags', () => {
     ['a web page', { fault: 'html' }, /Nothing was changed/],
     ['a stream that is cut', { fault: 'cut', text: 'rea' }, /Nothing was changed/],
   ] as const)('says in one line what is wrong with %s and writes nothing', async (_, turn, line) => {
-    server.setHandler(() => turn)
-    const result = await setup(['--base-url', server.baseUrl, '--model', 'small'], {
+    scene.server.setHandler(() => turn)
+    const result = await setup(['--base-url', scene.server.baseUrl, '--model', 'small'], {
       OPENAI_API_KEY: 'sk-wrong-123456',
     })
     expect(result).toMatchObject({ exitCode: 1, stdout: '' })
@@ -112,27 +97,27 @@ describe('hermes setup with flags', () => {
   })
 
   it('does not touch a broken config.yaml', async () => {
-    await mkdir(home, { recursive: true })
-    await writeFile(join(home, 'config.yaml'), 'agent: [1, 2\n')
-    const result = await setup(['--base-url', server.baseUrl, '--model', 'small'])
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(join(scene.home, 'config.yaml'), 'agent: [1, 2\n')
+    const result = await setup(['--base-url', scene.server.baseUrl, '--model', 'small'])
     expect(result.exitCode).toBe(2)
     expect(result.stderr).toMatch(/config\.yaml:\d+:\d+: .*Mend it/)
     expect(await config()).toBe('agent: [1, 2\n')
-    expect(server.requests).toHaveLength(0)
+    expect(scene.server.requests).toHaveLength(0)
   })
 })
 
 needs('tmux', hasTmux)('hermes setup in a terminal', () => {
   const open = (env: Record<string, string> = {}) =>
-    openTerminal(['setup'], { home, cwd, columns: 60, titles: true, env })
+    openTerminal(['setup'], { ...scene, columns: 60, titles: true, env })
 
   it('asks for address, key and model, hides the key, and stores it for its owner alone', async () => {
-    server.setHandler(() => ({ text: 'ready' }))
+    scene.server.setHandler(() => ({ text: 'ready' }))
     await using terminal = await open()
     await terminal.shows('Another server')
     await terminal.press('Up', 'Enter')
     await terminal.shows('Its address')
-    await terminal.type(server.baseUrl)
+    await terminal.type(scene.server.baseUrl)
     await terminal.press('Enter')
     await terminal.shows('Does it want a key?')
     await terminal.type('y')
@@ -146,11 +131,11 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
     expect(await terminal.exitCode()).toBe(0)
     expect(await terminal.screen()).not.toContain('sk-typed')
     expect(await dotEnv()).toBe('CUSTOM_API_KEY=sk-typed-123456\n')
-    expect((await stat(join(home, '.env'))).mode & 0o777).toBe(0o600)
-    expect(server.requests[0]!.headers['authorization']).toBe('Bearer sk-typed-123456')
-    expect((await runCli(['chat', '-q', 'Hi.'], { home, cwd })).stdout).toBe('ready\n')
-    expect(server.requests[1]!.headers['authorization']).toBe('Bearer sk-typed-123456')
-    expect(server.requests[1]!.body.model).toBe('my-own-model')
+    expect((await stat(join(scene.home, '.env'))).mode & 0o777).toBe(0o600)
+    expect(scene.server.requests[0]!.headers['authorization']).toBe('Bearer sk-typed-123456')
+    expect((await runCli(['chat', '-q', 'Hi.'], scene)).stdout).toBe('ready\n')
+    expect(scene.server.requests[1]!.headers['authorization']).toBe('Bearer sk-typed-123456')
+    expect(scene.server.requests[1]!.body.model).toBe('my-own-model')
   })
 
   it('takes any other provider by its name, and says which one was likely meant', async () => {
@@ -170,12 +155,12 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
   })
 
   it('offers a key from the environment first, and asks again after a choice that does not work', async () => {
-    server.enqueue({ fault: 'status', status: 401 })
+    scene.server.enqueue({ fault: 'status', status: 401 })
     await using terminal = await open({ OPENROUTER_API_KEY: 'sk-or-123456' })
     await terminal.shows('OpenRouter (key found)')
     await terminal.press('Up', 'Enter')
     await terminal.shows('Its address')
-    await terminal.type(server.baseUrl)
+    await terminal.type(scene.server.baseUrl)
     await terminal.press('Enter')
     await terminal.shows('Does it want a key?')
     await terminal.type('n')

@@ -1,31 +1,17 @@
 // What calls cost, what they may cost, and who answers when the first model does not.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startModelServer } from '@hermes/testkit'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
+beforeEach(() => mkdir(scene.home, { recursive: true }))
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd)
-  await mkdir(home, { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const hermes = (...args: readonly string[]) => runCli(args, { home, cwd, env: { TZ: 'UTC' } })
+const hermes = (...args: readonly string[]) => runCli(args, { ...scene, env: { TZ: 'UTC' } })
 const ask = (query: string, model = 'm', ...flags: readonly string[]) =>
-  hermes('chat', '-q', query, '--base-url', server.baseUrl, '-m', model, ...flags)
+  hermes('chat', '-q', query, '--base-url', scene.server.baseUrl, '-m', model, ...flags)
 const today = () => new Date().toISOString().slice(0, 10)
 
 describe('hermes usage', () => {
@@ -39,7 +25,7 @@ describe('hermes usage', () => {
   })
 
   it('adds up by day, model and session, with bars for the cost, and as JSON', async () => {
-    server.enqueue(
+    scene.server.enqueue(
       { text: 'a', usage: { inputTokens: 12_000, outputTokens: 500, cacheReadTokens: 9_000, costUsd: 0.75 } },
       { text: 'b', usage: { inputTokens: 1_000, outputTokens: 10, costUsd: 0.25 } },
     )
@@ -68,7 +54,7 @@ describe('hermes usage', () => {
   })
 
   it('never shows an unknown cost as none', async () => {
-    server.enqueue({ text: 'a' })
+    scene.server.enqueue({ text: 'a' })
     await ask('one')
     const { stdout } = await hermes('usage', '--days', '1')
     expect(stdout).toContain('unknown')
@@ -92,19 +78,19 @@ describe('a budget', () => {
   it('stops before the call that would go over it, keeps the session, and lets it go on once it is raised', async () => {
     await hermes('config', 'set', 'budget.day.usd', '0.50')
     const usage = { inputTokens: 100, outputTokens: 10, costUsd: 0.5 }
-    server.enqueue({ text: 'first', usage })
+    scene.server.enqueue({ text: 'first', usage })
     expect(await ask('one')).toMatchObject({ exitCode: 0, stdout: 'first\n' })
     const stopped = await ask('two')
     expect(stopped).toMatchObject({ exitCode: 3, stdout: '' })
     expect(stopped.stderr).toMatch(/The budget of \$0\.50 for today is spent \(\$0\.50\)\./)
     const id = /hermes chat -r (\S+)/.exec(stopped.stderr)![1]!
     await hermes('config', 'set', 'budget.day.usd', '2')
-    server.enqueue({ text: 'second', usage })
-    expect(await hermes('chat', '-r', id, '-q', 'go on', '--base-url', server.baseUrl, '-m', 'm')).toMatchObject({
+    scene.server.enqueue({ text: 'second', usage })
+    expect(await hermes('chat', '-r', id, '-q', 'go on', '--base-url', scene.server.baseUrl, '-m', 'm')).toMatchObject({
       exitCode: 0,
       stdout: 'second\n',
     })
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('two')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).toContain('two')
   })
 })
 
@@ -116,7 +102,7 @@ describe('hermes fallback', () => {
       const added = await hermes('fallback', 'add', 'custom', 'spare', '--base-url', other.baseUrl)
       expect(added).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('spare at custom') })
       expect((await hermes('fallback', 'list')).stdout).toBe(`1  spare at custom, ${other.baseUrl}\n`)
-      server.enqueue({ fault: 'status', status: 402, body: { error: { message: 'Insufficient credits.' } } })
+      scene.server.enqueue({ fault: 'status', status: 402, body: { error: { message: 'Insufficient credits.' } } })
       const answered = await ask('one')
       expect(answered).toMatchObject({ exitCode: 0, stdout: 'from the other\n' })
       expect(answered.stderr).toContain('Insufficient credits.')
@@ -130,13 +116,15 @@ describe('hermes fallback', () => {
 
   it('keeps comments of config.yaml, and says what keeps an entry from answering', async () => {
     const text = 'fallback_providers:\n  - provider: openai # the old key\n    model: gpt-4.1\n'
-    await writeFile(join(home, 'config.yaml'), text)
+    await writeFile(join(scene.home, 'config.yaml'), text)
     const listed = await hermes('fallback', 'list')
     expect(listed).toMatchObject({ exitCode: 1, stdout: '1  gpt-4.1 at openai\n' })
     expect(listed.stderr).toMatch(/fallback_providers\.0 cannot be used: OpenAI needs a key/)
     const added = await hermes('fallback', 'add', 'openrouter', 'a/b')
     expect(added.stderr).toContain('OPENROUTER_API_KEY')
-    expect(await readFile(join(home, 'config.yaml'), 'utf8')).toBe(`${text}  - provider: openrouter\n    model: a/b\n`)
+    expect(await readFile(join(scene.home, 'config.yaml'), 'utf8')).toBe(
+      `${text}  - provider: openrouter\n    model: a/b\n`,
+    )
   })
 
   it('refuses a provider that does not exist, naming the nearest, and what is not there', async () => {

@@ -1,31 +1,17 @@
 // The CLI as a person sees it, in terminals of three widths.
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
+beforeEach(() => mkdir(join(scene.cwd, 'build'), { recursive: true }))
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(join(cwd, 'build'), { recursive: true })
-})
-afterEach(async () => {
-  await server.close()
-  await temporary.remove()
-})
-
-const model = () => ['--base-url', server.baseUrl, '-m', 'test']
+const model = () => ['--base-url', scene.server.baseUrl, '-m', 'test']
 const open = (args: readonly string[], columns = 80, env: Record<string, string> = {}) =>
-  openTerminal([...args, ...model()], { home, cwd, columns, env })
+  openTerminal([...args, ...model()], { ...scene, columns, env })
 const call = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
 
 /** Columns a line takes: emoji and East Asian characters take two. */
@@ -33,8 +19,8 @@ const width = (line: string) => [...line].reduce((sum, character) => sum + (char
 
 needs('tmux', hasTmux)('hermes in a terminal', () => {
   it.each([40, 80, 120])('streams answers and keeps tool lines within %i columns', async (columns) => {
-    await writeFile(join(cwd, 'wide.txt'), `${'日本語'.repeat(60)}\n`)
-    server.enqueue(
+    await writeFile(join(scene.cwd, 'wide.txt'), `${'日本語'.repeat(60)}\n`)
+    scene.server.enqueue(
       { text: 'Looking.', latencyMs: 5, ...call(`cat wide.txt; echo ${'long '.repeat(50)}`) },
       { text: 'It is wide.' },
     )
@@ -50,7 +36,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
   })
 
   it('asks before a dangerous command: y runs it, n does not', async () => {
-    server.enqueue(call('rm -rf build'), { text: 'Left alone.' }, call('rm -rf build'), { text: 'Removed.' })
+    scene.server.enqueue(call('rm -rf build'), { text: 'Left alone.' }, call('rm -rf build'), { text: 'Removed.' })
     await using terminal = await open([], 40)
     for (const [answer, outcome] of [
       ['n', 'Left alone.'],
@@ -60,27 +46,27 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
       await terminal.type('Clean up.')
       await terminal.press('Enter')
       await terminal.shows(/❯ \[y\] yes, once\n.* {2}\[n\] no$/s)
-      expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
+      expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
       await terminal.type(answer)
       await terminal.shows(outcome)
     }
-    await expect(stat(join(cwd, 'build'))).rejects.toThrow()
+    await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
   })
 
   it('takes a number as the answer to a question', async () => {
     const args = { question: 'Which colour?', choices: ['red', 'blue'] }
-    server.enqueue({ toolCalls: [{ name: 'clarify', args }] }, { text: 'Blue it is.' })
+    scene.server.enqueue({ toolCalls: [{ name: 'clarify', args }] }, { text: 'Blue it is.' })
     await using terminal = await open(['-q', 'Paint.'])
     const screen = await terminal.shows('or type an answer')
     expect(screen).toBe('❓ Which colour?\n❯ 1. red\n  2. blue\n  or type an answer')
     await terminal.type('2')
     expect(await terminal.shows('Blue it is.')).toContain('❓ Which colour?\n  → blue\n')
     expect(await terminal.exitCode()).toBe(0)
-    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('blue')
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('blue')
   })
 
   it('stops a run at Ctrl-C, also while it asks, and comes back to the prompt', async () => {
-    server.enqueue(call('echo begun; sleep 600'), call('rm -rf build'))
+    scene.server.enqueue(call('echo begun; sleep 600'), call('rm -rf build'))
     await using terminal = await open([])
     for (const [task, sign] of [
       ['Wait.', '💻 echo begun; sleep 600'],
@@ -93,7 +79,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
       await terminal.press('C-c')
       await terminal.shows(/Stopped\.\n>$/)
     }
-    expect((await stat(join(cwd, 'build'))).isDirectory()).toBe(true)
+    expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
   })
 
   it('leaves at Ctrl-C twice, at Ctrl-D and at /exit', async () => {
@@ -107,7 +93,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
   })
 
   it('knows /help and /new, names what is unknown, types each key once, and shows with -c where it was', async () => {
-    server.setHandler(({ body }) => ({ text: `Answer to ${body.messages.length} messages.` }))
+    scene.server.setHandler(({ body }) => ({ text: `Answer to ${body.messages.length} messages.` }))
     await using terminal = await open([], 40)
     await terminal.shows(/>$/)
     for (const [line, reply] of [
@@ -128,7 +114,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
   })
 
   it('is plain where colours are unwanted and in a dumb terminal', async () => {
-    server.setHandler(() => ({ text: 'Plain \u001B[31mred\u001B[0m \u001B]0;title\u0007text.' }))
+    scene.server.setHandler(() => ({ text: 'Plain \u001B[31mred\u001B[0m \u001B]0;title\u0007text.' }))
     const plain: readonly Record<string, string>[] = [{ NO_COLOR: '1' }, { TERM: 'dumb' }]
     for (const env of plain) {
       await using terminal = await open([], 80, env)

@@ -9,9 +9,14 @@ export interface Scene {
   readonly home: string
   /** Where the CLI is started. */
   readonly cwd: string
+  /** The folder around home and cwd. */
+  readonly folder: string
 }
 
-/** A scripted model, a home that does not exist yet and an empty folder to work in: new ones for each test of the file. */
+/**
+ * A scripted model, a home that does not exist yet and an empty folder to work in: new ones for each test of the file. It can be handed
+ * to `runCli` as it is.
+ */
 export function useScene(): Scene {
   let server: ModelServer
   let temporary: TemporaryHome
@@ -33,6 +38,9 @@ export function useScene(): Scene {
     },
     get cwd() {
       return join(temporary.path, 'work')
+    },
+    get folder() {
+      return temporary.path
     },
   }
 }
