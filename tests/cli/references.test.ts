@@ -82,6 +82,22 @@ describe('a reference in a message', () => {
     expect(await canaries()).toContain('program.sh')
   })
 
+  it('shows no files of a folder that a repository only says is its own', async () => {
+    const keys = join(scene.cwd, '..', 'keys')
+    await mkdir(keys)
+    await writeFile(join(keys, 'id.txt'), 'public\n')
+    git('init', '-q')
+    git('config', 'core.worktree', keys)
+    git('add', 'id.txt')
+    await writeFile(join(keys, 'id.txt'), 'a private key\n')
+    const { sent } = await ask('Review @diff')
+    expect(sent).not.toContain('a private key')
+    expect(sent).toContain('[Not attached: @diff (git was not run, as the repository could misuse it')
+    git('config', 'core.worktree', scene.cwd)
+    await put('id.txt', 'mine\n')
+    expect((await ask('Review @diff')).sent).toContain('+mine')
+  })
+
   it('brings what was said in another session', async () => {
     const first = await ask('The word is tangerine.', '--json')
     const { sessionId } = JSON.parse(first.stdout.split('\n')[0]!) as { sessionId: string }

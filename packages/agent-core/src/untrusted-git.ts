@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
 import type { Environment, ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
@@ -42,8 +43,8 @@ const OWN_SCOPES: ReadonlySet<string> = new Set(['local', 'worktree'])
  * git for repositories that nobody vouches for: their settings and attributes can name programs that git starts while it only looks. Hooks,
  * monitors, signature checks and helpers are switched off by the settings of the command; the filters and merge drivers that the
  * repository itself defines are looked up first and taken away one by one. What the user's own settings define stays.
- * @throws HermesError `agent.git_unsafe` where git is older than 2.31 and would not heed that, or the settings cannot be read;
- * `policy.denied`.
+ * @throws HermesError `agent.git_unsafe` where git is older than 2.31 and would not heed that, the settings cannot be read, or they name
+ * another folder as that of the repository; `policy.denied`.
  * @see git documentation: git, section Security; git-config, `GIT_CONFIG_COUNT`; gitattributes, filters and merge drivers
  */
 export function openUntrustedGit({ environment, permit, limits }: GitPlace): UntrustedGit {
@@ -57,12 +58,26 @@ export function openUntrustedGit({ environment, permit, limits }: GitPlace): Unt
     const listed = await run(LIST_SETTINGS, { cwd, env, maxOutputBytes: MOST_SETTINGS_BYTES })
     // Where there is no git the command itself says so.
     if (listed.exitCode === NOT_INSTALLED) return env
-    return { ...ENV, ...settingsEnv([...SETTINGS, ...parseSettings(listed).flatMap(withoutProgram)]) }
+    const settings = parseSettings(listed)
+    if (settings.some(({ scope, name }) => OWN_SCOPES.has(scope) && name === 'core.worktree')) {
+      const { output } = await run('git rev-parse --show-toplevel', { cwd, env })
+      if ((await folderWithGit(environment, cwd)) !== output.trim())
+        throw unsafe('it says that its files are elsewhere')
+    }
+    return { ...ENV, ...settingsEnv([...SETTINGS, ...settings.flatMap(withoutProgram)]) }
   }
   return async (cwd, command) => {
     const env = known.get(cwd) ?? harmless(cwd)
     known.set(cwd, env)
     return run(command, { cwd, env: await env })
+  }
+}
+
+/** The nearest folder from `cwd` up that a repository lies in. What its settings call its folder may be any, such as one of keys. */
+async function folderWithGit(environment: Environment, cwd: string): Promise<string | null> {
+  for (let folder = await environment.realpath(cwd); ; folder = dirname(folder)) {
+    if (await environment.stat(join(folder, '.git'))) return folder
+    if (folder === '/') return null
   }
 }
 
@@ -105,6 +120,6 @@ function settingsEnv(settings: readonly (readonly [name: string, value: string])
 }
 
 function unsafe(why = 'its settings cannot be read'): HermesError {
-  const text = `git cannot be kept from running what the repository names, so it was not run: ${why.replace(/\.$/, '')}.`
+  const text = `git was not run, as the repository could misuse it: ${why.replace(/\.$/, '')}.`
   return new HermesError(text, { code: 'agent.git_unsafe' })
 }
