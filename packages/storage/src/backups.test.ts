@@ -151,6 +151,21 @@ describe('backups', () => {
     expect(await sessionsOf(path)).toEqual(['a'])
   })
 
+  it('are not put in place while anybody else holds a lock on the file, seen or not', async () => {
+    const { path, backups, write } = await home()
+    await write('a')
+    const { name } = await backups.create()
+    // Connections of this process are not looked for by its id.
+    const store = await openStorage({ path })
+    await expect(backups.restore(name)).rejects.toMatchObject({
+      code: 'store.in_use',
+      message: `${path} is open in other processes; end them and try again.`,
+    })
+    await store.close()
+    await backups.restore(name)
+    expect(await sessionsOf(path)).toEqual(['a'])
+  })
+
   it('say in one line what is not there', async () => {
     const { backups } = await home()
     expect(await backups.list()).toEqual([])
