@@ -27,7 +27,7 @@ const parameters = {
     around: { type: 'integer', description: 'Message number in session_id to read around' },
     window: { type: 'integer' },
     role: { type: 'array', items: { type: 'string', enum: ['user', 'assistant', 'tool'] } },
-    source: { type: 'string', description: 'cli, telegram, …' },
+    source: { type: 'string', description: 'e.g. cli, telegram' },
     tag: { type: 'string' },
     after: { type: 'string', description: 'Date, 2026-03-01' },
     before: { type: 'string' },
