@@ -26,7 +26,7 @@ export async function tools({ rounds, workspace }) {
     row('stopped: tools that begin afterwards', '', stop.laterStarts, atMost(0)),
     row('  until a tree of processes is gone', 'ms', stop.goneMs, atMost(2_000)),
     row('  until one that ignores SIGTERM is gone', 'ms', stop.stubbornGoneMs, atMost(2_000)),
-    row('a command that writes 1 GB: memory on top', 'MiB', flood.memoryMib, atMost(100)),
+    row('a command that writes 1 GB: memory on top', 'MiB', flood.memoryMib, atMost(250)),
     row('  characters of it the model is shown', '', flood.chars, atMost(60_000)),
   ]
 }
