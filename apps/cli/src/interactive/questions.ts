@@ -12,6 +12,9 @@ const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly 
   deny: { key: 'n', label: 'no' },
 }
 
+/** Stands for a password, whatever its length. */
+const HIDDEN = '••••••'
+
 /** Whoever can be asked something. */
 export type Asker = Pick<Console, 'output' | 'pick'>
 
@@ -76,12 +79,12 @@ function whoAsks({ agentPath }: ApprovalQuestion['subject']): string {
 
 /** Puts a `clarify` question to the person. */
 export async function askQuestion(asker: Asker, question: Question, signal: AbortSignal): Promise<Answer> {
-  const { choices, allowFreeText } = question
+  const { choices, allowFreeText, isSecret = false } = question
   const title = printable(`❓ ${question.question}`)
   const options = choices.map((label) => ({ label: printable(label) }))
-  const answer = await asker.pick({ title, options, freeText: allowFreeText || choices.length === 0 }, signal)
+  const answer = await asker.pick({ title, options, freeText: allowFreeText || choices.length === 0, isSecret }, signal)
   const text = answer.type === 'option' ? choices[answer.index]! : answer.type === 'text' ? answer.text : null
-  record(asker, title, text === null ? 'no answer' : printable(text))
+  record(asker, title, text === null ? 'no answer' : isSecret ? HIDDEN : printable(text))
   return text === null ? { type: 'unanswered', reason: 'The user did not answer.' } : { type: 'answered', text }
 }
 
