@@ -17,16 +17,16 @@ const parameters = {
   properties: {
     command: { type: 'string' },
     background: { type: 'boolean', default: false, description: 'Return at once; see process' },
-    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, most 600' },
-    workdir: { type: 'string', description: 'Run here' },
-    notify_on_complete: { type: 'boolean', description: 'Be told when it ends' },
+    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, max 600' },
+    workdir: { type: 'string' },
+    notify_on_complete: { type: 'boolean' },
     watch_patterns: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Be told of output lines with one of these; rare ones',
+      description: 'Be told of lines with one of these; rare ones',
     },
     pty: { type: 'boolean', description: 'For interactive programs' },
-    outside: { type: 'boolean', description: 'Outside the isolation; asks the user' },
+    outside: { type: 'boolean', description: 'Outside isolation; asks user' },
   },
   required: ['command'],
 } as const
