@@ -591,6 +591,7 @@ describe('a reviewer', () => {
         decide(run(line)),
       ),
       decide(write('/home/ada/.hermes/config.yaml')),
+      decide({ ...run('make install'), outside: true } as Action),
     ]
     await Promise.all(alone)
     expect(seen).toEqual([])

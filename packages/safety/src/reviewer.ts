@@ -16,11 +16,11 @@ export interface Reviewer {
   review(question: ApprovalQuestion, options?: { readonly signal?: AbortSignal }): Promise<Review>
 }
 
-/** Questions about Hermes itself, and about rights beyond those of the user. */
-const FOR_A_PERSON = /^(?:rule:|hermes-|outside-text|self-approval$|elevated$|kill-own$)/
+/** Questions about Hermes itself, about rights beyond those of the user, and about leaving the isolation for no known reason. */
+const FOR_A_PERSON = /^(?:rule:|hermes-|outside-text|unisolated-[0-9a-f]{12}$|self-approval$|elevated$|kill-own$)/
 
 /**
- * Whether a reviewer may answer: not where a rule of the user asks, or Hermes' own settings are at stake. Once text from outside is in
+ * Whether a reviewer may answer: not where a rule of the user asks, Hermes' own settings or the isolation are at stake. Once text from outside is in
  * the conversation the agent may speak for it, to the reviewer too: then only about what is lost in the workspace, in plain words.
  */
 export function reviewable(subjected: Subjected, rules: readonly string[], options: PlainLossOptions): boolean {
