@@ -105,7 +105,11 @@ const ALLOWED = [
     reason: 'the guarded ways out',
   },
   {
-    files: ['packages/transports/src/wires/*-client.ts', 'packages/transports/src/wires/*/*-client.ts'],
+    files: [
+      'packages/transports/src/wires/*-client.ts',
+      'packages/transports/src/wires/*/*-client.ts',
+      'packages/transports/src/wires/limited-bodies.ts',
+    ],
     uses: ['fetch', 'openai', '@anthropic-ai/sdk', '@aws-sdk/client-bedrock-runtime'],
     owner: 'transports',
     reason:

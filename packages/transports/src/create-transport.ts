@@ -5,6 +5,7 @@ import { detectApi } from './detect-api.js'
 import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
 import { BedrockConverseTransport } from './wires/bedrock-converse/bedrock-converse.js'
 import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
+import { limitBodies } from './wires/limited-bodies.js'
 import { ResponsesTransport } from './wires/responses/responses.js'
 import { renameTools } from './wires/tool-names.js'
 import type { WireOptions } from './wires/wire-options.js'
@@ -54,18 +55,19 @@ export function createTransport(options: TransportOptions): Transport {
     })
   const api = options.api ?? detectApi({ provider, baseUrl, model: options.model ?? '' })
   const known = options.quirks ?? findProvider(provider)?.quirks ?? {}
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, stallTimeoutMs = DEFAULT_STALL_TIMEOUT_MS } = options
   const quirks = options.body ? { ...known, body: { ...known.body, ...options.body } } : known
   const wire: WireOptions = {
     provider,
     baseUrl,
     headers: { ...quirks.headers, ...options.headers },
     quirks,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    stallTimeoutMs: options.stallTimeoutMs ?? DEFAULT_STALL_TIMEOUT_MS,
+    timeoutMs,
+    stallTimeoutMs,
     cacheTtl: options.cacheTtl ?? '5m',
     keySource: options.keySource,
     clock,
-    fetch,
+    fetch: limitBodies(fetch, { answerIdleMs: timeoutMs, refusalIdleMs: stallTimeoutMs }),
   }
   return renameTools(openWire(api, wire), quirks.reservedToolNames ?? [])
 }
