@@ -14,7 +14,7 @@ export async function chooseSession(
   return latest
 }
 
-/** The session of that id, unique start of an id, or title. */
+/** The session of that id, unique start of an id, or title; the newest for `latest`. */
 export async function findSession(storage: Storage, name: string): Promise<SessionInfo> {
   const found = await storage.resolveSession(name)
   switch (found.type) {
@@ -23,6 +23,8 @@ export async function findSession(storage: Storage, name: string): Promise<Sessi
     case 'ambiguous':
       throw new UsageError(`"${name}" fits several sessions: ${describe(found.candidates)}. Give more of the id.`)
     case 'none': {
+      const latest = name === 'latest' ? await storage.latestSession() : null
+      if (latest) return latest
       const hint = found.nearest.length > 0 ? `Nearest: ${describe(found.nearest)}.` : 'See: hermes sessions list'
       throw new UsageError(`There is no session "${name}". ${hint}`)
     }

@@ -192,8 +192,10 @@ describe('a damaged file', () => {
     await write('a', 200)
     damage(path)
     appendFileSync(`${path}-wal`, 'left over')
-    const store = await temporaryStore({ path })
+    const told: string[] = []
+    const store = await temporaryStore({ path, onNotice: (line) => void told.push(line) })
     expect(await store.damage()).not.toEqual([])
+    expect(told).toEqual([expect.stringMatching(/^.*state\.db is damaged \(.*\) and is only read from now on; .*$/)])
     const refused = await store.createSession({ id: 'b', source: 'cli' }).catch((error: unknown) => error)
     expect(refused).toMatchObject({
       code: 'store.damaged',

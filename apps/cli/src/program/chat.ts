@@ -24,7 +24,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .command('chat', { isDefault: true })
     .description('talk to the agent (the default command)')
     .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
-    .option('-r, --resume <session>', 'go on with a session: id, unique start of an id, or title')
+    .option('-r, --resume <session>', 'go on with a session: id, unique start of an id, title, or latest')
     .option('-c, --continue', 'go on with the newest session')
     .option('-m, --model <id>', 'model to use')
     .option('--provider <name>', 'provider to use')

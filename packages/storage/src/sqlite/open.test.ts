@@ -57,6 +57,19 @@ describe('openStorage', () => {
     expect(await stores[0]!.listSessions({ includeEmpty: true })).toHaveLength(5)
   })
 
+  it('opens a file while another process is writing to it', async () => {
+    const path = temporaryPath()
+    await (await openStorage({ path })).close()
+    const writer = new Database(path)
+    writer.exec('BEGIN EXCLUSIVE')
+    const sleep = () => Promise.reject(new Error('It waits for the writer.'))
+    const store = await openStorage({ path, clock: { now: () => 0, sleep } })
+    expect(await store.listSessions()).toEqual([])
+    writer.exec('ROLLBACK')
+    writer.close()
+    await store.close()
+  })
+
   it('says that it is closed, and takes closing twice', async () => {
     const store = await temporaryStore()
     await Promise.all([store.close(), store.close()])
