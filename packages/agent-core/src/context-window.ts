@@ -6,7 +6,7 @@ import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
 import { openTasks } from './todo-reminder.js'
 
 const PASSES_PER_REQUEST = 2
-const TOO_LONG = new Set(['transport.context_overflow', 'transport.payload_too_large'])
+const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_tier', 'transport.payload_too_large'])
 
 /**
  * Asks the model once, within its window: the session is compacted before when that is due, and again when the provider refuses it as

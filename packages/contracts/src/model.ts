@@ -80,20 +80,35 @@ export interface ModelFinish {
 
 /** Why a model call failed. */
 export type ErrorReason =
+  /** A key that was refused; another one may be taken, or this one renewed. */
   | 'auth'
+  /** A key that will not be good again. */
   | 'auth-permanent'
+  /** Nothing is answered until somebody pays. */
   | 'billing'
   | 'rate-limit'
   | 'overloaded'
   | 'server-error'
+  /** No answer in time, or a TLS connection that broke: nothing that was sent is at fault. */
   | 'timeout'
+  /** Nobody there, or a connection that ended early. */
   | 'connection'
   | 'context-overflow'
   | 'payload-too-large'
   | 'image-too-large'
   | 'model-not-found'
-  | 'policy-blocked'
+  /** What was said is against the rules of this provider; another may take it. */
+  | 'content-policy-blocked'
+  /** What the user allows providers to do with data leaves none to ask. */
+  | 'provider-policy-blocked'
+  /** The request is refused as it is, for none of the other reasons. */
   | 'format-error'
+  /** A thought that went back cannot be verified, or is not where it has to be. */
+  | 'thinking-signature'
+  /** Conversations of this length take a tier that the account has not. */
+  | 'long-context-tier'
+  /** The grammar that a local server makes of tool schemas does not hold a keyword of them, such as `pattern`. */
+  | 'llama-cpp-grammar-pattern'
   | 'malformed-response'
   | 'unknown'
 

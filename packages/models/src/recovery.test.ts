@@ -214,7 +214,9 @@ describe('repairs', () => {
   it('that do not help are made once and not remembered', async () => {
     const client = make()
     server.enqueue(refusal(400, 'failed to parse grammar'), refusal(400, 'failed to parse grammar'))
-    expect((await ask(client, thoughtful)).error).toMatchObject({ code: 'transport.format_error' })
+    expect((await ask(client, thoughtful)).error).toMatchObject({
+      code: 'transport.llama_cpp_grammar_pattern',
+    })
     server.enqueue({ text: 'ok' })
     await ask(client, thoughtful)
     expect(JSON.stringify(server.requests[2]!.body)).toContain('"pattern":"^x"')

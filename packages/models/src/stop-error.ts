@@ -23,8 +23,12 @@ const ADVICE: Readonly<Record<ErrorReason, string>> = {
   'payload-too-large': 'Send less at once, or start a new session.',
   'image-too-large': 'Send a smaller image.',
   'model-not-found': 'Choose another model.',
-  'policy-blocked': 'Change the request, or use another provider.',
+  'content-policy-blocked': 'Change the request, or use another provider.',
+  'provider-policy-blocked': 'Change those settings, or use another model.',
   'format-error': 'Try another model or provider.',
+  'thinking-signature': 'Try another model or provider.',
+  'long-context-tier': 'Start a new session, or use a model with a larger window.',
+  'llama-cpp-grammar-pattern': 'Try another model or server.',
   'malformed-response': 'Try again, or use another model.',
   unknown: 'Try again, or use another model.',
 }

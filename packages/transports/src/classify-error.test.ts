@@ -29,7 +29,11 @@ describe('classifyError', () => {
       { reason: 'rate-limit', retryable: true, retryAfterMs: 300_000 },
     ],
     ['403', answered(403), { reason: 'auth', retryable: false, shouldRotateCredential: true, shouldFallback: true }],
-    ['403 by moderation', answered(403, 'Your input was flagged'), { reason: 'policy-blocked', shouldFallback: true }],
+    [
+      '403 by moderation',
+      answered(403, 'Your input was flagged'),
+      { reason: 'content-policy-blocked', shouldFallback: true },
+    ],
     [
       '404 for a model',
       answered(404, 'The model `x` does not exist'),
@@ -40,7 +44,7 @@ describe('classifyError', () => {
     [
       '404 by privacy settings',
       answered(404, 'No endpoints found matching your data policy'),
-      { reason: 'policy-blocked', shouldFallback: false },
+      { reason: 'provider-policy-blocked', shouldFallback: false },
     ],
     ['404 for a path', answered(404, '404 page not found'), { reason: 'format-error' }],
     ['408', answered(408), { reason: 'timeout', retryable: true }],
@@ -52,7 +56,11 @@ describe('classifyError', () => {
       answered(429, 'Request too large for gpt: Limit 30000 tokens'),
       { reason: 'context-overflow', shouldCompress: true },
     ],
-    ['429 by tier', answered(429, 'Extra usage is required for long context requests'), { reason: 'context-overflow' }],
+    [
+      '429 by tier',
+      answered(429, 'Extra usage is required for long context requests'),
+      { reason: 'long-context-tier' },
+    ],
     ['500', answered(500), { reason: 'server-error', retryable: true }],
     [
       '500 for context',
@@ -83,12 +91,12 @@ describe('classifyError', () => {
     [
       '400 for a signature',
       answered(400, 'Invalid signature in thinking block'),
-      { reason: 'format-error', repair: 'drop-reasoning' },
+      { reason: 'thinking-signature', repair: 'drop-reasoning' },
     ],
     [
       '400 for a grammar',
       answered(400, 'failed to parse grammar'),
-      { reason: 'format-error', repair: 'simplify-schemas' },
+      { reason: 'llama-cpp-grammar-pattern', repair: 'simplify-schemas' },
     ],
     ['a status inside a stream', { error: { code: 503, message: 'busy' } }, { reason: 'overloaded' }],
     ['nothing listening', network('ECONNREFUSED'), { reason: 'connection', retryable: true, repair: 'rebuild-client' }],
@@ -181,18 +189,18 @@ describe('errors of Anthropic', () => {
     [
       'a tier for long contexts',
       status(429, anthropic('rate_limit_error', 'Extra usage is required for long context requests.')),
-      { reason: 'context-overflow' },
+      { reason: 'long-context-tier' },
     ],
     ['a body too large', status(413, anthropic('request_too_large', 'Too big')), { reason: 'payload-too-large' }],
     [
       'a signature that does not fit',
       status(400, anthropic('invalid_request_error', 'messages.1.content.0: Invalid `signature` in `thinking` block')),
-      { reason: 'format-error', repair: 'drop-reasoning' },
+      { reason: 'thinking-signature', repair: 'drop-reasoning' },
     ],
     [
       'the same from a reseller as a rate limit',
       status(429, anthropic('rate_limit_error', 'messages.1.content.0: Invalid `signature` in `thinking` block')),
-      { reason: 'format-error', retryable: false, repair: 'drop-reasoning' },
+      { reason: 'thinking-signature', retryable: false, repair: 'drop-reasoning' },
     ],
     [
       'thoughts that were changed',

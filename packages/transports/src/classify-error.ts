@@ -28,8 +28,12 @@ const DEFAULTS: Readonly<Record<ErrorReason, Partial<ErrorClass>>> = {
   'payload-too-large': { shouldCompress: true },
   'image-too-large': { repair: 'shrink-images' },
   'model-not-found': { shouldFallback: true },
-  'policy-blocked': {},
+  'content-policy-blocked': { shouldFallback: true },
+  'provider-policy-blocked': {},
   'format-error': { shouldFallback: true },
+  'thinking-signature': { shouldFallback: true, repair: 'drop-reasoning' },
+  'long-context-tier': { shouldCompress: true },
+  'llama-cpp-grammar-pattern': { shouldFallback: true, repair: 'simplify-schemas' },
   'malformed-response': { retryable: true, shouldFallback: true },
   unknown: { retryable: true, shouldFallback: true },
 }
@@ -83,11 +87,9 @@ function classifyOwn(error: HermesError): ErrorClass {
   if (own) return complete({ ...own, retryable: error.retryable })
   const reason = error.code.replace(/^transport\./, '').replaceAll('_', '-')
   const { retryAfterMs, repair } = error.details
-  const { shouldFallback } = error.details
   return complete({
     reason: Object.hasOwn(DEFAULTS, reason) ? (reason as ErrorReason) : 'unknown',
     retryable: error.retryable,
-    ...(typeof shouldFallback === 'boolean' ? { shouldFallback } : {}),
     ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
     ...(typeof repair === 'string' ? { repair: repair as ErrorClass['repair'] } : {}),
   })
@@ -148,14 +150,13 @@ function special(facts: ErrorFacts): Verdict | null {
   const { status, message, codes } = facts
   if (codes.includes('replay_mismatch')) return { reason: 'format-error', retryable: false }
   if (isAbout('sealed-thought', facts) && (status === 400 || hasCodeOf('sealed-thought', codes)))
-    return { reason: 'format-error', repair: 'drop-reasoning' }
+    return { reason: 'thinking-signature' }
   if (status === null || status < 400) return null
   // Resellers answer with other statuses, 429 among them.
-  if (status < 500 && speaksOf('thinking-signature', message))
-    return { reason: 'format-error', repair: 'drop-reasoning' }
+  if (status < 500 && speaksOf('thinking-signature', message)) return { reason: 'thinking-signature' }
   if ((status === 429 || status === 400) && speaksOf('long-context-tier', message))
-    return { reason: 'context-overflow' }
-  if (speaksOf('grammar', message)) return { reason: 'format-error', repair: 'simplify-schemas' }
+    return { reason: 'long-context-tier' }
+  if (speaksOf('grammar', message)) return { reason: 'llama-cpp-grammar-pattern' }
   if (status < 500 && speaksOf('entitlement', message)) return { reason: 'auth' }
   return null
 }
@@ -209,8 +210,8 @@ function failedInside(facts: ErrorFacts): Verdict {
 
 /** Content that one provider refuses another may take; a data policy is the user's own wish, so it is obeyed. */
 function policy(facts: ErrorFacts): Verdict | null {
-  if (isAbout('provider-policy', facts)) return { reason: 'policy-blocked' }
-  return isAbout('content-policy', facts) ? { reason: 'policy-blocked', shouldFallback: true } : null
+  if (isAbout('provider-policy', facts)) return { reason: 'provider-policy-blocked' }
+  return isAbout('content-policy', facts) ? { reason: 'content-policy-blocked' } : null
 }
 
 function isAbout(topic: Topic, { codes, message }: ErrorFacts): boolean {
@@ -226,8 +227,8 @@ const MEANINGS: readonly (readonly [Topic, Verdict])[] = Object.freeze([
   ['model-missing', { reason: 'model-not-found' }],
   ['key', { reason: 'auth', repair: 'refresh-credential' }],
   ['billing', { reason: 'billing' }],
-  ['provider-policy', { reason: 'policy-blocked' }],
-  ['content-policy', { reason: 'policy-blocked', shouldFallback: true }],
+  ['provider-policy', { reason: 'provider-policy-blocked' }],
+  ['content-policy', { reason: 'content-policy-blocked' }],
   ['unsupported', { reason: 'format-error', repair: 'strip-unsupported' }],
   ['rate', { reason: 'rate-limit' }],
   ['overloaded', { reason: 'overloaded' }],

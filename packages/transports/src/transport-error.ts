@@ -38,11 +38,14 @@ export function toTransportError(error: unknown, target: CallTarget, context: Cl
       ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
       ...(verdict.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.retryAfterMs }),
       ...(verdict.repair === undefined ? {} : { repair: verdict.repair }),
-      ...(verdict.reason === 'policy-blocked' ? { shouldFallback: verdict.shouldFallback } : {}),
-      ...(verdict.reason === 'context-overflow' ? namedTokens(error) : {}),
+      ...(isTooLong(verdict) ? namedTokens(error) : {}),
     },
     cause: error,
   })
+}
+
+function isTooLong({ reason }: ErrorClass): boolean {
+  return reason === 'context-overflow' || reason === 'long-context-tier'
 }
 
 function namedTokens(error: unknown): { readonly contextTokens?: number } {
@@ -80,8 +83,16 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
       return `An image is larger than ${provider} accepts${status}: ${said}`
     case 'model-not-found':
       return `${provider} has no model "${model}"${status}: ${said}`
-    case 'policy-blocked':
+    case 'content-policy-blocked':
       return `${provider} refused the request under its usage policy${status}: ${said}`
+    case 'provider-policy-blocked':
+      return `Your privacy settings at ${provider} leave nobody who serves ${model}${status}: ${said}`
+    case 'thinking-signature':
+      return `${provider} could not verify an earlier thought of the model${status}: ${said}`
+    case 'long-context-tier':
+      return `A conversation this long takes a tier for long contexts that the account at ${provider} has not${status}: ${said}`
+    case 'llama-cpp-grammar-pattern':
+      return `The server made no grammar of the tools' schemas${status}: ${said}`
     case 'format-error':
       if (facts.status === 404)
         return `Nothing answers at ${baseUrl}${pathOf(target)} (404); check the base URL, ${addressHint(target)}.`

@@ -440,7 +440,7 @@ describe('the bedrock-converse wire', () => {
       400,
       'ValidationException',
       'messages.1.content.0: Invalid `signature` in `thinking` block',
-      { reason: 'format-error', repair: 'drop-reasoning' },
+      { reason: 'thinking-signature', repair: 'drop-reasoning' },
     ],
   ])('understands %i %s: %s', async (status, type, message, verdict) => {
     const headers = { 'x-amzn-errortype': `${type}:http://internal.amazon.com/`, 'x-amzn-requestid': 'r-1' }

@@ -5,6 +5,7 @@ export const BEDROCK_CONVERSE_PROSE: Prose = {
   words: {
     'content-policy': /guardrail/i,
     key: /security token included in the request is (?:expired|invalid)|signature we calculated does not match/i,
+    billing: /payment[ _]instrument/i,
     transient: /please wait before trying/i,
     rate: /too many tokens, please wait|too many connections/i,
     context:

@@ -228,7 +228,7 @@ describe('the responses wire', () => {
     }
     server.enqueue({ fault: 'status', status: 400, body: { error } })
     const failure = await finish().catch((thrown: unknown) => thrown)
-    expect(classifyError(failure)).toMatchObject({ reason: 'format-error', repair: 'drop-reasoning' })
+    expect(classifyError(failure)).toMatchObject({ reason: 'thinking-signature', repair: 'drop-reasoning' })
   })
 
   it('ends with the last word of the server, though the connection stays open, and leaves it to be used again', async () => {
@@ -326,7 +326,7 @@ describe('answers of servers that bend the protocol', () => {
     ['server_error', 'An error occurred.', 'transport.server_error', true],
     ['rate_limit_exceeded', 'Rate limit reached. Please try again in 1.5s.', 'transport.rate_limit', true],
     ['image_too_large', 'Bad image.', 'transport.image_too_large', false],
-    ['bio_policy', 'No.', 'transport.policy_blocked', false],
+    ['bio_policy', 'No.', 'transport.content_policy_blocked', false],
     ['context_length_exceeded', 'Your input exceeds the context window.', 'transport.context_overflow', false],
   ])('classifies a response that failed with %s', async (code, message, expected, retryable) => {
     const failed = { type: 'response.failed', response: { status: 'failed', error: { code, message } } }
