@@ -6,7 +6,7 @@ import { mergeHandEdit } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
 import { readMemoryFile, replaceMemoryFile, writtenAtMs } from './memory-files.js'
 import { loadChecks, objectionTo } from './objection.js'
-import { BY_HAND, takeBack, withoutRecord } from './take-back.js'
+import { BETWEEN, BY_HAND, isOwn, markUndone, takeBack } from './take-back.js'
 import type { MemoryTarget } from './target.js'
 
 /** A store as it is. */
@@ -101,11 +101,11 @@ class FileMemory implements Memory {
         const isThere = joinEntries(parseEntries(expected)) === joinEntries(applied.entries)
         if (isThere && type === 'unchanged') return { type, state }
         const replaced = isThere ? { type: 'done' as const } : await replaceMemoryFile(file, after, expected)
-        // Only what is in the file counts as known: a try that came to nothing, or was overtaken, leaves no trace.
-        if (replaced.type === 'done') {
-          await this.#note(...byHand, { target, origin, before: text, after: isThere ? expected : after })
-          return { type: 'changed', state }
-        }
+        // Only what is in the file counts as known: a try that came to nothing leaves no trace. One that was overtaken was there for a moment.
+        const record = { target, origin, before: text, after: isThere ? expected : after }
+        if (replaced.type !== 'changed')
+          await this.#note(...byHand, replaced.type === 'done' ? record : { ...record, origin: BETWEEN })
+        if (replaced.type === 'done') return { type: 'changed', state }
         if (replaced.type === 'overtaken') type = 'changed'
         expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
         found = replaced.type === 'overtaken' ? replaced.text : expected
@@ -123,8 +123,10 @@ class FileMemory implements Memory {
     if (!newest || newest.after === text) return { text, byHand: [] }
     const savedAtMs = (await writtenAtMs(this.#file(target))) ?? this.#clock.now()
     const { entries, restored } = mergeHandEdit(text, records, savedAtMs)
-    const merged = restored.length === 0 ? text : `${joinEntries(entries)}\n`
-    return { text: merged, byHand: [{ target, origin: BY_HAND, before: newest.after, after: merged }] }
+    const byHand = { target, origin: BY_HAND, before: newest.after, after: text }
+    if (restored.length === 0) return { text, byHand: [byHand] }
+    const merged = `${joinEntries(entries)}\n`
+    return { text: merged, byHand: [byHand, { target, origin: BETWEEN, before: text, after: merged }] }
   }
 
   async #note(...records: readonly NewRecord[]): Promise<void> {
@@ -140,7 +142,7 @@ class FileMemory implements Memory {
   undo(): ReturnType<Memory['undo']> {
     return this.#locked(async () => {
       const records = await readHistory(this.#historyFile)
-      const index = records.findLastIndex(({ origin }) => origin !== BY_HAND)
+      const index = records.findLastIndex(isOwn)
       const record = records[index]
       if (!record) return null
       const file = this.#file(record.target)
@@ -152,7 +154,8 @@ class FileMemory implements Memory {
         const replaced = await replaceMemoryFile(file, text ?? found, expected)
         if (replaced.type === 'done') {
           if (text === null) return { type: 'edited', record }
-          await writeHistory(this.#historyFile, withoutRecord(records, index, text))
+          const change = { atMs: this.#clock.now(), before: found, after: text }
+          await writeHistory(this.#historyFile, markUndone(records, index, change))
           return { type: 'undone', record }
         }
         expected = replaced.type === 'overtaken' ? (text ?? found) : await readMemoryFile(file)

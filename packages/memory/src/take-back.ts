@@ -4,6 +4,9 @@ import type { MemoryRecord } from './history.js'
 /** Origin of what somebody wrote into a file by other means than through here. */
 export const BY_HAND = 'by hand'
 
+/** Origin of what is no change of anybody: texts that were brought together, and what was taken back. */
+export const BETWEEN = 'between'
+
 /**
  * The text of a file without what a change did: its entries gone, those it took away back in their places, everything else as it is now.
  * `null` when an entry that it wrote is not there any more as it was, so that taking it back would undo what somebody did since.
@@ -22,13 +25,20 @@ export function takeBack({ before, after }: Pick<MemoryRecord, 'before' | 'after
   return entries.length === 0 ? '' : `${joinEntries(entries)}\n`
 }
 
+/** Whether a record is of a change that was asked for here and not taken back since. */
+export function isOwn({ origin }: MemoryRecord): boolean {
+  return origin !== BY_HAND && origin !== BETWEEN
+}
+
 /**
- * The records once the one at `index` was taken back, with `text` in its file. What somebody wrote by hand after it stays known as theirs,
- * in one record.
+ * The records once the one at `index` was taken back in a file that held `before` and now holds `after`. None is dropped: an editor may still
+ * show any text that was there.
  */
-export function withoutRecord(records: readonly MemoryRecord[], index: number, text: string): readonly MemoryRecord[] {
-  const undone = records[index]!
-  const others = records.filter(({ target }, at) => at < index || (at > index && target !== undone.target))
-  if (text === undone.before) return others
-  return [...others, { ...undone, origin: BY_HAND, after: text }]
+export function markUndone(
+  records: readonly MemoryRecord[],
+  index: number,
+  change: Pick<MemoryRecord, 'atMs' | 'before' | 'after'>,
+): readonly MemoryRecord[] {
+  const marked = records.map((record, at) => (at === index ? { ...record, origin: BETWEEN } : record))
+  return [...marked, { ...change, target: records[index]!.target, origin: BETWEEN }]
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@hermes/contracts'
-import { askService, badReply, objects, type ServiceAddress } from './service.js'
+import { badReply, bearer, objects, openService } from './service.js'
 
 /** Turns texts into vectors. */
 export interface Embedder {
@@ -20,12 +20,11 @@ export interface EmbeddingEndpoint {
 /** @see https://platform.openai.com/docs/api-reference/embeddings */
 export function createEmbedder({ fetch, baseUrl, model, apiKey }: EmbeddingEndpoint): Embedder {
   const title = 'The endpoint for embeddings'
-  const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-  const service: ServiceAddress = { title, fetch, baseUrl, headers }
+  const ask = openService({ title, fetch, baseUrl, headers: bearer(apiKey) })
   return {
     async embed(texts, { signal }) {
       const body = { model, input: [...texts], encoding_format: 'float' }
-      const reply = await askService(service, { method: 'POST', path: '/embeddings', signal, body })
+      const reply = await ask('POST', '/embeddings', { signal, body })
       const rows = objects(isJsonObject(reply) ? reply['data'] : null)
       if (rows?.length !== texts.length) throw badReply(title)
       return rows

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CallOptions, KeptTurn, MemoryProvider, Recalled, ServiceOptions } from './provider.js'
-import { askService, badReply, objects, type ServiceAddress, type ServiceRequest } from './service.js'
+import { type AskService, badReply, bearer, objects, openService } from './service.js'
 
 const TITLE = 'Honcho'
 const AGENT = 'hermes'
@@ -18,7 +18,7 @@ export function createHoncho(options: ServiceOptions): MemoryProvider {
 
 class Honcho implements MemoryProvider {
   readonly name = 'honcho'
-  readonly #service: ServiceAddress
+  readonly #ask: AskService
   readonly #root: string
   readonly #workspace: string
   readonly #person: string
@@ -26,8 +26,7 @@ class Honcho implements MemoryProvider {
   #isReady = false
 
   constructor({ fetch, baseUrl, apiKey, userId, workspace }: ServiceOptions) {
-    const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-    this.#service = { title: TITLE, fetch, baseUrl, headers }
+    this.#ask = openService({ title: TITLE, fetch, baseUrl, headers: bearer(apiKey) })
     this.#workspace = toId(workspace)
     this.#person = toId(userId)
     this.#root = `/v3/workspaces/${this.#workspace}`
@@ -96,14 +95,6 @@ class Honcho implements MemoryProvider {
     await this.#ask('POST', '/v3/workspaces', { signal, body: { id: this.#workspace } })
     for (const id of [this.#person, AGENT]) await this.#ask('POST', `${this.#root}/peers`, { signal, body: { id } })
     this.#isReady = true
-  }
-
-  #ask(
-    method: ServiceRequest['method'],
-    path: string,
-    more: Omit<ServiceRequest, 'method' | 'path'>,
-  ): Promise<unknown> {
-    return askService(this.#service, { method, path, ...more })
   }
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CallOptions, KeptTurn, MemoryProvider, Recalled, ServiceOptions } from './provider.js'
-import { askService, badReply, objects, type ServiceAddress, type ServiceRequest } from './service.js'
+import { type AskService, badReply, objects, openService } from './service.js'
 
 const TITLE = 'Mem0'
 const PLATFORM = 'https://api.mem0.ai'
@@ -43,14 +43,14 @@ const ownServer: Paths = {
 class Mem0 implements MemoryProvider {
   readonly name = 'mem0'
   readonly #paths: Paths
-  readonly #service: ServiceAddress
+  readonly #ask: AskService
   readonly #options: ServiceOptions
 
   constructor(options: ServiceOptions, paths: Paths) {
     const { fetch, baseUrl, apiKey } = options
     this.#options = options
     this.#paths = paths
-    this.#service = { title: TITLE, fetch, baseUrl, headers: apiKey === null ? {} : paths.auth(apiKey) }
+    this.#ask = openService({ title: TITLE, fetch, baseUrl, headers: apiKey === null ? {} : paths.auth(apiKey) })
   }
 
   async recall(
@@ -99,13 +99,5 @@ class Mem0 implements MemoryProvider {
       signal,
       body: { ...body, user_id: userId, metadata: { app: workspace } },
     })
-  }
-
-  #ask(
-    method: ServiceRequest['method'],
-    path: string,
-    more: Omit<ServiceRequest, 'method' | 'path'>,
-  ): Promise<unknown> {
-    return askService(this.#service, { method, path, ...more })
   }
 }

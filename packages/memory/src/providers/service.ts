@@ -1,14 +1,5 @@
 import { errorLine, HermesError, isAbort, isJsonObject, type JsonObject } from '@hermes/contracts'
 
-/** One request to a service. */
-export interface ServiceRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the base URL, with its leading slash. */
-  readonly path: string
-  readonly body?: JsonObject
-  readonly signal: AbortSignal
-}
-
 /** What a service is and how it is spoken to. */
 export interface ServiceAddress {
   /** For messages, for example `Honcho`. */
@@ -18,17 +9,35 @@ export interface ServiceAddress {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/**
+ * Asks a service that speaks JSON; `path` is below the base URL, with its leading slash. An empty reply is `true`; `null` says that what
+ * was to be deleted is not there. Rejects with a HermesError `memory.provider_unauthorized`, `_refused`, `_unavailable` or `_bad_reply`;
+ * abort passes through.
+ */
+export type AskService = (
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  request: { readonly body?: JsonObject; readonly signal: AbortSignal },
+) => Promise<unknown>
+
 /** What comes beyond it is neither waited for nor kept. */
 const MAX_REPLY_BYTES = 4_000_000
 const DETAIL_CHARS = 160
 
-/**
- * Asks a service that speaks JSON. An empty reply is `true`; `null` says that what was to be deleted is not there.
- * @throws HermesError `memory.provider_unauthorized`, `_refused`, `_unavailable`, `_bad_reply`; abort passes through.
- */
-export async function askService(service: ServiceAddress, request: ServiceRequest): Promise<unknown> {
-  const { title, fetch, baseUrl, headers } = service
-  const { method, path, body, signal } = request
+/** The way to a service. */
+export function openService(service: ServiceAddress): AskService {
+  return (...request) => ask(service, request)
+}
+
+/** The header of a key that most services take. */
+export function bearer(apiKey: string | null): Readonly<Record<string, string>> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+}
+
+async function ask(
+  { title, fetch, baseUrl, headers }: ServiceAddress,
+  [method, path, { body, signal }]: Parameters<AskService>,
+): Promise<unknown> {
   let status: number
   let text: string
   try {

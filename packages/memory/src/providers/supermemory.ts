@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CallOptions, KeptTurn, MemoryProvider, Recalled, ServiceOptions } from './provider.js'
-import { askService, badReply, objects, type ServiceAddress, type ServiceRequest } from './service.js'
+import { type AskService, badReply, bearer, objects, openService } from './service.js'
 
 const TITLE = 'Supermemory'
 
@@ -11,13 +11,12 @@ export function createSupermemory(options: ServiceOptions): MemoryProvider {
 
 class Supermemory implements MemoryProvider {
   readonly name = 'supermemory'
-  readonly #service: ServiceAddress
+  readonly #ask: AskService
   /** Memories of other programs and people are out of its reach. */
   readonly #tag: string
 
   constructor({ fetch, baseUrl, apiKey, userId, workspace }: ServiceOptions) {
-    const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-    this.#service = { title: TITLE, fetch, baseUrl, headers }
+    this.#ask = openService({ title: TITLE, fetch, baseUrl, headers: bearer(apiKey) })
     this.#tag = `${workspace}_${userId}`.replace(/[^\w-]/g, '_').slice(0, 100)
   }
 
@@ -55,14 +54,6 @@ class Supermemory implements MemoryProvider {
   }
 
   async close(): Promise<void> {}
-
-  #ask(
-    method: ServiceRequest['method'],
-    path: string,
-    more: Omit<ServiceRequest, 'method' | 'path'>,
-  ): Promise<unknown> {
-    return askService(this.#service, { method, path, ...more })
-  }
 }
 
 /** A memory, or a piece of a document; only memories can be forgotten one by one. */
