@@ -7,7 +7,7 @@ import * as tools from './index.js'
 const MAX_BYTES = 8000
 
 const all: readonly Tool[] = Object.entries(tools)
-  .filter(([name]) => name.startsWith('create'))
+  .filter(([name]) => /^create\w+Tool$/.test(name))
   .map(([, create]) => (create as () => Tool)())
 
 it('describes all nine tools to a model in under 8 kB', async () => {
