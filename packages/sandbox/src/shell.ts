@@ -22,6 +22,7 @@ import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
+import { RunningCommands } from './running-commands.js'
 import { foregroundArgs, type ShellProgram } from './shell-script.js'
 import { nextState, parseShellState, type ShellState } from './shell-state.js'
 import { type Askpass, createAskpass } from './sudo.js'
@@ -63,7 +64,7 @@ interface Scratch {
 export class Shell {
   readonly #options: ShellOptions
   readonly #guard = new OrphanGuard()
-  readonly #running = new Map<AbortController, Promise<unknown>>()
+  readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
   readonly #strays = new Set<number>()
   #state: ShellState
@@ -87,28 +88,13 @@ export class Shell {
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
-  async exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
-    const canceler = new AbortController()
-    const cancel = () => canceler.abort()
-    options.signal?.addEventListener('abort', cancel, { once: true })
-    if (options.signal?.aborted) cancel()
-    const result = this.#exec(command, options, consume, canceler.signal)
-    this.#running.set(
-      canceler,
-      result.catch(() => undefined),
-    )
-    try {
-      return await result
-    } finally {
-      options.signal?.removeEventListener('abort', cancel)
-      this.#running.delete(canceler)
-    }
+  exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
+    return this.#running.run(options.signal, (signal) => this.#exec(command, options, consume, signal))
   }
 
   /** Ends running commands, and unless `keepProcesses` what earlier ones left in the background. */
   async close(keepProcesses: boolean): Promise<void> {
-    for (const canceler of this.#running.keys()) canceler.abort()
-    await Promise.all(this.#running.values())
+    await this.#running.stop()
     this.#dropEndedStrays()
     for (const group of this.#strays) {
       if (!keepProcesses) await killTree(group, { clock: this.#options.clock })

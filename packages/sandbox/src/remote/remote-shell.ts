@@ -7,6 +7,7 @@ import { fileError } from '../file-error.js'
 import type { OutputCollector } from '../output-collector.js'
 import type { FarProcess } from '../process-record.js'
 import { quote } from '../quote.js'
+import { RunningCommands } from '../running-commands.js'
 import { nextState, parseShellState, type ShellState } from '../shell-state.js'
 import { execScript } from './exec-script.js'
 import { type FarEnd, runFarCommand } from './far-command.js'
@@ -37,7 +38,7 @@ interface RemoteShellOptions {
 /** A shell over there whose directory and exported variables persist, though each command gets a process of its own. */
 export class RemoteShell {
   readonly #options: RemoteShellOptions
-  readonly #running = new Map<AbortController, Promise<unknown>>()
+  readonly #running = new RunningCommands()
   readonly #streams = new Set<FarStream>()
   /** Sessions of commands that left processes behind. */
   readonly #strays: FarProcess[] = []
@@ -66,28 +67,13 @@ export class RemoteShell {
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
-  async exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
-    const canceler = new AbortController()
-    const cancel = () => canceler.abort()
-    options.signal?.addEventListener('abort', cancel, { once: true })
-    if (options.signal?.aborted) cancel()
-    const result = this.#exec(command, options, consume, canceler.signal)
-    this.#running.set(
-      canceler,
-      result.catch(() => undefined),
-    )
-    try {
-      return await result
-    } finally {
-      options.signal?.removeEventListener('abort', cancel)
-      this.#running.delete(canceler)
-    }
+  exec(command: string, options: ExecOptions, consume: (cwd: string) => void): Promise<ExecResult> {
+    return this.#running.run(options.signal, (signal) => this.#exec(command, options, consume, signal))
   }
 
   /** Ends running commands, and unless `keepProcesses` what earlier ones left in the background. */
   async close(keepProcesses: boolean): Promise<void> {
-    for (const canceler of this.#running.keys()) canceler.abort()
-    await Promise.all(this.#running.values())
+    await this.#running.stop()
     const { host, scratch } = this.#options
     const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
     // Outputs that were saved stay: the conversation names them.
