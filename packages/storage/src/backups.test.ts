@@ -204,6 +204,27 @@ describe('a damaged file', () => {
     expect(await store.getSession('a')).toMatchObject({ messageCount: 200 })
   })
 
+  it('is only read as well when it is opened anew after a clean end', async () => {
+    const { path, write } = await home()
+    await write('a', 200)
+    damage(path)
+    appendFileSync(`${path}-wal`, 'left over')
+    for (let time = 0; time < 2; time++) {
+      const store = await openStorage({ path })
+      expect(await store.damage()).not.toEqual([])
+      await store.close()
+    }
+  })
+
+  it('is looked at by the next process where one ended before it was done, until it is found sound', async () => {
+    const { path, write } = await home()
+    await write('a')
+    writeFileSync(`${path}.unchecked`, 'mark')
+    const store = await temporaryStore({ path })
+    expect(await store.damage()).toEqual([])
+    expect(existsSync(`${path}.unchecked`)).toBe(false)
+  })
+
   it('is not looked at while another process has it open, whose log lies beside it', async () => {
     const { path, write } = await home()
     await write('a', 200)

@@ -9,7 +9,7 @@ const MAX_PROBLEMS = 20
 // Kept as text, so that bundles need no further file. It has no connection to anything but the file.
 const CHECK = `
 const { parentPort, workerData } = require('node:worker_threads')
-const { readdirSync, readlinkSync } = require('node:fs')
+const { readdirSync, readlinkSync, rmSync, writeFileSync } = require('node:fs')
 const Database = require(workerData.engine)
 const attempt = (work, otherwise) => { try { return work() } catch { return otherwise } }
 const hasOpen = (pid) => attempt(() => readdirSync('/proc/' + pid + '/fd'), [])
@@ -17,10 +17,13 @@ const hasOpen = (pid) => attempt(() => readdirSync('/proc/' + pid + '/fd'), [])
 const isUsed = () => attempt(() => readdirSync('/proc'), [])
   .some((pid) => /^\\d+$/.test(pid) && Number(pid) !== process.pid && hasOpen(pid))
 let lines = []
-if (!workerData.unlessUsed || !isUsed()) try {
+const { marker } = workerData
+if (marker === null || !isUsed()) try {
+  if (marker !== null) attempt(() => writeFileSync(marker, 'The database beside this was not looked at since an unclean end.\\n'))
   const database = new Database(workerData.path, { readonly: true, timeout: 5000 })
   lines = database.pragma(workerData.pragma).map((row) => Object.values(row)[0]).filter((line) => line !== 'ok')
   database.close()
+  if (marker !== null && lines.length === 0) attempt(() => rmSync(marker, { force: true }))
 } catch (error) {
   lines = [error.message]
   if (/^SQLITE_(BUSY|LOCKED)/.test(error.code)) lines = []
@@ -31,7 +34,8 @@ parentPort.postMessage(lines)
 /**
  * What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. `quick` leaves out whether
  * indexes agree with their tables. `isBackground` keeps no process alive for it, and takes a file that others have open for sound: what
- * lies beside it is theirs.
+ * lies beside it is theirs. A mark beside the file, `PATH.unchecked`, stays until it was found sound, so that a process that ends before leaves the
+ * look to the next one, and a damaged file is not written again after a clean end.
  */
 export function checkFile(
   path: string,
@@ -41,7 +45,7 @@ export function checkFile(
   const pragma = checkOf(quick)
   const worker = new Worker(CHECK, {
     eval: true,
-    workerData: { engine, path: realPath(path), pragma, unlessUsed: isBackground },
+    workerData: { engine, path: realPath(path), pragma, marker: isBackground ? `${path}.unchecked` : null },
   })
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)

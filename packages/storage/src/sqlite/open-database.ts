@@ -89,7 +89,9 @@ function backUpIfOlder(database: OpenFile, path: string, found: FoundSchema): st
   return found.shared === null ? null : backUp(database, path, found)
 }
 
-/** Whether a log lies beside the file, as after a kill, or while another process has it open. Asked before opening it. */
-export function hasLeftOverLog(path: string): boolean {
-  return ['-wal', '-journal'].some((suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
+/** Whether a log lies beside the file, as after a kill or while others have it open, or a mark that says so. Asked before opening it. */
+export function isCheckDue(path: string): boolean {
+  return ['-wal', '-journal', '.unchecked'].some(
+    (suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  )
 }

@@ -12,7 +12,7 @@ import { Leases } from './leases.js'
 import { Log } from './log.js'
 import { StoredMailbox } from './mailbox.js'
 import { getMeta, setMeta } from './meta.js'
-import { hasLeftOverLog, openDatabase } from './open-database.js'
+import { isCheckDue, openDatabase } from './open-database.js'
 import type { Queries } from './queries.js'
 import type { Search } from './search.js'
 import { Sessions } from './sessions.js'
@@ -22,7 +22,7 @@ import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
-  const isCheckDue = hasLeftOverLog(resolve(options.path))
+  const isDue = isCheckDue(resolve(options.path))
   const connection = await openDatabase(options)
   const { path } = connection
   const clock = options.clock ?? systemClock
@@ -32,7 +32,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     return connection.isAlone ? checkOpenFile(connection, options) : checkFile(path, options)
   }
   const onNotice = options.onNotice ?? (() => undefined)
-  const damage = isCheckDue ? lookForDamage(connection, { check, logger, onNotice }) : Promise.resolve([])
+  const damage = isDue ? lookForDamage(connection, { check, logger, onNotice }) : Promise.resolve([])
   if (connection.isAlone) onNotice((await import('./open-alone.js')).aloneNotice(path))
   const owner = options.owner ?? processIdentity()
   const leases = new Leases(connection, { clock, process: owner })
