@@ -66,12 +66,14 @@ function unknownNames(value: unknown, { providers, toolsets, apiModes }: KnownNa
     const wanted = name.toLowerCase()
     if (!known.some((one) => one.toLowerCase() === wanted)) found.push({ path, name, kind, known })
   }
-  const named = [...Object.keys(asMap(value['providers'])), ...asList(value['custom_providers']).map(nameOf)]
+  const own = asMap(value['providers'])
+  const aliases = Object.values(own).flatMap((entry) => asList(asMap(entry)['aliases']).map(String))
+  const named = [...Object.keys(own), ...aliases, ...asList(value['custom_providers']).map(nameOf)]
   const allProviders = providers && ['auto', ...named, ...providers, ...named.map((name) => `custom:${name}`)]
   const model = asMap(value['model'])
   check(['model', 'provider'], model['provider'], 'provider', allProviders)
   check(['model', 'api_mode'], model['api_mode'], 'wire', apiModes)
-  for (const [name, entry] of Object.entries(asMap(value['providers'])))
+  for (const [name, entry] of Object.entries(own))
     check(['providers', name, 'api_mode'], asMap(entry)['api_mode'], 'wire', apiModes)
   for (const [index, entry] of asList(value['fallback_providers']).entries())
     check(['fallback_providers', index, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
@@ -109,7 +111,8 @@ function unknownKeys(field: Field | undefined, value: unknown, path: Path): Unkn
   if (!isMap(value)) return []
   if (field?.type === 'record')
     return Object.entries(value).flatMap(([name, item]) => unknownKeys(field.of, item, [...path, name]))
-  if (field?.type !== 'section') return []
+  // Of those that may hold nothing else, loading has told already.
+  if (field?.type !== 'section' || field.isClosed) return []
   const { fields, aliases = {} } = field
   return Object.entries(value).flatMap(([key, item]) => {
     if (Object.hasOwn(fields, key)) return unknownKeys(fields[key], item, [...path, key])

@@ -70,6 +70,13 @@ function readSection(section: Section, value: unknown, path: Path, context: Chec
   const kept = Object.entries(value).filter(
     ([key]) => !Object.hasOwn(section.fields, key) && !Object.hasOwn(aliases, key),
   )
+  if (section.isClosed)
+    for (const [key] of kept)
+      context.issues.push({
+        path: [...path, key],
+        expected: `named one of ${Object.keys(section.fields).join(', ')}`,
+        found: key,
+      })
   const known = Object.entries(section.fields).map(([key, field]) => {
     const alias = Object.keys(aliases).find((name) => aliases[name] === key && Object.hasOwn(value, name))
     const name = Object.hasOwn(value, key) || alias === undefined ? key : alias
@@ -134,7 +141,7 @@ function defaultOf(field: Field): unknown {
     case 'list':
       return []
     case 'texts':
-      return field.default ?? []
+      return field.default ?? (field.optional ? undefined : [])
     default:
       return field.default
   }

@@ -1,3 +1,4 @@
+import type { QuirkSettings } from './quirk-settings.js'
 import type { TerminalSettings } from './terminal-settings.js'
 
 /** `config.yaml` with defaults filled in. Names are those of the file; keys that are not listed here are kept too. */
@@ -290,10 +291,14 @@ export interface ApiServerSettings {
 
 /** One named endpoint under `providers`. */
 export interface ProviderSettings {
+  /** Other names of it. Those of the catalogue count more. */
+  readonly aliases?: readonly string[]
   readonly base_url?: string
   readonly api_key?: string
   /** The environment variable that holds the key. */
   readonly key_env?: string
+  /** Further variables with keys, which stand in for the first. */
+  readonly key_envs?: readonly string[]
   readonly model?: string
   /** Names of its models, as a list or as a map to `context_length`, `timeout_seconds`, `stale_timeout_seconds` … */
   readonly models?: unknown
@@ -305,6 +310,8 @@ export interface ProviderSettings {
   readonly extra_body?: unknown
   /** As in `model`. */
   readonly api_mode?: string
+  /** How it departs from the plain protocol of its wire. */
+  readonly quirks?: QuirkSettings
   /** Until the first byte of an answer. Default 600. */
   readonly request_timeout_seconds?: number
   /** Without any progress of an answer that has begun. Default 180. */

@@ -1,3 +1,4 @@
+import { QUIRKS } from './quirk-settings.js'
 import { TERMINAL_FIELDS } from './terminal-settings.js'
 
 /** What one key of `config.yaml` may hold. */
@@ -8,10 +9,11 @@ export type Field =
   | { readonly type: 'share'; readonly default?: number }
   /** A number above 0, with decimals. */
   | { readonly type: 'amount'; readonly default?: number }
-  | { readonly type: 'boolean'; readonly default: boolean }
+  | { readonly type: 'boolean'; readonly default?: boolean }
   /** `words` maps what may be written to what it means. */
-  | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default: string }
-  | { readonly type: 'texts'; readonly default?: readonly string[] }
+  | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default?: string }
+  /** Nothing, rather than an empty list, when the file holds nothing and it is `optional`. */
+  | { readonly type: 'texts'; readonly default?: readonly string[]; readonly optional?: boolean }
   /** Left as it is for whoever reads it. */
   | { readonly type: 'any' }
   /** Anything inside. */
@@ -31,6 +33,8 @@ export interface Section {
   readonly aliases?: Readonly<Record<string, string>>
   /** Nothing, rather than a map of defaults, when the file holds nothing. Default `false`. */
   readonly optional?: boolean
+  /** Other keys are mistakes. Default `false`: they are kept. */
+  readonly isClosed?: boolean
 }
 
 const text = { type: 'text' } as const
@@ -98,12 +102,15 @@ export const SCHEMA: Section = section({
   providers: {
     type: 'record',
     of: section({
+      aliases: { ...texts, optional: true },
       base_url: text,
       api_key: text,
       key_env: text,
+      key_envs: { ...texts, optional: true },
       model: text,
       models: { type: 'any' },
       api_mode: text,
+      quirks: QUIRKS,
       context_length: count(1),
       extra_headers: { type: 'any' },
       extra_body: { type: 'any' },

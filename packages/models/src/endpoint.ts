@@ -8,7 +8,7 @@ import type {
   Transport,
   WireApi,
 } from '@hermes/contracts/model'
-import { createTransport, type RateLimit, rateLimits, refusedUntilMs } from '@hermes/transports'
+import { createTransport, type ProviderQuirks, type RateLimit, rateLimits, refusedUntilMs } from '@hermes/transports'
 import { type ResolvedEndpoint, requireKey, resolveEndpoint } from './resolve-endpoint.js'
 import { type ModelPrices, type PricedUsage, priced } from './usage.js'
 
@@ -28,6 +28,8 @@ export interface ModelEndpoint {
   readonly credentials?: CredentialSource
   /** Default: judged by provider and address. */
   readonly api?: WireApi | undefined
+  /** How the endpoint departs from what the catalogue says of its provider; what is given counts more. */
+  readonly quirks?: ProviderQuirks | undefined
   /** Used in place of one made from the options above; no key is demanded then. */
   readonly transport?: Transport
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -105,10 +107,11 @@ export class Endpoint {
   #makeTransport(): Transport {
     const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl, credentials } = this.options
     const { provider, baseUrl } = this.#resolved
+    const quirks = { ...provider.quirks, ...this.options.quirks }
     // Which of several keys it was, their list says.
     const keySource = credentials ? `see hermes auth list ${this.name}` : this.options.keySource
     const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
-    return createTransport({ provider: provider.id, baseUrl, keySource, ...settings })
+    return createTransport({ provider: provider.id, baseUrl, quirks, keySource, ...settings })
   }
 
   /**

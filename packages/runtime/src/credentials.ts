@@ -135,7 +135,8 @@ export function borrowedKeys(choice: ModelChoice, secrets: Readonly<Record<strin
   const entry = findProvider(catalogueId)
   // What stands for a key there are the credentials of AWS, which look after themselves.
   if (apiKey === null || entry?.auth === 'aws') return []
-  const own = entry ? keyVariablesFor(entry, baseUrl).filter((name) => entry.keyVariables.includes(name)) : []
+  const known = entry ? keyVariablesFor(entry, baseUrl).filter((name) => entry.keyVariables.includes(name)) : []
+  const own = choice.keyVariables ?? known
   const set = own.flatMap((name) => (secrets[name] ? [{ source: `env:${name}`, secret: secrets[name] }] : []))
   const spares = set.filter(({ secret }, index) => set.findIndex((other) => other.secret === secret) === index)
   if (spares[0]?.secret === apiKey) return spares

@@ -70,6 +70,14 @@ describe('HomeModels', () => {
     expect(await open().window(choice())).toBe(32_768)
   })
 
+  it('remembers where a tier for long contexts begins', async () => {
+    const models = open()
+    const message = 'Extra usage is required for long context requests.'
+    server.enqueue({ fault: 'status', status: 429, body: { error: { message } } })
+    await expect(ask(models)).rejects.toMatchObject({ code: 'transport.long_context_tier' })
+    expect(await open().window(choice())).toBe(200_000)
+  })
+
   it('knows a window without waiting once it was looked up, or where it is configured', async () => {
     const models = open()
     expect(models.knownWindow({ ...choice(), contextLength: 30_000 })).toBe(30_000)

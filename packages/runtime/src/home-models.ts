@@ -17,6 +17,9 @@ export interface HomeModelsOptions {
   readonly logger: Logger
 }
 
+/** Refusals from which a window is learned. */
+const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_tier'])
+
 /** Windows that are tried in turn where a refusal names none, in tokens. */
 const TIERS = [128_000, 64_000, 32_000, 16_000, 8_000] as const
 
@@ -119,10 +122,10 @@ export class HomeModels {
   async #withNames(error: unknown, choice: ModelChoice): Promise<unknown> {
     if (!HermesError.isInstance(error) || error.code !== 'transport.model_not_found') return error
     if (error.details['model'] !== choice.model || this.#closing.signal.aborted) return error
-    const { catalogueId: provider, baseUrl, apiKey, api } = choice
+    const { catalogueId: provider, baseUrl, apiKey, api, headers, quirks } = choice
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(NAMES_TIMEOUT_MS)])
     const fetch = this.#options.fetchTo(baseUrl)
-    const names = await listModels({ provider, baseUrl, apiKey, api, fetch, signal }).catch(() => [])
+    const names = await listModels({ provider, baseUrl, apiKey, api, headers, quirks, fetch, signal }).catch(() => [])
     const meant = similar(choice.model, names)
     if (meant.length === 0) return error
     const { code, retryable, details } = error
@@ -135,7 +138,7 @@ export class HomeModels {
   }
 
   async #learn(error: unknown, choice: ModelChoice, askedTokens: () => number): Promise<void> {
-    if (!HermesError.isInstance(error) || error.code !== 'transport.context_overflow') return
+    if (!HermesError.isInstance(error) || !TOO_LONG.has(error.code)) return
     // A model that stands in for the chosen one has a window of its own.
     if (error.details['model'] !== choice.model) return
     const named = error.details['contextTokens']
@@ -163,8 +166,9 @@ export class HomeModels {
     await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toAsked(choice))
+    const { apiKey, api, headers, quirks } = choice
     if (contextLength.source !== 'config' && contextLength.source !== 'learned')
-      await directory.probe({ ...toAsked(choice), apiKey: choice.apiKey, signal })
+      await directory.probe({ ...toAsked(choice), apiKey, api, headers, quirks, signal })
     const { refresh } = this.#options.config.models_dev
     if (refresh && !isHere(choice)) await directory.refresh({ signal })
     this.#windows.delete(keyOf(choice))

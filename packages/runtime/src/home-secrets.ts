@@ -12,6 +12,16 @@ export function configSecrets(config: HermesConfig): readonly string[] {
   return secretsIn(config)
 }
 
+/** Variables that config.yaml names as holding keys, however deep; of a model provider or not. */
+export function keyVariableNames(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(keyVariableNames)
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([name, item]) => {
+    if (name !== 'key_env' && name !== 'key_envs') return keyVariableNames(item)
+    return [item].flat().filter((variable): variable is string => typeof variable === 'string')
+  })
+}
+
 /** Texts in `value` that stand under a name of secrets, however deep. */
 export function secretsIn(value: unknown, isHeaders = false): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => secretsIn(item))

@@ -11,6 +11,7 @@ export {
   chooseModel,
   type ModelChoice,
   type ModelWishes,
+  plainName,
   poolName,
 } from './model-choice.js'
 export { API_MODE_NAMES } from './named-endpoints.js'

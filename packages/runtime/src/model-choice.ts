@@ -9,6 +9,7 @@ import {
   keyVariablesFor,
   PROVIDERS,
   type Provider,
+  type ProviderQuirks,
   similarProviders,
 } from '@hermes/transports'
 
@@ -74,6 +75,12 @@ export interface ConfiguredModel extends Configured {
 
 /** An entry of `providers` in config.yaml: an endpoint of its own, or what differs for a provider of the catalogue. */
 export interface ConfiguredEndpoint extends Configured {
+  /** Other names of it. */
+  readonly aliases?: readonly string[] | undefined
+  /** Further variables with keys. */
+  readonly keyEnvs?: readonly string[] | undefined
+  /** How it departs from what the catalogue says of it. */
+  readonly quirks?: ProviderQuirks | undefined
   /** By the model's id; counts more than what is said for the whole endpoint. */
   readonly models?: Readonly<Record<string, ConfiguredModelFacts>>
   /** Further members of each request. */
@@ -95,8 +102,12 @@ export interface ModelChoice {
   readonly apiKey: string | null
   /** Where the key is from, for messages: the name of a variable, or `config.yaml`. */
   readonly keySource?: string | undefined
+  /** Variables with keys of this endpoint, as the configuration names them. */
+  readonly keyVariables?: readonly string[] | undefined
   /** The wire, where the configuration names one. Default: judged by provider and address. */
   readonly api?: WireApi | undefined
+  /** How the endpoint departs from what the catalogue says of it, where the configuration says. */
+  readonly quirks?: ProviderQuirks | undefined
   /** Tokens of the model's window, where the configuration says. */
   readonly contextLength?: number | undefined
   /** Sent with each request. */
@@ -148,8 +159,15 @@ export function chooseModel(wishes: ModelWishes): ModelChoice {
     model,
     baseUrl: (given === undefined && (apiKey === null ? storedFor : addressOfKey(provider, apiKey))) || baseUrl,
     apiKey,
-    keySource: keySource(apiKey, { provider, baseUrl, secrets, named: [asked.keyEnv, endpoint?.keyEnv, own.keyEnv] }),
+    keySource: keySource(apiKey, {
+      provider,
+      baseUrl,
+      secrets,
+      named: [asked.keyEnv, ...keyVariablesOf(endpoint), own.keyEnv],
+    }),
+    keyVariables: endpoint?.keyEnvs && keyVariablesOf(endpoint),
     api: endpoint?.api ?? own.api,
+    quirks: endpoint?.quirks,
     contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
     headers: endpoint?.headers ?? own.headers,
     body: provider.auth === 'aws' ? (endpoint?.body ?? wishes.bedrock?.body) : endpoint?.body,
@@ -202,7 +220,7 @@ function keyFor({
   | string
   | null {
   if (asked.keyEnv !== undefined) return secrets[asked.keyEnv] || null
-  const written = endpoint?.apiKey ?? (endpoint?.keyEnv ? secrets[endpoint.keyEnv] : undefined) ?? own.apiKey
+  const written = endpoint?.apiKey ?? firstOf(keyVariablesOf(endpoint), secrets) ?? own.apiKey
   const configured = written ?? (own.keyEnv ? secrets[own.keyEnv] : undefined)
   if (configured !== undefined) return NO_KEY.test(configured) ? null : configured
   if (provider.auth === 'aws') return awsCredential(secrets)
@@ -247,10 +265,19 @@ function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): s
   return keyAddresses.find(({ prefix }) => apiKey?.startsWith(prefix))?.baseUrl
 }
 
-/** An endpoint of config.yaml may be written as `custom:NAME` too. */
-function plainName(wanted: string, endpoints: ModelWishes['endpoints']): string {
+/** The name of an endpoint of config.yaml, which may be written as `custom:NAME` or by an alias too, also one of the catalogue; else the name as it is. */
+export function plainName(wanted: string, endpoints: ModelWishes['endpoints']): string {
   const name = wanted.replace(/^custom:/, '')
-  return Object.hasOwn(endpoints, name) ? name : wanted
+  if (Object.hasOwn(endpoints, name)) return name
+  const known = findProvider(wanted)
+  if (known) return Object.keys(endpoints).find((one) => findProvider(one)?.id === known.id) ?? wanted
+  const lower = name.toLowerCase()
+  const found = Object.entries(endpoints).find(([, { aliases }]) => aliases?.some((one) => one.toLowerCase() === lower))
+  return found?.[0] ?? wanted
+}
+
+function keyVariablesOf(endpoint: ConfiguredEndpoint | undefined): readonly string[] {
+  return [...(endpoint?.keyEnv === undefined ? [] : [endpoint.keyEnv]), ...(endpoint?.keyEnvs ?? [])]
 }
 
 function configuredProvider(configured: ConfiguredModel): string | undefined {
@@ -281,7 +308,7 @@ function unknownProvider(name: string, endpoints: ModelWishes['endpoints']): nev
   const absent = absentProvider(name)
   if (absent !== null)
     throw new HermesError(`Hermes does not offer the provider ${name}: ${absent}`, { code: 'models.unknown_provider' })
-  const own = Object.keys(endpoints)
+  const own = Object.entries(endpoints).flatMap(([id, { aliases = [] }]) => [id, ...aliases])
   const meant = similarProviders(name, own)
   const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
   const valid = [...own, ...PROVIDERS.map(({ id }) => id)].join(', ')

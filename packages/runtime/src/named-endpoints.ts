@@ -2,12 +2,14 @@ import type { HermesConfig, ProviderSettings } from '@hermes/config'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import type { ConfiguredEndpoint, ConfiguredModelFacts } from './model-choice.js'
+import { toQuirks } from './provider-quirks.js'
 
-/** The endpoints that config.yaml names, under `providers` or, in the older form of a list, under `custom_providers`. */
+/** The endpoints that config.yaml names, under `providers` or, in the older form of a list without quirks and aliases, under `custom_providers`. */
 export function namedEndpoints(config: HermesConfig): Readonly<Record<string, ConfiguredEndpoint>> {
   const listed = config.custom_providers.flatMap((entry): [string, ConfiguredEndpoint][] => {
     if (!isJsonObject(entry) || typeof entry['name'] !== 'string' || entry['name'].trim() === '') return []
-    return [[entry['name'].trim(), toEndpoint(entry as ProviderSettings)]]
+    const { quirks: _q, aliases: _a, key_envs: _k, ...plain } = entry as ProviderSettings
+    return [[entry['name'].trim(), toEndpoint(plain)]]
   })
   const mapped = Object.entries(config.providers).map(([name, entry]): [string, ConfiguredEndpoint] => [
     name,
@@ -18,12 +20,15 @@ export function namedEndpoints(config: HermesConfig): Readonly<Record<string, Co
 
 function toEndpoint(entry: ProviderSettings): ConfiguredEndpoint {
   return {
+    aliases: entry.aliases,
     baseUrl: textOf(entry.base_url),
     apiKey: textOf(entry.api_key),
     keyEnv: textOf(entry.key_env),
+    keyEnvs: entry.key_envs,
     model: textOf(entry.model) ?? onlyName(entry.models),
     models: modelFacts(entry.models),
     api: toApi(entry.api_mode),
+    quirks: toQuirks(entry.quirks),
     contextLength: numberOf(entry.context_length),
     headers: toHeaders(entry.extra_headers),
     body: toBody(entry.extra_body),

@@ -19,6 +19,14 @@ describe('PROVIDERS', () => {
     for (const { baseUrl } of PROVIDERS) if (baseUrl !== null) expect(baseUrl).toMatch(/^https?:\/\/.*[^/]$/)
   })
 
+  it('tells gateways that want to know it who asks', () => {
+    for (const id of ['openrouter', 'ai-gateway'])
+      expect(findProvider(id)?.quirks.headers).toEqual({
+        'http-referer': expect.stringMatching(/^https:\/\//),
+        'x-title': 'Hermes',
+      })
+  })
+
   it('speaks at its own address the wire that it names', () => {
     for (const { id, baseUrl, api } of PROVIDERS)
       if (baseUrl !== null) expect([id, detectApi({ provider: id, baseUrl, model: '' })]).toEqual([id, api])

@@ -14,7 +14,7 @@ export {
 export { type ClassifyContext, classifyError, responseHeaders } from './classify-error.js'
 export { createTransport, type TransportOptions } from './create-transport.js'
 export { detectApi, type Endpoint } from './detect-api.js'
-export { type ListModelsOptions, listModels } from './list-models.js'
+export { type ListModelsOptions, listModels, modelListRequest } from './list-models.js'
 export { type RateLimit, rateLimits, refusedUntilMs } from './rate-limits.js'
 export { defaultPlaceholders, type Placeholder, type PlaceholderFacts } from './recording/placeholders.js'
 export { createRecorder, type Recorder, type RecorderOptions } from './recording/recorder.js'

@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
-import { findProvider } from './catalogue.js'
+import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
 import { credentialHeaders } from './wires/anthropic-messages/credential-headers.js'
 
@@ -15,6 +15,10 @@ export interface ListModelsOptions {
   readonly apiKey: string | null
   /** Default: judged by provider and address. */
   readonly api?: WireApi | undefined
+  /** Sent with the request, after and above the provider's own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** As for the transport. Default: those of the provider in the catalogue. */
+  readonly quirks?: ProviderQuirks | undefined
   readonly fetch: typeof fetch
   /** Aborting rejects with an `AbortError`. */
   readonly signal?: AbortSignal
@@ -26,11 +30,9 @@ export interface ListModelsOptions {
  */
 export async function listModels(options: ListModelsOptions): Promise<readonly string[]> {
   const { baseUrl, fetch: ask, signal } = options
-  const { provider, api = detectApi({ provider, baseUrl, model: '' }) } = options
-  // Bedrock lists models at another address, which takes signed requests only.
-  if (api === 'bedrock-converse') throw noList(baseUrl, {})
-  const { url, headers } = request({ ...options, api })
-  const response = await ask(url, { headers, ...(signal ? { signal } : {}) })
+  const request = modelListRequest(options)
+  if (!request) throw noList(baseUrl, {})
+  const response = await ask(request.url, { headers: request.headers, ...(signal ? { signal } : {}) })
   const body: unknown = response.ok ? await response.json().catch(() => null) : null
   const data = (body as { data?: unknown } | null)?.data
   if (!Array.isArray(data)) throw noList(baseUrl, { status: response.status })
@@ -41,11 +43,29 @@ function noList(baseUrl: string, details: { readonly status?: number }): HermesE
   return new HermesError(`${baseUrl} does not list its models.`, { code: 'transport.no_model_list', details })
 }
 
-function request({ provider, baseUrl, apiKey, api }: ListModelsOptions) {
+/** Where and how an endpoint is asked for its models, or for `model` alone where it can be; `null` where it cannot be asked. */
+export function modelListRequest(
+  options: Omit<ListModelsOptions, 'fetch' | 'signal'> & { readonly model?: string },
+): { readonly url: string; readonly headers: Readonly<Record<string, string>> } | null {
+  const { provider, baseUrl, apiKey, model } = options
+  const { api = detectApi({ provider, baseUrl, model: model ?? '' }) } = options
+  const quirks = { ...findProvider(provider)?.quirks, ...options.quirks }
   const base = baseUrl.replace(/\/+$/, '')
-  if (api !== 'anthropic-messages')
-    return { url: `${base}/models`, headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {} }
-  const keyHeader = findProvider(provider)?.quirks.credentialHeader
-  const headers = { 'anthropic-version': API_VERSION, ...credentialHeaders(apiKey, keyHeader) }
-  return { url: `${base.replace(/\/v1$/, '')}/v1/models?limit=1000`, headers }
+  const more = { ...quirks.headers, ...options.headers }
+  switch (api) {
+    case 'bedrock-converse':
+      // Bedrock lists models at another address, which takes signed requests only.
+      return null
+    case 'anthropic-messages': {
+      const path = model === undefined ? '?limit=1000' : `/${encodeURIComponent(model)}`
+      const credential = credentialHeaders(apiKey, quirks.credentialHeader)
+      const headers = { 'anthropic-version': API_VERSION, ...more, ...credential }
+      return { url: `${base.replace(/\/v1$/, '')}/v1/models${path}`, headers }
+    }
+    case 'chat-completions':
+    case 'responses':
+      return { url: `${base}/models`, headers: { ...more, ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) } }
+    default:
+      return api satisfies never
+  }
 }

@@ -6,7 +6,7 @@ import {
   openCredentialPool,
   openCredentialStore,
 } from '@hermes/credential-pool'
-import { borrowedKeys, chooseModel, configuredModels, oauthSettings, poolName } from '@hermes/runtime'
+import { borrowedKeys, chooseModel, configuredModels, oauthSettings, plainName, poolName } from '@hermes/runtime'
 import { absentProvider, findProvider, PROVIDERS, similarProviders } from '@hermes/transports'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -71,6 +71,7 @@ function borrowedByPool(
       const choice = chooseModel({ asked: { provider: name, model: 'any' }, session: null, ...configured, secrets })
       return [poolName(name), borrowedKeys(choice, secrets)]
     } catch {
+      // An entry that cannot be used lends no key; what is wrong with it is told where a model is chosen.
       return [poolName(name), []]
     }
   })
@@ -82,8 +83,9 @@ function borrowedByPool(
  * @throws UsageError naming the nearest
  */
 export async function findNamed({ config, store }: AuthHome, wanted: string): Promise<NamedProvider> {
-  const own = Object.keys(configuredModels(config).endpoints)
-  const name = wanted.replace(/^custom:/, '')
+  const { endpoints } = configuredModels(config)
+  const own = Object.keys(endpoints)
+  const name = plainName(wanted, endpoints)
   if (findProvider(wanted) || own.includes(name)) return named(findProvider(wanted) ? poolName(wanted) : poolName(name))
   const stored = await store.providers()
   if (stored.includes(wanted)) return named(wanted)

@@ -1,7 +1,6 @@
 import { setConfigValue, unsetConfigValue } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
-import type { ModelFacts } from '@hermes/models/metadata'
-import { type ModelChoice, type Runtime, toAsked } from '@hermes/runtime'
+import type { ModelChoice, Runtime } from '@hermes/runtime'
 import { findProvider, listModels, PROVIDERS, similar } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -11,52 +10,9 @@ import { createStyle } from '../render/style.js'
 const TIMEOUT_MS = 10_000
 
 /** Which model is meant. */
-interface Where {
+export interface Where {
   readonly provider?: string
   readonly baseUrl?: string
-}
-
-/** `hermes model info [MODEL]`: what is known about a model, and who says so. */
-export async function modelInfo(
-  io: Io,
-  model: string | undefined,
-  { json, ...where }: Where & { readonly json?: boolean },
-): Promise<number> {
-  return withRuntime(io, async (runtime) => {
-    const choice = runtime.chooseModel({ ...where, ...(model === undefined ? {} : { model }) })
-    const facts = await (await runtime.models.directory()).facts(toAsked(choice))
-    const { provider, baseUrl } = choice
-    io.stdout.write(json ? `${JSON.stringify({ provider, baseUrl, ...facts })}\n` : describe(choice, facts))
-    return EXIT.ok
-  })
-}
-
-function describe({ provider, baseUrl }: ModelChoice, facts: ModelFacts): string {
-  const { contextLength, maxOutputTokens, prices, abilities } = facts
-  const rows: readonly (readonly [string, string])[] = [
-    ['model', facts.model],
-    ['provider', `${provider} (${baseUrl})`],
-    ['window', `${count(contextLength.value)} tokens (${contextLength.source})`],
-    [
-      'answer',
-      maxOutputTokens ? `up to ${count(maxOutputTokens.value)} tokens (${maxOutputTokens.source})` : 'unknown',
-    ],
-    ['price', prices ? price(prices) : 'unknown'],
-    ...Object.entries(abilities).map(([name, value]) => [name, value ? 'yes' : 'no'] as const),
-  ]
-  return rows.map(([name, value]) => `${name.padEnd(10)}${value}\n`).join('')
-}
-
-function price({ value, source, asOf }: NonNullable<ModelFacts['prices']>): string {
-  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, tiers } = value
-  const cached = cacheReadPerMillion === undefined ? '' : `, $${cacheReadPerMillion} cached`
-  const more = tiers?.length ? `; more above ${count(tiers[0]!.aboveInputTokens)} tokens` : ''
-  const from = asOf === null ? source : `${source}, ${asOf}`
-  return `$${inputPerMillion} in${cached}, $${outputPerMillion} out per million tokens${more} (${from})`
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString('en')
 }
 
 /** `hermes model list [PROVIDER]`: what a provider offers, else all providers and whether a key is there. */
@@ -108,12 +64,11 @@ function isReady(runtime: Runtime, provider: string): boolean {
 
 /** The models an endpoint lists, else those that models.dev knows of it; `null` for none. */
 async function namesAt(runtime: Runtime, choice: ModelChoice): Promise<readonly string[] | null> {
-  const { catalogueId: provider, baseUrl, api } = choice
+  const { catalogueId: provider, baseUrl, api, headers, quirks } = choice
   const apiKey = (await (await runtime.credentialsFor(choice))?.select())?.secret ?? choice.apiKey
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const listed = await listModels({ provider, baseUrl, apiKey, api, fetch: runtime.fetchTo(baseUrl), signal }).catch(
-    () => [],
-  )
+  const fetch = runtime.fetchTo(baseUrl)
+  const listed = await listModels({ provider, baseUrl, apiKey, api, headers, quirks, fetch, signal }).catch(() => [])
   if (listed.length > 0) return listed
   const known = await (await runtime.models.directory()).names(provider)
   return known.length > 0 ? known : null

@@ -10,7 +10,7 @@ export function addModel(program: Command, choose: (action: Action) => void): vo
     .option('--provider <name>', 'where; default: the chosen one')
     .option('--json', 'as JSON')
     .action((name, options) =>
-      choose(async (world) => (await import('../commands/model.js')).modelInfo(world, name, options)),
+      choose(async (world) => (await import('../commands/model-info.js')).modelInfo(world, name, options)),
     )
   model
     .command('list [provider]')

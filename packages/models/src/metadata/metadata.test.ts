@@ -281,6 +281,35 @@ describe('probe', () => {
     expect(paths.length).toBe(before)
   })
 
+  it('asks an endpoint of Anthropic in its own way, and Bedrock not at all', async () => {
+    const seen: (readonly [url: string | undefined, headers: object])[] = []
+    const origin = await serve((request, response) => {
+      seen.push([request.url, request.headers])
+      const can = { image_input: { supported: true }, thinking: { supported: false } }
+      const model = { type: 'model', id: 'm', max_input_tokens: 500_000, max_tokens: 64_000, capabilities: can }
+      response.end(JSON.stringify(model))
+    })
+    const made = directory()
+    const asked = { provider: 'anthropic', baseUrl: origin, model: 'm' }
+    await made.probe({ ...asked, apiKey: 'k', headers: { 'x-team': 'blue' } })
+    const headers = {
+      'x-api-key': 'k',
+      'anthropic-version': expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      'x-team': 'blue',
+    }
+    expect(seen).toEqual([['/v1/models/m', expect.objectContaining(headers)]])
+    expect(seen[0]![1]).not.toHaveProperty('authorization')
+    expect(await made.facts(asked)).toMatchObject({
+      contextLength: { value: 500_000, source: 'endpoint' },
+      maxOutputTokens: { value: 64_000, source: 'endpoint' },
+      abilities: { vision: true, reasoning: false },
+    })
+    await made.probe({ ...asked, provider: 'custom', api: 'anthropic-messages', apiKey: 'k' })
+    expect(seen.map(([url]) => url)).toEqual(['/v1/models/m', '/props', '/v1/models/m'])
+    await made.probe({ ...asked, provider: 'bedrock', apiKey: 'k' })
+    expect(seen).toHaveLength(3)
+  })
+
   it('keeps nothing of an endpoint that does not say, and asks it again', async () => {
     const origin = await serve((_request, response) => response.writeHead(500).end('no'))
     const asked = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm' }

@@ -15,6 +15,7 @@ import { familyWindow } from './families.js'
 import { hourly, withHour } from './hour-prices.js'
 import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
 import { fallbackFacts, overriddenFacts } from './overrides.js'
+import type { ProbedEndpoint } from './probe.js'
 
 /** Where a directory keeps what it learns, and what it may ask. */
 export interface ModelDirectoryOptions {
@@ -53,7 +54,7 @@ export interface ModelDirectory {
 }
 
 /** How an endpoint is asked. */
-interface ProbeOptions {
+interface ProbeOptions extends Pick<ProbedEndpoint, 'api' | 'headers' | 'quirks'> {
   readonly apiKey: string | null
   readonly signal?: AbortSignal
 }

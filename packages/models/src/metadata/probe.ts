@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import type { WireApi } from '@hermes/contracts/model'
+import { modelListRequest, type ProviderQuirks } from '@hermes/transports'
 import { type ModelAbilities, type PartialFacts, positive } from './facts.js'
 
 /** An endpoint that is asked about one of its models. */
@@ -7,6 +9,12 @@ export interface ProbedEndpoint {
   readonly baseUrl: string
   readonly model: string
   readonly apiKey: string | null
+  /** The wire, where it is known. Default: judged by provider, address and model. */
+  readonly api?: WireApi | undefined
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** How the endpoint departs from what the catalogue says of its provider. */
+  readonly quirks?: ProviderQuirks | undefined
   /** Reaches that endpoint. */
   readonly fetch: typeof fetch
   readonly signal: AbortSignal
@@ -33,9 +41,12 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   custom: [llamaProperties],
 }
 
-/** The list of models: every vendor has its own name for the window. */
+/** The list of models, or the one model where an endpoint can be asked for it: every vendor has its own name for the window. */
 async function listed(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
-  const list = asObject(await getJson(endpoint, `${base(endpoint)}/models`))
+  const request = modelListRequest(endpoint)
+  if (!request) return null
+  const list = asObject(await readJson(endpoint, request.url, request.headers))
+  if (list['type'] === 'model') return toFacts(list)
   const models = Array.isArray(list['data']) ? list['data'] : []
   const found = models.find((item) => isJsonObject(item) && item['id'] === endpoint.model)
   return isJsonObject(found) ? toFacts(found) : null
@@ -55,12 +66,18 @@ function toFacts(item: JsonObject): PartialFacts | null {
 
 function abilitiesOf(item: JsonObject): ModelAbilities {
   const kinds = asObject(item['architecture'])['input_modalities']
+  const capabilities = asObject(item['capabilities'])
+  const can = (name: string) => asObject(capabilities[name])['supported']
+  const [sees, thinks] = [can('image_input'), can('thinking')]
   const parameters = item['supported_parameters']
   return {
     ...(Array.isArray(kinds) ? { vision: kinds.includes('image'), audio: kinds.includes('audio') } : {}),
     ...(Array.isArray(parameters)
       ? { tools: parameters.includes('tools'), reasoning: parameters.includes('reasoning') }
       : {}),
+    // As Anthropic says it.
+    ...(typeof sees === 'boolean' ? { vision: sees } : {}),
+    ...(typeof thinks === 'boolean' ? { reasoning: thinks } : {}),
   }
 }
 
@@ -97,15 +114,22 @@ async function llamaProperties(endpoint: ProbedEndpoint): Promise<PartialFacts |
     : { contextLength, abilities: typeof vision === 'boolean' ? { vision } : {} }
 }
 
-async function getJson(
-  { fetch, apiKey, signal }: ProbedEndpoint,
-  url: string,
-  init: RequestInit = {},
-): Promise<unknown> {
-  const headers = {
+function getJson(endpoint: ProbedEndpoint, url: string, init: RequestInit = {}): Promise<unknown> {
+  const { apiKey, headers } = endpoint
+  const all = {
     ...(init.body ? { 'content-type': 'application/json' } : {}),
+    ...headers,
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   }
+  return readJson(endpoint, url, all, init)
+}
+
+async function readJson(
+  { fetch, signal }: ProbedEndpoint,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  init: RequestInit = {},
+): Promise<unknown> {
   const response = await fetch(url, { ...init, headers, signal })
   if (response.ok) return response.json()
   await response.body?.cancel()

@@ -1,5 +1,8 @@
 import type { ProviderEntry, ProviderQuirks } from './provider.js'
 
+/** Who asks, for gateways that show it to their users. See https://openrouter.ai/docs/app-attribution. */
+const ATTRIBUTION = { 'http-referer': 'https://github.com/hermes-agent/hermes', 'x-title': 'Hermes' }
+
 const OPENCODE_QUIRKS: ProviderQuirks = { reservedToolNames: ['web_search', 'search_files'] }
 
 /** OpenRouter stands second in the list: one key for nearly all models. */
@@ -16,7 +19,7 @@ export const FIRST_GATEWAYS: readonly ProviderEntry[] = Object.freeze([
       reasoningEffortShape: 'nested',
       replayReasoningAs: 'reasoning_details',
       cacheMarks: { models: ['claude'] },
-      headers: { 'x-title': 'Hermes' },
+      headers: ATTRIBUTION,
     },
   },
 ] as const satisfies readonly ProviderEntry[])
@@ -132,7 +135,7 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
     name: 'Vercel AI Gateway',
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
     keyVariables: ['AI_GATEWAY_API_KEY'],
-    quirks: { cacheMarks: { models: ['claude'] } },
+    quirks: { cacheMarks: { models: ['claude'] }, headers: ATTRIBUTION },
   },
   {
     id: 'opencode-zen',
