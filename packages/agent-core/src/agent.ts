@@ -1,105 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
-import {
-  type Clock,
-  errorLine,
-  HermesError,
-  type JsonObject,
-  type Logger,
-  silentLogger,
-  systemClock,
-} from '@hermes/contracts'
-import type { CompactOutcome, CompactPlan, ContextEngine } from '@hermes/contracts/context'
+import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
+import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
 import type { Entry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
-import type { Environment } from '@hermes/contracts/environment'
-import type { ModelClient } from '@hermes/contracts/model'
-import type { Policy, Subject } from '@hermes/contracts/policy'
-import type { NewSession, SessionStore } from '@hermes/contracts/store'
-import type { Answer, Notice, Question, Tool } from '@hermes/contracts/tool'
-import { createModelClient, type ModelClientOptions } from '@hermes/models'
-import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
-import { createAllowAllPolicy } from '@hermes/safety'
+import type { Notice } from '@hermes/contracts/tool'
+import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
-import { type AgentHooks, observe } from './hooks.js'
-import { LoopGuard, type LoopGuardOptions } from './loop-guard.js'
-import type { AgentMemory } from './memory/agent-memory.js'
+import { observe } from './hooks.js'
+import { LoopGuard } from './loop-guard.js'
 import { ownWords } from './memory/message-memory.js'
-import { createMemoryStore } from './memory-store.js'
-import { type Holdable, PauseGate } from './pause.js'
+import type { Holdable } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
-import type { SystemSource } from './prompt/layers.js'
-import type { ReferenceOptions } from './references/options.js'
 import { run } from './run.js'
-import {
-  type Activity,
-  ActivityTracker,
-  type AgentParts,
-  type RunContext,
-  type Sampling,
-  SteerQueue,
-} from './run-context.js'
+import type { Activity, AgentParts, RunContext } from './run-context.js'
 import type { RunInput } from './run-input.js'
-import { SessionLog } from './session.js'
-import { createSessionId } from './session-id.js'
+import type { SessionLog } from './session.js'
 import { type Undone, undo } from './undo.js'
-
-const DEFAULT_MAX_TURNS = 90
-const DEFAULT_SYSTEM =
-  'You are a capable assistant. Use your tools to do what is asked, check the outcome, and answer plainly and briefly.'
-
-/** What an agent is made of. Only `model` is needed. */
-export interface AgentOptions extends Sampling {
-  /** A client, or what one is made of: provider, model and key. */
-  readonly model: ModelClient | ModelClientOptions
-  /** Tools, or a registry that others fill too. Default none. */
-  readonly tools?: readonly Tool[] | ToolRegistry
-  /** Which toolsets of the registry the session sees. Default all. */
-  readonly toolsets?: ToolsetSelection
-  /** System text, read once per session; of `buildSystemPrompt` its layers are stored too. Default: two plain sentences. */
-  readonly system?: SystemSource
-  /** Default: a store in memory. */
-  readonly store?: SessionStore
-  /** Continues this session; made when it does not exist. Default: a new one, made by the first run. */
-  readonly sessionId?: string
-  /** What the store notes about a new session. Default source `embedded`. */
-  readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
-  /** Where tools run commands and open files. Default none: such tools answer with an error. */
-  readonly environment?: Environment
-  /**
-   * Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for. Default: such
-   * words are left as they are.
-   */
-  readonly references?: ReferenceOptions
-  /** What is known beyond the session. Default: nothing. */
-  readonly memory?: AgentMemory
-  /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
-  readonly contextEngine?: ContextEngine
-  /** Default: everything the program's own tools do is allowed. */
-  readonly policy?: Policy
-  /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
-  readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
-  /** What it handed on: held while the session plans. Default: nothing is held. */
-  readonly children?: Holdable
-  readonly hooks?: AgentHooks
-  /** Answers questions of tools such as `clarify`. Default: nobody does. */
-  readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
-  /**
-   * Whether tools may tell something after their call, for example that a background process ended: on the next tool result, or with
-   * the next message. Default `true`; `false` where there is no next one.
-   */
-  readonly notices?: boolean
-  /** Model calls per run before the one grace call. Default 90, at least 1. */
-  readonly maxTurns?: number
-  /** What is done about calls that go in circles. Default: the model is told. */
-  readonly loopGuard?: LoopGuardOptions
-  /** Takes registered secret values out of what is stored. Default: nothing is registered. */
-  readonly redact?: (text: string) => string
-  readonly clock?: Clock
-  readonly logger?: Logger
-}
 
 /** One run: iterate it for events, or await `result`, or both. Leaving the iteration early interrupts the run. */
 export interface Run extends AsyncIterable<AgentEvent> {
@@ -156,66 +74,7 @@ export interface Agent {
  * @throws HermesError `agent.bad_options` naming the option.
  */
 export function createAgent(options: AgentOptions): Agent {
-  const maxTurns = options.maxTurns ?? DEFAULT_MAX_TURNS
-  if (!Number.isInteger(maxTurns) || maxTurns < 1) {
-    throw new HermesError(`maxTurns must be a whole number of at least 1, got ${maxTurns}.`, {
-      code: 'agent.bad_options',
-    })
-  }
-  return new CoreAgent(assemble(options, maxTurns), options.notices ?? true, options.children ?? null)
-}
-
-function assemble(options: AgentOptions, maxTurns: number): Omit<AgentParts, 'notify'> {
-  const clock = options.clock ?? systemClock
-  const logger = options.logger ?? silentLogger
-  const { source = 'embedded', ...session } = options.session ?? {}
-  const id = options.sessionId ?? createSessionId(clock.now())
-  return {
-    model: isModelClient(options.model) ? options.model : createModelClient(options.model),
-    registry: isRegistry(options.tools) ? options.tools : createToolRegistry({ tools: options.tools ?? [] }),
-    toolsets: options.toolsets ?? {},
-    system: options.system ?? DEFAULT_SYSTEM,
-    environment: options.environment ?? null,
-    references: options.references ?? null,
-    memory: options.memory ?? null,
-    engine: options.contextEngine ?? null,
-    policy: options.policy ?? createAllowAllPolicy(),
-    subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
-    hooks: options.hooks ?? {},
-    ask: options.ask ?? null,
-    maxTurns,
-    sampling: definedOnly({
-      maxOutputTokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      reasoningEffort: options.reasoningEffort,
-    }),
-    loopGuard: options.loopGuard ?? {},
-    clock,
-    logger,
-    session: new SessionLog({
-      store: options.store ?? createMemoryStore({ clock }),
-      session: { ...session, id, source },
-      owner: `${process.pid}@${hostname()}`,
-      clock,
-      logger,
-      redact: options.redact ?? ((text) => text),
-    }),
-    activity: new ActivityTracker(() => clock.now()),
-    steering: new SteerQueue(),
-    gate: new PauseGate(),
-  }
-}
-
-function definedOnly<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
-}
-
-function isModelClient(model: AgentOptions['model']): model is ModelClient {
-  return typeof (model as Partial<ModelClient>).stream === 'function'
-}
-
-function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
-  return tools !== undefined && !Array.isArray(tools)
+  return new CoreAgent(assembleAgent(options), options.notices ?? true, options.children ?? null)
 }
 
 function keepTurn({ memory, session, clock }: AgentParts, input: RunInput, { status, text }: RunResult): void {
@@ -232,7 +91,7 @@ class CoreAgent implements Agent {
   #active: AbortController | null = null
   /** Lets the children go that a plan holds. */
   #letGo: (() => void) | null = null
-  /** Notes that are being written down while no run is active. */
+  /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
   constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Holdable | null) {

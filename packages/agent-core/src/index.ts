@@ -1,4 +1,5 @@
-export { type Agent, type AgentOptions, createAgent, type Run } from './agent.js'
+export { type Agent, createAgent, type Run } from './agent.js'
+export type { AgentOptions } from './agent-options.js'
 export type { ChildInfo } from './delegation/child-node.js'
 export { childInstructions } from './delegation/child-prompt.js'
 export type { ChildResult, ChildTask } from './delegation/child-task.js'
@@ -21,7 +22,6 @@ export type { Holdable } from './pause.js'
 export { isPlanning, type PlanEnd } from './plan-mode.js'
 export {
   cutHeadTail,
-  LAYER_TOKENS,
   type LayerName,
   MOST_PROMPT_TOKENS,
   type PromptLayer,
