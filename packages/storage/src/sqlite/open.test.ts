@@ -108,6 +108,18 @@ describe('a file that cannot be used', () => {
     expect(readdirSync(dirname(path))).toEqual(['state.db'])
   })
 
+  it('is refused and left as it is: a store whose end is missing', async () => {
+    const path = temporaryPath()
+    await (await openStorage({ path })).close()
+    const whole = readFileSync(path)
+    for (const share of [0.9, 0.5, 0.1]) {
+      writeFileSync(path, whole.subarray(0, whole.length * share))
+      const before = readFileSync(path)
+      await refused(path, 'store.corrupt')
+      expect(readFileSync(path)).toEqual(before)
+    }
+  })
+
   it('is refused and left as it is: another program’s database', async () => {
     const path = temporaryPath()
     new Database(path).exec('CREATE TABLE recipes (name TEXT)').close()
