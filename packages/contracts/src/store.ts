@@ -134,6 +134,8 @@ export interface UsageRecord {
   readonly durationMs: number
   /** Where the price comes from, with its date where it has one; `null` when the cost is unknown. */
   readonly priceSource: string | null
+  /** The answer broke off, so its tokens were estimated. Default: they were counted by who answered. */
+  readonly isEstimate?: true
 }
 
 /** Which calls are added up; what is absent does not narrow. */
@@ -161,6 +163,8 @@ export interface UsageTotal {
   readonly unpricedCalls: number
   /** Different sources of prices, in order of their names. */
   readonly priceSources: readonly string[]
+  /** Calls whose tokens were estimated; absent for none. */
+  readonly estimatedCalls?: number
 }
 
 /** A model call that is about to be made, as large as it can become. */

@@ -52,10 +52,11 @@ function describeTasks(tasks: readonly { readonly usage: Usage }[]): string {
   return `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}, ${describeUsage(sum)}`
 }
 
-function describeTotal({ calls, usage, knownCostUsd, unpricedCalls }: UsageTotal): string {
+function describeTotal({ calls, usage, knownCostUsd, unpricedCalls, estimatedCalls = 0 }: UsageTotal): string {
   const cost = calls > 0 && unpricedCalls === calls ? 'cost unknown' : dollars(knownCostUsd)
   const tokens = shortNumber(usage.inputTokens + usage.outputTokens)
-  return `${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens} tokens; ${cost}.`
+  const estimated = estimatedCalls > 0 ? `, ${estimatedCalls} of them estimated` : ''
+  return `${calls} ${calls === 1 ? 'call' : 'calls'}${estimated}, ${tokens} tokens; ${cost}.`
 }
 
 function ofBudget(limit: HermesConfig['budget']['day']): string {

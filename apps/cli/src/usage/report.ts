@@ -50,10 +50,11 @@ function tokensOf({ usage }: UsageTotal): number {
   return usage.inputTokens + usage.outputTokens
 }
 
-/** A sum that leaves out calls of unknown cost says so. */
-function costOf({ knownCostUsd, unpricedCalls, calls }: UsageTotal): string {
+/** A sum that leaves out calls of unknown cost says so, and so does one that holds estimates. */
+function costOf({ knownCostUsd, unpricedCalls, calls, estimatedCalls = 0 }: UsageTotal): string {
   if (calls > 0 && unpricedCalls === calls) return 'unknown'
-  return `${unpricedCalls > 0 ? '≥ ' : ''}${dollars(knownCostUsd)}`
+  const mark = unpricedCalls > 0 ? '≥ ' : estimatedCalls > 0 ? '≈ ' : ''
+  return `${mark}${dollars(knownCostUsd)}`
 }
 
 /** Dollars with cents, and with more digits where that would be nothing. */
@@ -73,9 +74,14 @@ function barOf(length: number): string {
   return '█'.repeat(whole) + EIGHTHS[Math.floor((length - whole) * 8)]!
 }
 
-function notes({ priceSources, unpricedCalls }: UsageTotal, style: Style): string[] {
+function notes({ priceSources, unpricedCalls, estimatedCalls = 0 }: UsageTotal, style: Style): string[] {
   const sources = priceSources.length > 0 ? [`Prices: ${priceSources.join('; ')}.`] : []
-  const count = unpricedCalls === 1 ? 'one call' : `${unpricedCalls} calls`
-  const unknown = unpricedCalls > 0 ? [`The cost of ${count} is not known and not in the sums.`] : []
-  return [...sources, ...unknown].map((text) => style.dim(text))
+  const unknown = unpricedCalls > 0 ? [`The cost of ${count(unpricedCalls)} is not known and not in the sums.`] : []
+  const estimated =
+    estimatedCalls > 0 ? [`The tokens of ${count(estimatedCalls)} are estimated: the answer broke off.`] : []
+  return [...sources, ...unknown, ...estimated].map((text) => style.dim(text))
+}
+
+function count(calls: number): string {
+  return calls === 1 ? 'one call' : `${calls} calls`
 }

@@ -62,13 +62,13 @@ describe('createUsageRecorder', () => {
     expect(written[0]![0]).not.toHaveProperty('root')
   })
 
-  it('marks with its price what is an estimate', async () => {
+  it('keeps the mark of an estimate, and leaves its price alone', async () => {
     const { recorder, written } = setUp()
     recorder.record({ ...event(1), priceSource: 'given', isEstimate: true })
     recorder.record({ ...event(2), isEstimate: true })
     await recorder.flush()
-    expect(written[0]!.map(({ priceSource }) => priceSource)).toEqual(['given, tokens estimated', null])
-    expect(written[0]![0]).not.toHaveProperty('isEstimate')
+    expect(written[0]!.map(({ priceSource }) => priceSource)).toEqual(['given', null])
+    expect(written[0]!.map(({ isEstimate }) => isEstimate)).toEqual([true, true])
   })
 
   it('writes before it reads, so that totals know of every call', async () => {

@@ -40,10 +40,8 @@ class LateRecorder implements UsageRecorder {
     this.#options = options
   }
 
-  record({ turnId: _, root, sessionId, isEstimate, ...event }: UsageEvent): void {
-    const { priceSource: source } = event
-    const priceSource = isEstimate && source !== null ? `${source}, tokens estimated` : source
-    this.#waiting.push({ ...event, priceSource, sessionId: root?.sessionId ?? sessionId ?? null })
+  record({ turnId: _, root, sessionId, ...event }: UsageEvent): void {
+    this.#waiting.push({ ...event, sessionId: root?.sessionId ?? sessionId ?? null })
     // The process may end before it fires: whoever closes the home flushes.
     this.#timer ??= setTimeout(() => void this.flush(), this.#options.delayMs ?? 100).unref()
   }

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import type { Connection } from './connection.js'
 import { nativeCode } from './postgres-error.js'
-import { FIRST_SCHEMA, JOBS } from './schema-sql.js'
+import { ESTIMATES, FIRST_SCHEMA, JOBS } from './schema-sql.js'
 import type { ServerAddress } from './server-address.js'
 
 const MIGRATION_TABLE = 'hermes_migrations'
@@ -13,6 +13,7 @@ const MIGRATION_LOCK_TABLE = 'hermes_migrations_lock'
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_first': { up: (builder) => runAll(builder, FIRST_SCHEMA) },
   '0002_jobs': { up: (builder) => runAll(builder, JOBS) },
+  '0003_estimates': { up: (builder) => runAll(builder, ESTIMATES) },
 }
 
 /** What is used here came with it: extensions that a user who is no superuser may add. */

@@ -176,3 +176,8 @@ export const JOBS: readonly string[] = [
   "CREATE UNIQUE INDEX hermes_jobs_key ON hermes_jobs(key) WHERE status IN ('waiting', 'running')",
   "CREATE INDEX hermes_jobs_open ON hermes_jobs(due_ms) WHERE status IN ('waiting', 'running')",
 ]
+
+/** What tells estimates of the ledger from what was counted. */
+export const ESTIMATES: readonly string[] = [
+  'ALTER TABLE hermes_usage ADD COLUMN estimated boolean NOT NULL DEFAULT false',
+]

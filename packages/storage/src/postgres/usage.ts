@@ -4,12 +4,12 @@ import type { Connection } from './connection.js'
 import type { UsageHolds } from './usage-holds.js'
 
 const COLUMNS = `at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-  reasoning_tokens, cost_usd, price_source, duration_ms`
+  reasoning_tokens, cost_usd, price_source, duration_ms, estimated`
 const INSERT = `
-  WITH released AS (DELETE FROM hermes_holds WHERE id = ANY ($14::text[]))
+  WITH released AS (DELETE FROM hermes_holds WHERE id = ANY ($15::text[]))
   INSERT INTO hermes_usage (${COLUMNS})
   SELECT * FROM unnest($1::float8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
-    $9::bigint[], $10::bigint[], $11::float8[], $12::text[], $13::float8[])`
+    $9::bigint[], $10::bigint[], $11::float8[], $12::text[], $13::float8[], $14::boolean[])`
 
 const KEYS: Readonly<Record<UsageGroup | 'all', string>> = {
   all: "''::text",
@@ -24,7 +24,8 @@ const totalsOf = (group: UsageGroup | 'all') => `
   SELECT ${KEYS[group]} AS key, count(*) AS calls, sum(input_tokens) AS "inputTokens", sum(output_tokens) AS "outputTokens",
     sum(cache_read_tokens) AS "cacheReadTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
     sum(reasoning_tokens) AS "reasoningTokens", coalesce(sum(cost_usd), 0) AS "costUsd",
-    count(*) - count(cost_usd) AS unpriced, json_agg(DISTINCT price_source)::text AS sources
+    count(*) - count(cost_usd) AS unpriced, json_agg(DISTINCT price_source)::text AS sources,
+    count(*) FILTER (WHERE estimated) AS estimated
   FROM hermes_usage
   WHERE at_ms >= coalesce($1, at_ms) AND at_ms < coalesce($2, at_ms + 1) AND ($3::text IS NULL OR session_id = $3)
   GROUP BY 1 ORDER BY 1`
@@ -47,12 +48,12 @@ export class UsageBook implements UsageLedger {
     records: readonly UsageRecord[],
     { releases = [] }: { readonly releases?: readonly string[] } = {},
   ): Promise<void> {
-    const rows = records.map(({ atMs, sessionId, purpose, provider, model, usage, priceSource, durationMs }) => [
+    const rows = records.map(({ atMs, sessionId, purpose, provider, model, usage, priceSource, ...rest }) => [
       ...[atMs, sessionId, purpose, provider, model, usage.inputTokens, usage.outputTokens, usage.cacheReadTokens],
       ...[usage.cacheWriteTokens, usage.reasoningTokens, usage.costUsd === 'unknown' ? null : usage.costUsd],
-      ...[priceSource, durationMs],
+      ...[priceSource, rest.durationMs, rest.isEstimate === true],
     ])
-    const columns = Array.from({ length: 13 }, (_, column) => rows.map((row) => row[column]))
+    const columns = Array.from({ length: 14 }, (_, column) => rows.map((row) => row[column]))
     await this.#connection.writeOne('usage', (statements) => statements.run(INSERT, ...columns, releases))
   }
 

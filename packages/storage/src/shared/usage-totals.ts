@@ -16,6 +16,8 @@ export interface TotalRow {
   readonly costUsd: number
   readonly unpriced: number
   readonly sources: string
+  /** Calls whose tokens were estimated. */
+  readonly estimated: number
 }
 
 const NOTHING: UsageTotal = {
@@ -38,7 +40,7 @@ export function addUp(
 }
 
 function toTotal(row: TotalRow): UsageTotal {
-  const { key, calls, costUsd, unpriced, sources, ...tokens } = row
+  const { key, calls, costUsd, unpriced, sources, estimated, ...tokens } = row
   return {
     key: String(key),
     calls,
@@ -46,7 +48,12 @@ function toTotal(row: TotalRow): UsageTotal {
     knownCostUsd: costUsd,
     unpricedCalls: unpriced,
     priceSources: (JSON.parse(sources) as (string | null)[]).filter((source) => source !== null).sort(),
+    ...estimates(estimated),
   }
+}
+
+function estimates(estimatedCalls: number): Pick<UsageTotal, 'estimatedCalls'> {
+  return estimatedCalls > 0 ? { estimatedCalls } : {}
 }
 
 function byDay(rows: readonly TotalRow[], timeZone: string): readonly UsageTotal[] {
@@ -67,5 +74,6 @@ function sum(left: UsageTotal, right: UsageTotal): UsageTotal {
     knownCostUsd: left.knownCostUsd + right.knownCostUsd,
     unpricedCalls: left.unpricedCalls + right.unpricedCalls,
     priceSources: [...new Set([...left.priceSources, ...right.priceSources])].sort(),
+    ...estimates((left.estimatedCalls ?? 0) + (right.estimatedCalls ?? 0)),
   }
 }

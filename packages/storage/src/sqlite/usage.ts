@@ -21,17 +21,20 @@ const CREATE = [
     reasoning_tokens INTEGER NOT NULL,
     cost_usd REAL,
     price_source TEXT,
-    duration_ms INTEGER NOT NULL
+    duration_ms INTEGER NOT NULL,
+    estimated INTEGER NOT NULL DEFAULT 0
   )`,
   'CREATE INDEX IF NOT EXISTS hermes_usage_at ON hermes_usage(at_ms)',
   'CREATE INDEX IF NOT EXISTS hermes_usage_session ON hermes_usage(session_id)',
 ]
-const EXISTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_usage'"
+/** None where there is no table; those of older versions have no mark for estimates. */
+const COLUMNS = "SELECT name FROM pragma_table_info('hermes_usage')"
+const ADD_MARK = 'ALTER TABLE hermes_usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0'
 const INSERT = `
   INSERT INTO hermes_usage (at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, cost_usd, price_source, duration_ms)
+    cache_write_tokens, reasoning_tokens, cost_usd, price_source, duration_ms, estimated)
   VALUES (:atMs, :sessionId, :purpose, :provider, :model, :inputTokens, :outputTokens, :cacheReadTokens,
-    :cacheWriteTokens, :reasoningTokens, :costUsd, :priceSource, :durationMs)`
+    :cacheWriteTokens, :reasoningTokens, :costUsd, :priceSource, :durationMs, :estimated)`
 
 const KEYS: Readonly<Record<UsageGroup | 'all', string>> = {
   all: "''",
@@ -42,11 +45,11 @@ const KEYS: Readonly<Record<UsageGroup | 'all', string>> = {
   purpose: 'purpose',
 }
 
-const totalsOf = (group: UsageGroup | 'all') => `
+const totalsOf = (group: UsageGroup | 'all', estimated: string) => `
   SELECT ${KEYS[group]} AS key, count(*) AS calls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
     sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens,
     sum(reasoning_tokens) AS reasoningTokens, total(cost_usd) AS costUsd, count(*) - count(cost_usd) AS unpriced,
-    json_group_array(DISTINCT price_source) AS sources
+    json_group_array(DISTINCT price_source) AS sources, sum(${estimated}) AS estimated
   FROM hermes_usage
   WHERE at_ms >= coalesce(:sinceMs, at_ms) AND at_ms < coalesce(:untilMs, at_ms + 1)
     AND (:sessionId IS NULL OR session_id = :sessionId)
@@ -84,11 +87,13 @@ export class UsageBook implements UsageLedger {
     { releases = [] }: { readonly releases?: readonly string[] } = {},
   ): Promise<void> {
     return this.#connection.write(() => {
-      if (!this.#isMade) for (const sql of CREATE) this.#connection.statement(sql).run()
+      if (!this.#isMade) this.#make()
       for (const id of releases) this.#holds?.release(id)
       const insert = this.#connection.statement(INSERT)
-      for (const { usage, ...record } of records)
-        insert.run({ ...record, ...usage, costUsd: usage.costUsd === 'unknown' ? null : usage.costUsd })
+      for (const { usage, isEstimate = false, ...record } of records) {
+        const costUsd = usage.costUsd === 'unknown' ? null : usage.costUsd
+        insert.run({ ...record, ...usage, costUsd, estimated: Number(isEstimate) })
+      }
       this.#isMade = true
     })
   }
@@ -98,14 +103,20 @@ export class UsageBook implements UsageLedger {
   ): Promise<readonly UsageTotal[]> {
     const { by, timeZone = 'UTC', sinceMs = null, untilMs = null, sessionId = null } = options
     return this.#connection.read(() => {
-      const rows = this.#exists()
-        ? (this.#connection.statement(totalsOf(by ?? 'all')).all({ sinceMs, untilMs, sessionId }) as TotalRow[])
-        : []
+      const columns = this.#columns()
+      if (columns.length === 0) return addUp([], { by, timeZone })
+      const sql = totalsOf(by ?? 'all', columns.includes('estimated') ? 'estimated' : '0')
+      const rows = this.#connection.statement(sql).all({ sinceMs, untilMs, sessionId }) as TotalRow[]
       return addUp(rows, { by, timeZone })
     })
   }
 
-  #exists(): boolean {
-    return this.#isMade || this.#connection.statement(EXISTS).get() !== undefined
+  #make(): void {
+    for (const sql of CREATE) this.#connection.statement(sql).run()
+    if (!this.#columns().includes('estimated')) this.#connection.statement(ADD_MARK).run()
+  }
+
+  #columns(): readonly string[] {
+    return this.#connection.statement(COLUMNS).pluck().all() as string[]
   }
 }

@@ -62,6 +62,17 @@ export function testLedger({ create }: { readonly create: () => Promise<LedgerSu
         { usage: { costUsd: 'unknown' }, knownCostUsd: 0.25, unpricedCalls: 1, priceSources: ['list of March'] },
       ])
     })
+    ledgerCase('tells estimates from what was counted, also by day', async (ledger) => {
+      await ledger.record([call(), call({ isEstimate: true }), call({ isEstimate: true, atMs: MIDNIGHT + 3_600_000 })])
+      expect(await ledger.totals()).toMatchObject([{ calls: 3, estimatedCalls: 2 }])
+      expect(await ledger.totals({ by: 'day' })).toMatchObject([{ calls: 3, estimatedCalls: 2 }])
+      await ledger.record([call({ purpose: 'title' })])
+      const byPurpose = await ledger.totals({ by: 'purpose' })
+      expect(byPurpose.map(({ key, estimatedCalls }) => [key, estimatedCalls])).toEqual([
+        ['title', undefined],
+        ['turn', 2],
+      ])
+    })
     ledgerCase('groups by provider, model, session and purpose', async (ledger) => {
       await ledger.record([
         call({ provider: 'b', model: 'y', sessionId: null, purpose: 'title' }),
