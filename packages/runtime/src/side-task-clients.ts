@@ -55,7 +55,7 @@ export class SideTasks {
     const { config, wishes, fallbacks, sees, endpointOf, books, clock, logger } = this.#options
     const { chooseForSideTask } = await import('./side-tasks.js')
     const settings = config.auxiliary[task]
-    const can = task === 'vision' ? { can: sees } : {}
+    const can = task === 'vision' ? ({ kind: 'vision', can: sees } as const) : {}
     const choices = await chooseForSideTask({ settings, main, fallbacks: fallbacks(), wishes: wishes(), ...can })
     const [first, ...others] = await Promise.all(choices.map(endpointOf))
     if (!first)

@@ -24,8 +24,44 @@ const chosen = async (over: Partial<SideTaskOptions> = {}) => {
 }
 
 describe('chooseForSideTask', () => {
-  it('takes the model of the session, then fallbacks, and nobody whom the user did not choose', async () => {
-    expect(await chosen({ fallbacks: [spare] })).toEqual(['anthropic claude-opus-4-6 a', 'custom n a'])
+  it('takes the model of the session, then fallbacks, then whoever a key is there for', async () => {
+    expect(await chosen({ fallbacks: [spare] })).toEqual([
+      'anthropic claude-opus-4-6 a',
+      'custom n a',
+      'openrouter google/gemini-3-flash-preview o',
+      'anthropic claude-haiku-4-5 a',
+    ])
+  })
+
+  it('goes from gateways to an own endpoint, to Anthropic, to keys of single houses; with images to the own endpoint late', async () => {
+    const secrets = {
+      ...wishes.secrets,
+      OPENAI_API_KEY: 'p',
+      GEMINI_API_KEY: 'g',
+      GLM_API_KEY: 'z',
+      KIMI_API_KEY: 'k',
+      MINIMAX_API_KEY: 'x',
+      GH_TOKEN: 'of another tool',
+    }
+    const configured = { model: 'own', baseUrl: 'https://own.example/v1', apiKey: 'c' }
+    const all = { ...wishes, configured, secrets, stored: { nous: null } }
+    const deepseek = { ...main, provider: 'deepseek', catalogueId: 'deepseek', baseUrl: 'https://api.deepseek.com/v1' }
+    const order = async (kind: 'text' | 'vision') => (await chosen({ main: deepseek, wishes: all, kind })).slice(1)
+    const [openrouter, nous] = ['openrouter google/gemini-3-flash-preview o', 'nous google/gemini-3-flash-preview null']
+    const houses = [
+      'openai gpt-4.1-mini p',
+      'gemini gemini-3-flash-preview g',
+      'zai glm-5.3-flash z',
+      'kimi-coding kimi-k2.6 k',
+      'minimax MiniMax-M2.7 x',
+    ]
+    expect(await order('text')).toEqual([openrouter, nous, 'custom own c', 'anthropic claude-haiku-4-5 a', ...houses])
+    expect(await order('vision')).toEqual([openrouter, nous, 'anthropic claude-haiku-4-5 a', 'custom own c', ...houses])
+  })
+
+  it('stays with the model of the session where config.yaml says so', async () => {
+    const settings = { enabled: true, provider: 'main', fallback_chain: [] }
+    expect(await chosen({ settings })).toEqual(['anthropic claude-opus-4-6 a'])
   })
 
   it('takes what config.yaml names for the task, and only its own chain after it', async () => {
@@ -69,8 +105,12 @@ describe('chooseForSideTask', () => {
     expect(await chosen({ can: () => false })).toEqual([])
   })
 
-  it('tells nobody else what was said to a model on the own machine', async () => {
-    const local = { ...main, provider: 'ollama', catalogueId: 'ollama', apiKey: null }
-    expect(await chosen({ main: local, can: ({ provider }) => provider !== 'ollama' })).toEqual([])
-  })
+  it.each(['http://127.0.0.1:11434/v1', 'http://192.168.1.7:8000/v1', 'http://box.local/v1'])(
+    'tells nobody else what was said to a model at %s',
+    async (baseUrl) => {
+      const near = { ...main, provider: 'near', catalogueId: 'custom', baseUrl, apiKey: null }
+      expect(await chosen({ main: near })).toEqual(['near claude-opus-4-6 null'])
+      expect(await chosen({ main: near, can: ({ provider }) => provider !== 'near' })).toEqual([])
+    },
+  )
 })

@@ -1,5 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
-import { PROVIDERS } from '@hermes/transports'
+import { isThisMachine } from '@hermes/safety'
+import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
 import { chooseFallbacks } from './fallbacks.js'
 import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
 
@@ -12,6 +13,8 @@ export interface SideTaskOptions {
   /** `fallback_providers`. */
   readonly fallbacks: readonly ModelChoice[]
   readonly wishes: Omit<ModelWishes, 'asked' | 'session'>
+  /** What the task is about. Default `text`. */
+  readonly kind?: 'text' | 'vision'
   /** Whether a model can do what the task needs, such as look at an image. Default: all can. */
   readonly can?: (choice: ModelChoice) => boolean | Promise<boolean>
 }
@@ -19,27 +22,35 @@ export interface SideTaskOptions {
 /** Small models that do side tasks where a provider has to stand in and names none itself. */
 const SMALL_MODELS: Readonly<Record<string, string>> = {
   openrouter: 'google/gemini-3-flash-preview',
+  nous: 'google/gemini-3-flash-preview',
+  'ai-gateway': 'google/gemini-3-flash-preview',
+  kilocode: 'google/gemini-3-flash-preview',
   anthropic: 'claude-haiku-4-5',
   openai: 'gpt-4.1-mini',
   gemini: 'gemini-3-flash-preview',
+  zai: 'glm-5.3-flash',
+  'kimi-coding': 'kimi-k2.6',
+  'kimi-coding-cn': 'kimi-k2.6',
+  xai: 'grok-4.6-fast',
 }
 
-/** Asked before the others, in this order. */
-const FIRST = ['openrouter', 'custom', 'anthropic']
+/** Asked before the others, in this order; those that serve models of all kinds before those of one house. */
+const FIRST = {
+  text: ['openrouter', 'nous', 'custom', 'anthropic'],
+  vision: ['openrouter', 'nous', 'anthropic', 'custom'],
+} as const
 
 /**
- * Who does a side task, most wanted first: the model config.yaml names for it, else that of the session; then its own `fallback_chain`,
- * and `fallback_providers`. Only where the model of the session cannot do it, such as look at an image, providers whose key is there
- * come after these, and never in place of a model on the own machine: what is said to it may not be meant for others. Empty when
- * nobody can.
+ * Who does a side task, most wanted first: the model config.yaml names for it, and its own `fallback_chain`; else that of the session,
+ * that chain, `fallback_providers`, and then every provider that a key or login is there for. Never in place of a model on the own machine
+ * or network, nor where config.yaml says `provider: main`: what is said there may not be meant for others. Empty when nobody can.
  * @throws HermesError as {@link chooseModel} does, for a model that config.yaml names for the task.
  */
 export async function chooseForSideTask(options: SideTaskOptions): Promise<readonly ModelChoice[]> {
-  const { settings, main, fallbacks, wishes, can = () => true } = options
+  const { settings, main, fallbacks, wishes, kind = 'text', can = () => true } = options
   const named = namedFor(options)
   const chain = chooseFallbacks(settings?.fallback_chain ?? [], wishes).choices
-  const isLocal = PROVIDERS.some(({ id, local }) => local && id === main.catalogueId)
-  const others = named || isLocal || (await can(main)) ? [] : withKey(wishes)
+  const others = named || settings?.provider === 'main' || isNear(main) ? [] : withKey(wishes, kind)
   const inOrder = named ? [named, ...chain] : [main, ...chain, ...fallbacks, ...others]
   const different = inOrder.filter((choice, index) => inOrder.findIndex((other) => isSame(other, choice)) === index)
   const able = await Promise.all(different.map(can))
@@ -55,18 +66,38 @@ function namedFor({ settings, main, wishes }: SideTaskOptions): ModelChoice | nu
   const asked = {
     ...(provider === undefined || provider === 'main' || provider === 'auto' ? {} : { provider }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    model: model ?? SMALL_MODELS[provider ?? ''] ?? main.model,
+    model: model ?? smallModel(findProvider(provider ?? '')) ?? main.model,
   }
   const choice = chooseModel({ ...wishes, asked, session: null })
   const key = apiKey ?? (keyEnv === undefined ? undefined : wishes.secrets[keyEnv])
   return key === undefined ? choice : { ...choice, apiKey: key, keySource: keyEnv ?? 'config.yaml' }
 }
 
-/** Providers that a key is there for. */
-function withKey(wishes: SideTaskOptions['wishes']): readonly ModelChoice[] {
-  const ids = PROVIDERS.filter(({ keyRequired }) => keyRequired).map(({ id }) => id)
-  return [...FIRST, ...ids.filter((id) => !FIRST.includes(id))].flatMap((provider) => {
-    const model = provider === 'custom' ? wishes.configured.model : SMALL_MODELS[provider]
+const OWN_NETWORK = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])|\.(?:local|lan|internal)$/
+
+/** Whether what is said to a model stays in the house. */
+function isNear({ catalogueId, baseUrl }: ModelChoice): boolean {
+  const { hostname } = new URL(baseUrl)
+  return findProvider(catalogueId)?.local === true || isThisMachine(hostname) || OWN_NETWORK.test(hostname)
+}
+
+function smallModel(provider: Provider | null): string | undefined {
+  return provider ? (SMALL_MODELS[provider.id] ?? provider.defaultModel) : undefined
+}
+
+/** Providers that a key or login is there for; a key that belongs to other tools too is not taken unasked. */
+function withKey(wishes: SideTaskOptions['wishes'], kind: keyof typeof FIRST): readonly ModelChoice[] {
+  const { secrets, stored = {}, configured } = wishes
+  const isOurs = ({ id, keyVariables }: Provider) =>
+    Object.hasOwn(stored, id) || keyVariables.some((name) => Boolean(secrets[name]))
+  const first: readonly string[] = FIRST[kind]
+  const ids = PROVIDERS.filter((one) => one.keyRequired && isOurs(one)).map(({ id }) => id)
+  const inOrder = [
+    ...first.filter((id) => id === 'custom' || ids.includes(id)),
+    ...ids.filter((id) => !first.includes(id)),
+  ]
+  return inOrder.flatMap((provider) => {
+    const model = provider === 'custom' ? configured.model : smallModel(findProvider(provider))
     if (model === undefined) return []
     try {
       return [chooseModel({ ...wishes, asked: { provider, model }, session: null })]
