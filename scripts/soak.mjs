@@ -1,11 +1,17 @@
 // node scripts/soak.mjs [VITEST ARGS]: every test with many more random runs, for an evening rather than for a commit.
-// HERMES_TEST_RUNS is the number of runs of each property, HERMES_TEST_KILLS how often the kill test kills, HERMES_TEST_CHILDREN
-// how many tasks are handed out; all can be set outside.
+// HERMES_TEST_RUNS is the number of runs of each property, HERMES_TEST_HISTORIES that of histories on every wire, HERMES_TEST_KILLS how
+// often the kill test kills, HERMES_TEST_CHILDREN how many tasks are handed out; all can be set outside.
 // Exit codes and last line as those of test.mjs.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const env = { HERMES_TEST_RUNS: '5000', HERMES_TEST_KILLS: '500', HERMES_TEST_CHILDREN: '100', ...process.env }
+const env = {
+  HERMES_TEST_RUNS: '5000',
+  HERMES_TEST_HISTORIES: '10000',
+  HERMES_TEST_KILLS: '500',
+  HERMES_TEST_CHILDREN: '100',
+  ...process.env,
+}
 const script = join(import.meta.dirname, 'test.mjs')
 const { status } = spawnSync(process.execPath, [script, '--testTimeout=7200000', ...process.argv.slice(2)], {
   stdio: 'inherit',

@@ -1,8 +1,6 @@
 import type { ModelEvent, ModelFinish } from '@hermes/contracts/model'
-import type { FakeClock } from '@hermes/testkit'
+import { type FakeClock, HALF_SAID } from '@hermes/testkit'
 
-/** Text after which a scripted answer stalls: time then passes until the transport notices. */
-export const STALLS_HERE = 'half'
 const STALL_MS = 180_000
 
 /** How a call ended. */
@@ -13,7 +11,7 @@ export interface Outcome {
   readonly error: unknown
 }
 
-/** Runs a call to its end; each announced wait passes at once, and so does a stall. */
+/** Runs a call to its end; each announced wait passes at once, and so does a stall after {@link HALF_SAID}. */
 export async function drive(stream: AsyncIterable<ModelEvent>, clock: FakeClock, stalls = false): Promise<Outcome> {
   const events: ModelEvent[] = []
   const iterator = stream[Symbol.asyncIterator]()
@@ -42,5 +40,5 @@ async function passTime(last: ModelEvent | undefined, clock: FakeClock, stalls: 
 }
 
 function isStalling(last: ModelEvent | undefined): boolean {
-  return last?.type === 'text-delta' && last.text === STALLS_HERE
+  return last?.type === 'text-delta' && last.text === HALF_SAID
 }

@@ -1,0 +1,272 @@
+// A task of tool calls in a real store, with keys in a real auth.json, whose endpoint fails in every way there is: each ends in its
+// answer or in one line that says what to do, each step is done once, no message is lost, and what stopped goes on where it was.
+// With HERMES_TEST_RUNS every fault meets every wire, setup and moment; without, every fault meets every setup once.
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createAgent } from '@hermes/agent-core'
+import { type Clock, isJsonObject } from '@hermes/contracts'
+import type { Message } from '@hermes/contracts/conversation'
+import type { WireApi } from '@hermes/contracts/model'
+import { defineTool } from '@hermes/contracts/tool'
+import { openCredentialPool } from '@hermes/credential-pool'
+import { createModelClient, type ModelClientOptions } from '@hermes/models'
+import { createOriginFetch } from '@hermes/safety'
+import { openStorage, type Storage } from '@hermes/storage'
+import {
+  type AlertServer,
+  FAULT_SETUPS,
+  type FaultSetup,
+  HALF_SAID,
+  MODEL_FAULTS,
+  type ModelFault,
+  type ModelServer,
+  type ModelTurn,
+  startAlertServer,
+  startModelServer,
+  type TurnHandler,
+  temporaryHome,
+  trustLoopback,
+} from '@hermes/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const isFull = process.env['HERMES_TEST_RUNS'] !== undefined
+const STEPS = 3
+const WHOLE = 'All steps are done.'
+/** Model time runs so much faster, so that no wait is waited for. */
+const SPEED = 300
+
+const WIRES: Readonly<Record<WireApi, { readonly provider: string; readonly isBare?: true }>> = {
+  'chat-completions': { provider: 'custom' },
+  'anthropic-messages': { provider: 'anthropic', isBare: true },
+  responses: { provider: 'openai' },
+  'bedrock-converse': { provider: 'bedrock', isBare: true },
+}
+/** A result of a tool, as the wires write it. */
+const RESULT = /"role":"tool"|"type":"tool_result"|"type":"function_call_output"|"toolResult":/g
+
+/** When an endpoint fails: in which step, and whether for ever. */
+const MOMENTS = {
+  'at the first call': { step: 0, isLasting: false },
+  'after a result': { step: 1, isLasting: false },
+  'after a result, for ever': { step: 1, isLasting: true },
+} as const
+
+interface MatrixFault extends ModelFault {
+  /** The connection ends with a TLS alert: when the request is there, or when {@link HALF_SAID} was said. */
+  readonly alert?: 'request' | 'answer'
+}
+
+const TLS: MatrixFault = {
+  alert: 'answer',
+  turn: { fault: 'stall', text: HALF_SAID, afterChunks: 2 },
+  once: FAULT_SETUPS,
+  always: ['a fallback'],
+}
+const FAULTS: Readonly<Record<string, MatrixFault>> = {
+  ...MODEL_FAULTS,
+  'a TLS alert after the request': { ...TLS, alert: 'request' },
+  'a TLS alert in the answer': TLS,
+}
+
+const clock: Clock = {
+  now: () => Date.UTC(2026, 0, 1) + performance.now() * SPEED,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const aborted = () => {
+        clearTimeout(timer)
+        reject(new DOMException('The wait was aborted.', 'AbortError'))
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', aborted)
+        resolve()
+      }, ms / SPEED)
+      if (signal?.aborted) aborted()
+      else signal?.addEventListener('abort', aborted, { once: true })
+    }),
+}
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+const stamp = { provider: 'elsewhere', endpoint: 'https://elsewhere.example', model: 'other' }
+const INPUT = {
+  history: [
+    { role: 'user', content: [{ type: 'text', text: 'Earlier words.' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'A thought.', replay: { stamp, data: null } },
+        { type: 'text', text: 'Earlier answer.' },
+      ],
+      finishReason: 'stop',
+    },
+  ],
+  content: [
+    { type: 'text', text: 'Take every step.' },
+    { type: 'image', mediaType: 'image/png', data: PIXEL },
+  ],
+} as const
+const BEFORE = 3
+const SAYS_WHAT_TO_DO = /\b(?:check|use|try|wait|start|send|choose|top up|change)\b/i
+
+interface Cell {
+  readonly fault: MatrixFault
+  readonly api: WireApi
+  readonly setup: FaultSetup
+  readonly moment: (typeof MOMENTS)[keyof typeof MOMENTS]
+}
+
+const cells = Object.entries(FAULTS).flatMap(([name, fault], row) =>
+  FAULT_SETUPS.flatMap((setup, column) =>
+    (Object.keys(WIRES) as WireApi[]).flatMap((api, wire) =>
+      Object.entries(MOMENTS).flatMap(([when, moment], time) => {
+        const isPicked = wire === (row + column) % 4 && time === (row + 2 * column) % 3
+        return isFull || isPicked ? [[name, when, api, setup, { fault, api, setup, moment }] as const] : []
+      }),
+    ),
+  ),
+)
+
+let server: ModelServer
+let other: ModelServer
+let alerting: AlertServer
+let distrust: () => void
+beforeAll(() => {
+  distrust = trustLoopback()
+})
+afterAll(() => distrust())
+beforeEach(async () => {
+  ;[server, other] = await Promise.all([startModelServer(), startModelServer()])
+  alerting = await startAlertServer(Number(new URL(server.baseUrl).port))
+})
+afterEach(() => Promise.all([alerting.close(), server.close(), other.close()]))
+
+/** Takes one step after the other, and fails when it is time to. */
+function answering({ fault, moment }: Cell): TurnHandler {
+  let failed = 0
+  return ({ body }) => {
+    const step = stepOf(body)
+    if (step !== moment.step || (failed++ > 0 && !moment.isLasting)) return healthy(step)
+    if (fault.alert !== 'request') return breaking(fault.turn, step)
+    alerting.alertNow()
+    return new Promise(() => undefined)
+  }
+}
+
+function stepOf(body: unknown): number {
+  return JSON.stringify(body).match(RESULT)?.length ?? 0
+}
+
+function healthy(step: number): ModelTurn {
+  if (step >= STEPS) return { text: WHOLE }
+  return { text: 'On it.', toolCalls: [{ name: 'take', args: { step: `step ${step}` } }] }
+}
+
+/** After a result, what breaks off is a call and not words. */
+function breaking(turn: ModelTurn, step: number): ModelTurn {
+  if (!('fault' in turn) || !('text' in turn) || step === 0) return turn
+  return { ...turn, toolCalls: [{ name: 'take', args: { step: 'never to be taken' } }], afterChunks: 4 } as ModelTurn
+}
+
+function endpoint({ api, fault }: Pick<Cell, 'api' | 'fault'>, one: ModelServer): ModelClientOptions {
+  const { provider, isBare } = WIRES[api]
+  const plain = isBare ? one.anthropicBaseUrl : one.baseUrl
+  const baseUrl = fault.alert && one === server ? plain.replace(/^http:..[^/]+/, alerting.origin) : plain
+  return { provider, baseUrl, api, model: one === server ? 'm' : 'other', fetch: createOriginFetch({ baseUrl }) }
+}
+
+async function keysIn(home: string, { setup, api }: Cell): Promise<Partial<ModelClientOptions>> {
+  if (setup !== 'three keys') return { apiKey: 'secret-1' }
+  const { provider } = WIRES[api]
+  const entries = [1, 2, 3].map((number) => ({
+    id: `key-${number}`,
+    label: `key ${number}`,
+    auth_type: 'api_key',
+    source: 'manual',
+    priority: number,
+    access_token: `secret-${number}`,
+  }))
+  const path = join(home, 'auth.json')
+  await writeFile(path, JSON.stringify({ version: 1, credential_pool: { [provider]: entries } }), { mode: 0o600 })
+  return { credentials: openCredentialPool({ path, provider, clock }) }
+}
+
+/** The agent of a task whose steps are lines in a file. */
+function agentOf(model: ModelClientOptions, { storage, steps }: { readonly storage: Storage; readonly steps: string }) {
+  const take = defineTool<{ step: string }>({
+    name: 'take',
+    toolset: 'test',
+    description: 'Takes a step.',
+    effect: 'write',
+    concurrency: 'exclusive',
+    parameters: { type: 'object', properties: { step: { type: 'string', pattern: '^(?:step|never)' } } },
+    execute: async ({ step }) => {
+      await appendFile(steps, `${step}\n`)
+      return { data: { taken: step } }
+    },
+  })
+  const made = { ...model, clock, random: () => 0 }
+  return createAgent({ model: made, tools: [take], temperature: 0.5, store: storage, sessionId: 'task' })
+}
+
+const stepsUpTo = (count: number) => Array.from({ length: count }, (_, step) => `step ${step}\n`).join('')
+const readSteps = (path: string) => readFile(path, 'utf8').catch(() => '')
+
+async function messagesIn(storage: Storage): Promise<readonly Message[]> {
+  return (await storage.entries('task')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+}
+
+/** Earlier words, the task, and a call and its result for each step; then the answer. */
+function expectWhole(messages: readonly Message[], steps: number, isDone: boolean): void {
+  const calls = Array.from({ length: steps }, () => ['assistant', 'tool']).flat()
+  expect(messages.map(({ role }) => role)).toEqual([
+    ...['user', 'assistant', 'user'],
+    ...calls,
+    ...(isDone ? ['assistant'] : []),
+  ])
+  expect(messages.slice(0, BEFORE)).toMatchObject([...INPUT.history, { role: 'user', content: INPUT.content }])
+}
+
+async function expectSpareKeyUsed(home: string, api: WireApi): Promise<void> {
+  const path = join(home, 'auth.json')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  const { credential_pool: pools } = JSON.parse(await readFile(path, 'utf8'))
+  const [first] = pools[WIRES[api].provider]
+  expect(isJsonObject(first) && first['last_status']).toMatch(/^(?:exhausted|dead)$/)
+  expect(JSON.stringify(server.requests.at(-1)!.headers)).toContain('secret-2')
+}
+
+describe('a task whose endpoint has a fault', () => {
+  it.each(cells)('%s %s on %s with %s loses and repeats nothing', async (_name, _when, _api, _setup, cell) => {
+    const { fault, api, setup, moment } = cell
+    await using home = await temporaryHome()
+    const storage = await openStorage({ path: join(home.path, 'state.db') })
+    try {
+      const world = { storage, steps: join(home.path, 'steps') }
+      server.setHandler(answering(cell))
+      other.setHandler(({ body }) => healthy(stepOf(body)))
+      alerting.alertAfter(fault.alert === 'answer' ? HALF_SAID : null)
+      const fallbacks = setup === 'a fallback' ? [{ ...endpoint(cell, other), apiKey: 'secret-other' }] : []
+      const model = { ...endpoint(cell, server), ...(await keysIn(home.path, cell)), fallbacks }
+      const result = await agentOf(model, world).run(INPUT).result
+      const survives = (moment.isLasting ? fault.always : fault.once).includes(setup)
+      if (survives) expect(result).toMatchObject({ status: 'completed', text: WHOLE })
+      else {
+        expect(result.status).toBe('failed')
+        expect(result.error!.message).toMatch(SAYS_WHAT_TO_DO)
+        expect(result.error!.message).not.toMatch(/\n|secret-/)
+        expect(await readSteps(world.steps)).toBe(stepsUpTo(moment.step))
+        expectWhole(await messagesIn(storage), moment.step, false)
+        server.setHandler(({ body }) => healthy(stepOf(body)))
+        const healed = { ...endpoint(cell, server), apiKey: 'secret-healed' }
+        const resumed = await agentOf(healed, world).run({ resume: true }).result
+        expect(resumed).toMatchObject({ status: 'completed', text: WHOLE })
+      }
+      expect(await readSteps(world.steps)).toBe(stepsUpTo(STEPS))
+      expectWhole(await messagesIn(storage), STEPS, true)
+      if (survives && setup === 'three keys' && !fault.once.includes('one key'))
+        await expectSpareKeyUsed(home.path, api)
+      expect([...server.violations, ...other.violations]).toEqual([])
+    } finally {
+      await storage.close()
+    }
+  })
+})
