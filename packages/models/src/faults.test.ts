@@ -7,7 +7,6 @@ import {
   createFakeClock,
   FAULT_SETUPS,
   type FaultSetup,
-  HALF_SAID,
   MODEL_FAULTS,
   type ModelServer,
   startAlertServer,

@@ -9,7 +9,7 @@ import type { Message } from '@hermes/contracts/conversation'
 import type { WireApi } from '@hermes/contracts/model'
 import { defineTool } from '@hermes/contracts/tool'
 import { openCredentialPool } from '@hermes/credential-pool'
-import { createModelClient, type ModelClientOptions } from '@hermes/models'
+import type { ModelClientOptions } from '@hermes/models'
 import { createOriginFetch } from '@hermes/safety'
 import { openStorage, type Storage } from '@hermes/storage'
 import {
