@@ -230,7 +230,7 @@ const ALLOWED = [
   },
   {
     files: ['packages/testkit/src/**'],
-    uses: ['node:child_process', 'node:http', 'node:net', 'fetch', 'fs write'],
+    uses: ['node:child_process', 'node:http', 'node:net', 'node:tls', 'fetch', 'fs write'],
     owner: 'testkit',
     reason: 'real servers, processes and folders for tests; never published',
   },
