@@ -1,32 +1,22 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AcpProcess, startAcp } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 let acp: AcpProcess
 let lastId: number
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'project')
-  await mkdir(cwd)
-  acp = startAcp(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
+beforeEach(() => {
+  acp = startAcp(['--base-url', scene.server.baseUrl, '-m', 'm'], scene)
   lastId = 0
 })
 afterEach(async () => {
   if (acp.child.exitCode === null) await acp.leave()
   expect(acp.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
-  await server.close()
-  await temporary.remove()
 })
 
 const send = (message: Record<string, unknown>) => acp.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -47,7 +37,7 @@ async function greeted(request: () => Promise<Record<string, unknown>>): Promise
 
 async function newSession(): Promise<string> {
   await greet()
-  const { result } = await ask('session/new', { cwd, mcpServers: [] })
+  const { result } = await ask('session/new', { cwd: scene.cwd, mcpServers: [] })
   return (result as { sessionId: string }).sessionId
 }
 
@@ -56,10 +46,10 @@ const prompt = (sessionId: string, text: string) =>
 
 /** The session works, and what it said is kept. */
 async function worksAndKeeps(sessionId: string): Promise<void> {
-  server.enqueue({ text: 'Sound and safe.' })
+  scene.server.enqueue({ text: 'Sound and safe.' })
   expect(await prompt(sessionId, 'Are you well?')).toMatchObject({ result: { stopReason: 'end_turn' } })
   expect(await acp.leave()).toBe(0)
-  const shown = await runCli(['sessions', 'show', sessionId], { home, cwd })
+  const shown = await runCli(['sessions', 'show', sessionId], scene)
   expect(shown.stdout).toContain('Sound and safe.')
 }
 
@@ -95,7 +85,12 @@ describe('frames', () => {
 
 describe('requests', () => {
   it.each<[string, number, RegExp, () => Promise<Record<string, unknown>>]>([
-    ['before the greeting', -32600, /must be initialized/, () => ask('session/new', { cwd, mcpServers: [] })],
+    [
+      'before the greeting',
+      -32600,
+      /must be initialized/,
+      () => ask('session/new', { cwd: scene.cwd, mcpServers: [] }),
+    ],
     ['for a session that is not open', -32002, /No session "nope" is open/, () => greeted(() => prompt('nope', 'x'))],
     ['that are unknown', -32601, /Method not found/, () => greeted(() => ask('session/dance', {}))],
     [
@@ -122,18 +117,20 @@ describe('requests', () => {
 
   it('for a session that works are refused without disturbing it', async () => {
     const sessionId = await newSession()
-    server.enqueue(
+    scene.server.enqueue(
       { toolCalls: [{ name: 'terminal', args: { command: 'read -r line < gate; echo "$line"' } }] },
       { text: 'Through.' },
     )
-    await runCommand(`mkfifo ${join(cwd, 'gate')}`)
+    await runCommand(`mkfifo ${join(scene.cwd, 'gate')}`)
     const first = prompt(sessionId, 'Wait at the gate.')
     await acp.line((message) => JSON.stringify(message).includes('"tool_call"'))
     expect(await prompt(sessionId, 'And this?')).toMatchObject({
       error: { code: -32600, message: expect.stringContaining('works on a prompt') },
     })
-    expect(await ask('session/load', { sessionId, cwd, mcpServers: [] })).toMatchObject({ error: { code: -32600 } })
-    await runCommand(`echo open > ${join(cwd, 'gate')}`)
+    expect(await ask('session/load', { sessionId, cwd: scene.cwd, mcpServers: [] })).toMatchObject({
+      error: { code: -32600 },
+    })
+    await runCommand(`echo open > ${join(scene.cwd, 'gate')}`)
     expect(await first).toMatchObject({ result: { stopReason: 'end_turn' } })
     await worksAndKeeps(sessionId)
   })
@@ -145,13 +142,13 @@ describe('answers', () => {
   it('that nobody asked for, and second ones, change nothing', async () => {
     const sessionId = await newSession()
     send({ id: 4711, result: { outcome: { outcome: 'selected', optionId: 'once' } } })
-    server.enqueue(dangerous, { text: 'Not done.' })
+    scene.server.enqueue(dangerous, { text: 'Not done.' })
     const end = prompt(sessionId, 'Delete it.')
     const question = await acp.line((message) => message['method'] === 'session/request_permission')
     send({ id: question['id'], result: { outcome: { outcome: 'selected', optionId: 'deny' } } })
     send({ id: question['id'], result: { outcome: { outcome: 'selected', optionId: 'once' } } })
     expect(await end).toMatchObject({ result: { stopReason: 'end_turn' } })
-    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('said no')
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('said no')
     await worksAndKeeps(sessionId)
   })
 })
@@ -159,37 +156,39 @@ describe('answers', () => {
 describe('a client that leaves', () => {
   it('while a tool runs takes the tool with it and leaves the session sound', async () => {
     const sessionId = await newSession()
-    const pidFile = join(cwd, 'pid')
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `echo $$ > ${pidFile}; echo up; sleep 300` } }] })
+    const pidFile = join(scene.cwd, 'pid')
+    scene.server.enqueue({
+      toolCalls: [{ name: 'terminal', args: { command: `echo $$ > ${pidFile}; echo up; sleep 300` } }],
+    })
     void prompt(sessionId, 'Wait.').catch(() => undefined)
     await acp.line((message) => /"text":"up/.test(JSON.stringify(message)))
     const pid = Number(await runCommand(`cat ${pidFile}`))
     expect(await acp.leave()).toBe(0)
     expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
-    server.enqueue({ text: 'Picked up.' })
-    const more = await runCli(['chat', '-r', sessionId, '-q', 'Go on.', '--base-url', server.baseUrl, '-m', 'm'], {
-      home,
-      cwd,
-    })
+    scene.server.enqueue({ text: 'Picked up.' })
+    const more = await runCli(
+      ['chat', '-r', sessionId, '-q', 'Go on.', '--base-url', scene.server.baseUrl, '-m', 'm'],
+      scene,
+    )
     expect(more).toMatchObject({ exitCode: 0, stdout: 'Picked up.\n' })
-    expect(server.violations).toEqual([])
+    expect(scene.server.violations).toEqual([])
   })
 
   it('while it is asked for permission counts as a no', async () => {
-    await mkdir(join(cwd, 'old'))
+    await mkdir(join(scene.cwd, 'old'))
     const sessionId = await newSession()
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] })
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] })
     void prompt(sessionId, 'Delete it.').catch(() => undefined)
     await acp.line((message) => message['method'] === 'session/request_permission')
     expect(await acp.leave()).toBe(0)
-    expect(await runCommand(`ls ${cwd}`)).toContain('old')
+    expect(await runCommand(`ls ${scene.cwd}`)).toContain('old')
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)('or a %s end the server with 0', async (signal) => {
     const sessionId = await newSession()
-    server.enqueue({ fault: 'stall', text: 'Hmm' })
+    scene.server.enqueue({ fault: 'stall', text: 'Hmm' })
     void prompt(sessionId, 'Think.').catch(() => undefined)
-    await server.waitForRequests(1)
+    await scene.server.waitForRequests(1)
     const closed = new Promise((resolve) => acp.child.once('close', resolve))
     acp.child.kill(signal)
     expect(await closed).toBe(0)
