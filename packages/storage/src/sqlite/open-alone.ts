@@ -6,7 +6,7 @@ import { openLockless } from './lockless-database.js'
 import { type SoleOwner, takeAlone } from './sole-owner.js'
 
 // Of ENOLCK the engine makes a file that is busy, of other answers an error of input and output.
-const MAY_BE_NO_LOCKS = /^SQLITE_(BUSY|IOERR|PROTOCOL)/
+const MAY_BE_NO_LOCKS = /^SQLITE_(BUSY|PROTOCOL|IOERR_\w*LOCK)/
 
 /** Whether `error`, of opening `path`, comes of a file system that has no locks: nobody else can have a file that was made just now. */
 export function hasNoLocks(error: unknown, path: string): boolean {
