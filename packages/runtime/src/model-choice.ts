@@ -1,8 +1,7 @@
-import { HermesError, type JsonObject } from '@hermes/contracts'
+import type { JsonObject } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import {
-  absentProvider,
   awsCredential,
   bedrockAddress,
   findProvider,
@@ -10,8 +9,8 @@ import {
   PROVIDERS,
   type Provider,
   type ProviderQuirks,
-  similarProviders,
 } from '@hermes/transports'
+import { badAddress, foreignKey, noAddress, noKey, noModel, noProvider, unknownProvider } from './model-refusals.js'
 
 /** What decides which model answers, strongest first within each pair. */
 export interface ModelWishes {
@@ -126,53 +125,23 @@ export interface ModelChoice {
  * line, with what to do.
  */
 export function chooseModel(wishes: ModelWishes): ModelChoice {
-  const { asked, session, configured, endpoints, secrets, stored = {} } = wishes
-  const wanted =
-    asked.provider ??
-    (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(wishes)))
-  if (wanted === null) throw noProvider()
-  const name = plainName(wanted, endpoints)
-  const endpoint = endpoints[name]
-  const provider = findProvider(name) ?? (endpoint ? findProvider('custom')! : unknownProvider(name, endpoints))
-  const isConfigured =
-    sameProvider(configured.provider, name) ||
-    (name === 'custom' && configured.provider === undefined && configured.baseUrl !== undefined)
-  const own: ConfiguredModel = isConfigured ? configured : {}
-  const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
-  const hasStored = Object.hasOwn(stored, poolName(name))
-  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, wishes)
-  const storedFor = hasStored ? stored[poolName(name)]! : null
-  const baseUrl = given ?? provider.baseUrl ?? lastAsked ?? storedFor
-  if (!baseUrl)
-    throw new HermesError(`Provider ${name} needs an address: --base-url URL, or model.base_url in config.yaml.`, {
-      code: 'runtime.no_base_url',
-    })
-  checkBaseUrl(baseUrl)
-  const model = modelOf(wishes, { name, endpoint, own, provider })
-  const isElsewhere = asked.baseUrl !== undefined
-  const apiKey = keyFor({ name, provider, baseUrl, endpoint, own, secrets, asked, hasStored })
-  if (apiKey === null && !hasStored && provider.keyRequired && !isElsewhere) throw noKey(provider)
-  const facts = endpoint?.models?.[model]
+  const sources = sourcesOf(wishes)
+  const address = addressOf(wishes, sources)
+  const model = modelOf(wishes, sources)
+  const apiKey = keyFor(wishes, sources, address.baseUrl)
+  const { name, endpoint, provider, kept } = sources
+  const isElsewhere = wishes.asked.baseUrl !== undefined
+  if (apiKey === null && kept === null && provider.keyRequired && !isElsewhere) throw noKey(provider)
+  const ofKey = apiKey === null ? kept?.baseUrl : addressOfKey(provider, apiKey)
   return {
     provider: endpoint ? name : provider.id,
     catalogueId: provider.id,
     model,
-    baseUrl: (given === undefined && (apiKey === null ? storedFor : addressOfKey(provider, apiKey))) || baseUrl,
+    baseUrl: (!address.isGiven && ofKey) || address.baseUrl,
     apiKey,
-    keySource: keySource(apiKey, {
-      provider,
-      baseUrl,
-      secrets,
-      named: [asked.keyEnv, ...keyVariablesOf(endpoint), own.keyEnv],
-    }),
+    keySource: keySource(wishes, sources, { apiKey, baseUrl: address.baseUrl }),
     keyVariables: endpoint?.keyEnvs && keyVariablesOf(endpoint),
-    api: endpoint?.api ?? own.api,
-    quirks: endpoint?.quirks,
-    contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
-    headers: endpoint?.headers ?? own.headers,
-    body: provider.auth === 'aws' ? (endpoint?.body ?? wishes.bedrock?.body) : endpoint?.body,
-    timeoutMs: facts?.timeoutMs ?? endpoint?.timeoutMs,
-    stallTimeoutMs: facts?.stallTimeoutMs ?? endpoint?.stallTimeoutMs,
+    ...settingsOf(wishes, sources, model),
   }
 }
 
@@ -187,6 +156,40 @@ interface Sources {
   readonly endpoint: ConfiguredEndpoint | undefined
   readonly own: ConfiguredModel
   readonly provider: Provider
+  /** What `auth.json` keeps for it, and for which server; `null` for nothing. */
+  readonly kept: { readonly baseUrl: string | null } | null
+}
+
+function sourcesOf(wishes: ModelWishes): Sources {
+  const { asked, session, configured, endpoints, stored = {} } = wishes
+  const wanted =
+    asked.provider ??
+    (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(wishes)))
+  if (wanted === null) throw noProvider()
+  const name = plainName(wanted, endpoints)
+  const endpoint = endpoints[name]
+  const provider = findProvider(name) ?? (endpoint ? findProvider('custom') : null)
+  if (provider === null) throw unknownProvider(name, endpoints)
+  const isConfigured =
+    sameProvider(configured.provider, name) ||
+    (name === 'custom' && configured.provider === undefined && configured.baseUrl !== undefined)
+  const pool = poolName(name)
+  const kept = Object.hasOwn(stored, pool) ? { baseUrl: stored[pool]! } : null
+  return { name, endpoint, own: isConfigured ? configured : {}, provider, kept }
+}
+
+/** `isGiven`: somebody chose it, rather than its being where the provider usually is. */
+function addressOf(
+  wishes: ModelWishes,
+  { name, endpoint, own, provider, kept }: Sources,
+): { readonly baseUrl: string; readonly isGiven: boolean } {
+  const { asked, session } = wishes
+  const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
+  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, wishes)
+  const baseUrl = given ?? provider.baseUrl ?? lastAsked ?? kept?.baseUrl
+  if (!baseUrl) throw noAddress(name)
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) throw badAddress(baseUrl)
+  return { baseUrl, isGiven: given !== undefined }
 }
 
 function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, own, provider }: Sources): string {
@@ -199,26 +202,31 @@ function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, 
     (asked.provider === undefined ? configured.model : undefined) ??
     provider.defaultModel
   if (model) return model
-  throw new HermesError(`No model chosen for ${name}: pass -m MODEL, or run: hermes config set model.default MODEL`, {
-    code: 'models.no_model',
-  })
+  throw noModel(name)
+}
+
+/** How it is asked; what is said of the model counts more than what is said of the endpoint. */
+function settingsOf({ bedrock }: ModelWishes, { endpoint, own, provider }: Sources, model: string) {
+  const facts = endpoint?.models?.[model]
+  return {
+    api: endpoint?.api ?? own.api,
+    quirks: endpoint?.quirks,
+    contextLength: facts?.contextLength ?? endpoint?.contextLength ?? own.contextLength,
+    headers: endpoint?.headers ?? own.headers,
+    body: provider.auth === 'aws' ? (endpoint?.body ?? bedrock?.body) : endpoint?.body,
+    timeoutMs: facts?.timeoutMs ?? endpoint?.timeoutMs,
+    stallTimeoutMs: facts?.stallTimeoutMs ?? endpoint?.stallTimeoutMs,
+  }
 }
 
 /** What stands for "no key" in config.yaml. */
 const NO_KEY = /^(?:none|no-key-required)$/i
 
-function keyFor({
-  name,
-  provider,
-  baseUrl,
-  endpoint,
-  own,
-  secrets,
-  asked,
-  hasStored,
-}: Sources & Pick<ModelWishes, 'secrets' | 'asked'> & { readonly baseUrl: string; readonly hasStored: boolean }):
-  | string
-  | null {
+function keyFor(
+  { asked, secrets }: ModelWishes,
+  { name, endpoint, own, provider, kept }: Sources,
+  baseUrl: string,
+): string | null {
   if (asked.keyEnv !== undefined) return secrets[asked.keyEnv] || null
   const written = endpoint?.apiKey ?? firstOf(keyVariablesOf(endpoint), secrets) ?? own.apiKey
   const configured = written ?? (own.keyEnv ? secrets[own.keyEnv] : undefined)
@@ -226,28 +234,19 @@ function keyFor({
   if (provider.auth === 'aws') return awsCredential(secrets)
   const allowed = keyVariablesFor(provider, baseUrl)
   const found = firstOf(allowed, secrets)
-  if (
-    found === undefined &&
-    !hasStored &&
-    allowed.length === 0 &&
-    firstOf(provider.keyVariables, secrets) !== undefined
-  )
-    throw foreignKey(provider, baseUrl, endpoint ? name : null)
+  const isForeign = allowed.length === 0 && firstOf(provider.keyVariables, secrets) !== undefined
+  if (found === undefined && kept === null && isForeign) throw foreignKey(provider, baseUrl, endpoint ? name : null)
   return found ?? null
 }
 
 /** Where a key is from, unless it is where one of this provider usually is. */
 function keySource(
-  apiKey: string | null,
-  {
-    provider,
-    baseUrl,
-    secrets,
-    named,
-  }: Pick<Sources, 'provider'> &
-    Pick<ModelWishes, 'secrets'> & { readonly baseUrl: string; readonly named: readonly (string | undefined)[] },
+  { asked, secrets }: ModelWishes,
+  { endpoint, own, provider }: Sources,
+  { apiKey, baseUrl }: Pick<ModelChoice, 'apiKey' | 'baseUrl'>,
 ): string | undefined {
   if (apiKey === null) return undefined
+  const named = [asked.keyEnv, ...keyVariablesOf(endpoint), own.keyEnv]
   const variables = [...named, ...keyVariablesFor(provider, baseUrl)]
   const variable = variables.find((name) => name !== undefined && secrets[name] === apiKey)
   if (variable === undefined) return provider.auth === 'aws' ? 'credentials of AWS' : 'config.yaml'
@@ -302,58 +301,4 @@ function firstWithKey({ secrets, stored = {} }: ModelWishes): string | null {
 
 function firstOf(names: readonly string[], secrets: Readonly<Record<string, string>>): string | undefined {
   return names.map((name) => secrets[name]).find((value) => value !== undefined && value !== '')
-}
-
-function unknownProvider(name: string, endpoints: ModelWishes['endpoints']): never {
-  const absent = absentProvider(name)
-  if (absent !== null)
-    throw new HermesError(`Hermes does not offer the provider ${name}: ${absent}`, { code: 'models.unknown_provider' })
-  const own = Object.entries(endpoints).flatMap(([id, { aliases = [] }]) => [id, ...aliases])
-  const meant = similarProviders(name, own)
-  const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
-  const valid = [...own, ...PROVIDERS.map(({ id }) => id)].join(', ')
-  throw new HermesError(`Unknown provider "${name}".${hint} Valid providers: ${valid}.`, {
-    code: 'models.unknown_provider',
-  })
-}
-
-/** A key goes to whom it was made for; an endpoint without a name could be anybody. */
-function foreignKey(provider: Provider, baseUrl: string, name: string | null): HermesError {
-  const [variable] = provider.keyVariables
-  const where = name === null ? 'model.key_env' : `providers.${name}.key_env`
-  return new HermesError(
-    `${variable} is not sent to ${new URL(baseUrl).host}: name the variable with its key as ${where} in config.yaml (${variable} itself, if you trust it), or set ${where.replace('key_env', 'api_key')} to none.`,
-    { code: 'models.foreign_key', details: { provider: name ?? provider.id } },
-  )
-}
-
-function checkBaseUrl(baseUrl: string): void {
-  if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return
-  throw new HermesError(`"${baseUrl}" is not a web address. It should look like http://127.0.0.1:8080/v1`, {
-    code: 'runtime.bad_base_url',
-  })
-}
-
-const NAMED_VARIABLES = 3
-
-function noProvider(): HermesError {
-  const variables = PROVIDERS.flatMap((provider) =>
-    provider.keyRequired ? (provider.keyVariables[0] ?? []) : [],
-  ).slice(0, NAMED_VARIABLES)
-  return new HermesError(
-    `No model is set up. Set ${variables.join(' or ')} (export ${variables[0]}=…), or use a local one: --provider ollama -m MODEL, or --base-url URL -m MODEL. To look around without a key: hermes demo`,
-    { code: 'models.no_key' },
-  )
-}
-
-function noKey(provider: Provider): HermesError {
-  const variable = provider.keyVariables[0] ?? provider.sharedKeyVariables[0]
-  if (variable === undefined)
-    return new HermesError(`${provider.name} needs a sign-in: hermes auth add ${provider.id}`, {
-      code: 'models.no_key',
-    })
-  return new HermesError(
-    `${provider.name} needs a key: export ${variable}=…, or put ${variable}=… into the .env file of the Hermes home.`,
-    { code: 'models.no_key' },
-  )
 }
