@@ -68,6 +68,21 @@ model_overrides:
     })
   })
 
+  it('says what is known about a model without any key, and how to get one', async () => {
+    const found = await hermes(['model', 'info', 'claude-sonnet-4-5'])
+    expect(found).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(found.stdout).toMatch(/^provider +anthropic \(https:\/\/api\.anthropic\.com\)$/m)
+    expect(found.stdout).toMatch(/^window +200,000 tokens/m)
+    expect(found.stdout).toMatch(/^key +none\. Anthropic needs a key: export ANTHROPIC_API_KEY=/m)
+    const named = await hermes(['model', 'info', 'glm-5.3', '--provider', 'zai', '--json'])
+    expect(JSON.parse(named.stdout)).toMatchObject({ provider: 'zai', contextLength: { source: 'genai-prices' } })
+    const wrong = await hermes(['model', 'info', 'claude-sonet-4-5'])
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(wrong.stderr).toMatch(
+      /^hermes: No provider is known to have a model .* Did you mean claude-sonnet-4-5[^\n]*\n$/,
+    )
+  })
+
   it('fetches the catalogue from the mirror in config.yaml, and keeps what it had when that fails', async () => {
     const catalogue = { openai: { models: { 'gpt-4.1': { limit: { context: 5_000, output: 600 } } } } }
     const mirror = createServer((_request, response) => response.end(JSON.stringify(catalogue))).listen(0, '127.0.0.1')

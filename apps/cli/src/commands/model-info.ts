@@ -37,7 +37,7 @@ async function findModel(runtime: Runtime, wanted: Wanted): Promise<Meant> {
     const choice = runtime.chooseModel(wanted)
     return { provider: choice.provider, baseUrl: choice.baseUrl, asked: toAsked(choice), missing: null }
   } catch (error) {
-    if (!HermesError.isInstance(error) || error.code !== 'models.no_key') throw error
+    if (!isKeyless(error)) throw error
     return withoutKey(runtime, wanted, error)
   }
 }
@@ -50,7 +50,22 @@ async function withoutKey(runtime: Runtime, wanted: Wanted, error: HermesError):
   if (model === undefined) throw error
   const provider = named ?? (await providerOf(runtime, model))
   const baseUrl = provider.baseUrl ?? ''
-  return { provider: provider.id, baseUrl, asked: { provider: provider.id, baseUrl, model }, missing: error.message }
+  const asked = { provider: provider.id, baseUrl, model }
+  return { provider: provider.id, baseUrl, asked, missing: missingKey(runtime, { provider: provider.id, model }) }
+}
+
+function isKeyless(error: unknown): error is HermesError {
+  return HermesError.isInstance(error) && error.code === 'models.no_key'
+}
+
+function missingKey(runtime: Runtime, wanted: Wanted): string | null {
+  try {
+    runtime.chooseModel(wanted)
+    return null
+  } catch (error) {
+    if (isKeyless(error)) return error.message
+    throw error
+  }
 }
 
 async function providerOf(runtime: Runtime, model: string): Promise<(typeof PROVIDERS)[number]> {
