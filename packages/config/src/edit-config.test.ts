@@ -113,7 +113,7 @@ describe('setConfigValue', () => {
 
   it.each([
     ['agent.max_turns', '12', 12],
-    ['security.redact_secrets', 'no', false],
+    ['lint.enabled', 'no', false],
     ['compression.threshold', '0.6', 0.6],
     ['budget.day.usd', '2.50', 2.5],
     ['budget.session.tokens', '1_000_000', 1_000_000],
@@ -185,7 +185,7 @@ describe('setConfigValue', () => {
         value,
       ),
       fc.tuple(fc.constantFrom('agent.max_turns', 'tool_output.max_lines'), fc.integer({ min: 1 }).map(String)),
-      fc.tuple(fc.constantFrom('security.redact_secrets'), fc.boolean().map(String)),
+      fc.tuple(fc.constantFrom('lint.enabled'), fc.boolean().map(String)),
       fc.tuple(
         fc.constantFrom('approvals.deny', 'command_allowlist'),
         fc.array(value).map((list) => JSON.stringify(list)),

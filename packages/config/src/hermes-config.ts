@@ -181,10 +181,6 @@ export interface HermesConfig {
     readonly cache_ttl: '5m' | '1h'
   }
   readonly gateway: { readonly api_server: ApiServerSettings }
-  readonly security: {
-    /** Default `true`. */
-    readonly redact_secrets: boolean
-  }
   /** Default 20,000. */
   readonly context_file_max_chars: number
   /** IANA name; empty for the machine's. */

@@ -41,7 +41,7 @@ describe('loadConfig', () => {
           timeout: 180,
           lifetime_seconds: 300,
           env_passthrough: [],
-          isolation: 'off',
+          isolation: 'auto',
           isolation_network: true,
           isolation_write: [],
           isolation_read: [],
@@ -113,7 +113,6 @@ describe('loadConfig', () => {
         storage: {},
         prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: { context_references: false } },
-        security: { redact_secrets: true },
         context_file_max_chars: 20_000,
         timezone: '',
         display: { busy_input_mode: 'queue' },
@@ -134,7 +133,7 @@ describe('loadConfig', () => {
 
   it('keeps unknown keys and changes what is harmless to change', async () => {
     await write(
-      'model: gpt-5\nagent: {max_turns: "12", extra: [1]}\napprovals: {mode: manual}\nsecurity: {redact_secrets: no}\nother: {a: 1}\n',
+      'model: gpt-5\nagent: {max_turns: "12", extra: [1]}\napprovals: {mode: manual}\nlint: {enabled: no}\nother: {a: 1}\n',
     )
     const { config, problems } = await load()
     expect(problems).toEqual([])
@@ -142,7 +141,7 @@ describe('loadConfig', () => {
       model: { default: 'gpt-5' },
       agent: { max_turns: 12, api_max_retries: 3, extra: [1] },
       approvals: { mode: 'ask' },
-      security: { redact_secrets: false },
+      lint: { enabled: false },
       other: { a: 1 },
     })
   })

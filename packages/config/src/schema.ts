@@ -149,11 +149,6 @@ export const SCHEMA: Section = section({
     title_generation: sideTask,
     session_summary: sideTask,
     approval: sideTask,
-    mcp: sideTask,
-    web_extract: sideTask,
-    session_search: sideTask,
-    moa_reference: sideTask,
-    moa_aggregator: sideTask,
   }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   platform_toolsets: { type: 'record', of: texts },
@@ -240,7 +235,6 @@ export const SCHEMA: Section = section({
   command_allowlist: texts,
   bedrock: section({
     region: text,
-    discovery: { type: 'any' },
     guardrail: section({
       identifier: text,
       version: text,
@@ -269,7 +263,6 @@ export const SCHEMA: Section = section({
       context_references: { type: 'boolean', default: false },
     }),
   }),
-  security: section({ redact_secrets: { type: 'boolean', default: true } }),
   context_file_max_chars: count(1, 20_000),
   timezone: { type: 'text', default: '' },
   display: section({
