@@ -37,6 +37,11 @@ export function isPlainLoss(
   return collected.invocations.every((invocation) => staysInside(action, invocation, options))
 }
 
+/** The history of a project, which nothing makes again. */
+const HISTORY = /(?:^|\/)\.git(?:\/|$)/
+/** Everything in a folder. */
+const ALL = /(?:^|\/)\*+$/
+
 type Spawn = Extract<Action, { type: 'spawn' }>
 
 /** Names that come from elsewhere are not known; paths on other machines can only be told from their being relative. */
@@ -45,12 +50,15 @@ function staysInside(action: Spawn, invocation: Invocation, options: PlainLossOp
   if (via === 'xargs' || [...args, ...redirects.map(({ target }) => target)].some((word) => word.dynamic)) return false
   const written = [...texts(args), ...redirects.map(({ target }) => target.text)]
   const paths = written.map((word) => word.slice(word.indexOf('=') + 1))
+  if (paths.some((path) => HISTORY.test(path))) return false
   if (action.backend !== 'local') return paths.every((path) => !/^[/~-].*\/|^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path))
   const roots = [...options.workspace, ...TEMPORARY].map((root) => resolveShellPath(root, options))
   const isInside = (path: string) => {
     const resolved = resolveShellPath(path, context)
     return roots.some((root) => isWithin(resolved, root))
   }
+  const isWhole = (path: string) => roots.includes(resolveShellPath(path.replace(ALL, '') || '.', context))
+  if (invocation.name === 'rm' && paths.some(isWhole)) return false
   // A path that hangs on an option, as in `-C/srv`, is not taken apart.
   return isInside('.') && paths.every((path) => (path.startsWith('-') ? !path.includes('/') : isInside(path)))
 }
