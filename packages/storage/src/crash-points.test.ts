@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import { needs } from '@hermes/testkit/daemons'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
 import { buildFaults, faultsMissing } from './__fixtures__/faults.js'
 import { makeFormat } from './__fixtures__/formats.js'
 import { startScript } from './__fixtures__/run-writer.js'
@@ -42,13 +42,23 @@ needs(faultsMissing())('a kill at each phase', () => {
     return { steps: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [], folder, script }
   }
 
-  /** Kills in each kind of step: in its first, and where there are many in others spread over it. Every kind is hit, `check` looks at what is left each time. */
-  const killEverywhere = async (
-    operation: string,
-    template: string,
-    check: (folder: string) => Promise<void> | void,
+  /**
+   * Kills in each kind of step: in its first, and where there are many in `points` of them spread over it. Every kind is hit, `check` looks
+   * at what is left each time; the report says how often each was hit.
+   */
+  const killEverywhere = async ({
+    operation,
+    template,
+    check,
+    annotate,
     points = KILLS,
-  ) => {
+  }: {
+    readonly operation: string
+    readonly template: string
+    readonly check: (folder: string) => Promise<void> | void
+    readonly annotate: TestContext['annotate']
+    readonly points?: number
+  }) => {
     const { steps, folder } = await operate(operation, template)
     await check(folder)
     const counts = new Map<string, number>()
@@ -63,21 +73,24 @@ needs(faultsMissing())('a kill at each phase', () => {
         await check(killed.folder)
       }
     }
+    const times = [...counts.keys()].map((kind) => `${kind} (${hit.filter((one) => one === kind).length})`)
+    await annotate(`killed before: ${times.join(', ')}`)
     expect(new Set(hit)).toEqual(new Set(counts.keys()))
     return [...counts.keys()]
   }
 
-  it('of a restore leaves what was there or what was restored', { timeout: TIMEOUT_MS }, async () => {
+  it('of a restore leaves what was there or what was restored', { timeout: TIMEOUT_MS }, async ({ annotate }) => {
     const template = join(root, 'to-restore')
     const path = join(template, 'state.db')
     await fill(path, ['old'], 200)
     await openBackups({ path, directory: join(template, 'backups') }).create()
     await fill(path, ['new'], 200)
     const found = new Set<string>()
-    const phases = await killEverywhere('restore', template, (folder) => {
+    const check = (folder: string) => {
       found.add(sound(join(folder, 'state.db'), (database) => database.prepare(IDS).pluck().all().join()))
       expect(readdirSync(folder).filter((name) => name.includes('damaged'))).toEqual([])
-    })
+    }
+    const phases = await killEverywhere({ operation: 'restore', template, check, annotate })
     expect(phases).toEqual(
       expect.arrayContaining([expect.stringMatching(/^write backups\/.*partial/), 'rename backups/state-*db']),
     )
@@ -85,7 +98,7 @@ needs(faultsMissing())('a kill at each phase', () => {
     expect([...found].sort()).toEqual(['new,old', 'old'])
   })
 
-  it('of pruning leaves each session whole or gone', { timeout: TIMEOUT_MS }, async () => {
+  it('of pruning leaves each session whole or gone', { timeout: TIMEOUT_MS }, async ({ annotate }) => {
     const template = join(root, 'to-prune')
     const path = join(template, 'state.db')
     const ids = Array.from({ length: 60 }, (_, index) => `s${index}`)
@@ -99,32 +112,36 @@ needs(faultsMissing())('a kill at each phase', () => {
         left.add(count('SELECT count(*) FROM sessions'))
       })
     // Enough of them that each of its transactions is hit.
-    await killEverywhere('prune', template, check, KILLS + 5)
+    await killEverywhere({ operation: 'prune', template, check, annotate, points: KILLS + 5 })
     expect(left).toEqual(new Set([60, 40, 20, 0]))
   })
 
-  it('of an upgrade leaves the old schema or the new one, and every row', { timeout: TIMEOUT_MS }, async () => {
+  it('of an upgrade leaves the old schema or the new one, and every row', { timeout: TIMEOUT_MS }, async ({
+    annotate,
+  }) => {
     const template = join(root, 'to-upgrade')
     mkdirSync(template)
     makeFormat(join(template, 'state.db'), 7, { sessions: 5, messages: 100 })
-    await killEverywhere('open', template, async (folder) => {
+    const check = async (folder: string) => {
       const store = await openStorage({ path: join(folder, 'state.db') })
       expect(await store.integrityCheck()).toEqual([])
       expect(await store.listSessions()).toHaveLength(5)
       await store.close()
-    })
+    }
+    await killEverywhere({ operation: 'open', template, check, annotate })
   })
 
-  it('of a backup leaves sound backups and a sound store', { timeout: TIMEOUT_MS }, async () => {
+  it('of a backup leaves sound backups and a sound store', { timeout: TIMEOUT_MS }, async ({ annotate }) => {
     const template = join(root, 'to-copy')
     const path = join(template, 'state.db')
     await fill(path, ['s'], 200)
-    await killEverywhere('backup', template, async (folder) => {
+    const check = async (folder: string) => {
       const backups = openBackups({ path: join(folder, 'state.db'), directory: join(folder, 'backups') })
       for (const { name } of await backups.list())
         expect(await backups.verify(name)).toMatchObject({ messages: 200, problems: [] })
       sound(join(folder, 'state.db'), () => undefined)
-    })
+    }
+    await killEverywhere({ operation: 'backup', template, check, annotate })
   })
 })
 
