@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
@@ -213,6 +222,7 @@ describe('a damaged file', () => {
       const store = await openStorage({ path })
       expect(await store.damage()).not.toEqual([])
       await store.close()
+      rmSync(`${path}-wal`, { force: true })
     }
   })
 

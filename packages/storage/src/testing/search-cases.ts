@@ -208,7 +208,7 @@ export function searchCases(open: OpenStore): void {
       expect(await find('ploym slow')).toEqual([1])
       expect(await find('ranch-se')).toEqual([2])
       expect(await find('"ploym"')).toEqual([])
-      expect(await find('employ slow')).toEqual([])
+      expect(await find('ploy slow')).toEqual([])
       expect(await find('ploym', { role: 'assistant' })).toEqual([])
       expect((await store.search('ploym'))[0]?.snippet).toBe('de>>>ploym<<<ents are slow')
       await store.append('s', [say('unemployment')], { lease })
