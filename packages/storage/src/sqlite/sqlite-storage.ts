@@ -8,6 +8,7 @@ import { StoredApprovals } from './approvals.js'
 import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
+import { lazyBooks } from './lazy-books.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
 import { StoredMailbox } from './mailbox.js'
@@ -43,9 +44,6 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const log = new Log(connection, { leases, mailbox, clock, appended: () => words.schedule() })
   let searching: Promise<Search> | undefined
   const search = () => (searching ??= import('./search.js').then((module) => new module.Search(connection, words)))
-  const learnings = once(async () => new (await import('./learning-book.js')).LearningBook(connection, { clock }))
-  const jobs = once(async () => new (await import('./job-queue.js')).JobQueue(connection, { clock, process: owner }))
-  const summaries = once(async () => new (await import('./summary-book.js')).SummaryBook(connection, { clock }))
   const ask = queryRunner(connection)
   const lookup: SessionLookup = {
     find: (id) => connection.read(() => sessions.find(id)),
@@ -84,25 +82,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
     mailbox,
-    learnings: {
-      save: async (learning) => (await learnings()).save(learning),
-      find: async (filter) => (await learnings()).find(filter),
-      match: async (error) => (await learnings()).match(error),
-    },
-    jobs: {
-      add: async (job) => (await jobs()).add(job),
-      take: async (wanted) => (await jobs()).take(wanted),
-      renew: async (job, lease) => (await jobs()).renew(job, lease),
-      complete: async (job) => (await jobs()).complete(job),
-      fail: async (job, failure) => (await jobs()).fail(job, failure),
-      cancel: async (id) => (await jobs()).cancel(id),
-      list: async (filter) => (await jobs()).list(filter),
-    },
-    summaries: {
-      save: async (summary) => (await summaries()).save(summary),
-      get: async (sessionId) => (await summaries()).get(sessionId),
-      search: async (text, filter) => (await summaries()).search(text, filter),
-    },
+    ...lazyBooks(connection, { clock, process: owner }),
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),
@@ -125,12 +105,6 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       })
     },
   }
-}
-
-/** What is first made when it is needed, once. */
-function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined
-  return () => (made ??= make())
 }
 
 /** Reads with built queries; the query builder is loaded by the first of them. */
