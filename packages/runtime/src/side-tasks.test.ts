@@ -83,6 +83,14 @@ describe('chooseForSideTask', () => {
       ).toEqual(['anthropic small a'])
   })
 
+  it('asks an endpoint of config.yaml for the model that is named there', async () => {
+    const endpoints = {
+      acme: { baseUrl: 'https://acme.example/v1', model: 'acme-small', apiKey: 'e', aliases: ['ac'] },
+    }
+    const settings = { enabled: true, provider: 'ac', fallback_chain: [] }
+    expect(await chosen({ settings, wishes: { ...wishes, endpoints } })).toEqual(['acme acme-small e'])
+  })
+
   it('goes to an address of its own, with a key of its own', async () => {
     const settings = {
       enabled: true,
@@ -93,6 +101,16 @@ describe('chooseForSideTask', () => {
     }
     const secrets = { ...wishes.secrets, SIDE: 'side' }
     expect(await chosen({ settings, wishes: { ...wishes, secrets } })).toEqual(['custom s side'])
+  })
+
+  it('adds the fields of the task to the first that is asked, and to nobody who stands in', async () => {
+    const settings = { enabled: true, extra_body: { enable_thinking: false }, fallback_chain: [] }
+    const bodies = async (more: Partial<typeof settings> & { model?: string }) => {
+      const choices = await chooseForSideTask({ settings: { ...settings, ...more }, main, fallbacks: [spare], wishes })
+      return choices.slice(0, 2).map(({ body }) => body)
+    }
+    expect(await bodies({})).toEqual([{ enable_thinking: false }, undefined])
+    expect(await bodies({ model: 'small' })).toEqual([{ enable_thinking: false }])
   })
 
   it('looks for providers with a key where the model of the session cannot do the task', async () => {

@@ -1,8 +1,9 @@
 import type { HermesConfig } from '@hermes/config'
+import { isJsonObject } from '@hermes/contracts'
 import { isThisMachine } from '@hermes/safety'
 import { findProvider, PROVIDERS, type Provider } from '@hermes/transports'
 import { chooseFallbacks } from './fallbacks.js'
-import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
+import { chooseModel, type ModelChoice, type ModelWishes, plainName } from './model-choice.js'
 
 /** What decides who does a side task. */
 export interface SideTaskOptions {
@@ -49,9 +50,10 @@ const FIRST = {
 export async function chooseForSideTask(options: SideTaskOptions): Promise<readonly ModelChoice[]> {
   const { settings, main, fallbacks, wishes, kind = 'text', can = () => true } = options
   const named = namedFor(options)
+  const first = withBody(named ?? main, settings)
   const chain = chooseFallbacks(settings?.fallback_chain ?? [], wishes).choices
   const others = named || settings?.provider === 'main' || isNear(main) ? [] : withKey(wishes, kind)
-  const inOrder = named ? [named, ...chain] : [main, ...chain, ...fallbacks, ...others]
+  const inOrder = named ? [first, ...chain] : [first, ...chain, ...fallbacks, ...others]
   const different = inOrder.filter((choice, index) => inOrder.findIndex((other) => isSame(other, choice)) === index)
   const able = await Promise.all(different.map(can))
   return different.filter((_, index) => able[index])
@@ -66,11 +68,17 @@ function namedFor({ settings, main, wishes }: SideTaskOptions): ModelChoice | nu
   const asked = {
     ...(provider === undefined || provider === 'main' || provider === 'auto' ? {} : { provider }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    model: model ?? smallModel(findProvider(provider ?? '')) ?? main.model,
+    model: model ?? ownModel(provider, wishes) ?? smallModel(findProvider(provider ?? '')) ?? main.model,
   }
   const choice = chooseModel({ ...wishes, asked, session: null })
   const key = apiKey ?? (keyEnv === undefined ? undefined : wishes.secrets[keyEnv])
   return key === undefined ? choice : { ...choice, apiKey: key, keySource: keyEnv ?? 'config.yaml' }
+}
+
+/** With the fields that the task adds to each request; whoever stands in may not know them. */
+function withBody(choice: ModelChoice, settings: SideTaskOptions['settings']): ModelChoice {
+  const body = settings?.extra_body
+  return isJsonObject(body) ? { ...choice, body: { ...choice.body, ...body } } : choice
 }
 
 const OWN_NETWORK = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])|\.(?:local|lan|internal)$/
@@ -79,6 +87,11 @@ const OWN_NETWORK = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])|\.
 function isNear({ catalogueId, baseUrl }: ModelChoice): boolean {
   const { hostname } = new URL(baseUrl)
   return findProvider(catalogueId)?.local === true || isThisMachine(hostname) || OWN_NETWORK.test(hostname)
+}
+
+/** What config.yaml names as the model of an endpoint. */
+function ownModel(provider: string | undefined, { endpoints }: SideTaskOptions['wishes']): string | undefined {
+  return provider === undefined ? undefined : endpoints[plainName(provider, endpoints)]?.model
 }
 
 function smallModel(provider: Provider | null): string | undefined {

@@ -13,6 +13,7 @@ describe('listModels', () => {
     expect(await listModels(options)).toEqual(['claude-a', 'claude-b'])
     expect(asked[0]?.url).toMatch(/^https:\/\/api\.anthropic\.com\/v1\/models/)
     expect(asked[0]?.headers.get('x-api-key')).toBe('k')
+    expect(asked[0]?.headers.get('user-agent')).toBe('hermes')
     expect(asked[0]?.headers.get('anthropic-version')).toMatch(/^\d{4}-\d\d-\d\d$/)
   })
 

@@ -51,7 +51,8 @@ export function modelListRequest(
   const { api = detectApi({ provider, baseUrl, model: model ?? '' }) } = options
   const quirks = { ...findProvider(provider)?.quirks, ...options.quirks }
   const base = baseUrl.replace(/\/+$/, '')
-  const more = { ...quirks.headers, ...options.headers }
+  // Some refuse whoever does not say what it is.
+  const more = { 'user-agent': 'hermes', ...quirks.headers, ...options.headers }
   switch (api) {
     case 'bedrock-converse':
       // Bedrock lists models at another address, which takes signed requests only.
