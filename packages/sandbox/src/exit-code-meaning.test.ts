@@ -15,6 +15,10 @@ it.each([
   ['curl -f https://x', 22, /HTTP error/],
   ['curl https://nowhere', 6, /resolved/],
   ['pytest -q', 5, /no tests/],
+  ['npx -y something; ssh host true', 255, /connection failed/],
+  ['cd a && tsc --noEmit', 2, /type errors/],
+  ['systemctl is-active nginx', 3, /not active/],
+  ['docker run --rm x nope', 127, /not found/],
   ['whatever', 127, /not found/],
   ['sort big', 137, /SIGKILL/],
 ])('explains %s ending with %i', (command, exitCode, meaning) => {

@@ -2,6 +2,7 @@ type Meanings = Readonly<Record<number, string>>
 
 const GREP: Meanings = { 1: 'no lines matched; not an error', 2: 'the search itself failed' }
 const DIFF: Meanings = { 1: 'the inputs differ; not an error', 2: 'the comparison itself failed' }
+const LINT: Meanings = { 1: 'problems were found in the code' }
 const TEST: Meanings = { 1: 'the condition is false; not an error', 2: 'the condition is not valid' }
 
 const PROGRAMS: Readonly<Record<string, Meanings>> = {
@@ -57,6 +58,20 @@ const PROGRAMS: Readonly<Record<string, Meanings>> = {
   },
   make: { 1: 'with -q: a target needs rebuilding; otherwise see the output', 2: 'a recipe failed' },
   timeout: { 124: 'the time limit given to timeout ran out' },
+  eslint: { ...LINT, 2: 'eslint itself failed' },
+  biome: LINT,
+  ruff: { ...LINT, 2: 'ruff itself failed' },
+  mypy: { ...LINT, 2: 'mypy itself failed' },
+  shellcheck: LINT,
+  tsc: { 1: 'type errors were found', 2: 'type errors were found' },
+  ssh: { 255: 'the connection failed; any other code is that of the command over there' },
+  rsync: { 23: 'some files were not transferred', 24: 'some files vanished before they were transferred' },
+  tar: { 1: 'some files changed or differ', 2: 'the archive could not be read or written whole' },
+  xargs: { 123: 'a command that xargs ran failed', 124: 'a command that xargs ran ended with 255' },
+  ping: { 1: 'there was no answer', 2: 'the host could not be asked' },
+  systemctl: { 3: 'the unit is not active; not an error of systemctl', 4: 'there is no such unit' },
+  docker: { 125: 'docker itself failed', 126: 'the command in the container could not be run' },
+  jq: { 1: 'with -e: the result is false or null', 4: 'with -e: there was no result', 5: 'the filter failed' },
 }
 
 const GIT: Readonly<Record<string, Meanings>> = {
