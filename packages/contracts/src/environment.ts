@@ -139,6 +139,8 @@ export interface Environment {
     readonly isolated: boolean
     /** Commands are isolated, and with leave one can run outside. Default `false`. */
     readonly outside?: boolean
+    /** Where isolated commands may write; absolute. Set where `outside` is. */
+    readonly writable?: readonly string[]
     /** Isolated commands reach no network. Default `false`. */
     readonly offline?: boolean
   }

@@ -150,7 +150,7 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
       return options.mode === 'off' ? 'off: nobody is asked' : 'ask'
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
-      if (isOutside(action)) return leaveOfIsolation(subjected).reason
+      if (isOutside(action)) return leaveOfIsolation(subjected, options).reason
       return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
     default:
       return stage satisfies never

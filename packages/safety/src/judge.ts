@@ -63,7 +63,7 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
   const asks = [
     ...asking.map((pattern) => ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" asks first`)),
     ...(rule?.effect === 'allow' ? [] : asksOfItself(subjected, { check, command }, options)),
-    ...(isOutside(action) && !outside ? [asksToLeave(subjected)] : []),
+    ...(isOutside(action) && !outside ? [asksToLeave(subjected, options)] : []),
   ]
   const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))
   if (open.length === 0)
@@ -96,8 +96,8 @@ function asksOfItself(
   ]
 }
 
-function asksToLeave(subjected: Subjected): Asking {
-  const { rules, reason } = leaveOfIsolation(subjected)
+function asksToLeave(subjected: Subjected, options: JudgeOptions): Asking {
+  const { rules, reason } = leaveOfIsolation(subjected, options)
   return ask('built-in', rules, reason)
 }
 

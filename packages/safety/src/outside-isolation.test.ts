@@ -108,6 +108,32 @@ describe('needsOutside', () => {
   ])('knows nothing of the kind about %s', (command) => expect(needsOutside(command)).toBe(false))
 })
 
+describe('needsOutside, where it is known what may be written', () => {
+  const context = { cwd: '/home/ada/project/sub', userHome: '/home/ada', writable: ['/home/ada/project'] }
+
+  it.each([
+    'echo x > ../../notes.txt',
+    'cp a.txt ~/b.txt',
+    'touch /etc/x',
+    'cd ~ && touch x',
+    'tee -a /home/ada/log < x',
+    'rm /home/ada/old',
+    'curl -o ~/x https://example.com',
+    'git push',
+  ])('knows that %s does', (command) => expect(needsOutside(command, context)).toBe(true))
+
+  it.each([
+    'echo x > ../notes.txt',
+    'cp ~/a.txt .',
+    'touch /tmp/x /dev/null',
+    'cd /tmp && touch x',
+    'cat ~/notes.txt',
+    'sed -i s/a/b/ ../x',
+    'cd .. && rm old',
+    'ls /',
+  ])('knows nothing of the kind about %s', (command) => expect(needsOutside(command, context)).toBe(false))
+})
+
 describe('a command that is to run outside the isolation', () => {
   it('asks with the reason, and where nobody listens the answer is no, with the rule that would allow it', async () => {
     const { decide, audit } = setUp()
@@ -121,10 +147,15 @@ describe('a command that is to run outside the isolation', () => {
       type: 'deny',
       reason: expect.stringMatching(/^It asks to leave the isolation, with all your files and keys in reach\. /),
     })
+    expect(await decide(outside('echo x > ../x'))).toMatchObject({
+      type: 'deny',
+      reason: expect.stringMatching(/^It has to leave the isolation because it writes outside the workspace\. /),
+    })
     expect(await decide(inside('git push'))).toMatchObject({ type: 'allow' })
     expect(audit.map(({ action, decision }) => `${decision} ${action}`)).toEqual([
       'deny Run outside the isolation: git push',
       'deny Run outside the isolation: make deploy',
+      'deny Run outside the isolation: echo x > ../x',
       'allow Run git push',
     ])
   })
@@ -139,6 +170,7 @@ describe('a command that is to run outside the isolation', () => {
     [{ 'terminal.*': 'allow' }, 'git push', 'deny'],
     // What names a command that cannot do its work inside means it to work.
     [{ 'terminal(git push*)': 'allow' }, 'git push', 'allow'],
+    [{ 'terminal(cp *)': 'allow' }, 'cp a ~/a', 'allow'],
     [{ 'terminal(make *)': 'allow' }, 'make deploy', 'deny'],
     [{ 'terminal_outside(git *)': 'deny', 'terminal(git push*)': 'allow' }, 'git push', 'deny'],
     [{ 'terminal_outside(docker *)': 'deny', '*': 'allow' }, 'docker ps', 'allow'],
@@ -178,6 +210,8 @@ describe('a command that is to run outside the isolation', () => {
     expect(await answer('make deploy', 'session')).toBe('allow')
     expect(await decide(outside('make deploy'))).toMatchObject({ type: 'allow' })
     expect(await decide(outside('make other'))).toMatchObject({ type: 'ask' })
+    expect(await answer('cp a ~/a', 'session')).toBe('allow')
+    expect(await decide(outside('cp a ~/b'))).toMatchObject({ type: 'ask' })
     expect(await answer('docker ps', 'always')).toBe('allow')
     expect(await decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
     expect(always).toEqual([{ pattern: 'terminal_outside(docker ps)', effect: 'allow' }])

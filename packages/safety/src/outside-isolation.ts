@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { outsideNeeds } from './command/needs-outside.js'
+import type { CommandContext } from './command/context.js'
+import { outsideNeeds, WRITES } from './command/needs-outside.js'
 import { decidingRule, type MatchContext, type Subjected } from './match-rules.js'
 import { isAboutOutside, type ParsedRule } from './rules.js'
 
@@ -13,7 +14,7 @@ export function ruleOfOutside(
   context: MatchContext,
 ): ParsedRule | null {
   const { command } = subjected
-  const needs = needsOf(subjected)
+  const needs = needsOf(subjected, context)
   const invocations = needs.map(({ invocation }) => invocation)
   const acting = command && { ...command, collected: { ...command.collected, invocations } }
   const deciding = (speaks: (rule: ParsedRule) => boolean) =>
@@ -24,13 +25,18 @@ export function ruleOfOutside(
 }
 
 /** What is asked before a command runs outside: leave for a known program is for all it does, any other only for the same command. */
-export function leaveOfIsolation(subjected: Subjected): { readonly rules: readonly string[]; readonly reason: string } {
-  const needs = needsOf(subjected)
+export function leaveOfIsolation(
+  subjected: Subjected,
+  context: MatchContext,
+): { readonly rules: readonly string[]; readonly reason: string } {
+  const needs = needsOf(subjected, context)
   const line = createHash('sha256')
     .update(subjected.command?.text ?? '')
     .digest('hex')
     .slice(0, 12)
-  const names = needs.map(({ invocation, reason }) => `unisolated-${reason === null ? line : invocation.name}`)
+  const names = needs.map(
+    ({ invocation, reason }) => `unisolated-${reason === null || reason === WRITES ? line : invocation.name}`,
+  )
   const reasons = [...new Set(needs.flatMap(({ reason }) => reason ?? []))]
   return {
     rules: names.length > 0 ? [...new Set(names)] : [`unisolated-${line}`],
@@ -41,6 +47,6 @@ export function leaveOfIsolation(subjected: Subjected): { readonly rules: readon
   }
 }
 
-function needsOf({ command }: Subjected) {
-  return command ? outsideNeeds(command.collected) : []
+function needsOf({ command }: Subjected, { workspace, ...context }: MatchContext & CommandContext) {
+  return command ? outsideNeeds(command.collected, { ...context, writable: workspace }) : []
 }

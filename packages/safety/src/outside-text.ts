@@ -5,9 +5,8 @@ import type { Invocation } from './command/invocation.js'
 import { handedCode, usesNetwork, writesBeyond } from './command/reaching-code.js'
 import { isSecretPath, mentionsSecret, readsSecret } from './command/reads-secrets.js'
 import { sendsData } from './command/sends-data.js'
-import { writeTargets } from './command/write-targets.js'
+import { isBeyond, writeTargets } from './command/write-targets.js'
 import type { Subjected } from './match-rules.js'
-import { isWithin } from './path/check-path.js'
 
 /** What a person is asked about only once text from outside is in the conversation. */
 export interface OutsideTextAsk {
@@ -33,7 +32,6 @@ const INSTALLS: OutsideTextAsk = {
   reason: 'it brings programs from an address after text from outside was read, which may have named it',
 }
 
-const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
 const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
 
 /**
@@ -77,7 +75,5 @@ function isOutside(
   options: CommandContext & { readonly workspace: readonly string[] },
 ): boolean {
   if (backend !== 'local' || options.workspace.length === 0) return false
-  const resolved = resolveShellPath(path, options)
-  const roots = options.workspace.map((root) => resolveShellPath(root, options))
-  return ![...roots, ...TEMPORARY].some((root) => isWithin(resolved, root))
+  return isBeyond(path, options.workspace, options)
 }

@@ -15,7 +15,7 @@ import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
 import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
 import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
-import type { IsolationOptions } from './isolation/plan.js'
+import { type IsolationOptions, writableRoots } from './isolation/plan.js'
 import {
   listDirectory,
   makeDirectory,
@@ -33,6 +33,7 @@ import { Shell } from './shell.js'
 import { shellProgram } from './shell-script.js'
 import { sudoAccess } from './sudo.js'
 
+const TEMPORARY = ['/tmp', '/var/tmp']
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** What {@link createLocalEnvironment} needs. Nothing is read from this program's own environment. */
@@ -114,8 +115,12 @@ class LocalEnvironment implements Environment {
     const { isolation } = this.#options
     if (!isolation) return { ...common, isolated: false }
     const isIsolated = this.#isIsolated
+    const { cwd, home, temp = TEMPORARY } = this.#options
     return {
       ...common,
+      get writable() {
+        return writableRoots({ cwd: resolve(cwd), home, temp, isolation })
+      },
       get isolated() {
         return isIsolated()
       },
@@ -227,7 +232,7 @@ class LocalEnvironment implements Environment {
 
   async #loadIsolation(): Promise<Isolation> {
     const { Isolation } = await import('./isolation/isolation.js')
-    const { cwd, home, outputDir, temp = ['/tmp', '/var/tmp'], isolation = {}, logger = silentLogger } = this.#options
+    const { cwd, home, outputDir, temp = TEMPORARY, isolation = {}, logger = silentLogger } = this.#options
     const [support, { platform }] = [this.#support, process]
     return new Isolation({ cwd: resolve(cwd), home, temp, outputDir, isolation, support, logger, platform })
   }

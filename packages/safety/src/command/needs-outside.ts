@@ -1,8 +1,10 @@
 import { type Collected, collectInvocations } from './collect.js'
+import type { CommandContext } from './context.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { type Payload, payloads } from './payloads.js'
 import { gitCommand } from './rules-git.js'
 import { ELEVATORS } from './wrappers.js'
+import { isBeyond, writeTargets } from './write-targets.js'
 
 /** A program that cannot do its work where commands are held to the workspace. */
 interface Need {
@@ -114,6 +116,15 @@ const PROGRAMS: ReadonlySet<string> = new Set([...NEEDS.flatMap(({ programs }) =
 /** Programs that do nothing by themselves, so that nobody is asked for them. */
 const IDLE: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'])
 
+/** Where commands run, as far as it is known. */
+export interface OutsideContext extends CommandContext {
+  /** Folders that commands may write inside; with it, what is written elsewhere is a need too. Temporary folders are always among them. */
+  readonly writable?: readonly string[]
+}
+
+/** Said of what writes elsewhere. */
+export const WRITES = 'it writes outside the workspace'
+
 /** What one program of a command line needs of the world around the workspace: `reason` is `null` where nothing is known. */
 export interface OutsideNeed {
   readonly invocation: Invocation
@@ -121,14 +132,14 @@ export interface OutsideNeed {
 }
 
 /** The programs of a command line that do something, with what they need. What `ssh` runs runs elsewhere. */
-export function outsideNeeds({ invocations }: Collected): readonly OutsideNeed[] {
+export function outsideNeeds({ invocations }: Collected, context: OutsideContext): readonly OutsideNeed[] {
   const needs: OutsideNeed[] = []
   for (let at = 0; at < invocations.length; at++) {
     const invocation = invocations[at]!
     const { name, redirects } = invocation
     if (name === 'ssh') at += programsOf(payloads(invocation))
     if (name === '' && redirects.length === 0) continue
-    if (!IDLE.has(name) || redirects.length > 0) needs.push({ invocation, reason: needOf(invocation) })
+    if (!IDLE.has(name) || redirects.length > 0) needs.push({ invocation, reason: needOf(invocation, context) })
   }
   return needs
 }
@@ -138,15 +149,18 @@ function programsOf(found: readonly Payload[]): number {
   return lines.flatMap((line) => collectInvocations(line, {}).invocations).length
 }
 
-function needOf(invocation: Invocation): string | null {
+function needOf(invocation: Invocation, { writable, ...context }: OutsideContext): string | null {
   if (invocation.elevated || ELEVATORS.includes(invocation.name)) return RIGHTS
   const need = NEEDS.find(({ programs, when }) => programs.includes(invocation.name) && (when?.(invocation) ?? true))
-  return need?.reason ?? null
+  if (need) return need.reason
+  const place = { ...context, ...invocation.context }
+  return writable && writeTargets(invocation).some((path) => isBeyond(path, writable, place)) ? WRITES : null
 }
 
-/** Whether a command is known to need more than the workspace, by its form. Cheap where it names no such program. */
-export function needsOutside(command: string): boolean {
+/** Whether a command is known to need more than the workspace, by its form. Cheap where nothing in it looks like that. */
+export function needsOutside(command: string, context: OutsideContext = {}): boolean {
   const words = command.match(/[\w.-]+/g) ?? []
-  if (!words.some((word) => PROGRAMS.has(word))) return false
-  return outsideNeeds(collectInvocations(command, {})).some(({ reason }) => reason !== null)
+  const mayWrite = context.writable !== undefined && /[/~]|\.\./.test(command)
+  if (!mayWrite && !words.some((word) => PROGRAMS.has(word))) return false
+  return outsideNeeds(collectInvocations(command, context), context).some(({ reason }) => reason !== null)
 }

@@ -1,4 +1,15 @@
+import { isWithin } from '../path/check-path.js'
+import { type CommandContext, resolveShellPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+
+const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
+
+/** Whether a path, as written, is in none of `folders` and not in a temporary one. */
+export function isBeyond(path: string, folders: readonly string[], context: CommandContext): boolean {
+  const resolved = resolveShellPath(path, context)
+  const roots = folders.map((folder) => resolveShellPath(folder, context))
+  return ![...roots, ...TEMPORARY].some((root) => isWithin(resolved, root))
+}
 
 /** Paths that the invocation creates, replaces, appends to or removes by name, as written. */
 export function writeTargets(invocation: Invocation): readonly string[] {

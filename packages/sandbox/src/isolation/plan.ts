@@ -114,13 +114,7 @@ export function planPlaces(options: {
     }
   }
   const secret = [...credentialPaths(options.home), ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
-  add(
-    [...options.temp, options.cwd, ...gitFolders(options.cwd, options.home), ...(isolation.writable ?? [])],
-    (path) => ({
-      type: 'write',
-      path,
-    }),
-  )
+  add(writableRoots(options), (path) => ({ type: 'write', path }))
   add(secret, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
   add([...(isolation.readable ?? []), options.outputDir], (path) => ({ type: 'read', path }))
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
@@ -128,6 +122,16 @@ export function planPlaces(options: {
   // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
   add([...(isolation.writable ?? []), options.writable, options.cache], (path) => ({ type: 'write', path }))
   return [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+}
+
+/** What commands may write, but for what is hidden in there. */
+export function writableRoots({
+  cwd,
+  home,
+  temp,
+  isolation,
+}: Pick<Parameters<typeof planPlaces>[0], 'cwd' | 'home' | 'temp' | 'isolation'>): readonly string[] {
+  return [...temp, cwd, ...gitFolders(cwd, home), ...(isolation.writable ?? [])]
 }
 
 function realIfThere(path: string): string | null {

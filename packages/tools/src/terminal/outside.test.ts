@@ -15,6 +15,8 @@ describe('terminal, where commands are isolated', () => {
     const common = { type: 'spawn', cwd: environment.cwd(), backend: 'local' }
     expect(plannedOutside('git status')).toEqual([{ ...common, command: 'git status' }])
     expect(plannedOutside('git push')).toEqual([{ ...common, command: 'git push', outside: true }])
+    expect(plannedOutside('echo x > ./x')).toEqual([{ ...common, command: 'echo x > ./x' }])
+    expect(plannedOutside('echo x > /srv/x')).toEqual([{ ...common, command: 'echo x > /srv/x', outside: true }])
     expect(plannedOutside('git push', { outside: false })).toEqual([{ ...common, command: 'git push' }])
     expect(plannedOutside('make deploy', { outside: true })).toEqual([
       { ...common, command: 'make deploy', outside: true },

@@ -3,10 +3,17 @@ import { needsOutside } from '@hermes/safety'
 
 /** Whether a call runs outside the isolation: because the model says so, or because the command is known to need more. */
 export function runsOutside(
-  { command, outside }: { readonly command: string; readonly outside?: boolean },
-  { capabilities }: Pick<Environment, 'capabilities'>,
+  { command, outside, workdir }: { readonly command: string; readonly outside?: boolean; readonly workdir?: string },
+  environment: Pick<Environment, 'capabilities' | 'cwd' | 'resolve'>,
 ): boolean {
-  return (outside ?? needsOutside(command)) && (capabilities.outside ?? false)
+  if (outside === false) return false
+  const { capabilities } = environment
+  if (!(capabilities.outside ?? false)) return false
+  const cwd = workdir === undefined ? environment.cwd() : environment.resolve(workdir)
+  const { writable } = capabilities
+  return (
+    outside ?? needsOutside(command, { cwd, userHome: environment.resolve('~'), ...(writable ? { writable } : {}) })
+  )
 }
 
 /** What isolation has programs say, and what commands in it cannot do. */
