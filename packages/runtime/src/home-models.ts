@@ -42,7 +42,7 @@ export class HomeModels {
 
   /** What is known about models. */
   directory(): Promise<ModelDirectory> {
-    const { cacheDir, config, fetchTo, clock } = this.#options
+    const { cacheDir, config, fetchTo, clock, logger } = this.#options
     this.#directory ??= import('@hermes/models/metadata').then(({ createModelDirectory }) =>
       createModelDirectory({
         cacheDir,
@@ -50,6 +50,7 @@ export class HomeModels {
         modelsDevUrl: config.models_dev.url,
         fetchTo,
         clock,
+        logger,
       }),
     )
     return this.#directory

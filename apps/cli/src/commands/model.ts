@@ -144,7 +144,7 @@ export async function modelRefresh(io: Io): Promise<number> {
     }
     const where = runtime.config.models_dev.url || 'models.dev'
     io.stderr.write(
-      `hermes: ${where} could not be read; what was known before stays. Check the network, or models_dev.url.\n`,
+      `hermes: ${where} could not be read; what was known before stays. Check the network, or models_dev.url; the log says why.\n`,
     )
     return EXIT.failed
   })

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type LogFields, silentLogger } from '@hermes/contracts'
 import { createFakeClock } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PRICES_RELEASE, packagedFacts } from './genai-prices.js'
@@ -229,10 +230,13 @@ describe('refresh', () => {
       response.end(asked === 2 ? '<html>' : JSON.stringify(published))
     })
     const time = clock()
-    const made = directory({ modelsDevUrl: url, clock: time })
+    const reasons: unknown[] = []
+    const logger = { ...silentLogger, info: (_: string, fields?: LogFields) => void reasons.push(fields?.['error']) }
+    const made = directory({ modelsDevUrl: url, clock: time, logger })
     expect(await made.refresh()).toBe('failed')
     expect(await made.refresh()).toBe('fresh')
     expect(await made.refresh({ force: true })).toBe('failed')
+    expect(reasons).toEqual(['the server answered 500', expect.stringMatching(/not valid JSON/)])
     time.advance(DAY_MS)
     expect(await made.refresh()).toBe('updated')
     expect(await directory({ modelsDevUrl: url, clock: time }).refresh()).toBe('fresh')

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { type Clock, isJsonObject, systemClock } from '@hermes/contracts'
+import {
+  type Clock,
+  errorLine,
+  HermesError,
+  isJsonObject,
+  type Logger,
+  silentLogger,
+  systemClock,
+} from '@hermes/contracts'
 import type { ModelPrices } from '../usage.js'
 import { readCache, writeCache } from './cache-file.js'
 import {
@@ -28,6 +36,8 @@ export interface ModelDirectoryOptions {
   /** Where the catalogue of models.dev, or a mirror of it, is fetched. */
   readonly modelsDevUrl?: string | undefined
   readonly clock?: Clock
+  /** Told why the catalogue could not be fetched. */
+  readonly logger?: Logger
 }
 
 /** What is known about models. Nothing here waits for the network but `probe` and `refresh`. */
@@ -177,20 +187,27 @@ class HomeDirectory implements ModelDirectory {
     const { atMs } = await readCache(tries)
     if (!force && typeof atMs === 'number' && this.#clock.now() - atMs < DAY_MS) return 'fresh'
     await writeCache(tries, { atMs: this.#clock.now() })
+    const { modelsDevUrl, logger = silentLogger } = this.#options
+    const url = modelsDevUrl || MODELS_DEV_URL
     try {
-      const url = this.#options.modelsDevUrl || MODELS_DEV_URL
       const limit = AbortSignal.timeout(FETCH_TIMEOUT_MS)
-      const all = signal ? AbortSignal.any([signal, limit]) : limit
-      const response = await this.#options.fetchTo(url)(url, { signal: all })
-      const text = response.ok ? await response.text() : ''
-      const parsed = text.length > MAX_CATALOGUE_CHARS ? null : parseModelsDev(JSON.parse(text), this.#clock.now())
-      if (!parsed) return 'failed'
-      await writeCache(this.#file('models-dev'), parsed)
-      this.#modelsDev = Promise.resolve(parsed)
+      const fetched = await this.#fetchCatalogue(url, signal ? AbortSignal.any([signal, limit]) : limit)
+      await writeCache(this.#file('models-dev'), fetched)
+      this.#modelsDev = Promise.resolve(fetched)
       return 'updated'
-    } catch {
+    } catch (error) {
+      if (!signal?.aborted) logger.info('the list of models was not fetched', { url, error: errorLine(error) })
       return 'failed'
     }
+  }
+
+  async #fetchCatalogue(url: string, signal: AbortSignal): Promise<ModelsDev> {
+    const response = await this.#options.fetchTo(url)(url, { signal })
+    if (!response.ok) throw noCatalogue(`the server answered ${response.status}`)
+    const text = await response.text()
+    const parsed = text.length > MAX_CATALOGUE_CHARS ? null : parseModelsDev(JSON.parse(text), this.#clock.now())
+    if (!parsed) throw noCatalogue('what came is no list of models')
+    return parsed
   }
 
   async names(provider: string): Promise<readonly string[]> {
@@ -273,4 +290,8 @@ function first<T>(
 
 function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
+}
+
+function noCatalogue(reason: string): HermesError {
+  return new HermesError(reason, { code: 'models.no_catalogue' })
 }
