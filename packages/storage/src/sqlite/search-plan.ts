@@ -6,6 +6,8 @@ import { BLOCK_IDS } from './schema-sql.js'
 
 // A query over more messages than this may hold up everything else for some 10 ms.
 const MAX_IDS_AT_ONCE = 100_000
+// As may one with more words than this, such as those with a part in common.
+const MAX_WORDS_AT_ONCE = 40
 // More values than this are only checked in the tables.
 const MAX_FACET_WORDS = 200
 
@@ -34,7 +36,7 @@ export interface SearchPlan {
   /** SQL. */
   conditions: string
   readonly parameters: (string | number)[]
-  /** A query without a hit goes through the whole log, whatever range it is asked for. */
+  /** A query without a hit goes through the whole log, whatever range it is asked for, and each word takes its time. */
   readonly isLong: boolean
 }
 
@@ -60,7 +62,7 @@ export function planSearch(connection: Connection, query: SearchQuery, options: 
     size,
     conditions: '',
     parameters: [],
-    isLong: high - low > MAX_IDS_AT_ONCE && !connection.isAlone,
+    isLong: (high - low > MAX_IDS_AT_ONCE || size > MAX_WORDS_AT_ONCE) && !connection.isAlone,
   }
   for (const [facet, column, values] of wanted) {
     if (values === undefined) continue
