@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { linkSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
+
+/** Whoever opened a file before it was replaced has written into it by then. */
+const SETTLE_MS = 20
 
 /** Far beyond what a store may hold. */
 const MAX_BYTES = 10_000_000
@@ -49,13 +54,10 @@ export async function replaceMemoryFile(file: string, text: string, expected: st
     return await writing(file, async () => {
       const temporary = await writeTemporary(target, text)
       try {
-        if ((await readMemoryFile(target)) !== expected) return { type: 'changed' }
-        const isThere = await link(target, aside).then(
-          () => true,
-          () => false,
-        )
-        await rename(temporary, target)
-        const left = isThere ? await readMemoryFile(aside) : expected
+        const swapped = swap({ target, temporary, aside, expected })
+        if (swapped !== 'set aside') return { type: swapped }
+        await wait(SETTLE_MS)
+        const left = await readMemoryFile(aside)
         return left === expected ? { type: 'done' } : { type: 'overtaken', text: left }
       } finally {
         await rm(temporary, { force: true })
@@ -63,6 +65,42 @@ export async function replaceMemoryFile(file: string, text: string, expected: st
     })
   } finally {
     await rm(aside, { force: true })
+  }
+}
+
+interface Swap {
+  readonly target: string
+  readonly temporary: string
+  /** Where what is replaced stays for a moment. */
+  readonly aside: string
+  readonly expected: string
+}
+
+/**
+ * Puts `temporary` in the place of `target`, in one go: an editor that replaces the file itself has no time to do so between the last look
+ * and the change. `done` where nothing can be set aside.
+ */
+function swap({ target, temporary, aside, expected }: Swap): 'set aside' | 'done' | 'changed' {
+  const hasLink = attempt(() => linkSync(target, aside))
+  if (hasLink === 'ENOENT') {
+    // Made by somebody else meanwhile, it is not replaced.
+    return expected === '' && attempt(() => linkSync(temporary, target)) === 'done' ? 'done' : 'changed'
+  }
+  const old = hasLink === 'done' ? aside : target
+  const { ino, size } = statSync(old)
+  if (size !== Buffer.byteLength(expected) || readFileSync(old, 'utf8') !== expected) return 'changed'
+  if (statSync(target, { throwIfNoEntry: false })?.ino !== ino) return 'changed'
+  renameSync(temporary, target)
+  return hasLink === 'done' ? 'set aside' : 'done'
+}
+
+/** The code of its failure. */
+function attempt(work: () => void): string {
+  try {
+    work()
+    return 'done'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
   }
 }
 

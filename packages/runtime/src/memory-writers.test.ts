@@ -28,7 +28,8 @@ it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} opera
   })
   const byHand: string[] = []
   while (running > 0 && byHand.length < HAND_EDITS) {
-    const entry = `by hand ${byHand.length}`
+    // Of words of its own: what shares them with an entry of a moment before would be taken for its rewording.
+    const entry = `hand${byHand.length}`
     if (byHand.length % 2 === 0) await appendFile(file, `\n§\n${entry}\n`)
     else await editSlowly(file, entry)
     byHand.push(entry)
