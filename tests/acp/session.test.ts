@@ -1,24 +1,17 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
-import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { checkPrefix } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Editor, type EditorBehaviour, saidText, startEditor } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
-let home: string
-let cwd: string
+const scene = useScene()
 let editor: Editor | null
 
-beforeEach(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'project')
-  await mkdir(cwd)
+beforeEach(() => {
   editor = null
 })
 afterEach(async () => {
@@ -27,13 +20,11 @@ afterEach(async () => {
     expect(wireViolations(editor.process.wire)).toEqual([])
     expect(editor.process.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
   }
-  expect(server.violations).toEqual([])
-  await server.close()
-  await temporary.remove()
+  expect(scene.server.violations).toEqual([])
 })
 
 async function open(behaviour: EditorBehaviour = {}, flags: readonly string[] = []): Promise<Editor> {
-  editor = await startEditor(['--base-url', server.baseUrl, '-m', 'm', ...flags], { home, cwd }, behaviour)
+  editor = await startEditor(['--base-url', scene.server.baseUrl, '-m', 'm', ...flags], scene, behaviour)
   return editor
 }
 
@@ -60,8 +51,8 @@ describe('a greeting', () => {
 
 describe('a prompt', () => {
   it('streams thoughts, text, edits with diffs and the plan, and asks before what is dangerous', async () => {
-    await mkdir(join(cwd, 'old'))
-    server.enqueue(
+    await mkdir(join(scene.cwd, 'old'))
+    scene.server.enqueue(
       {
         reasoning: 'First the file.',
         text: 'I begin.',
@@ -76,12 +67,12 @@ describe('a prompt', () => {
       { text: 'Done.' },
     )
     const { newSession, prompt, updates, permissions } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     expect(await prompt(sessionId, 'Tidy up.')).toBe('end_turn')
 
-    const path = join(cwd, 'notes.txt')
+    const path = join(scene.cwd, 'notes.txt')
     expect(await readFile(path, 'utf8')).toBe('one\nthree\n')
-    await expect(stat(join(cwd, 'old'))).rejects.toThrow(/ENOENT/)
+    await expect(stat(join(scene.cwd, 'old'))).rejects.toThrow(/ENOENT/)
     expect(new Set(updates.map((entry) => entry.sessionId))).toEqual(new Set([sessionId]))
     expect(saidText(updates, 'agent_thought_chunk')).toBe('First the file.')
     expect(saidText(updates)).toBe('I begin.Done.')
@@ -123,45 +114,45 @@ describe('a prompt', () => {
 
   it('keeps calls apart when a model names them alike', async () => {
     const call = { id: 'call_1', name: 'terminal', args: { command: 'echo hi' } }
-    server.enqueue({ toolCalls: [call] }, { toolCalls: [call] }, { text: 'Twice.' })
+    scene.server.enqueue({ toolCalls: [call] }, { toolCalls: [call] }, { text: 'Twice.' })
     const { newSession, prompt, updates } = await open()
-    await prompt(await newSession(cwd), 'Say hi twice.')
+    await prompt(await newSession(scene.cwd), 'Say hi twice.')
     const ids = updates.flatMap(({ update }) => (update.sessionUpdate === 'tool_call' ? [update.toolCallId] : []))
     expect(new Set(ids).size).toBe(2)
     for (const id of ids) expect(updates.some(({ update }) => finished(id)(update))).toBe(true)
   })
 
   it('says that text is void when a reply breaks off and starts again', async () => {
-    server.enqueue({ fault: 'cut', text: 'Half an ans', chunkSize: 4, afterChunks: 2 }, { text: 'The answer.' })
+    scene.server.enqueue({ fault: 'cut', text: 'Half an ans', chunkSize: 4, afterChunks: 2 }, { text: 'The answer.' })
     const { newSession, prompt, updates } = await open()
-    expect(await prompt(await newSession(cwd), 'Ask.')).toBe('end_turn')
+    expect(await prompt(await newSession(scene.cwd), 'Ask.')).toBe('end_turn')
     expect(saidText(updates)).toMatch(/^Half.*starts again.*The answer\.$/s)
   })
 
   it('shows an answer that did not come as a stream', async () => {
-    server.enqueue({ fault: 'no-stream', text: 'All at once.' })
+    scene.server.enqueue({ fault: 'no-stream', text: 'All at once.' })
     const { newSession, prompt, updates } = await open()
-    await prompt(await newSession(cwd), 'Ask.')
+    await prompt(await newSession(scene.cwd), 'Ask.')
     expect(saidText(updates)).toBe('All at once.')
   })
 
   it('takes links, embedded text and images, and refuses sound by name', async () => {
-    server.enqueue({ text: 'Seen.' })
+    scene.server.enqueue({ text: 'Seen.' })
     const { agent, newSession } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     const image = 'iVBORw0KGgo='
-    await writeFile(join(cwd, 'a b.txt'), 'one\nlinked words\nthree\n')
+    await writeFile(join(scene.cwd, 'a b.txt'), 'one\nlinked words\nthree\n')
     await agent.request('session/prompt', {
       sessionId,
       prompt: [
         { type: 'text', text: 'Look at these.' },
-        { type: 'resource_link', uri: `file://${cwd}/a%20b.txt#L2`, name: 'a b.txt' },
+        { type: 'resource_link', uri: `file://${scene.cwd}/a%20b.txt#L2`, name: 'a b.txt' },
         { type: 'resource_link', uri: 'https://example.com/page', name: 'a page' },
         { type: 'resource', resource: { uri: 'file:///x/c.txt', text: 'embedded words' } },
         { type: 'image', mimeType: 'image/png', data: image },
       ],
     })
-    const asked = JSON.stringify(server.requests[0]!.body.messages.at(-1))
+    const asked = JSON.stringify(scene.server.requests[0]!.body.messages.at(-1))
     expect(asked).toContain('[Attached: https://example.com/page]')
     expect(asked).toMatch(/a b\.txt:2[\\"]+>[\\n]+linked words[\\n]+<\/attached>/)
     expect(asked).toContain('embedded words')
@@ -179,11 +170,11 @@ describe('a prompt', () => {
     ['max_tokens', []],
   ])('ends with %s when that is why', async (reason, flags) => {
     if (reason === 'max_turn_requests')
-      server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'true' } }] }, { text: 'Summed up.' })
-    else if (reason === 'refusal') server.enqueue({ text: 'No', finishReason: 'content_filter' })
-    else server.setHandler(() => ({ text: 'more ', finishReason: 'length' }))
+      scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'true' } }] }, { text: 'Summed up.' })
+    else if (reason === 'refusal') scene.server.enqueue({ text: 'No', finishReason: 'content_filter' })
+    else scene.server.setHandler(() => ({ text: 'more ', finishReason: 'length' }))
     const { newSession, prompt } = await open({}, flags)
-    expect(await prompt(await newSession(cwd), 'Go.')).toBe(reason)
+    expect(await prompt(await newSession(scene.cwd), 'Go.')).toBe(reason)
   })
 })
 
@@ -197,33 +188,33 @@ describe('permission', () => {
     ['an answer that is none', async () => ({}) as never],
     ['an error', () => Promise.reject(new Error('not now'))],
   ])('counts %s as a no and tells the model', async (_, permission) => {
-    await mkdir(join(cwd, 'old'))
-    server.enqueue(dangerous, { text: 'As you wish.' })
+    await mkdir(join(scene.cwd, 'old'))
+    scene.server.enqueue(dangerous, { text: 'As you wish.' })
     const { newSession, prompt, updates } = await open({ permission })
-    expect(await prompt(await newSession(cwd), 'Delete it.')).toBe('end_turn')
-    expect((await stat(join(cwd, 'old'))).isDirectory()).toBe(true)
-    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted.*said no/)
+    expect(await prompt(await newSession(scene.cwd), 'Delete it.')).toBe('end_turn')
+    expect((await stat(join(scene.cwd, 'old'))).isDirectory()).toBe(true)
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted.*said no/)
     expect(updates.some(({ update }) => 'status' in update && update.status === 'failed')).toBe(true)
   })
 
   it('asks once when the answer is for the whole session', async () => {
-    server.enqueue(dangerous, dangerous, { text: 'Gone.' })
+    scene.server.enqueue(dangerous, dangerous, { text: 'Gone.' })
     const { newSession, prompt, permissions } = await open({
       permission: async () => ({ outcome: { outcome: 'selected', optionId: 'session' } }),
     })
-    await prompt(await newSession(cwd), 'Delete it twice.')
+    await prompt(await newSession(scene.cwd), 'Delete it twice.')
     expect(permissions).toHaveLength(1)
   })
 
   it('lets a prompt end when nobody ever answers, and the session goes on', async () => {
-    await mkdir(home, { recursive: true })
-    await writeFile(join(home, 'config.yaml'), 'approvals:\n  timeout: 1\n')
-    server.enqueue(dangerous)
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(join(scene.home, 'config.yaml'), 'approvals:\n  timeout: 1\n')
+    scene.server.enqueue(dangerous)
     const { newSession, prompt, updates } = await open({ permission: () => new Promise(() => undefined) })
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     expect(await prompt(sessionId, 'Delete it.')).toBe('end_turn')
     expect(saidText(updates)).toContain('Nobody answered')
-    server.enqueue({ text: 'Still here.' })
+    scene.server.enqueue({ text: 'Still here.' })
     expect(await prompt(sessionId, 'Never mind.')).toBe('end_turn')
     expect(saidText(updates)).toContain('Still here.')
   })
@@ -231,10 +222,10 @@ describe('permission', () => {
 
 describe('questions', () => {
   const clarify = { toolCalls: [{ name: 'clarify', args: { question: 'Tabs?', choices: ['tabs', 'spaces'] } }] }
-  const toolNames = () => JSON.stringify(server.requests[0]!.body.tools)
+  const toolNames = () => JSON.stringify(scene.server.requests[0]!.body.tools)
 
   it('reach the user as a form where the editor has forms', async () => {
-    server.enqueue(clarify, { text: 'Spaces then.' })
+    scene.server.enqueue(clarify, { text: 'Spaces then.' })
     const { newSession, prompt } = await open({
       capabilities: { elicitation: { form: {} } },
       elicitation: (request) => {
@@ -242,15 +233,15 @@ describe('questions', () => {
         return { action: 'accept', content: { choice: 'spaces' } }
       },
     })
-    await prompt(await newSession(cwd), 'Format it.')
+    await prompt(await newSession(scene.cwd), 'Format it.')
     expect(toolNames()).toContain('"clarify"')
-    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('The user answered: spaces')
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('The user answered: spaces')
   })
 
   it('are not offered to the model where the editor has none', async () => {
-    server.enqueue({ text: 'Fine.' })
+    scene.server.enqueue({ text: 'Fine.' })
     const { newSession, prompt } = await open()
-    await prompt(await newSession(cwd), 'Format it.')
+    await prompt(await newSession(scene.cwd), 'Format it.')
     expect(toolNames()).toContain('"read_file"')
     expect(toolNames()).not.toContain('"clarify"')
   })
@@ -258,34 +249,34 @@ describe('questions', () => {
 
 describe('cancelling', () => {
   it('ends a tool that runs, answers with cancelled, and the session goes on', async () => {
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo started; sleep 60' } }] })
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'echo started; sleep 60' } }] })
     const { agent, newSession, prompt, update, updates } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     const stop = prompt(sessionId, 'Wait.')
     await update((item) => item.sessionUpdate === 'tool_call_update' && JSON.stringify(item).includes('started'))
     await agent.notify('session/cancel', { sessionId })
     expect(await stop).toBe('cancelled')
-    server.enqueue({ text: 'Here again.' })
+    scene.server.enqueue({ text: 'Here again.' })
     expect(await prompt(sessionId, 'Go on.')).toBe('end_turn')
     expect(saidText(updates)).toContain('Here again.')
-    expect(checkPrefix(server.requests[0]!, server.requests[1]!)).toBeNull()
+    expect(checkPrefix(scene.server.requests[0]!, scene.server.requests[1]!)).toBeNull()
   })
 
   it('ends a reply of the model', async () => {
-    server.enqueue({ fault: 'stall', text: 'Slowly', chunkSize: 3, afterChunks: 2 })
+    scene.server.enqueue({ fault: 'stall', text: 'Slowly', chunkSize: 3, afterChunks: 2 })
     const { agent, newSession, prompt, update } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     const stop = prompt(sessionId, 'Talk.')
     await update((item) => item.sessionUpdate === 'agent_message_chunk')
     await agent.notify('session/cancel', { sessionId })
     expect(await stop).toBe('cancelled')
-    expect(await server.requests[0]!.ended).toBe('closed')
+    expect(await scene.server.requests[0]!.ended).toBe('closed')
   })
 
   it('does not overtake the prompt it was sent right after', async () => {
-    server.setHandler(() => ({ fault: 'stall', text: '' }))
+    scene.server.setHandler(() => ({ fault: 'stall', text: '' }))
     const { agent, newSession, prompt } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     const stop = prompt(sessionId, 'Talk.')
     await agent.notify('session/cancel', { sessionId })
     expect(await stop).toBe('cancelled')
@@ -294,9 +285,9 @@ describe('cancelling', () => {
 
 describe('sessions', () => {
   it('live side by side, each in its own folder', async () => {
-    const folders = [join(cwd, 'left'), join(cwd, 'right')]
+    const folders = [join(scene.cwd, 'left'), join(scene.cwd, 'right')]
     for (const folder of folders) await mkdir(folder)
-    server.setHandler(({ body }) =>
+    scene.server.setHandler(({ body }) =>
       body.messages.at(-1)!.role === 'tool'
         ? { text: 'Written.' }
         : { toolCalls: [{ name: 'terminal', args: { command: 'pwd > where.txt' } }] },
@@ -308,18 +299,18 @@ describe('sessions', () => {
   })
 
   it('begun in the terminal are shown in order and go on with the same prefix', async () => {
-    await writeFile(join(cwd, 'notes.txt'), 'blue\n')
-    server.enqueue(
+    await writeFile(join(scene.cwd, 'notes.txt'), 'blue\n')
+    scene.server.enqueue(
       { reasoning: 'Look.', toolCalls: [{ name: 'read_file', args: { path: 'notes.txt' } }] },
       { text: 'It says blue.' },
     )
-    const flags = ['--base-url', server.baseUrl, '-m', 'm']
-    await runCli(['chat', '-q', 'What does it say?', ...flags], { home, cwd })
-    const listed = await runCli(['sessions', 'list', '--json'], { home, cwd })
+    const flags = ['--base-url', scene.server.baseUrl, '-m', 'm']
+    await runCli(['chat', '-q', 'What does it say?', ...flags], scene)
+    const listed = await runCli(['sessions', 'list', '--json'], scene)
     const { id } = JSON.parse(listed.stdout) as { id: string }
 
     const { agent, prompt, updates, update } = await open()
-    await agent.request('session/load', { sessionId: id, cwd, mcpServers: [] })
+    await agent.request('session/load', { sessionId: id, cwd: scene.cwd, mcpServers: [] })
     await update((item) => item.sessionUpdate === 'agent_message_chunk')
     expect(kinds(updates)).toEqual([
       'user_message_chunk',
@@ -332,19 +323,21 @@ describe('sessions', () => {
     expect(updates[3]!.update).toMatchObject({ status: 'completed' })
     expect(JSON.stringify(updates[3]!.update)).toContain('blue')
 
-    server.enqueue({ text: 'Still blue.' })
+    scene.server.enqueue({ text: 'Still blue.' })
     expect(await prompt(id, 'And now?')).toBe('end_turn')
-    expect(checkPrefix(server.requests[0]!, server.requests[1]!)).toBeNull()
-    expect(checkPrefix(server.requests[1]!, server.requests[2]!)).toBeNull()
+    expect(checkPrefix(scene.server.requests[0]!, scene.server.requests[1]!)).toBeNull()
+    expect(checkPrefix(scene.server.requests[1]!, scene.server.requests[2]!)).toBeNull()
 
-    server.enqueue({ text: 'Blue for good.' })
-    await runCli(['chat', '-r', id, '-q', 'Sure?', ...flags], { home, cwd })
-    expect(checkPrefix(server.requests[2]!, server.requests[3]!)).toBeNull()
+    scene.server.enqueue({ text: 'Blue for good.' })
+    await runCli(['chat', '-r', id, '-q', 'Sure?', ...flags], scene)
+    expect(checkPrefix(scene.server.requests[2]!, scene.server.requests[3]!)).toBeNull()
   })
 
   it('that do not exist cannot be loaded, and the error says so', async () => {
     const { agent } = await open()
-    await expect(agent.request('session/load', { sessionId: 'nope', cwd, mcpServers: [] })).rejects.toMatchObject({
+    await expect(
+      agent.request('session/load', { sessionId: 'nope', cwd: scene.cwd, mcpServers: [] }),
+    ).rejects.toMatchObject({
       code: -32002,
       message: 'There is no stored session "nope". Start one with session/new.',
       data: { sessionId: 'nope' },
@@ -352,10 +345,10 @@ describe('sessions', () => {
   })
 
   it('start with MCP servers, which are named as not used yet', async () => {
-    server.enqueue({ text: 'Hello.' })
+    scene.server.enqueue({ text: 'Hello.' })
     const { agent, prompt, updates } = await open({ capabilities: { session: { notices: {} } } })
     const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
-    const { sessionId } = await agent.request('session/new', { cwd, mcpServers })
+    const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
     expect(updates[0]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
     expect(saidText(updates)).toBe('Hello.')
@@ -364,9 +357,9 @@ describe('sessions', () => {
 
 describe('errors', () => {
   it('of the model are one line, and the session goes on', async () => {
-    server.enqueue({ fault: 'status', status: 401 }, { text: 'Better.' })
+    scene.server.enqueue({ fault: 'status', status: 401 }, { text: 'Better.' })
     const { newSession, prompt, updates } = await open()
-    const sessionId = await newSession(cwd)
+    const sessionId = await newSession(scene.cwd)
     const error = await prompt(sessionId, 'Ask.').catch((caught: unknown) => caught)
     expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/key|401|refused/i) })
     expect((error as Error).message).not.toContain('\n')
@@ -375,20 +368,20 @@ describe('errors', () => {
   })
 
   it('name what has to be set up, and a key set meanwhile is found', async () => {
-    editor = await startEditor([], { home, cwd })
+    editor = await startEditor([], scene)
     const { agent, newSession, prompt, updates } = editor
-    await expect(newSession(cwd)).rejects.toMatchObject({
+    await expect(newSession(scene.cwd)).rejects.toMatchObject({
       code: -32000,
       message: expect.stringContaining('No model is set up'),
     })
     await expect(agent.request('authenticate', { methodId: 'hermes-setup' })).rejects.toMatchObject({ code: -32000 })
     await expect(agent.request('authenticate', { methodId: 'other' })).rejects.toMatchObject({ code: -32602 })
-    await mkdir(home, { recursive: true })
-    const config = `model:\n  provider: custom\n  default: m\n  base_url: ${server.baseUrl}\n`
-    await writeFile(join(home, 'config.yaml'), config)
+    await mkdir(scene.home, { recursive: true })
+    const config = `model:\n  provider: custom\n  default: m\n  base_url: ${scene.server.baseUrl}\n`
+    await writeFile(join(scene.home, 'config.yaml'), config)
     await agent.request('authenticate', { methodId: 'hermes-setup' })
-    server.enqueue({ text: 'Ready.' })
-    expect(await prompt(await newSession(cwd), 'Hi.')).toBe('end_turn')
+    scene.server.enqueue({ text: 'Ready.' })
+    expect(await prompt(await newSession(scene.cwd), 'Hi.')).toBe('end_turn')
     expect(saidText(updates)).toBe('Ready.')
   })
 })

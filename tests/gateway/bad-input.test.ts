@@ -4,33 +4,21 @@ import { request as httpRequest } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { type Gateway, KEY, startGateway } from '../support/gateway.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: TemporaryHome
+const scene = useScene({ isShared: true })
 let gateway: Gateway
-let home: string
-let cwd: string
 
 beforeAll(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd, { recursive: true })
-  await mkdir(home, { recursive: true })
-  await writeFile(join(home, 'config.yaml'), 'agent:\n  api_max_retries: 0\n')
-  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], { home, cwd })
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(join(scene.home, 'config.yaml'), 'agent:\n  api_max_retries: 0\n')
+  gateway = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], scene)
 })
-afterAll(async () => {
-  await gateway.stop()
-  await server.close()
-  await temporary.remove()
-})
-beforeEach(() => server.setHandler(null))
+afterAll(() => gateway.stop())
+beforeEach(() => scene.server.setHandler(null))
 
 const says = (content: unknown) => [{ role: 'user', content }]
 
@@ -147,7 +135,7 @@ describe('a request that cannot be understood', () => {
   })
 
   it('accepts what usual clients send out of habit', async () => {
-    server.enqueue({ text: 'fine' })
+    scene.server.enqueue({ text: 'fine' })
     const habits = { tools: [], stop: null, n: 1, temperature: 0.7, max_tokens: 100, stream_options: null, user: 'me' }
     expect(
       (await send({ model: 'test', messages: says('Habits.'), response_format: { type: 'text' }, ...habits })).status,
@@ -176,11 +164,11 @@ describe('a body that is too large', () => {
   })
 
   it('is taken at 9 MB of image', async () => {
-    server.enqueue({ text: 'Big.' })
+    scene.server.enqueue({ text: 'Big.' })
     const data = Buffer.alloc(6_900_000, 7).toString('base64')
     const url = `data:image/png;base64,${data}`
     expect((await send({ messages: says([{ type: 'image_url', image_url: { url } }]) })).status).toBe(200)
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).toContain(url)
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))).toContain(url)
   })
 })
 
@@ -198,11 +186,13 @@ describe('access', () => {
   })
 
   it('without a key is for this machine only: foreign names and origins are refused', async () => {
-    const open = await startGateway(['--allow-loopback-without-key', '--base-url', server.baseUrl, '-m', 'test'], {
-      home,
-      cwd,
-      env: {},
-    })
+    const open = await startGateway(
+      ['--allow-loopback-without-key', '--base-url', scene.server.baseUrl, '-m', 'test'],
+      {
+        ...scene,
+        env: {},
+      },
+    )
     const { port } = new URL(open.baseUrl)
     const local = { host: `127.0.0.1:${port}` }
     expect((await raw(local, open.baseUrl)).status).toBe(200)
@@ -232,7 +222,11 @@ describe('access', () => {
     ['no model', [], { API_SERVER_KEY: KEY }, /No model is set up/],
   ]
   it.each(cases)('does not start with %s, and says why in one line', async (_title, args, env, line) => {
-    const result = await runCli(['gateway', ...args], { home: join(temporary.path, 'empty', '.hermes'), cwd, env })
+    const result = await runCli(['gateway', ...args], {
+      home: join(scene.folder, 'empty', '.hermes'),
+      cwd: scene.cwd,
+      env,
+    })
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toMatch(line)
     expect(result.stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -242,8 +236,8 @@ describe('access', () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const flags = ['--base-url', server.baseUrl, '-m', 'test', '--port', `${port}`]
-    const result = await runCli(['gateway', ...flags], { home, cwd, env: { API_SERVER_KEY: KEY } })
+    const flags = ['--base-url', scene.server.baseUrl, '-m', 'test', '--port', `${port}`]
+    const result = await runCli(['gateway', ...flags], { ...scene, env: { API_SERVER_KEY: KEY } })
     taken.close()
     expect(result).toMatchObject({ exitCode: 1, stdout: '' })
     expect(result.stderr).toBe(
@@ -254,31 +248,31 @@ describe('access', () => {
 
 describe('a client that does not behave', () => {
   it('and drops its stream stops the turn; the session goes on later', async () => {
-    server.enqueue({ fault: 'stall', text: 'Never finished, because', chunkSize: 8, afterChunks: 3 })
+    scene.server.enqueue({ fault: 'stall', text: 'Never finished, because', chunkSize: 8, afterChunks: 3 })
     const messages = [{ role: 'user', content: 'Tell me a long story.' }] as const
     const stream = await gateway
       .client()
       .chat.completions.create({ model: 'test', messages: [...messages], stream: true })
-    const request = server.requests.at(-1)!
+    const request = scene.server.requests.at(-1)!
     let partial = ''
     for await (const chunk of stream) {
       partial += chunk.choices[0]!.delta.content ?? ''
       if (partial.length >= 8) break
     }
     expect(await request.ended).toBe('closed')
-    server.enqueue({ text: 'As I said.' })
+    scene.server.enqueue({ text: 'As I said.' })
     const again = await gateway.client().chat.completions.create({
       model: 'test',
       messages: [...messages, { role: 'assistant', content: partial }, { role: 'user', content: 'Go on.' }],
     })
     expect(again.choices[0]!.message.content).toBe('As I said.')
-    const told = JSON.stringify(server.requests.at(-1)!.body.messages)
+    const told = JSON.stringify(scene.server.requests.at(-1)!.body.messages)
     expect(told).toContain('interrupted this reply')
     expect((again as unknown as { hermes: { session_id: string } }).hermes.session_id).toMatch(/^api-[0-9a-f]{16}$/)
   })
 
   it('and drops its stream while a command runs ends the command; the session is free again at once', async () => {
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'sleep 1000' } }] })
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'sleep 1000' } }] })
     const messages = [{ role: 'user', content: 'Sleep.' }] as const
     const stream = await gateway
       .client()
@@ -287,18 +281,18 @@ describe('a client that does not behave', () => {
       const { tool } = (chunk as { hermes?: { tool?: { status: string } } }).hermes ?? {}
       if (tool?.status === 'running') break
     }
-    server.enqueue({ text: 'Awake.' })
+    scene.server.enqueue({ text: 'Awake.' })
     const next = await gateway.client().chat.completions.create({
       model: 'test',
       messages: [...messages, { role: 'user', content: 'Wake up.' }],
     })
     expect(next.choices[0]!.message.content).toBe('Awake.')
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toMatch(/interrupted/)
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).toMatch(/interrupted/)
   })
 
   it('and drops a request that waits for its answer closes the call to the model', async () => {
-    server.enqueue({ fault: 'stall', text: 'x' })
-    const before = server.requests.length
+    scene.server.enqueue({ fault: 'stall', text: 'x' })
+    const before = scene.server.requests.length
     const controller = new AbortController()
     const asked = gateway
       .client()
@@ -306,15 +300,15 @@ describe('a client that does not behave', () => {
         { model: 'test', messages: [{ role: 'user', content: 'Wait with me.' }] },
         { signal: controller.signal },
       )
-    await server.waitForRequests(before + 1)
+    await scene.server.waitForRequests(before + 1)
     controller.abort()
     await expect(asked).rejects.toThrow('aborted')
-    expect(await server.requests.at(-1)!.ended).toBe('closed')
+    expect(await scene.server.requests.at(-1)!.ended).toBe('closed')
   })
 
   it('and reads slowly holds up neither the run nor others, and gets everything in the end', async () => {
     const story = 'All work and no play. '.repeat(400_000)
-    server.enqueue({ text: story, chunkSize: 4096 })
+    scene.server.enqueue({ text: story, chunkSize: 4096 })
     const { hostname, port } = new URL(gateway.baseUrl)
     const body = JSON.stringify({ messages: says('Tell me everything.'), stream: true })
     const socket = connect({ host: hostname, port: Number(port) })
@@ -322,8 +316,8 @@ describe('a client that does not behave', () => {
       `POST /v1/chat/completions HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
     await once(socket, 'readable')
-    expect(await server.requests.at(-1)!.ended).toBe('sent')
-    server.enqueue({ text: 'Still here.' })
+    expect(await scene.server.requests.at(-1)!.ended).toBe('sent')
+    scene.server.enqueue({ text: 'Still here.' })
     expect((await send({ messages: says('Are you there?') })).status).toBe(200)
     const received = await text(socket)
     const contents = received.matchAll(/"content":"([^"]*)"/g)
@@ -334,7 +328,7 @@ describe('a client that does not behave', () => {
 
 describe('a model that does not behave', () => {
   it('is an error of the server, never of the client, when it fails before it says anything', async () => {
-    server.enqueue({ fault: 'status', status: 401 })
+    scene.server.enqueue({ fault: 'status', status: 401 })
     const stream = gateway
       .client()
       .chat.completions.create({ model: 'test', messages: [{ role: 'user', content: 'Fail first.' }], stream: true })
@@ -342,7 +336,7 @@ describe('a model that does not behave', () => {
   })
 
   it('is an error in the stream when it breaks off in the middle', async () => {
-    server.enqueue({ fault: 'cut', text: 'Once upon a time', chunkSize: 4, afterChunks: 3 })
+    scene.server.enqueue({ fault: 'cut', text: 'Once upon a time', chunkSize: 4, afterChunks: 3 })
     const stream = await gateway
       .client()
       .chat.completions.create({ model: 'test', messages: [{ role: 'user', content: 'Break off.' }], stream: true })
@@ -358,20 +352,20 @@ describe('a model that does not behave', () => {
 
 describe('limits and the end', () => {
   it('refuses more requests than may run at once, says when to come back, and stops cleanly under load', async () => {
-    const small = join(temporary.path, 'small', '.hermes')
+    const small = join(scene.folder, 'small', '.hermes')
     await mkdir(small, { recursive: true })
     await writeFile(
       join(small, 'config.yaml'),
       'gateway:\n  api_server:\n    max_concurrent_runs: 1\n    model_name: little\n',
     )
-    const one = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], { home: small, cwd })
-    server.enqueue({ fault: 'stall', text: 'Busy', afterChunks: 2 })
+    const one = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], { home: small, cwd: scene.cwd })
+    scene.server.enqueue({ fault: 'stall', text: 'Busy', afterChunks: 2 })
     const first = await one
       .client()
       .chat.completions.create({ model: 'little', messages: [{ role: 'user', content: 'Hold on.' }], stream: true })
     const response = await one.request('/chat/completions', { body: JSON.stringify({ messages: says('Me too.') }) })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
-    const request = server.requests.at(-1)!
+    const request = scene.server.requests.at(-1)!
     const read = (async () => {
       for await (const chunk of first) expect(chunk.model).toBe('little')
     })()

@@ -1,33 +1,22 @@
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkPrefix, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { checkPrefix } from '@hermes/testkit'
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CLI, parseEvents, runCli } from '../support/cli.js'
 import { type Gateway, startGateway } from '../support/gateway.js'
+import { useScene } from '../support/scene.js'
 
 type Messages = OpenAI.ChatCompletionMessageParam[]
 
-let server: ModelServer
-let temporary: TemporaryHome
+const scene = useScene({ isShared: true })
 let gateway: Gateway
-let home: string
-let cwd: string
 
 beforeAll(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  home = join(temporary.path, 'user', '.hermes')
-  cwd = join(temporary.path, 'work')
-  await mkdir(cwd, { recursive: true })
-  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], { home, cwd })
+  gateway = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], scene)
 })
-afterAll(async () => {
-  await gateway.stop()
-  await server.close()
-  await temporary.remove()
-})
-beforeEach(() => server.setHandler(null))
+afterAll(() => gateway.stop())
+beforeEach(() => scene.server.setHandler(null))
 
 const user = (content: string) => ({ role: 'user', content }) as const
 const assistant = (content: string) => ({ role: 'assistant', content }) as const
@@ -44,7 +33,7 @@ async function ask(messages: Messages, headers: Record<string, string> = {}) {
 async function entriesOf(
   session: string,
 ): Promise<{ readonly type: string; readonly message?: { readonly role: string } }[]> {
-  const { stdout } = await runCli(['sessions', 'show', session, '--json'], { home, cwd })
+  const { stdout } = await runCli(['sessions', 'show', session, '--json'], scene)
   return stdout
     .trim()
     .split('\n')
@@ -53,14 +42,14 @@ async function entriesOf(
 
 describe('chat completions through the official client', () => {
   it('leaves references in a message as they are: who asks may not be who owns the files', async () => {
-    await writeFile(join(cwd, 'notes.txt'), 'private words\n')
-    server.enqueue({ text: 'Seen.' })
+    await writeFile(join(scene.cwd, 'notes.txt'), 'private words\n')
+    scene.server.enqueue({ text: 'Seen.' })
     await ask([user('See @file:notes.txt')])
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('private words')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).not.toContain('private words')
   })
 
   it('answers in one body', async () => {
-    server.enqueue({ text: 'Hello there.', usage: { inputTokens: 11, outputTokens: 3, cacheReadTokens: 5 } })
+    scene.server.enqueue({ text: 'Hello there.', usage: { inputTokens: 11, outputTokens: 3, cacheReadTokens: 5 } })
     const answer = await gateway
       .client()
       .chat.completions.create({ model: 'hermes-agent', messages: [user('Hi, one body.')] })
@@ -89,8 +78,8 @@ describe('chat completions through the official client', () => {
   })
 
   it('streams chunks that end with usage, around a tool that really ran', async () => {
-    await writeFile(join(cwd, 'note.txt'), 'The word is plum.\n')
-    server.enqueue(
+    await writeFile(join(scene.cwd, 'note.txt'), 'The word is plum.\n')
+    scene.server.enqueue(
       { text: 'Reading.', toolCalls: [{ name: 'read_file', args: { path: 'note.txt' } }] },
       { text: 'The word is plum.', chunkSize: 4, usage: { inputTokens: 20, outputTokens: 6 } },
     )
@@ -116,11 +105,11 @@ describe('chat completions through the official client', () => {
       usage: { completion_tokens: expect.any(Number), total_tokens: expect.any(Number) },
     })
     expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
-    expect(server.violations).toEqual([])
+    expect(scene.server.violations).toEqual([])
   })
 
   it('works with the accumulating helper of the client', async () => {
-    server.enqueue({ toolCalls: [{ name: 'todo_read', args: {} }] }, { text: 'Nothing to do.' })
+    scene.server.enqueue({ toolCalls: [{ name: 'todo_read', args: {} }] }, { text: 'Nothing to do.' })
     const stream = gateway
       .client()
       .chat.completions.stream({ model: 'hermes-agent', messages: [user('What is left?')] })
@@ -129,7 +118,7 @@ describe('chat completions through the official client', () => {
   })
 
   it('sends the events of a stream as they are specified, [DONE] last', async () => {
-    server.enqueue({ text: 'ok' })
+    scene.server.enqueue({ text: 'ok' })
     const response = await gateway.request('/chat/completions', {
       body: JSON.stringify({ messages: [user('Raw stream.')], stream: true }),
     })
@@ -150,7 +139,7 @@ describe('chat completions through the official client', () => {
   })
 
   it('takes images and several parts to the model', async () => {
-    server.enqueue({ text: 'A dot.' })
+    scene.server.enqueue({ text: 'A dot.' })
     const dot = `data:image/png;base64,${Buffer.from('not really a picture').toString('base64')}`
     await ask([
       {
@@ -161,7 +150,7 @@ describe('chat completions through the official client', () => {
         ],
       },
     ])
-    expect(server.requests.at(-1)!.body.messages.at(-1)).toMatchObject({
+    expect(scene.server.requests.at(-1)!.body.messages.at(-1)).toMatchObject({
       content: [
         { type: 'text', text: 'What is this?' },
         { type: 'image_url', image_url: { url: dot } },
@@ -179,9 +168,11 @@ describe('chat completions through the official client', () => {
 
 describe('sessions', () => {
   it('derives one session from system text and first message, and appends only what is new', async () => {
-    server.setHandler(({ body }) => ({ text: `Answer ${body.messages.filter(({ role }) => role === 'user').length}.` }))
+    scene.server.setHandler(({ body }) => ({
+      text: `Answer ${body.messages.filter(({ role }) => role === 'user').length}.`,
+    }))
     const system = { role: 'system', content: 'Speak like a pirate.' } as const
-    const first = server.requests.length
+    const first = scene.server.requests.length
     const one = await ask([system, user('Name a fish.')])
     const two = await ask([system, user('Name a fish.'), assistant('Answer 1.'), user('Another.')])
     const three = await ask([
@@ -194,7 +185,7 @@ describe('sessions', () => {
     ])
     expect([two.session, three.session]).toEqual([one.session, one.session])
     expect(three.text).toBe('Answer 3.')
-    const [a, b, c] = server.requests.slice(first)
+    const [a, b, c] = scene.server.requests.slice(first)
     expect(checkPrefix(a!, b!)).toBeNull()
     expect(checkPrefix(b!, c!)).toBeNull()
     expect(a!.body.messages[0]!.content).toContain('Speak like a pirate.')
@@ -210,15 +201,15 @@ describe('sessions', () => {
   })
 
   it('goes on with a session of the terminal by its id, with the same prefix, and the terminal goes on with it', async () => {
-    server.setHandler(() => ({ text: 'ok' }))
-    const flags = ['--base-url', server.baseUrl, '-m', 'test']
-    const first = server.requests.length
-    const run = await runCli(['chat', '-q', 'From the terminal.', '--json', ...flags], { home, cwd })
+    scene.server.setHandler(() => ({ text: 'ok' }))
+    const flags = ['--base-url', scene.server.baseUrl, '-m', 'test']
+    const first = scene.server.requests.length
+    const run = await runCli(['chat', '-q', 'From the terminal.', '--json', ...flags], scene)
     const id = parseEvents(run.stdout)[0]!.sessionId
     expect(await ask([user('From a program.')], { 'X-Hermes-Session-Id': id })).toEqual({ text: 'ok', session: id })
     await ask([user('From a program.'), assistant('ok'), user('Once more.')], { 'X-Hermes-Session-Id': id })
-    expect((await runCli(['chat', '-r', id, '-q', 'Back again.', ...flags], { home, cwd })).exitCode).toBe(0)
-    const requests = server.requests.slice(first)
+    expect((await runCli(['chat', '-r', id, '-q', 'Back again.', ...flags], scene)).exitCode).toBe(0)
+    const requests = scene.server.requests.slice(first)
     for (let index = 1; index < requests.length; index++)
       expect(checkPrefix(requests[index - 1]!, requests[index]!), `request ${index + 1}`).toBeNull()
     expect(
@@ -230,10 +221,10 @@ describe('sessions', () => {
   })
 
   it('takes over a conversation that began elsewhere', async () => {
-    server.enqueue({ text: 'Green.' })
+    scene.server.enqueue({ text: 'Green.' })
     const { session } = await ask([user('Red or blue?'), assistant('Blue.'), user('And now?')])
     expect(
-      server.requests
+      scene.server.requests
         .at(-1)!
         .body.messages.slice(1)
         .map(({ content }) => content),
@@ -243,7 +234,7 @@ describe('sessions', () => {
   })
 
   it('begins a new session when an earlier message was edited, and finds that one again', async () => {
-    server.setHandler(({ body }) => ({ text: `Heard ${JSON.stringify(body.messages.at(-1)!.content)}.` }))
+    scene.server.setHandler(({ body }) => ({ text: `Heard ${JSON.stringify(body.messages.at(-1)!.content)}.` }))
     const start = [user('Count for me.'), assistant('Heard "Count for me.".')]
     const original = await ask([user('Count for me.')])
     await ask([...start, user('To two.')])
@@ -253,19 +244,19 @@ describe('sessions', () => {
     expect(next.session).toBe(edited.session)
     const back = await ask([...start, user('To two.'), assistant('Heard "To two.".'), user('Go on.')])
     expect(back.session).toBe(original.session)
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toContain('To three.')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).not.toContain('To three.')
   })
 
   it('keeps two conversations with the same beginning apart, also when they run at once', async () => {
-    server.setHandler(() => ({ text: 'Hello!', latencyMs: 20 }))
+    scene.server.setHandler(() => ({ text: 'Hello!', latencyMs: 20 }))
     const [one, two] = await Promise.all([ask([user('Same start.')]), ask([user('Same start.')])])
     expect(two.session).not.toBe(one.session)
   })
 
   it('resumes an unanswered message after the model failed, instead of asking it twice', async () => {
-    server.enqueue({ fault: 'status', status: 401 })
+    scene.server.enqueue({ fault: 'status', status: 401 })
     await expect(ask([user('Will it work?')])).rejects.toMatchObject({ status: 502, code: 'transport.auth' })
-    server.enqueue({ text: 'It does now.' })
+    scene.server.enqueue({ text: 'It does now.' })
     const { text, session } = await ask([user('Will it work?')])
     expect(text).toBe('It does now.')
     const said = (await entriesOf(session)).filter((entry) => entry.type === 'message')
@@ -273,9 +264,9 @@ describe('sessions', () => {
   })
 
   it('runs requests for one session one after another', async () => {
-    server.enqueue({ text: 'start' })
+    scene.server.enqueue({ text: 'start' })
     const { session } = await ask([user('A queue begins.')])
-    server.setHandler(({ body }) => ({ text: `${body.messages.length}`, latencyMs: 5 }))
+    scene.server.setHandler(({ body }) => ({ text: `${body.messages.length}`, latencyMs: 5 }))
     const headers = { 'X-Hermes-Session-Id': session }
     const answers = await Promise.all([1, 2, 3].map((number) => ask([user(`Part ${number}.`)], headers)))
     expect(answers.map(({ text }) => text).sort()).toEqual(['4', '6', '8'])
@@ -287,7 +278,7 @@ describe('sessions', () => {
       code: 'session_not_found',
       message: expect.stringContaining('"api-nowhere"'),
     })
-    server.enqueue({ text: 'Yes.' })
+    scene.server.enqueue({ text: 'Yes.' })
     const { session } = await ask([user('Contradict me.')])
     const conflict = ask([user('Contradict me.'), assistant('No.'), user('So?')], { 'X-Hermes-Session-Id': session })
     await expect(conflict).rejects.toMatchObject({ status: 409, code: 'session_conflict', param: 'messages' })
@@ -296,23 +287,23 @@ describe('sessions', () => {
 
 describe('approvals', () => {
   it('are denied because nobody can be asked; model and client learn why', async () => {
-    const victim = join(temporary.path, 'victim')
+    const victim = join(scene.folder, 'victim')
     await mkdir(victim, { recursive: true })
-    server.enqueue(
+    scene.server.enqueue(
       { toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${victim}` } }] },
       { text: 'I may not delete it.' },
     )
     const answer = await gateway.client().chat.completions.create({ model: 'test', messages: [user('Delete it.')] })
     await access(victim)
-    expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).toContain('Not permitted')
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))).toContain('Not permitted')
     expect((answer as unknown as { hermes: object }).hermes).toMatchObject({
       denied: [{ tool: 'terminal', reason: expect.stringMatching(/^Not permitted \(.*Nobody can approve it here/) }],
     })
   })
 
   it('are told in the stream, and said aloud when the model says nothing', async () => {
-    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${temporary.path}/other` } }] })
-    server.setHandler(() => ({ text: '' }))
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${scene.folder}/other` } }] })
+    scene.server.setHandler(() => ({ text: '' }))
     const stream = await gateway
       .client()
       .chat.completions.create({ model: 'test', messages: [user('Delete the other.')], stream: true })
@@ -325,12 +316,11 @@ describe('approvals', () => {
 
 describe('hermes gateway', () => {
   it('starts the same server', async () => {
-    const other = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], {
-      home,
-      cwd,
+    const other = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], {
+      ...scene,
       program: [CLI, 'gateway'],
     })
-    server.enqueue({ text: 'Through the other door.' })
+    scene.server.enqueue({ text: 'Through the other door.' })
     const answer = await other.client().chat.completions.create({ model: 'test', messages: [user('Which door?')] })
     expect(answer.choices[0]!.message.content).toBe('Through the other door.')
     expect(await other.stop()).toBe(0)

@@ -1,29 +1,16 @@
 // Tasks that were handed on, over HTTP: shown in the stream, listed, held, told something and ended.
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type CapturedRequest, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import type { CapturedRequest } from '@hermes/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Gateway, startGateway } from '../support/gateway.js'
+import { useScene } from '../support/scene.js'
 
-let server: ModelServer
-let temporary: Awaited<ReturnType<typeof temporaryHome>>
+const scene = useScene({ isShared: true })
 let gateway: Gateway
 
 beforeAll(async () => {
-  server = await startModelServer()
-  temporary = await temporaryHome()
-  const cwd = join(temporary.path, 'work')
-  await mkdir(cwd, { recursive: true })
-  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], {
-    home: join(temporary.path, 'user', '.hermes'),
-    cwd,
-  })
+  gateway = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], scene)
 })
-afterAll(async () => {
-  await gateway.stop()
-  await server.close()
-  await temporary.remove()
-})
+afterAll(() => gateway.stop())
 
 const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
   String(body.messages[0]?.content).startsWith('You were started by another agent')
@@ -32,7 +19,7 @@ const bodyOf = async (response: Response) => ({ status: response.status, body: a
 
 it('shows tasks in the stream, and lets them be held, told something and ended', async () => {
   const [apples, pears] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  server.setHandler(async (request) => {
+  scene.server.setHandler(async (request) => {
     if (!isChild(request)) {
       if (lastOf(request).role === 'tool') return { text: 'Both are over.' }
       const tasks = [{ goal: 'Count apples.' }, { goal: 'Count pears.' }]
@@ -73,7 +60,7 @@ it('shows tasks in the stream, and lets them be held, told something and ended',
   expect(stream).toContain('Both are over.')
   expect(await states()).toEqual(['completed', 'interrupted'])
   pears.resolve()
-  expect(JSON.stringify(server.requests.filter(isChild).at(-1)!.body)).toContain('Only red ones.')
+  expect(JSON.stringify(scene.server.requests.filter(isChild).at(-1)!.body)).toContain('Only red ones.')
 })
 
 it('has no tasks where nothing was handed on', async () => {

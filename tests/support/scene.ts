@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
 /** What a test of the CLI happens in. */
 export interface Scene {
@@ -14,18 +14,19 @@ export interface Scene {
 }
 
 /**
- * A scripted model, a home that does not exist yet and an empty folder to work in: new ones for each test of the file. It can be handed
- * to `runCli` as it is.
+ * A scripted model, a home that does not exist yet and an empty folder to work in: new ones for each test of the file, or the same for
+ * all of them. It can be handed to `runCli` as it is.
  */
-export function useScene(): Scene {
+export function useScene({ isShared = false }: { readonly isShared?: boolean } = {}): Scene {
   let server: ModelServer
   let temporary: TemporaryHome
-  beforeEach(async () => {
+  const [begin, end] = isShared ? [beforeAll, afterAll] : [beforeEach, afterEach]
+  begin(async () => {
     server = await startModelServer()
     temporary = await temporaryHome()
     await mkdir(join(temporary.path, 'work'), { recursive: true })
   })
-  afterEach(async () => {
+  end(async () => {
     await server.close()
     await temporary.remove()
   })
