@@ -84,10 +84,12 @@ describe('file tools', () => {
     execFileSync('mkfifo', [at('pipe')])
     await writeFile(at('a.txt'), 'needle\n')
     await writeFile(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'needle\n')
+    await writeFile(at('wide.txt'), Buffer.from('needle without a mark\n', 'utf16le'))
     const search = createSearchFilesTool(undefined, [searcher, walkSearcher])
     const found = await call(search, { pattern: 'needle' }, context)
     expect(found.isError).toBe(false)
     expect(found.text).toContain('a.txt\n  1: needle')
+    expect(found.text).not.toContain('wide.txt')
     expect((await call(search, { pattern: '*.txt', target: 'files' }, context)).text).toContain('a.txt')
   })
 

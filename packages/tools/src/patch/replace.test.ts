@@ -42,6 +42,12 @@ describe('patch', () => {
     expect(await readFile(path, 'utf16le')).toBe('\uFEFFone\ndrei\n')
   })
 
+  it('edits UTF-16 without a mark as what it is', async () => {
+    const { patch, path } = await setup(Buffer.from('one line\r\nzwei für drei\r\n', 'utf16le'))
+    await patch('zwei', 'two')
+    expect(await readFile(path, 'utf16le')).toBe('one line\r\ntwo für drei\r\n')
+  })
+
   it('lists the places when there are several, and changes nothing', async () => {
     const { patch, content, path } = await setup('x = 1\n'.repeat(7))
     const result = await patch('x = 1', 'x = 2')

@@ -128,7 +128,8 @@ async function readText(context: ToolContext, path: string): Promise<string | nu
   const bytes = await context.environment.read(path, { length: MAX_FILE_BYTES + 1 }).catch(() => null)
   if (!bytes || bytes.length > MAX_FILE_BYTES) return null
   const sniffed = sniff(bytes)
-  const encoding = sniffed.type === 'text' ? sniffed.encoding : 'utf-8'
+  // As ripgrep does: UTF-16 is text where it is marked.
+  const encoding = sniffed.type === 'text' && sniffed.bomBytes > 0 ? sniffed.encoding : 'utf-8'
   if (encoding === 'utf-8' && bytes.includes(0)) return null
   return new TextDecoder(encoding).decode(bytes)
 }
