@@ -52,4 +52,15 @@ needs(missing)('a home without file locks', () => {
     expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('Where is the kettle?')
     expect((await runCli(['backup', 'create'], world)).exitCode).toBe(0)
   })
+
+  it('keeps keys and memory there, also when several commands write at once', async () => {
+    const world = withoutLocks()
+    const entries = ['one', 'two', 'three', 'four']
+    const added = await Promise.all(entries.map((entry) => runCli(['memory', 'add', `Entry ${entry}.`], world)))
+    expect(added.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(entries.map(() => [0, '']))
+    const { stdout } = await runCli(['memory', 'list'], world)
+    for (const entry of entries) expect(stdout).toContain(`Entry ${entry}.`)
+    const key = await runCli(['auth', 'add', 'openai', '--key-stdin'], { ...world, input: 'sk-not-a-real-key\n' })
+    expect(key).toMatchObject({ exitCode: 0 })
+  })
 })

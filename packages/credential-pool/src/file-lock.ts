@@ -1,9 +1,20 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
 
 const LOCK_TIMEOUT_MS = 15_000
+/** Nothing done under a lock takes that long; its holder is gone, perhaps on another machine. */
+const ABANDONED_MS = 120_000
+
+/** What is used of `better-sqlite3`. */
+interface Engine {
+  readonly name: string
+  exec(sql: string): unknown
+  close(): unknown
+}
 
 /** A lock that one process on this machine holds. */
 export interface FileLock {
@@ -20,7 +31,8 @@ export interface LockSeeker {
 
 /**
  * A seeker of the lock `file`, an empty file that is made when missing and stays. The lock itself is SQLite's, thus one of the
- * operating system: it ends with its process, however that ends, so nobody has to judge whether a lock is stale.
+ * operating system: it ends with its process, however that ends, so nobody has to judge whether a lock is stale. On a file system without
+ * locks it is a second file, `FILE.held`, that only one process can make.
  * @throws HermesError `credentials.not_writable`
  */
 export async function seekLock(file: string): Promise<LockSeeker> {
@@ -29,13 +41,18 @@ export async function seekLock(file: string): Promise<LockSeeker> {
     await makePrivate(file)
     const database = new Database(file, { timeout: 0 })
     const close = () => void database.close()
+    let isWithoutLocks: boolean | null = null
     const tryLock = () => {
+      if (isWithoutLocks) return hold(file, close)
       try {
-        // The lock file never holds anything, so no journal has to survive a crash.
-        database.exec('PRAGMA journal_mode = memory; BEGIN EXCLUSIVE')
+        lock(database)
         return { release: close }
       } catch (error) {
-        if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null
+        if (isLockFailure(error)) {
+          isWithoutLocks ??= !canLock(new Database(`${file}.${process.pid}`, { timeout: 0 }))
+          if (isWithoutLocks) return hold(file, close)
+          if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null
+        }
         close()
         throw notWritable(file, error)
       }
@@ -63,6 +80,78 @@ export async function waitForLock(seeker: LockSeeker, what: string): Promise<Fil
       })
     }
     await delay(5 + Math.random() * 20)
+  }
+}
+
+/** The lock file never holds anything, so no journal has to survive a crash. */
+function lock(database: Engine): void {
+  database.exec('PRAGMA journal_mode = memory; BEGIN EXCLUSIVE')
+}
+
+/** Where there are no locks the engine says that the file is busy, or that it cannot be locked. */
+function isLockFailure(error: unknown): boolean {
+  return /^SQLITE_(BUSY|IOERR_\w*LOCK)/.test(String((error as { code?: unknown }).code))
+}
+
+/** Of a file that nobody else knows; it goes. */
+function canLock(scratch: Engine): boolean {
+  try {
+    lock(scratch)
+    return true
+  } catch {
+    return false
+  } finally {
+    scratch.close()
+    rmSync(scratch.name, { force: true })
+  }
+}
+
+/** `null` while somebody else holds it. */
+function hold(file: string, close: () => void): FileLock | null {
+  const held = `${file}.held`
+  const mine = `${process.pid}@${hostname()} ${performance.now()}`
+  if (!make(held, mine) && !(isAbandoned(held) && make(held, mine))) return null
+  const release = () => {
+    rmSync(held, { force: true })
+    close()
+  }
+  return { release }
+}
+
+function make(held: string, holder: string): boolean {
+  try {
+    writeFileSync(held, holder, { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw notWritable(held, error)
+  }
+}
+
+/** Puts aside what a process left that has ended. */
+function isAbandoned(held: string): boolean {
+  try {
+    const holder = readFileSync(held, 'utf8')
+    const [, pid, host] = /^(\d+)@(\S*) /.exec(holder) ?? []
+    const isOld = Date.now() - statSync(held).mtimeMs > ABANDONED_MS
+    if (!isOld && !(host === hostname() && hasEnded(Number(pid)))) return false
+    const aside = `${held}.${process.pid}`
+    renameSync(held, aside)
+    // Somebody else may have been quicker, and have made it anew.
+    if (readFileSync(aside, 'utf8') !== holder) renameSync(aside, held)
+    else rmSync(aside)
+    return true
+  } catch {
+    return true
+  }
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 
