@@ -53,4 +53,18 @@ describe('scanContext', () => {
     expect(found('<!--'.repeat(5_000))).toEqual([])
     expect(found(`curl ${'a '.repeat(20_000)}`)).toEqual([])
   })
+
+  it.each([
+    ['line breaks', '\n'.repeat(200_000)],
+    ['line breaks of Windows', 'system: \r\n'.repeat(2) + '\r\n'.repeat(100_000)],
+    ['blank lines before a turn', `${'\n \t'.repeat(50_000)}Human: assistant:`],
+    ['separators', `system:${'\u2028'.repeat(100_000)}`],
+    ['links', ']('.repeat(100_000)],
+    ['blanks after a file', `permissions.yaml ${' '.repeat(50_000)}`],
+    ['blanks after a person', `users has ${' '.repeat(100_000)}`],
+    ['blanks in Chinese', `忽略之前${' '.repeat(50_000)}`],
+    ['blanks in a style', `<div style="display:none${' '.repeat(50_000)}`],
+  ])('takes no longer for a row of %s', (_, row) => {
+    expect(found(`a ${row} z`)).toEqual([])
+  })
 })

@@ -84,7 +84,7 @@ const ROLES = [
   ),
   at(
     'false-approval',
-    /\b(?:the\s+)?users?\s+(?:has|have)?\s*(?:already\s+)?(?:agreed|approved|consented|confirmed|authoris?zed|authori[sz]ed)\b[^\n]{0,60}\b(?:run|send|upload|read|do|please|copy|post|delete|write|reading|sending|uploading)\b|\b(?:human|user)\s+(?:confirmation|approval|consent)s?\s+(?:is|are)\s+(?:not|no\s+longer)\s+(?:needed|required|necessary)\b|\bskip\s+(?:all|any)\s+confirmations?\b/i,
+    /\b(?:the\s+)?users?\s+(?:(?:has|have)\s+)?(?:already\s+)?(?:agreed|approved|consented|confirmed|authoris?zed|authori[sz]ed)\b[^\n]{0,60}\b(?:run|send|upload|read|do|please|copy|post|delete|write|reading|sending|uploading)\b|\b(?:human|user)\s+(?:confirmation|approval|consent)s?\s+(?:is|are)\s+(?:not|no\s+longer)\s+(?:needed|required|necessary)\b|\bskip\s+(?:all|any)\s+confirmations?\b/i,
   ),
 ]
 
@@ -158,7 +158,7 @@ const SECRETS = [
   ),
   at(
     'take-over',
-    /(?:>>?|\btee\b|\badd\b|\bappend\b|\bput\b|\bwrite\b|\bcopy\b)[^\n]{0,80}(?:\bauthorized_keys\b|~\/\.(?:bashrc|zshrc|profile|bash_profile|zshenv)\b)[^\n]{0,80}\b(?:starts?|runs?|launch\w*|execut\w*)\s+the\s+agent\b|\bpermissions\.yaml\b[^\n]{0,80}\*?['"]?\s*:?\s*allow\b|\*\s*:\s*allow\b[^\n]{0,60}\bpermissions\.yaml\b|\bapprovals\.mode\b[^\n]{0,20}\boff\b|\b(?:put|add|append|write)\b[^\n]{0,40}\bkeys?\b[^\n]{0,40}\bauthorized_keys\b/i,
+    /(?:>>?|\btee\b|\badd\b|\bappend\b|\bput\b|\bwrite\b|\bcopy\b)[^\n]{0,80}(?:\bauthorized_keys\b|~\/\.(?:bashrc|zshrc|profile|bash_profile|zshenv)\b)[^\n]{0,80}\b(?:starts?|runs?|launch\w*|execut\w*)\s+the\s+agent\b|\bpermissions\.yaml\b[^\n]{0,80}\*?['"]?\s{0,20}:?\s{0,20}allow\b|\*\s*:\s*allow\b[^\n]{0,60}\bpermissions\.yaml\b|\bapprovals\.mode\b[^\n]{0,20}\boff\b|\b(?:put|add|append|write)\b[^\n]{0,40}\bkeys?\b[^\n]{0,40}\bauthorized_keys\b/i,
   ),
 ]
 
@@ -184,7 +184,7 @@ const HIDDEN = [
   ),
   at(
     'hidden-element',
-    /<\s*(?:div|span|p)\b[^>]{0,200}style\s*=\s*["'](?:[^"']{0,100};)?\s*display\s*:\s*none\s*;?\s*["']\s*>\s*[^<\s]/i,
+    /<\s*(?:div|span|p)\b[^>]{0,200}style\s*=\s*["'](?:[^"']{0,100};)?\s*display\s*:\s*none\s{0,20};?\s{0,20}["']\s*>\s*[^<\s]/i,
   ),
   at(
     'hidden-element',
@@ -210,11 +210,11 @@ const HIDDEN = [
 const FAKE_TURNS = [
   at(
     'fake-turn',
-    /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|begin_of_text)\|>|<<\/?SYS>>|^\s*\[\/?(?:INST|SYSTEM)\]\s*:?|\[INST\][^\n]{0,400}\[\/INST\]|^\s*<\/?(?:system|assistant)>\s*\S|<(?:system|assistant)>[^<]{3,400}<\/(?:system|assistant)>/im,
+    /<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|begin_of_text)\|>|<<\/?SYS>>|^[^\S\r\n\u2028\u2029]*\[\/?(?:INST|SYSTEM)\]\s*:?|\[INST\][^\n]{0,400}\[\/INST\]|^[^\S\r\n\u2028\u2029]*<\/?(?:system|assistant)>\s*\S|<(?:system|assistant)>[^<]{3,400}<\/(?:system|assistant)>/im,
   ),
   at(
     'fake-turn',
-    /\n\s*\n(?:Human|User):[^\n]{3,400}\n\s*\nAssistant:|^#{2,4}\s*System:?\s*\n[\s\S]{3,600}?\n#{2,4}\s*(?:Assistant|User):?|<(?:tool_result|function_results|tool_response)>[\s\S]{0,400}<\/(?:tool_result|function_results|tool_response)>\s*<(?:user|human)>|<(?:antml:)?function_calls>\s*<(?:antml:)?invoke\b/im,
+    /\n[^\S\n]*\n(?:Human|User):[^\n]{3,400}\n[^\S\n]*\nAssistant:|^#{2,4}\s*System:?[^\S\n]*\n[\s\S]{3,600}?\n#{2,4}\s*(?:Assistant|User):?|<(?:tool_result|function_results|tool_response)>[\s\S]{0,400}<\/(?:tool_result|function_results|tool_response)>\s*<(?:user|human)>|<(?:antml:)?function_calls>\s*<(?:antml:)?invoke\b/im,
   ),
   at(
     'fake-turn',
@@ -280,12 +280,12 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
   ),
   group(
     HIDDEN,
-    '<!--|\\[\\/\\/\\]|<meta|<script|style\\s*=|\\shidden|\\]\\([^)\\n"\']*["\']',
+    '<!--|\\[\\/\\/\\]|<meta|<script|style\\s*=|\\shidden|\\]\\([^)\\n"\']{0,200}["\']',
     '(?:reading|processing|visiting|parsing)\\s+this\\s',
   ),
   group(
     FAKE_TURNS,
-    '<\\||sys>|inst\\]|<\\/?(?:system|assistant)>|^\\s*\\[?\\/?system|assistant:|#\\s*system|<(?:tool_|function|antml)|["\']system["\']',
+    '<\\||sys>|inst\\]|<\\/?(?:system|assistant)>|^[^\\S\\r\\n\\u2028\\u2029]*\\[?\\/?system|assistant:|#\\s*system|<(?:tool_|function|antml)|["\']system["\']',
   ),
   group(
     MEMORIES,
@@ -294,6 +294,8 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
   ),
 ])
 
+// No pattern may take the same gap apart in several ways, as `\s*:?\s*` does, nor begin with `^\s*`: a long run of blanks or line breaks
+// would then be walked again from each of them, which takes hours.
 /** Where each of them first applies. `lower` is the text in lower case. */
 export function* steeringIn(text: string, lower: string): Generator<{ readonly rule: string; readonly at: number }> {
   for (const { hint, patterns } of STEERING) {
