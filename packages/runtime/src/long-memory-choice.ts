@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
-import { MEMORY_SERVICES, type ProviderChoice } from '@hermes/memory/providers'
+import { MEMORY_PROVIDERS, MEMORY_SERVICES, type ProviderChoice } from '@hermes/memory/providers'
 
 /** What decides about a provider and its account. */
 export interface LongMemorySettings {
@@ -63,7 +63,7 @@ export async function chooseLongMemory(options: LongMemorySettings): Promise<Pro
 
 /** One line for a name that is none. */
 export function unknownProvider(name: string): string {
-  return `memory.provider: "${name}" is none of ${[...Object.keys(MEMORY_SERVICES), 'local'].join(', ')}.`
+  return `memory.provider: "${name}" is none of ${MEMORY_PROVIDERS.join(', ')}.`
 }
 
 function localVectors({ home, settings, secrets, fetchTo, clock }: LongMemorySettings): ProviderChoice {
