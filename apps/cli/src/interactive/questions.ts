@@ -44,6 +44,7 @@ export function openApprovalDesk({ policy, sessionId, asker, isYolo }: ApprovalD
     if (open.delete(approvalId) && choice) await policy.answer(approvalId, choice)
   }
   const close = policy.listen(sessionId, (approvalId, question) => {
+    // What could not be asked is not allowed.
     ask(approvalId, question).catch(() => policy.answer(approvalId, 'deny'))
   })
   return {
