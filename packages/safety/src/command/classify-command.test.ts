@@ -640,6 +640,11 @@ describe('classifyCommand', () => {
     )
   })
 
+  it('takes no longer for braces that nobody closes, and expands those behind them', () => {
+    expect(classifyCommand(`echo ${'{'.repeat(200_000)}`).level).toBe('safe')
+    expect(classifyCommand(`echo ${'{'.repeat(2_000)}; rm -rf {/,/tmp/x}`).level).toBe('hardline')
+  })
+
   it('stops a system delete wherever it stands between other commands', () => {
     const harmless = fc.constantFrom('ls', 'echo "x y"', "grep 'a|b' f", 'cd src', 'x=1', 'test -f a')
     const joint = fc.constantFrom(';', ' && ', ' || ', '\n', ' | ', ' & ')

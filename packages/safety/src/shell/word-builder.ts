@@ -82,21 +82,21 @@ function expandBraces(word: Word): Word[] {
   return [...done, ...open]
 }
 
+/** The words that the outermost of the first braces with a comma in them stand for, found in one pass; `null` where there are none. */
 function firstBrace(word: Word): Word[] | null {
-  for (let start = 0; start < word.text.length; start++) {
-    if (!plain(word, start, '{')) continue
-    const cuts = [start]
-    let depth = 0
-    for (let at = start + 1; at < word.text.length; at++) {
-      if (plain(word, at, '{')) depth++
-      else if (plain(word, at, ',') && depth === 0) cuts.push(at)
-      else if (plain(word, at, '}') && depth-- === 0) {
-        if (cuts.length === 1) break
-        return cuts.map((cut, index) => splice(word, start, cut + 1, cuts[index + 1] ?? at, at + 1))
-      }
+  const open: number[][] = []
+  let found: { readonly cuts: readonly number[]; readonly end: number } | null = null
+  for (let at = 0; at < word.text.length; at++) {
+    if (plain(word, at, '{')) open.push([at])
+    else if (plain(word, at, ',')) open.at(-1)?.push(at)
+    else if (plain(word, at, '}')) {
+      const cuts = open.pop()
+      if (cuts && cuts.length > 1 && (found === null || cuts[0]! < found.cuts[0]!)) found = { cuts, end: at }
     }
   }
-  return null
+  if (found === null) return null
+  const { cuts, end } = found
+  return cuts.map((cut, index) => splice(word, cuts[0]!, cut + 1, cuts[index + 1] ?? end, end + 1))
 }
 
 function plain(word: Word, at: number, character: string): boolean {
