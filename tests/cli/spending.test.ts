@@ -61,6 +61,17 @@ describe('hermes usage', () => {
     expect(stdout).toContain('The cost of one call is not known and not in the sums.')
   })
 
+  it('says which tokens were estimated, because the answer broke off', async () => {
+    await hermes('config', 'set', 'agent.api_max_retries', '0')
+    scene.server.enqueue({ fault: 'cut', text: 'half of it', afterChunks: 2 })
+    expect((await ask('one')).exitCode).toBe(1)
+    const { stdout } = await hermes('usage', '--by', 'model')
+    expect(stdout).toContain('The tokens of one call are estimated: the answer broke off.')
+    expect(JSON.parse((await hermes('usage', '--json')).stdout)).toMatchObject({
+      total: { calls: 1, estimatedCalls: 1 },
+    })
+  })
+
   it('refuses what it does not know in one line', async () => {
     for (const flags of [
       ['--by', 'week'],
