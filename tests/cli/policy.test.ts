@@ -125,10 +125,10 @@ it('keeps a trail of what was decided, which shows when somebody changed it', as
   await chat('-q', 'Try.')
   const { stdout } = await hermes('audit')
   const listed = stdout.split('\n').filter((line) => line.startsWith('#'))
-  expect(listed.map((line) => line.replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, ''))).toEqual([
-    '#1  allow   Run echo hi',
-    '#2  deny    Run rm -rf /',
-  ])
+  // Where commands are isolated this one would have to leave for what it wants.
+  const shown = (line: string) =>
+    line.replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, '').replace(' outside the isolation:', '')
+  expect(listed.map(shown)).toEqual(['#1  allow   Run echo hi', '#2  deny    Run rm -rf /'])
   expect(stdout).toContain('by delete-system; tool terminal; ')
   const denied = (await hermes('audit', 'list', '--decision', 'deny', '--json')).stdout
   expect(JSON.parse(denied)).toMatchObject({ seq: 2, surface: 'oneshot', rule: 'delete-system', toolName: 'terminal' })
