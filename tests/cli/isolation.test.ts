@@ -152,7 +152,9 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     const write = 'echo made > ../made'
     const [blocked] = await terminal([{ command: write, outside: false }])
     const [denied] = await terminal([write])
-    expect(blocked).toMatch(/Read-only file system[\s\S]*\[isolated commands cannot write outside the workspace .*outside=true/)
+    expect(blocked).toMatch(
+      /Read-only file system[\s\S]*\[isolated commands cannot write outside the workspace .*outside=true/,
+    )
     expect(denied).toMatch(/^Not permitted .*It has to leave the isolation because it writes outside the workspace\./)
     const [asked] = await terminal([{ command: './any.sh', outside: true }])
     expect(asked).toMatch(/^Not permitted .*It asks to leave the isolation, with all your files and keys in reach\./)
