@@ -9,9 +9,10 @@ import { contextTokens } from './context-window.js'
 import { type AgentEvent, createAgent, createMemoryStore } from './index.js'
 import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
 
-const tooLong = () => {
-  throw new HermesError('The prompt is too long.', { code: 'transport.context_overflow' })
+const refused = (code: string) => () => {
+  throw new HermesError('The prompt is too long.', { code })
 }
+const tooLong = refused('transport.context_overflow')
 const look = defineTool({
   name: 'look',
   toolset: 'test',
@@ -91,14 +92,17 @@ describe('a session that grows', () => {
     ])
   })
 
-  it('is condensed when the provider finds it too long, and asked again', async () => {
-    const context = engine(() => false)
-    const { agent, model } = setUp([{ text: 'One.' }, tooLong, { text: 'Two.' }], context)
-    await agent.run('first').result
-    expect(await agent.run('second').result).toMatchObject({ status: 'completed', text: 'Two.' })
-    expect(context.asked).toMatchObject([{ cause: 'overflow' }])
-    expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
-  })
+  it.each(['transport.context_overflow', 'transport.long_context_tier', 'transport.payload_too_large'])(
+    'is condensed when the provider finds it too long (%s), and asked again',
+    async (code) => {
+      const context = engine(() => false)
+      const { agent, model } = setUp([{ text: 'One.' }, refused(code), { text: 'Two.' }], context)
+      await agent.run('first').result
+      expect(await agent.run('second').result).toMatchObject({ status: 'completed', text: 'Two.' })
+      expect(context.asked).toMatchObject([{ cause: 'overflow' }])
+      expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
+    },
+  )
 
   it('is condensed twice for one request at most, then cut without a model, and at last the run ends with one clear line', async () => {
     const context = engine(() => true)
