@@ -62,6 +62,10 @@ const OVERRIDES = [
     'override-instructions',
     /\bforget\s+(?:everything|all|what)\s+(?:above|before|that\s+came\s+before|you\s+(?:know|knew|were\s+told))\b/i,
   ),
+  at(
+    'override-instructions',
+    /\b(?:whatever|everything|anything|all)\s+(?:that\s+)?you\s+(?:were|have\s+been|had\s+been)\s+(?:told|given|taught|instructed)\b[^\n]{0,60}\b(?:no\s+longer|does\s+not\s+apply|void|obsolete|invalid|cancell?ed|replaced|superseded)\b/i,
+  ),
 ]
 
 /** A new part to play, or powers nobody gave. */
@@ -81,6 +85,11 @@ const ROLES = [
   at(
     'new-role',
     /\b(?:unrestricted|uncensored|free|evil)\s+(?:ai|agent|assistant|model)\b[^\n]{0,80}\b(?:without|no|never|hand|act|you|reveal|give|run|read)|\bact\s+as\s+an?\s+(?:unrestricted|uncensored|free|evil)\s+(?:ai|agent|assistant|model)\b|\b(?:safety|ethical)\s+(?:limits|guidelines|restrictions|filters)\s+(?:are\s+)?(?:off|disabled|removed|do\s+not\s+apply|no\s+longer\s+apply)\b/i,
+  ),
+  at('new-role', /\byou\s+are\s+no\s+longer\s+(?:hermes|claude|chatgpt|gpt|gemini|copilot|codex)\b/i),
+  at(
+    'new-role',
+    /\b(?:act|behave|respond|answer|operate)\s+(?:only\s+)?(?:as|like)\b[^\n]{0,60}\b(?:system|model|assistant|agent|ai|bot|shell|character)\b[^\n]{0,30}\b(?:without\s+(?:any\s+)?|with\s+no\s+)(?:restrictions?|limits|limitations|filters?|rules|safeguards|guardrails)\b/i,
   ),
   at(
     'false-approval',
@@ -108,6 +117,10 @@ const CONCEALMENT = [
   at(
     'hide-from-user',
     /\byour\s+(?:summary|answer|report|reply|response)\s+(?:must|should|shall|may)\s+(?:not|never)\s+(?:contain|mention|include|reveal)\b[^\n]{0,40}\b(?:this|paragraph|instruction|text|step)\b|\b(?:delete|remove|forget)\s+this\s+(?:instruction|message|paragraph|prompt)\s+(?:from|after|once)\b|\bsag(?:e|t)?\s+dem\s+(?:nutzer|benutzer|anwender)\s+nichts\b|\bn['e]\s*en\s+dis\s+rien\s+à\s+l'utilisateur\b|\bno\s+se\s+lo\s+digas\s+al\s+usuario\b/i,
+  ),
+  at(
+    'hide-from-user',
+    /\b(?:keep|leave)\s+(?:this|it|that|them|these|the\s+(?:step|command|change)s?)\s+out\s+of\s+your\s+(?:report|summary|answer|reply|response)\b|\b(?:no\s+need\s+to|need\s+not|needn'?t)\s+(?:mention|report|tell|disclose)\b[^\n]{0,60}\bto\s+the\s+(?:user|person|human|operator)\b/i,
   ),
   at(
     'leak-prompt',
@@ -226,6 +239,10 @@ const FAKE_TURNS = [
 const MEMORIES = [
   at(
     'poison-memory',
+    /\b(?:remember|memori[sz]e|save|store|note)\b[^\n]{0,40}\b(?:permanently|forever)\b[^\n]{0,100}\bwithout\s+(?:being\s+asked|asking|approval|confirmation)\b/i,
+  ),
+  at(
+    'poison-memory',
     /\b(?:remember|memori[sz]e|save|store|persist|note|add)\b[^\n]{0,60}\b(?:memory|memories|later\s+sessions?|future\s+sessions?|permanently|USER\.md|MEMORY\.md|preference|forever|always)\b[^\n]{0,80}\b(?:always|never|from\s+now\s+on|before\s+each|at\s+each|ignore|skip|you\s+must|send|upload|run|execute|also\s+read)\b/i,
   ),
   at(
@@ -252,6 +269,7 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
     OVERRIDES,
     'ignor|disregard|forget|discard|overrid|overrul|bypass|aside',
     'instructions?\\s+(?:follow|begin)|system\\s+prompt|the\\s+real\\s+prompt|(?:new|real|updated)\\s+system\\s',
+    'you\\s+(?:were|have\\s+been|had\\s+been)\\s+(?:told|given|taught|instructed)',
     'everything\\s+above|your\\s+only\\s|(?:previous|prior|current|old|original)\\s+(?:task|instruction|prompt|directive)',
     '(?:obey|follow|do|out)\\s+(?:what\\s+)?(?:the\\s+)?user',
   ),
@@ -263,6 +281,7 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
   group(
     ROLES,
     'you\\s+are\\s+n|jailbreak|\\bmode\\b|from\\s+now\\s+on|henceforth|your\\s+new\\s|pretend|in\\s+character|unrestricted',
+    '(?:without|no|any)\\s+(?:restriction|limit|filter|rules|safeguard|guardrail)',
     'uncensored|(?:free|evil)\\s+(?:ai|agent|assist|model)|(?:safety|ethical)\\s',
     '\\busers?\\s+(?:has|have|already|agreed|approved|consented|confirmed|authori)|(?:human|user)\\s+(?:conf|appr|cons)|confirmation',
   ),
