@@ -11,6 +11,9 @@ const RUN_KEPT = [
   '/run/opengl-driver',
 ]
 
+/** What a command has of its own, whatever folder it works in. */
+const OF_THE_KERNEL = /^\/(?:dev$|(?:proc|sys)(?:$|\/))/
+
 /** Switches of the kernel, which lets root use them even in here. */
 const KERNEL_SWITCHES = ['sys', 'sysrq-trigger', 'irq', 'bus', 'acpi', 'scsi', 'mtrr'].map((name) => `/proc/${name}`)
 
@@ -40,7 +43,7 @@ export function bubblewrapArgs(
     ...[places.some(isRoot) ? '--bind' : '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
-    ...places.filter((place) => !isRoot(place)).flatMap(mount),
+    ...places.filter((place) => !isRoot(place) && !OF_THE_KERNEL.test(place.path)).flatMap(mount),
     // Last, because the places inside had to be made first.
     ...['/run', ...hidden].flatMap((path) => ['--remount-ro', path]),
     // Else a command would run somewhere else when its folder is out of sight.

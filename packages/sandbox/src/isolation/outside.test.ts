@@ -102,3 +102,19 @@ it('is no way out of anything where commands are not isolated', async () => {
   await inside('export KEPT=1')
   expect((await outside('echo $KEPT; cat ~/.netrc')).output).toBe('1\nthe password')
 })
+
+needs(await probeIsolation())('isolated in an unusual folder', () => {
+  it.each([
+    ['/', 'made'],
+    ['/proc', 'kept'],
+  ])('%s, a command sees no secret, no process and no device of the machine', async (cwd, said) => {
+    const { environment, at, dispose } = await isolated({}, cwd)
+    onTestFinished(dispose)
+    const command = `cat ${at('home/.netrc')} /proc/${process.pid}/environ; ls /dev/sda /dev/mem; (echo x > ${at('new')}) && echo made || echo kept`
+    const permit = testPermit({ type: 'spawn', command, cwd, backend: 'local' })
+    const { output } = await environment.exec(permit, command)
+    expect(output).not.toContain('the password')
+    expect(output.match(/No such file|Permission denied/g)).toHaveLength(4)
+    expect(output.trimEnd().split('\n').at(-1)).toBe(said)
+  })
+})
