@@ -40,7 +40,23 @@ async function pageText(response: {
   return isCut ? `${text}\n[… the page goes on]` : text
 }
 
+/** What stands inside each other in a page. Others end where the next one begins, or look like code in a script. */
+const NESTED =
+  /<(\/?)(?:div|section|article|main|aside|header|footer|nav|table|ul|ol|dl|blockquote|form|fieldset|figure|h[1-6]|pre|center|details|span|font|strong|em|small|label|button|body|html)\b/gi
+/** Pages of people stay below a hundred. The parser takes minutes for a page that is nothing but beginnings, and nothing can stop it. */
+const MAX_DEPTH = 1_000
+
+function nestsTooDeep(html: string): boolean {
+  let depth = 0
+  for (const [, closing] of html.matchAll(NESTED)) {
+    depth = closing ? Math.max(0, depth - 1) : depth + 1
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}
+
 async function htmlText(html: string): Promise<string> {
+  if (nestsTooDeep(html)) throw refused('its elements stand too deep inside each other')
   const { convert } = await import('html-to-text')
   const skipped = ['img', 'script', 'style', 'nav', 'noscript', 'svg'].map((selector) => ({ selector, format: 'skip' }))
   const link = { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } }
