@@ -137,6 +137,14 @@ describe('keys', () => {
     expect(await authFile()).toBeNull()
   })
 
+  it('are kept for an endpoint by any of its names', async () => {
+    await lab(', aliases: [workshop]')
+    const added = await auth(['add', 'Workshop', '--key-stdin'], { input: FIRST })
+    expect(added.stdout).toBe(`Kept key-1 (key …cdef) for lab in ${join(scene.home, 'auth.json')}\n`)
+    expect((await auth(['status', 'workshop'])).stdout).toContain('lab: 1 of 1 can be used now')
+    expect((await auth(['list', 'worshop'])).stderr).toContain('Did you mean workshop?')
+  })
+
   it('change their places in the order of use', async () => {
     await lab()
     for (const input of [FIRST, SECOND]) await auth(['add', 'lab', '--key-stdin'], { input })

@@ -84,9 +84,10 @@ function borrowedByPool(
  */
 export async function findNamed({ config, store }: AuthHome, wanted: string): Promise<NamedProvider> {
   const { endpoints } = configuredModels(config)
-  const own = Object.keys(endpoints)
+  const own = Object.entries(endpoints).flatMap(([id, { aliases = [] }]) => [id, ...aliases])
   const name = plainName(wanted, endpoints)
-  if (findProvider(wanted) || own.includes(name)) return named(findProvider(wanted) ? poolName(wanted) : poolName(name))
+  if (findProvider(wanted) || Object.hasOwn(endpoints, name))
+    return named(findProvider(wanted) ? poolName(wanted) : poolName(name))
   const stored = await store.providers()
   if (stored.includes(wanted)) return named(wanted)
   const absent = absentProvider(wanted)
