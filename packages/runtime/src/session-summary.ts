@@ -6,7 +6,7 @@ import type { Storage } from '@hermes/storage'
 
 /** What summing up a session takes. */
 export interface SummaryOptions {
-  readonly storage: Pick<Storage, 'entries' | 'summaries'>
+  readonly storage: Pick<Storage, 'entries' | 'summaries' | 'tags' | 'setTags'>
   readonly session: SessionInfo
   /** Opened only when a summary is wanted. */
   readonly client: () => Promise<ModelClient>
@@ -24,7 +24,8 @@ const MAX_MESSAGE_CHARS = 2_000
 const DEFAULT_MAX_TOKENS = 800
 
 /**
- * Writes down what a session was about, so that a search finds it. Resolves with whether it did: not for a short session, nor for one that
+ * Writes down what a session was about, so that a search finds it; its keywords become the tags of a session that has none of a person.
+ * Resolves with whether it did: not for a short session, nor for one that
  * has not gone on since its last summary. Rejects as the model or the store does.
  */
 export async function summarizeSession(options: SummaryOptions): Promise<boolean> {
@@ -34,7 +35,8 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   const entries = await storage.entries(sessionId)
   const upToSeq = entries.at(-1)?.seq ?? 0
   const said = liveEntries(entries).flatMap(line)
-  if (said.length < 2 || ((await storage.summaries.get(sessionId))?.upToSeq ?? 0) >= upToSeq) return false
+  const before = await storage.summaries.get(sessionId)
+  if (said.length < 2 || (before?.upToSeq ?? 0) >= upToSeq) return false
   const messages = [
     { role: 'system', content: [{ type: 'text', text: task(language) }] },
     userText(excerpt(said)),
@@ -44,6 +46,9 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   const { text, keywords } = parse(messageText(message))
   if (text === '') return false
   await storage.summaries.save({ sessionId, text, keywords, upToSeq })
+  const [tags, saved] = await Promise.all([storage.tags(sessionId), storage.summaries.get(sessionId)])
+  // Tags that a person set are theirs.
+  if (tags.every((tag) => before?.keywords.includes(tag))) await storage.setTags(sessionId, saved?.keywords ?? [])
   return true
 }
 
