@@ -7,16 +7,16 @@ import { inUse, soleOwner, takeAlone } from './sole-owner.js'
  * Copies a database on a file system without locks. This process may have it open: no transaction goes on while the file is copied, and
  * what is committed is in it. @throws HermesError `store.in_use` while another process has it open.
  */
-export function copyAlone(from: string, to: string): void {
+export async function copyAlone(from: string, to: string): Promise<void> {
   const holder = soleOwner(from)
-  if (holder === null) copyUnused(from, to)
+  if (holder === null) await copyUnused(from, to)
   else if (shortIdentity(holder) === shortIdentity(processIdentity())) copyFileSync(from, to)
   else throw inUse(from, holder)
 }
 
 /** Opening it first takes back what a kill left half done. */
-function copyUnused(from: string, to: string): void {
-  const { database, owner } = openAlone(from)
+async function copyUnused(from: string, to: string): Promise<void> {
+  const { database, owner } = await openAlone(from)
   try {
     database.pragma('schema_version')
     database.close()

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { errorLine } from '@hermes/contracts'
 import type { Statement } from 'better-sqlite3'
-import type { Connection } from './connection.js'
+import type { Connection, OpenFile } from './connection.js'
 import { realPath } from './open-files.js'
 
 const MAX_PROBLEMS = 20
@@ -57,8 +57,7 @@ export function checkFile(
 
 /** The same of a copy that nobody writes, on a file system without locks. Holds up everything else meanwhile. */
 export async function checkCopy(path: string, { quick }: { readonly quick: boolean }): Promise<readonly string[]> {
-  const { openLockless } = await import('./lockless-database.js')
-  const database = openLockless(path, { immutable: true })
+  const database = await openCopy(path)
   try {
     return problemsIn(database.prepare(`PRAGMA ${checkOf(quick)}`))
   } catch (error) {
@@ -66,6 +65,12 @@ export async function checkCopy(path: string, { quick }: { readonly quick: boole
   } finally {
     database.close()
   }
+}
+
+/** A copy that nobody writes, on a file system without locks. */
+export async function openCopy(path: string): Promise<OpenFile> {
+  const { openLockless } = await import('./lockless-database.js')
+  return openLockless(path, { immutable: true })
 }
 
 /** The same by the connection that has the file open, where it is the only one that may. Holds up everything else meanwhile. */

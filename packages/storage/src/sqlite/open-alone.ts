@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { OpenFile } from './connection.js'
-import { openLockless } from './lockless-database.js'
 import { type SoleOwner, takeAlone } from './sole-owner.js'
 
 // Of ENOLCK the engine makes a file that is busy, of other answers an error of input and output.
@@ -41,7 +40,9 @@ export function isWithoutLocks(path: string): boolean {
 }
 
 /** A file without locks, for this process alone. @throws HermesError `store.in_use`. */
-export function openAlone(path: string): { readonly database: OpenFile; readonly owner: SoleOwner } {
+export async function openAlone(path: string): Promise<{ readonly database: OpenFile; readonly owner: SoleOwner }> {
+  // Some versions of Node print a warning when the engine loads.
+  const { openLockless } = await import('./lockless-database.js')
   const owner = takeAlone(path)
   try {
     return { database: openLockless(path), owner }

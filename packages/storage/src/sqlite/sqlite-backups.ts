@@ -4,9 +4,8 @@ import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } from '../backups.js'
 import { copyAlone, replaceAlone } from './copy-alone.js'
-import { checkCopy, checkFile } from './health.js'
+import { checkCopy, checkFile, openCopy } from './health.js'
 import { importedPath } from './import-newer.js'
-import { openLockless } from './lockless-database.js'
 import { inspectSchema } from './migrate.js'
 import { hasNoLocks, isWithoutLocks } from './open-alone.js'
 import { processesWith } from './open-files.js'
@@ -49,7 +48,7 @@ export class SqliteBackups implements Backups {
     const partial = `${target}${PARTIAL}-${process.pid}`
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
-      if (isWithoutLocks(this.#path)) copyAlone(this.#path, partial)
+      if (isWithoutLocks(this.#path)) await copyAlone(this.#path, partial)
       else {
         await copy(this.#path, partial)
         standAlone(partial)
@@ -74,7 +73,7 @@ export class SqliteBackups implements Backups {
   async verify(name: string): Promise<BackupReport> {
     const backup = this.#find(name)
     const problems = await check(backup.path, { quick: false })
-    const [sessions, messages] = problems.length > 0 ? [0, 0] : counts(backup.path)
+    const [sessions, messages] = problems.length > 0 ? [0, 0] : await counts(backup.path)
     return { backup, sessions, messages, problems }
   }
 
@@ -200,10 +199,8 @@ function standAlone(path: string): void {
   database.close()
 }
 
-function counts(path: string): [sessions: number, messages: number] {
-  const database = isWithoutLocks(path)
-    ? openLockless(path, { immutable: true })
-    : new Database(path, { readonly: true })
+async function counts(path: string): Promise<[sessions: number, messages: number]> {
+  const database = isWithoutLocks(path) ? await openCopy(path) : new Database(path, { readonly: true })
   try {
     inspectSchema(database, path)
     const count = (table: string) => database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
