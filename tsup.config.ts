@@ -16,5 +16,7 @@ export default defineConfig({
   sourcemap: false,
   clean: true,
   dts: false,
+  // `node:sqlite` has no other name.
+  removeNodeProtocol: false,
   outDir: 'dist',
 })
