@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createRawServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -117,5 +117,20 @@ describe('createHttpFetch', () => {
     const response = await httpFetch(url, plain)
     await response.body!.cancel()
     await closed
+  })
+
+  it('says what broke an answer off, and not only that it was', async () => {
+    const server = createRawServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\nno size\r\n')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closers.push(() => server.close())
+    const response = await httpFetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, plain)
+    await expect(response.text()).rejects.toMatchObject({
+      name: 'TypeError',
+      cause: { code: 'HPE_INVALID_CHUNK_SIZE' },
+    })
   })
 })

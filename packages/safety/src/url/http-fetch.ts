@@ -9,11 +9,11 @@ import { isThisMachine, type Proxies } from './proxies.js'
 export function createHttpFetch(proxies: Proxies | null = null): typeof fetch {
   const agentFor = createAgents(proxies)
   return (input, init = {}) => {
-    const { body, redirect, signal } = init
+    const { body, redirect } = init
     const isPlain = !body || typeof body === 'string' || body instanceof Uint8Array
     if (input instanceof Request || redirect !== 'manual' || !isPlain) return fetch(input, init)
     const url = new URL(input)
-    return send(url, init, agentFor(url)).then((message) => toResponse(message, signal))
+    return send(url, init, agentFor(url))
   }
 }
 
@@ -35,11 +35,7 @@ function createAgents(proxies: Proxies | null): Agents {
   }
 }
 
-function send(
-  url: URL,
-  { method, headers, body, signal }: RequestInit,
-  agent: Agent | undefined,
-): Promise<IncomingMessage> {
+function send(url: URL, { method, headers, body, signal }: RequestInit, agent: Agent | undefined): Promise<Response> {
   // Loaded by the first request: a static import would be paid for by every start, a dynamic one by every request.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
@@ -53,8 +49,22 @@ function send(
     }
     signal?.addEventListener('abort', abort, { once: true })
     sent.on('close', () => signal?.removeEventListener('abort', abort))
-    sent.on('response', resolve)
-    sent.on('error', (cause) => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
+    let answer: IncomingMessage | null = null
+    sent.on('response', (message) => {
+      answer = message
+      // At once: an error that is told before anybody listens is told to nobody.
+      try {
+        resolve(toResponse(message, signal))
+      } catch (error) {
+        message.destroy()
+        reject(error)
+      }
+    })
+    sent.on('error', (cause) => {
+      // In the middle of an answer the connection would only be told as closed, whatever TLS had to say.
+      answer?.destroy(cause)
+      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }))
+    })
     if (typeof body === 'string' || body instanceof Uint8Array)
       sent.setHeader('content-length', Buffer.byteLength(body)).end(body)
     else sent.end()
