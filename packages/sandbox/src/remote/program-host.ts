@@ -7,8 +7,12 @@ import type { HostClient } from './host-client.js'
 import type { FarStream, RemoteHost, Said, StreamListener } from './remote-host.js'
 import { START_LINE, scriptLine } from './shell-text.js'
 
+/** Far beyond any file or list; programs over there may be anybody's, those that answer included. */
+const MAX_REPLY_BYTES = 2 ** 30
+
 /** A way there by a program of this machine, such as `ssh` or `docker exec`. */
 export abstract class ProgramHost implements RemoteHost {
+  protected readonly maxReplyBytes: number = MAX_REPLY_BYTES
   abstract readonly backend: string
   abstract readonly name: string
   abstract readonly isolated: boolean
@@ -26,7 +30,7 @@ export abstract class ProgramHost implements RemoteHost {
   abstract close(options: { readonly keepProcesses: boolean }): Promise<void>
 
   converse(script: string, input: Uint8Array): Promise<Said> {
-    return converse(this.client(START_LINE), scriptLine(script), input)
+    return converse(this.client(START_LINE), scriptLine(script), { input, maxBytes: this.maxReplyBytes })
   }
 
   stream(script: string, input: string, listener: StreamListener): FarStream {
@@ -63,20 +67,36 @@ function leave(child: ReturnType<typeof startClient>): void {
   child.unref()
 }
 
-function converse(client: HostClient, line: string, input: Uint8Array): Promise<Said> {
+function converse(
+  client: HostClient,
+  line: string,
+  { input, maxBytes }: { readonly input: Uint8Array; readonly maxBytes: number },
+): Promise<Said> {
   const child = startClient(client)
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+  let left = maxBytes
+  const take = (chunks: Buffer[]) => (chunk: Buffer) => {
+    left -= chunk.length
+    if (left >= 0) chunks.push(chunk)
+    else {
+      child.kill('SIGKILL')
+      // What it started may hold them open.
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }
+  }
+  child.stdout.on('data', take(stdout))
+  child.stderr.on('data', take(stderr))
   child.stdin.on('error', () => undefined)
   child.stdin.write(line)
   child.stdin.end(input)
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(clientMissing(client.program, error)))
-    child.once('close', (exitCode) =>
-      resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') }),
-    )
+    child.once('close', (exitCode) => {
+      if (left < 0) reject(tooMuch(client.program, maxBytes))
+      else resolve({ exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') })
+    })
   })
 }
 
@@ -92,4 +112,14 @@ export function clientMissing(program: string, cause: unknown): HermesError {
     details: { program },
     cause,
   })
+}
+
+function tooMuch(program: string, limitBytes: number): HermesError {
+  return new HermesError(
+    `The other side of ${program} answered with more than ${limitBytes} bytes, so it was cut off.`,
+    {
+      code: 'environment.too_much_output',
+      details: { program, limitBytes },
+    },
+  )
 }
