@@ -1,6 +1,5 @@
 import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { isClaudeLine, readClaudeCode } from './claude-code.js'
 import { isCodexLine, readCodex } from './codex.js'
@@ -31,7 +30,10 @@ export async function* findTranscripts(path: string): AsyncGenerator<Finding> {
 
 /** Files to read, and folders that are a store of opencode. In order of their names, which is mostly that of time. */
 function* filesAt(path: string): Generator<string> {
-  if (statSync(path).isFile() || isOpencodeFolder(path)) {
+  const found = statSync(path)
+  if (!found.isFile() && !found.isDirectory())
+    throw new HermesError(`${path} is no file and no folder.`, { code: 'import.not_found', details: { path } })
+  if (found.isFile() || isOpencodeFolder(path)) {
     yield path
     return
   }
@@ -103,10 +105,7 @@ function ofLines(lines: readonly JsonObject[], file: string): readonly (Transcri
 /** The objects in a file of JSON lines; a line that is none, the last one after a crash for one, is left out. */
 async function linesOf(file: string): Promise<readonly JsonObject[]> {
   const lines: JsonObject[] = []
-  for await (const line of createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of textLines(file)) {
     if (line.trim() === '') continue
     try {
       const parsed: unknown = JSON.parse(line)
@@ -116,6 +115,27 @@ async function linesOf(file: string): Promise<readonly JsonObject[]> {
     }
   }
   return lines
+}
+
+/** No message is nearly as long, and a text of half a gigabyte ends the program. */
+const MAX_LINE_CHARS = 64_000_000
+
+/** @throws HermesError `import.unknown_format` for a line that is too long to be one. */
+async function* textLines(file: string): AsyncGenerator<string> {
+  let begun: string[] = []
+  let chars = 0
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const [first = '', ...more] = chunk.split('\n')
+    begun.push(first)
+    chars += first.length
+    if (chars > MAX_LINE_CHARS) throw unknownFormat(file)
+    if (more.length === 0) continue
+    yield begun.join('')
+    yield* more.slice(0, -1)
+    begun = [more.at(-1)!]
+    chars = begun[0]!.length
+  }
+  yield begun.join('')
 }
 
 function fallbacks(file: string) {

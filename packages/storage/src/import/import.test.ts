@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Entry, messageText, userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
@@ -323,6 +323,14 @@ describe('importSessions', () => {
       entry.type === 'message' && entry.message.role === 'tool' ? entry.message.content : [],
     )
     expect(given).toContainEqual({ type: 'text', text: 'stove', origin: 'external' })
+  })
+
+  it('says that a line without end is no transcript, and that a device is no file', async () => {
+    const path = file('endless.jsonl', `${JSON.stringify({ type: 'user' })}\n`)
+    truncateSync(path, 65_000_000)
+    const { results } = await take(path)
+    expect(results).toMatchObject([{ type: 'problem', problem: expect.stringContaining('is no transcript of') }])
+    await expect(take('/dev/null')).rejects.toMatchObject({ code: 'import.not_found' })
   })
 
   it('leaves out what has an id that a terminal would obey', async () => {
