@@ -12,6 +12,7 @@ describe('resolveToolsets', () => {
       'read_file',
       'recall',
       'search_files',
+      'session_search',
       'terminal',
       'write_file',
     ])
@@ -67,8 +68,9 @@ describe('resolveToolsets', () => {
       'hermes-cron',
       'hermes-cli',
     ])
+    // Whoever writes in a chat is not shown what others said elsewhere.
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-telegram'] })).toEqual(
-      resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'] }),
+      resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['session_search'] }),
     )
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-webhook'] })).not.toContain('terminal')
   })

@@ -12,9 +12,11 @@ const set = (description: string, tools: readonly string[], includes: readonly s
 
 const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution']
 const EVERYDAY = [...UNATTENDED, 'clarify']
+/** Where one person works alone: past sessions are theirs. */
+const OWN = [...EVERYDAY, 'session_search']
 
 /** Toolsets that are never hidden behind `tool_search`, however many others there are. */
-export const CORE_TOOLSETS: readonly string[] = Object.freeze([...EVERYDAY, 'session_search', 'skills', 'cronjob'])
+export const CORE_TOOLSETS: readonly string[] = Object.freeze([...OWN, 'skills', 'cronjob'])
 
 /** Chat platforms whose set is everything, as in the terminal. */
 const CHATS = [
@@ -61,8 +63,8 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),
   safe: set('Neither files nor shell', [], ['clarify', 'todo']),
-  'hermes-cli': set('Everything for the terminal', [], EVERYDAY),
-  'hermes-acp': set('Everything for editors', [], EVERYDAY),
+  'hermes-cli': set('Everything for the terminal', [], OWN),
+  'hermes-acp': set('Everything for editors', [], OWN),
   // Nobody there could be asked by a tool.
   'hermes-api-server': set('Everything for the HTTP API', [], UNATTENDED),
   'hermes-cron': set('Everything for scheduled runs', [], UNATTENDED),
