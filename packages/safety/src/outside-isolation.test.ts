@@ -50,6 +50,7 @@ describe('needsOutside', () => {
     'docker ps',
     'podman run x',
     'sudo make install',
+    'sudo echo done',
     'sudo -u postgres psql',
     'su -c id',
     'npm i -g typescript',

@@ -136,10 +136,11 @@ export function outsideNeeds({ invocations }: Collected, context: OutsideContext
   const needs: OutsideNeed[] = []
   for (let at = 0; at < invocations.length; at++) {
     const invocation = invocations[at]!
-    const { name, redirects } = invocation
+    const { name, redirects, elevated } = invocation
     if (name === 'ssh') at += programsOf(payloads(invocation))
     if (name === '' && redirects.length === 0) continue
-    if (!IDLE.has(name) || redirects.length > 0) needs.push({ invocation, reason: needOf(invocation, context) })
+    if (!IDLE.has(name) || elevated || redirects.length > 0)
+      needs.push({ invocation, reason: needOf(invocation, context) })
   }
   return needs
 }
