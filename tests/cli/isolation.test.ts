@@ -174,6 +174,8 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     expect((await hermes('permissions', 'explain', 'outside ./x')).stdout).toMatch(
       /^ask {2}Run outside the isolation: \.\/x\n/,
     )
+    const copying = await hermes('permissions', 'explain', 'cp a ~/b')
+    expect(copying.stdout).toContain('because it writes outside the workspace')
     expect((await hermes('permissions', 'explain', 'ls')).stdout).toMatch(/^allow {2}Run ls\n/)
   })
 

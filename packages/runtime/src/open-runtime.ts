@@ -5,7 +5,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
-import { createIsolationSupport } from '@hermes/sandbox'
+import { createIsolationSupport, writableRoots } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import { Answerers } from './answerers.js'
@@ -288,10 +288,11 @@ class HomeRuntime implements Runtime {
     )
   }
 
-  isIsolated(): boolean {
-    const request = this.#environmentRequest(this.#options.cwd)
-    const { backend } = this.config.terminal
-    return backend === 'local' && isolationOf(request) !== null && this.#isolationSupport.why() === null
+  isolatedTo(): readonly string[] | null {
+    const { cwd, userHome } = this.#options
+    const isolation = isolationOf(this.#environmentRequest(cwd))
+    if (this.config.terminal.backend !== 'local' || !isolation || this.#isolationSupport.why() !== null) return null
+    return writableRoots({ cwd, home: userHome, temp: [this.#options.tempDir], isolation })
   }
 
   #environment(cwd: string): Promise<Environment> {

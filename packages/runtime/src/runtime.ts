@@ -177,8 +177,8 @@ export interface Runtime {
   }>
   /** Which terminal backends are ready, and why not; hosts are asked only when online. */
   terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]>
-  /** Whether commands are held to the workspace, and need leave to run outside. */
-  isIsolated(): boolean
+  /** Where commands may write without leave to run outside the isolation; `null` where they are not isolated. */
+  isolatedTo(): readonly string[] | null
   /** All tools, sorted by name. */
   tools(): Promise<readonly ToolStatus[]>
   /** Who answers when the chosen model does not, in order, and what is wrong with entries that cannot be used. */

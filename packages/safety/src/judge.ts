@@ -69,7 +69,9 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
   if (open.length === 0)
     return asks.length > 0
       ? { type: 'allow', rule: 'granted', stage: 'leave' }
-      : { type: 'allow', rule: 'default', stage: 'built-in' }
+      : outside?.effect === 'allow'
+        ? { type: 'allow', rule: outside.pattern, stage: 'rules' }
+        : { type: 'allow', rule: 'default', stage: 'built-in' }
   if (options.mode === 'off' && asking.length === 0) return { type: 'allow', rule: 'mode-off', stage: 'mode' }
   const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
   return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))

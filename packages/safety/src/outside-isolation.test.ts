@@ -232,6 +232,12 @@ describe('a command that is to run outside the isolation', () => {
     })
     const allowed = explainAction(outside('gh pr list'), subject, { ...settings, mode: 'ask', rules })
     expect(allowed).toMatchObject({ decision: 'allow', rule: 'terminal_outside(gh *)' })
+    const part = explainAction(outside('cd x && gh pr list'), subject, {
+      ...settings,
+      mode: 'ask',
+      rules: rules.slice(1),
+    })
+    expect(part).toMatchObject({ decision: 'allow', rule: 'terminal_outside(gh *)', rules: [{ decides: true }] })
     const within = explainAction(inside('gh pr list'), subject, { ...settings, mode: 'ask', rules })
     expect(within.rules.map(({ why }) => why)).toEqual(['', 'it is about commands outside the isolation'])
   })

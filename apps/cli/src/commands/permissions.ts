@@ -50,7 +50,9 @@ export async function permissionsExplain(io: Io, what: string, flags: ExplainFla
   const action = await actionOf(io, what)
   const toolName = flags.tool ?? TOOL_OF[action.type]
   return withRuntime(io, flags, async (runtime) => {
-    const isOutside = action.type === 'spawn' && needsOutside(action.command) && runtime.isIsolated()
+    const writable = runtime.isolatedTo()
+    const place = { cwd: io.cwd, userHome: io.userHome }
+    const isOutside = action.type === 'spawn' && writable && needsOutside(action.command, { ...place, writable })
     const explanation = await runtime.permissions.explain(isOutside ? { ...action, outside: true } : action, {
       sessionId: '',
       surface: flags.surface,

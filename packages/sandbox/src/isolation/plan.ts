@@ -130,7 +130,12 @@ export function writableRoots({
   home,
   temp,
   isolation,
-}: Pick<Parameters<typeof planPlaces>[0], 'cwd' | 'home' | 'temp' | 'isolation'>): readonly string[] {
+}: {
+  readonly cwd: string
+  readonly home: string
+  readonly temp: readonly string[]
+  readonly isolation: IsolationOptions
+}): readonly string[] {
   return [...temp, cwd, ...gitFolders(cwd, home), ...(isolation.writable ?? [])]
 }
 
