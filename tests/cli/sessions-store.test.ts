@@ -196,3 +196,11 @@ describe('hermes sessions prune and stats', () => {
     expect((await hermes(['sessions', 'prune', '--older-than', 'long'])).exitCode).toBe(2)
   })
 })
+
+it('names files that it cannot import without what a terminal would obey', async () => {
+  await mkdir(join(scene.cwd, 'their'))
+  await writeFile(join(scene.cwd, 'their', 'a\u001b]52;c;eA==\u0007b.jsonl'), '{"type":"x"}\n')
+  const { stderr } = await hermes(['sessions', 'import', 'their'])
+  expect(stderr).toContain('/ab.jsonl is no transcript')
+  expect(stderr).not.toMatch(/[\u0007\u001b]/)
+})

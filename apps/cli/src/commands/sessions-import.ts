@@ -4,6 +4,7 @@ import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
 import { isMissing } from '../is-missing.js'
 import { homeOf, withStorage } from '../open-cli.js'
+import { printable } from '../render/style.js'
 
 /** Flags of `hermes sessions import` and `hermes migrate-sessions`. */
 export interface ImportFlags {
@@ -39,10 +40,10 @@ export async function migrateSessions(io: Io, folder: string | undefined, flags:
 function tell(io: Io, result: ImportResult): void {
   switch (result.type) {
     case 'imported':
-      io.stdout.write(`${result.sessionId}  ${result.messages} messages from ${result.file}\n`)
+      io.stdout.write(`${result.sessionId}  ${result.messages} messages from ${printable(result.file)}\n`)
       return
     case 'problem':
-      io.stderr.write(`${result.problem}\n`)
+      io.stderr.write(`${printable(result.problem)}\n`)
       return
     case 'present':
       return
