@@ -31,11 +31,12 @@ const linesOf = ({ text }: { readonly text: string }) =>
     .filter((line) => /^\d+\|/.test(line))
     .map((line) => line.replace(/^\d+\|/, ''))
 
-/** A PDF of pages with one line each. @see ISO 32000-1, 7.5 */
-function pdf(pages: readonly string[]): string {
+/** A PDF of pages with one line each, all of them `times` over. @see ISO 32000-1, 7.5 */
+function pdf(pages: readonly string[], times = 1): string {
+  const kids = `${pages.map((_, at) => `${4 + 2 * at} 0 R`).join(' ')} `.repeat(times)
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',
-    `<</Type/Pages/Kids[${pages.map((_, at) => `${4 + 2 * at} 0 R`).join(' ')}]/Count ${pages.length}>>`,
+    `<</Type/Pages/Kids[${kids}]/Count ${pages.length * times}>>`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
     ...pages.flatMap((line, at) => {
       const drawing = line === '' ? '' : `BT /F1 12 Tf 72 720 Td (${line}) Tj ET`
@@ -113,6 +114,14 @@ describe('read_file reads documents as text', () => {
     expect((await read('scanned.pdf')).text).toMatch(
       /is a PDF, 1 page without text: they are images; it holds no text\]$/,
     )
+  })
+
+  it('of a PDF up to two thousand pages, also where it names one page without end', async () => {
+    const { put, read } = await setup()
+    await put('again.pdf', pdf(['Again'], 10_000))
+    const { data } = await read('again.pdf', { limit: 1 })
+    const end = await read('again.pdf', { offset: data['total_lines'] })
+    expect(linesOf(end)).toEqual(['[… 8000 more pages are left out]'])
   })
 
   it('of a notebook, with its outputs', async () => {

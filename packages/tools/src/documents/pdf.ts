@@ -1,18 +1,38 @@
-import { extractText, getDocumentProxy } from 'unpdf'
+import { getDocumentProxy } from 'unpdf'
 import type { DocumentText } from './document-kind.js'
 
-/** Text of the pages of a PDF. One of scanned images has none, and the note says so. */
+/** A file can name one page a hundred thousand times. */
+const MAX_PAGES = 2_000
+const MAX_TEXT_CHARS = 32 * 1024 * 1024
+
+/** Text of the pages of a PDF, one after the other, up to two thousand of them. One of scanned images has none, and the note says so. */
 export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<DocumentText | null> {
   // The library keeps the memory it is given.
   const document = await getDocumentProxy(Uint8Array.from(bytes), { verbosity: 0 })
   try {
-    signal.throwIfAborted()
-    const { totalPages, text } = await extractText(document, { mergePages: false })
-    const isEmpty = text.every((page) => page.trim() === '')
-    const pages = text.map((page, at) => `=== page ${at + 1} ===\n${page.trim()}`)
-    const what = `PDF, ${totalPages} ${totalPages === 1 ? 'page' : 'pages'}`
+    const total = document.numPages
+    const texts: string[] = []
+    let room = MAX_TEXT_CHARS
+    for (let number = 1; number <= Math.min(total, MAX_PAGES) && room > 0; number++) {
+      signal.throwIfAborted()
+      const text = await pageText(document, number)
+      room -= text.length
+      texts.push(text)
+    }
+    const pages = texts.map((text, at) => `=== page ${at + 1} ===\n${text}`)
+    if (texts.length < total) pages.push(`[… ${total - texts.length} more pages are left out]`)
+    const what = `PDF, ${total} ${total === 1 ? 'page' : 'pages'}`
+    const isEmpty = texts.every((text) => text === '')
     return isEmpty ? { text: '', what: `${what} without text: they are images` } : { text: pages.join('\n\n'), what }
   } finally {
     await document.loadingTask.destroy()
   }
+}
+
+async function pageText(document: Awaited<ReturnType<typeof getDocumentProxy>>, number: number): Promise<string> {
+  const page = await document.getPage(number)
+  const { items } = await page.getTextContent()
+  page.cleanup()
+  const pieces = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
+  return pieces.join('').trim()
 }
