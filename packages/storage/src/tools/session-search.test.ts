@@ -87,7 +87,7 @@ describe('session_search', () => {
     expect((await ask({ session_id: 'Deploys' })).text).toMatch(
       /^20231114_a .*Deploys\n#1 user: How do I.*\n#2 assistant: Run/,
     )
-    expect((await ask({ session_id: '20231114_a', around: 2, window: 1 })).text).toContain(
+    expect((await ask({ session_id: '20231114_a', around: 2, limit: 1 })).text).toContain(
       '(0 messages before, 0 after)',
     )
     expect((await ask({ session_id: '20231114_b', query: 'again' })).text).toContain('>>>again<<<')

@@ -20,16 +20,14 @@ const parameters = {
   properties: {
     query: {
       type: 'string',
-      description:
-        'All words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id is read',
+      description: 'Words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id',
     },
     session_id: { type: 'string', description: 'Id or title' },
-    around: { type: 'integer', description: 'Message number in session_id to read around' },
-    window: { type: 'integer' },
+    around: { type: 'integer', description: 'Message number there' },
     role: { type: 'array', items: { type: 'string', enum: ['user', 'assistant', 'tool'] } },
-    source: { type: 'string', description: 'e.g. cli, telegram' },
+    source: { type: 'string' },
     tag: { type: 'string' },
-    after: { type: 'string', description: 'Date, 2026-03-01' },
+    after: { type: 'string', description: '2026-03-01' },
     before: { type: 'string' },
     sort: { type: 'string', enum: ['relevance', 'newest'] },
     limit: { type: 'integer' },
@@ -71,7 +69,7 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
   if (words !== '') return search(storage, words, { ...args, ...dates, sessionId: session?.session.id }, context)
   if (!session) return browse(storage, args, context)
   if (args.around === undefined) return readSession(storage, session.session)
-  const window = Math.min(Math.max(1, args.window ?? WINDOW.default), WINDOW.max)
+  const window = Math.min(Math.max(1, args.limit ?? WINDOW.default), WINDOW.max)
   const text = await readAround(storage, session.session, { seq: args.around, window })
   return text ?? failure(`Session ${session.session.id} has no message #${args.around}.`)
 }
