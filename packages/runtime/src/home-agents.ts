@@ -305,12 +305,15 @@ export class HomeAgents {
     }
   }
 
-  async #close({ request, lineage, sessionId, tree, agent, close }: MadeAgent): Promise<void> {
+  async #close({ request, lineage, sessionId, tree, agent, answerer, close }: MadeAgent): Promise<void> {
     const isRoot = lineage.depth === 0
     if (isRoot) await this.#closeTree(tree)
     this.#options.closers.delete(close)
-    this.#options.turnScopes.forget(sessionId)
-    this.#choices.delete(sessionId)
+    // A session may have been opened anew before its former agent is closed.
+    if (this.#choices.get(sessionId) === answerer.choice) {
+      this.#options.turnScopes.forget(sessionId)
+      this.#choices.delete(sessionId)
+    }
     if (isRoot && !isRecorded(request) && agent.entries().length > 0) void this.#options.sideTasks.sumUp(sessionId)
     await close()
   }
