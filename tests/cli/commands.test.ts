@@ -154,24 +154,24 @@ describe('hermes tools and completion', () => {
       }
       return tools.filter(({ isEnabled }) => isEnabled).map(({ name }) => name)
     }
-    expect(await on()).not.toContain('session_search')
-    expect(await hermes(['tools', 'enable', 'session_search', 'file'])).toMatchObject({
+    expect(await on()).not.toContain('learning')
+    expect(await hermes(['tools', 'enable', 'learning', 'file'])).toMatchObject({
       exitCode: 0,
-      stdout: 'On from the next session: session_search, file.\n',
+      stdout: 'On from the next session: learning, file.\n',
     })
     expect(await hermes(['tools', 'disable', 'terminal'])).toMatchObject({ exitCode: 0, stdout: 'Off: terminal.\n' })
-    expect(await on()).toEqual(expect.arrayContaining(['read_file', 'session_search']))
+    expect(await on()).toEqual(expect.arrayContaining(['read_file', 'learning']))
     expect(await on()).not.toContain('terminal')
     await hermes(['tools', 'disable', 'clarify', '--platform', 'telegram'])
     expect((await hermes(['config', 'get', 'platform_toolsets.telegram'])).stdout).toBe(
       JSON.stringify(
-        ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'session_search'],
+        ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'learning'],
         null,
         2,
       ).concat('\n'),
     )
     expect((await hermes(['config', 'get', 'toolsets'])).stdout).toBe(
-      JSON.stringify(['hermes-cli', 'session_search'], null, 2).concat('\n'),
+      JSON.stringify(['hermes-cli', 'learning'], null, 2).concat('\n'),
     )
     await hermes(['tools', 'enable', 'terminal'])
     expect(await on()).toContain('terminal')
