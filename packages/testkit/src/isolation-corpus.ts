@@ -47,7 +47,7 @@ export const EVERYDAY_COMMANDS: readonly string[] = [
   'openssl rand -hex 8 && openssl dgst -sha256 list.txt',
   'mkdir -p t && printf "def test_one():\\n    assert True\\n" > t/test_one.py && pytest -q t',
   'cargo new --quiet --vcs none thing && (cd thing && cargo build --quiet --offline && cargo test --quiet --offline)',
-  'mkdir -p pp && (cd pp && pnpm init > /dev/null && pnpm install --offline)',
+  `mkdir -p pp && (cd pp && echo '{"name":"pp"}' > package.json && pnpm install --offline)`,
 ]
 
 /** Programs of everyday commands that a machine may well lack. */
