@@ -38,10 +38,13 @@ it('plans in one mode and works in the other, and a stored session comes back in
   const loaded = await agent.request('session/load', { sessionId, cwd: scene.cwd, mcpServers: [] })
   expect(loaded.modes).toMatchObject({ currentModeId: 'plan' })
   await agent.request('session/set_mode', { sessionId, modeId: 'work' })
-  expect(updates.at(-1)!.update).toEqual({
-    sessionUpdate: 'plan',
-    entries: ['Write a.txt.', 'Read it.'].map((content) => ({ content, priority: 'medium', status: 'pending' })),
-  })
+  // The client hands updates on beside answers.
+  await expect
+    .poll(() => updates.at(-1)!.update)
+    .toEqual({
+      sessionUpdate: 'plan',
+      entries: ['Write a.txt.', 'Read it.'].map((content) => ({ content, priority: 'medium', status: 'pending' })),
+    })
   expect(await prompt(sessionId, 'Go.')).toBe('end_turn')
   await access(join(scene.cwd, 'a.txt'))
   expect(scene.server.violations).toEqual([])
