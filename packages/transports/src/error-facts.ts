@@ -106,8 +106,8 @@ function messageOf(error: unknown, body: Record<string, JsonValue | undefined>):
 }
 
 function headersOf(value: unknown): Headers | null {
-  if (value instanceof Headers) return value
   if (typeof value !== 'object' || value === null) return null
+  if ('get' in value && typeof value.get === 'function') return value as Headers
   const headers = new Headers()
   for (const [name, text] of Object.entries(value)) if (typeof text === 'string') headers.set(name, text)
   return headers

@@ -1,4 +1,5 @@
 import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { HttpHeaders, HttpResponse } from './http-response.js'
 import { isThisMachine, type Proxies } from './proxies.js'
 
 /**
@@ -11,10 +12,15 @@ export function createHttpFetch(proxies: Proxies | null = null): typeof fetch {
   return (input, init = {}) => {
     const { body, redirect } = init
     const isPlain = !body || typeof body === 'string' || body instanceof Uint8Array
-    if (input instanceof Request || redirect !== 'manual' || !isPlain) return fetch(input, init)
+    if (isRequest(input) || redirect !== 'manual' || !isPlain) return fetch(input, init)
     const url = new URL(input)
     return send(url, init, agentFor(url))
   }
+}
+
+/** Without naming the global class: that would load the module behind it. */
+export function isRequest(input: string | URL | Request): input is Request {
+  return typeof input === 'object' && !(input instanceof URL)
 }
 
 type Agents = (url: URL) => Agent | undefined
@@ -72,29 +78,23 @@ function send(url: URL, { method, headers, body, signal }: RequestInit, agent: A
 }
 
 function toRecord(headers: RequestInit['headers']): OutgoingHttpHeaders {
-  const isRecord = !(headers instanceof Headers || Array.isArray(headers))
-  return isRecord ? { ...headers } : Object.fromEntries(headers)
+  return headers && Symbol.iterator in headers ? Object.fromEntries(headers) : { ...headers }
 }
 
 const NO_BODY = [204, 205, 304]
 
 function toResponse(message: IncomingMessage, signal: AbortSignal | null | undefined): Response {
   const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message
-  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  )
+  const headers = new HttpHeaders(headersDistinct)
   if (NO_BODY.includes(status)) {
     message.resume()
-    return new Response(null, { status, statusText, headers })
+    return new HttpResponse({ status, statusText, headers, body: null })
   }
-  const [encoding] = headersDistinct['content-encoding'] ?? []
-  const body = toStream(new Pieces(message, signal))
+  const encoding = headers.get('content-encoding')
+  const stream = toStream(new Pieces(message, signal))
   const isPacked = encoding === 'gzip' || encoding === 'deflate'
-  return new Response(isPacked ? body.pipeThrough(new DecompressionStream(encoding)) : body, {
-    status,
-    statusText,
-    headers,
-  })
+  const body = isPacked ? stream.pipeThrough(new DecompressionStream(encoding)) : stream
+  return new HttpResponse({ status, statusText, headers, body })
 }
 
 /** A web stream that hands on what arrives as it is when it is iterated, without the queue and the promises of its readers. */

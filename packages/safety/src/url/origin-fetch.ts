@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import { createHttpFetch } from './http-fetch.js'
+import { createHttpFetch, isRequest } from './http-fetch.js'
 import type { Proxies } from './proxies.js'
 
 /** Options of {@link createOriginFetch}. */
@@ -26,9 +26,9 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
   const { origin } = new URL(options.baseUrl)
   const send = options.fetch ?? createHttpFetch(options.proxies)
   return async (input, init) => {
-    let url = new URL(input instanceof Request ? input.url : input)
+    let url = new URL(isRequest(input) ? input.url : input)
     if (url.origin !== origin) throw refused(url, origin)
-    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+    const method = (init?.method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase()
     const follows = method === 'GET' || method === 'HEAD'
     let response = await send(input, { ...init, redirect: 'manual' })
     for (let hops = 0; isRedirect(response); hops++) {
@@ -39,7 +39,7 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
       }
       if (!follows || hops === MAX_HOPS) return response
       await response.body?.cancel()
-      response = await send(input instanceof Request ? new Request(url, input) : url, { ...init, redirect: 'manual' })
+      response = await send(isRequest(input) ? new Request(url, input) : url, { ...init, redirect: 'manual' })
     }
     return response
   }

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from 'node:http'
+
+// The module of Node behind the global `Response` and `Headers` takes about ten milliseconds to load, and a good part of the time of a
+// request to use. Nothing that only asks a model needs it.
+
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>
+
+/** What an answer begins with. */
+export interface HttpAnswer extends Pick<Response, 'status' | 'statusText' | 'headers'> {
+  readonly body: Body | null
+}
+
+/** A `Response` in all it does, with headers that cannot be changed, as those of `fetch`. */
+export class HttpResponse implements Response {
+  readonly status: number
+  readonly statusText: string
+  readonly headers: Headers
+  readonly type = 'basic'
+  readonly url = ''
+  readonly redirected = false
+  #body: Body | null
+  #isRead = false
+
+  constructor({ status, statusText, headers, body }: HttpAnswer) {
+    this.status = status
+    this.statusText = statusText
+    this.headers = headers
+    this.#body = body
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300
+  }
+
+  get body(): Body | null {
+    return this.#body
+  }
+
+  get bodyUsed(): boolean {
+    return this.#isRead
+  }
+
+  clone(): Response {
+    if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
+    const [mine, theirs] = this.#body?.tee() ?? [null, null]
+    this.#body = mine
+    return new HttpResponse({ ...this.#beginning(), body: theirs })
+  }
+
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
+    this.#isRead = true
+    const pieces: Uint8Array<ArrayBuffer>[] = []
+    for await (const piece of this.#body ?? []) pieces.push(piece)
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  }
+
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.bytes())
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text())
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return new Uint8Array(await this.bytes()).buffer
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([await this.bytes()], { type: this.headers.get('content-type') ?? '' })
+  }
+
+  async formData(): Promise<FormData> {
+    return new Response(await this.bytes(), this.#beginning()).formData()
+  }
+
+  #beginning(): Omit<HttpAnswer, 'body'> {
+    const { status, statusText, headers } = this
+    return { status, statusText, headers }
+  }
+}
+
+/** The headers of a message, in the order of their names. */
+export class HttpHeaders implements Headers {
+  readonly #values: IncomingMessage['headersDistinct']
+
+  constructor(values: IncomingMessage['headersDistinct']) {
+    this.#values = values
+  }
+
+  get(name: string): string | null {
+    return this.#values[name.toLowerCase()]?.join(', ') ?? null
+  }
+
+  has(name: string): boolean {
+    return this.#values[name.toLowerCase()] !== undefined
+  }
+
+  getSetCookie(): string[] {
+    return [...(this.#values['set-cookie'] ?? [])]
+  }
+
+  *entries(): ReturnType<Headers['entries']> {
+    for (const name of Object.keys(this.#values).sort()) {
+      const values = this.#values[name] ?? []
+      for (const value of name === 'set-cookie' ? values : [values.join(', ')]) yield [name, value]
+    }
+  }
+
+  *keys(): ReturnType<Headers['keys']> {
+    for (const [name] of this.entries()) yield name
+  }
+
+  *values(): ReturnType<Headers['keys']> {
+    for (const [, value] of this.entries()) yield value
+  }
+
+  [Symbol.iterator](): ReturnType<Headers['entries']> {
+    return this.entries()
+  }
+
+  forEach(each: (value: string, name: string, headers: Headers) => void): void {
+    for (const [name, value] of this.entries()) each(value, name, this)
+  }
+
+  append(): never {
+    throw new TypeError('The headers of an answer cannot be changed.')
+  }
+
+  set(): never {
+    return this.append()
+  }
+
+  delete(): never {
+    return this.append()
+  }
+}
