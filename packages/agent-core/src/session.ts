@@ -51,7 +51,6 @@ export class SessionLog {
   #tainted = false
   #prompt: PromptEntry | null = null
   #usage = noUsage
-  #compactions = 0
   #rewrites = 0
   /** Made by this process, so that nothing can have arrived for it before its first run. */
   #isNew = false
@@ -152,7 +151,6 @@ export class SessionLog {
         this.#prompt = entry
         this.#tainted ||= entry.layers?.some(({ name }) => WRITTEN_OUTSIDE.includes(name)) ?? false
       }
-      if (entry.type === 'compaction') this.#compactions++
       if (entry.type !== 'message') continue
       this.#tainted ||= entry.message.content.some(isExternal)
       if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
@@ -238,7 +236,7 @@ export class SessionLog {
       }
       return null
     },
-    compactions: () => this.#compactions,
+    compactions: () => this.#rewrites,
     scratch: <T>(key: string, create: () => T): T => {
       if (!this.#scratch.has(key)) this.#scratch.set(key, create())
       return this.#scratch.get(key) as T

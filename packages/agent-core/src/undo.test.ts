@@ -50,6 +50,18 @@ describe('undo', () => {
     expect(JSON.stringify(messages.slice(0, 2))).toBe(JSON.stringify(firstRequest!.messages))
   })
 
+  it('lets tools know that earlier results are out of sight', async () => {
+    const seen: number[] = []
+    const count = defineTool({ ...look, execute: (_, { state }) => String(seen.push(state.compactions())) })
+    const turn = (id: string): ScriptedTurn[] => [{ calls: [[id, 'look', {}]] }, { text: 'Done.' }]
+    const model = scriptedModel([...turn('a'), ...turn('b')])
+    const agent = createAgent({ model, tools: [count], store: createMemoryStore(), sessionId: 's' })
+    await agent.run('one').result
+    await agent.undo()
+    await agent.run('two').result
+    expect(seen).toEqual([0, 1])
+  })
+
   it('holds for another process that goes on with the session', async () => {
     const { agent, make, model } = setUp([{ text: 'First.' }, { text: 'Second.' }, { text: 'Third.' }])
     await agent.run('one').result

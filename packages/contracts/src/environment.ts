@@ -17,6 +17,22 @@ export interface DirectoryEntry {
   readonly type: 'file' | 'directory' | 'link' | 'other'
 }
 
+/** Which of many files are wanted, and until when. */
+export interface ReadManyOptions {
+  /** Larger files are left out. */
+  readonly maxBytes: number
+  /** Only files that hold at least one of these. Default: all. */
+  readonly containing?: readonly Uint8Array[]
+  /** Abort rejects with its reason. */
+  readonly signal: AbortSignal
+}
+
+/** A whole file; `path` as it was asked for. */
+export interface FileContent {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
 /** How a finished command ended: a value, never an exception. */
 export interface ExecResult {
   /** `null` when a signal ended it. 124 after a timeout, 130 after an interrupt. */
@@ -144,6 +160,8 @@ export interface Environment {
     /** Isolated commands reach no network. Default `false`. */
     readonly offline?: boolean
   }
+  /** Where the shell was when the environment was opened: the workspace. Missing where nobody knows. */
+  readonly root?: string
   /** Where relative paths start: the persistent shell's directory. */
   cwd(): string
   /** Absolute form of `path`: `~` and relative paths resolved, links not followed. */
@@ -156,6 +174,15 @@ export interface Environment {
     path: string,
     options?: { readonly offset?: number; readonly length?: number; readonly into?: Uint8Array },
   ): Promise<Uint8Array | null>
+  /**
+   * Many whole files of the absolute `folder`, in the order of `paths`, some at a time. What is missing, no regular file or not readable
+   * is left out. Not there where it would be no faster than `read`. Whoever ends the iteration frees what it holds.
+   */
+  readMany?(
+    folder: string,
+    paths: AsyncIterable<readonly string[]>,
+    options: ReadManyOptions,
+  ): AsyncIterable<readonly FileContent[]>
   stat(path: string): Promise<FileStat | null>
   list(path: string): Promise<readonly DirectoryEntry[] | null>
   /** The path with links followed as far as it exists; the rest appended. */

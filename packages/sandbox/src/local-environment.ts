@@ -7,6 +7,7 @@ import type {
   ExecOptions,
   ExecResult,
   FileStat,
+  ReadManyOptions,
   SpawnOptions,
   SudoAccess,
 } from '@hermes/contracts/environment'
@@ -26,6 +27,7 @@ import {
   statPath,
   writeAtomically,
 } from './local-files.js'
+import type { LoginOptions } from './login-shell.js'
 import { currentUser, describeSystem } from './probe.js'
 import { ProcessTable } from './process-table.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
@@ -56,6 +58,8 @@ export interface LocalEnvironmentOptions {
   readonly loadPty?: () => Promise<PtyModule>
   /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
   readonly isolation?: IsolationOptions
+  /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
+  readonly login?: LoginOptions
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
@@ -79,6 +83,7 @@ export function createLocalEnvironment(options: LocalEnvironmentOptions): Enviro
 
 class LocalEnvironment implements Environment {
   readonly backend = 'local'
+  readonly root: string
   readonly sudo: SudoAccess
   readonly #options: LocalEnvironmentOptions
   readonly #shellPath: string
@@ -88,7 +93,7 @@ class LocalEnvironment implements Environment {
   readonly #support: IsolationSupport
   readonly #isIsolated: () => boolean
   #isolation: Promise<Isolation> | null = null
-  #closed = false
+  readonly #closing = new AbortController()
   #hasPty: boolean | null = null
 
   constructor(options: LocalEnvironmentOptions) {
@@ -98,11 +103,13 @@ class LocalEnvironment implements Environment {
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
     const cwd = resolve(options.cwd)
+    this.root = cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
     this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
     const isolation = { isolate: this.#isolate, isIsolated: this.#isIsolated }
-    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, ...isolation })
+    const login = options.login ? { ...options.login, home: options.home } : null
+    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, login, ...isolation })
     // The one that was there at the start, whatever commands have put in front of it since.
     this.sudo = sudoAccess(env['PATH'] ?? STANDARD_PATH)
     this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
@@ -145,6 +152,12 @@ class LocalEnvironment implements Environment {
 
   read(path: string, options?: Parameters<Environment['read']>[1]) {
     return readBytes(this.resolve(path), options)
+  }
+
+  async *readMany(folder: string, paths: AsyncIterable<readonly string[]>, options: ReadManyOptions) {
+    const { readMany } = await import('./local-read-many.js')
+    const signal = AbortSignal.any([options.signal, this.#closing.signal])
+    yield* readMany(this.resolve(folder), paths, { ...options, signal })
   }
 
   stat(path: string) {
@@ -198,6 +211,7 @@ class LocalEnvironment implements Environment {
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
+    await this.#shell.ready()
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
     permit.consume(spawnAction(command, cwd, options))
     const isolate = options.outside ? null : this.#isolate
@@ -218,8 +232,10 @@ class LocalEnvironment implements Environment {
   }
 
   async close(options: { readonly keepProcesses?: boolean } = {}): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+    if (this.#closing.signal.aborted) return
+    this.#closing.abort(
+      new HermesError('This environment is closed; open another one.', { code: 'environment.closed' }),
+    )
     const keep = options.keepProcesses ?? false
     await Promise.all([this.#shell.close(keep), this.#table.close(keep)])
     await (await this.#isolation)?.close(keep)
@@ -238,8 +254,7 @@ class LocalEnvironment implements Environment {
   }
 
   #requireOpen(): void {
-    if (!this.#closed) return
-    throw new HermesError('This environment is closed; open another one.', { code: 'environment.closed' })
+    this.#closing.signal.throwIfAborted()
   }
 }
 

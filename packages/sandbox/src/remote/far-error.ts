@@ -41,6 +41,11 @@ export function farFileError(stderr: string, doing: string, path: string): Herme
         `Cannot ${doing} ${path}: the connection ended before all of it was sent.`,
         'environment.connection_lost',
       )
+    case 'damaged':
+      return make(
+        `Cannot ${doing} ${path}: what arrived is not what was sent, so the file was left as it was. Try again.`,
+        'environment.damaged',
+      )
     default:
       return fileError(systemError(stderr), doing, path)
   }

@@ -93,8 +93,9 @@ printf %s "$real"`
 
 export interface WriteRequest {
   readonly path: string
-  /** How many bytes come on standard input. */
+  /** How many bytes come on standard input, and their SHA-256 in hexadecimal. */
   readonly size: number
+  readonly sha256: string
   /** Unique; part of the temporary file's name. */
   readonly id: string
   readonly mode: number | undefined
@@ -102,8 +103,14 @@ export interface WriteRequest {
   readonly noLinks: boolean | undefined
 }
 
-/** Writes standard input to a temporary file beside the target, then renames it over; prints what {@link statScript} does. */
-export function writeScript({ path, size, id, mode, ifVersion, noLinks }: WriteRequest, flavor: StatFlavor): string {
+/**
+ * Writes standard input to a temporary file beside the target, then renames it over; prints what {@link statScript} does. What arrived
+ * is compared with what was sent before the old file goes: by its hash where a program for that is there, else by its size.
+ */
+export function writeScript(
+  { path, size, sha256, id, mode, ifVersion, noLinks }: WriteRequest,
+  flavor: StatFlavor,
+): string {
   const owner = flavor === 'bsd' ? `stat -f '%Lp %u:%g'` : `stat -c '%a %u:%g'`
   const fresh = mode === undefined ? '' : `chmod ${mode.toString(8)} "$t" || fail`
   const check =
@@ -121,6 +128,10 @@ t=$d/.hermes-${id}.tmp
 fail() { rm -f -- "$t"; exit 1; }
 if [ -e "$real" ] || ${mode === undefined ? 'false' : 'true'}; then (umask 077; cat > "$t") || fail; else cat > "$t" || fail; fi
 [ "$(($(wc -c < "$t")))" = ${size} ] || { echo HERMES:cut >&2; fail; }
+if command -v sha256sum >/dev/null; then sum=$(sha256sum < "$t")
+elif command -v shasum >/dev/null; then sum=$(shasum -a 256 < "$t")
+else sum=${sha256}; fi
+case $sum in ${sha256}*) ;; *) echo HERMES:damaged >&2; fail ;; esac
 if [ -e "$real" ]; then
   own=$(${owner} -- "$real") || fail
   chown "\${own#* }" "$t" 2>/dev/null

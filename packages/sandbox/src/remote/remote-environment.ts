@@ -92,6 +92,7 @@ async function probe(host: RemoteHost, options: RemoteOptions & { readonly login
 
 class RemoteEnvironment implements Environment {
   readonly backend: string
+  readonly root: string
   readonly capabilities: Environment['capabilities']
   readonly #host: RemoteHost
   readonly #side: FarSide
@@ -113,6 +114,7 @@ class RemoteEnvironment implements Environment {
     this.#logger = logger
     this.#clock = clock
     const found = parseShellState(side.state, {}) ?? { cwd: side.home, env: {} }
+    this.root = found.cwd
     const state = { cwd: found.cwd, env: { ...found.env, ...env } }
     const { shell, scratch } = side
     const inherited = Object.keys(found.env)

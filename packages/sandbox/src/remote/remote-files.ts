@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, Environment, FileStat } from '@hermes/contracts/environment'
@@ -65,7 +65,9 @@ export class RemoteFiles {
     bytes: Uint8Array,
     { mode, ifVersion, noLinks }: NonNullable<Parameters<Environment['write']>[3]> = {},
   ): Promise<FileStat> {
-    const request = { path: checked(path, 'write'), size: bytes.length, id: randomBytes(6).toString('hex') }
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const id = randomBytes(6).toString('hex')
+    const request = { path: checked(path, 'write'), size: bytes.length, sha256, id }
     const printed = await this.#do(
       path,
       'write',

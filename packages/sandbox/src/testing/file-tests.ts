@@ -90,6 +90,7 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       const before = environment.cwd()
       await run('mkdir sub && cd sub')
       expect(environment.resolve('x')).toBe(`${before}/sub/x`)
+      expect(environment.root).toBe(before)
       expect(environment.resolve('~/x')).toBe(`${home}/x`)
       expect(environment.resolve('/x/../y')).toBe('/y')
     })
