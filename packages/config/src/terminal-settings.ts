@@ -10,6 +10,8 @@ export interface TerminalSettings {
   readonly lifetime_seconds: number
   /** Names of variables that commands get although they look like secrets, and that go along to another machine. */
   readonly env_passthrough: readonly string[]
+  /** Whether commands of this machine find what the start-up files of the user's shell set (`PATH` and the like). Default `true`. */
+  readonly login_shell: boolean
   /** Whether commands of this machine are held to the workspace: `auto` where that can be, `on` runs nothing elsewhere. Default `auto`. */
   readonly isolation: 'off' | 'auto' | 'on'
   /** Whether isolated commands reach the network. Default `true`. */
@@ -76,6 +78,7 @@ export const TERMINAL_FIELDS = {
   timeout: { type: 'number', ...SECONDS, default: 180 },
   lifetime_seconds: { type: 'number', ...SECONDS, default: 300 },
   env_passthrough: texts,
+  login_shell: yes,
   // YAML 1.1 writes the words on and off as booleans.
   isolation: {
     type: 'choice',

@@ -59,6 +59,20 @@ it('is this machine, isolated where it can be, when config.yaml says nothing els
   expect(held.capabilities.isolated).toBe(false)
 })
 
+it('has commands find what the start-up files of the shell set, but for secrets, unless config.yaml says no', async () => {
+  const profile = 'export PATH="$HOME/tools:$PATH" COLOUR=blue OTHER_TOKEN=x MY_TOKEN=y PASSED_KEY=z'
+  const shown = async (settings: string) => {
+    const { request, root } = await requestFor(`  isolation: off\n  env_passthrough: [PASSED_KEY]\n${settings}`)
+    await writeFile(join(root, 'user/.profile'), profile)
+    const environment = await openEnvironment(request)
+    onTestFinished(() => environment.close())
+    const { output } = await run(environment, 'echo "$PATH|$COLOUR|$OTHER_TOKEN|$MY_TOKEN|$PASSED_KEY"')
+    return output.replaceAll(root, '')
+  }
+  expect(await shown('')).toMatch(/^\/user\/tools:.*\|blue\|\|\|z\n$/)
+  expect(await shown('  login_shell: false\n')).toBe(`${PATH}||||\n`)
+})
+
 it('says which backends there are, and which setting is missing', async () => {
   await expect(open('  backend: cloud9\n')).rejects.toMatchObject({
     code: 'runtime.unknown_backend',

@@ -1,7 +1,7 @@
 import { homeLayout } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import { createLocalEnvironment, filterEnvironment } from '@hermes/sandbox'
+import { createLocalEnvironment, filterEnvironment, looksSecret } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 
@@ -66,6 +66,16 @@ function openLocal(request: EnvironmentRequest): Environment {
     logger: request.logger,
     clock: request.clock,
     user,
+    ...(config.terminal.login_shell ? { login: loginOf(request) } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
+}
+
+/** What the user's start-up files may add: nothing that is, or is called like, a secret, unless configuration lets it through. */
+function loginOf({ config, env, secretNames }: EnvironmentRequest) {
+  const isPassed = (name: string) => config.terminal.env_passthrough.includes(name)
+  return {
+    shell: env['SHELL'],
+    admits: (name: string) => isPassed(name) || !(looksSecret(name) || secretNames.includes(name)),
+  }
 }

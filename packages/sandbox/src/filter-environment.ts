@@ -17,3 +17,8 @@ export function filterEnvironment(
   for (const [name, value] of Object.entries(env)) if (value !== undefined && !secret.has(name)) kept[name] = value
   return kept
 }
+
+/** Whether a variable is called like what a secret is kept in, for example `GITHUB_TOKEN`. A guess. */
+export function looksSecret(name: string): boolean {
+  return /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|PASSWD|AUTH/i.test(name)
+}

@@ -1,6 +1,6 @@
 export { cleanOutput } from './clean-output.js'
 export { exitCodeMeaning } from './exit-code-meaning.js'
-export { type EnvironmentFilter, filterEnvironment } from './filter-environment.js'
+export { type EnvironmentFilter, filterEnvironment, looksSecret } from './filter-environment.js'
 export { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation/isolation-support.js'
 export { type IsolationOptions, writableRoots } from './isolation/plan.js'
 export { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'

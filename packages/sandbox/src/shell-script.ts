@@ -9,6 +9,10 @@ export function shellProgram(path: string): ShellProgram {
   return { path, args: /(^|\/)bash[^/]*$/.test(path) ? ['--norc', '--noprofile'] : [] }
 }
 
+/** Tells the orphan guard of a group, and replaces itself by the program that is its arguments, which has nothing of the guard's. */
+export const REGISTER = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+exec "$@" 3>&-`
+
 // File descriptor 3 is the orphan guard's: see there.
 // The braces make the shell parse everything before it runs the command: a command with unbalanced quotes would otherwise spoil the
 // lines after it. State is saved in both places because the command may call `exit`, or set an exit trap of its own.

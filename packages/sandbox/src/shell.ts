@@ -1,29 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type Clock, HermesError, type Logger } from '@hermes/contracts'
+import { closeSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
 import type { Isolate, IsolatedProgram, WorkingFolders } from './isolation/isolation.js'
+import { type Capture, type LoginOptions, withLogin } from './login-shell.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
-import { groupExists, killTree, processStartTime } from './process-tree.js'
+import { groupExists, killTree } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { RunningCommands } from './running-commands.js'
-import { foregroundArgs, type ShellProgram } from './shell-script.js'
+import { isDirectory, nearestDirectory, openInput, readIfThere, removeLeftovers } from './shell-files.js'
+import { foregroundArgs, REGISTER, type ShellProgram } from './shell-script.js'
 import { nextState, parseShellState, type ShellState } from './shell-state.js'
 import { type Askpass, createAskpass } from './sudo.js'
 
@@ -46,6 +37,8 @@ interface ShellOptions {
   readonly isolate: Isolate | null
   /** Whether it does: a machine may have no way to. */
   readonly isIsolated: () => boolean
+  /** Whose start-up files the first command waits for. */
+  readonly login: (LoginOptions & { readonly home: string }) | null
 }
 
 /** Where a command starts, and the line that says so when that is not where it was meant to. */
@@ -67,13 +60,17 @@ export class Shell {
   readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
   readonly #strays = new Set<number>()
+  /** The variables nothing of ours has touched. */
+  #base: Readonly<Record<string, string>>
   #state: ShellState
+  #login: Promise<void> | null = null
   #lastSaved: Buffer | null = null
   #scratch: Scratch | null = null
   #commands = 0
 
   constructor(options: ShellOptions) {
     this.#options = options
+    this.#base = options.env
     this.#state = { cwd: options.cwd, env: options.env }
   }
 
@@ -84,7 +81,15 @@ export class Shell {
 
   /** The variables of the next command. Outside the isolation it gets none that one inside may have set. */
   environment({ outside = false }: Pick<ExecOptions, 'outside'> = {}): Readonly<Record<string, string>> {
-    return outside && this.#options.isIsolated() ? this.#options.env : this.#state.env
+    return outside && this.#options.isIsolated() ? this.#base : this.#state.env
+  }
+
+  /** Resolves once the variables of the first command are known; abort only stops waiting for them. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    const { login } = this.#options
+    if (login === null || signal?.aborted) return
+    this.#login ??= this.#running.run(undefined, (stopped) => this.#readLogin(login, stopped))
+    await (signal ? Promise.race([this.#login, whenAborted(signal)]) : this.#login)
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
@@ -112,6 +117,7 @@ export class Shell {
     signal: AbortSignal,
   ): Promise<ExecResult> {
     const startedMs = this.#options.clock.now()
+    await this.ready(signal)
     const start = this.start(options.cwd)
     consume(start.cwd)
     const output = commandOutput(options, this.#options)
@@ -166,6 +172,38 @@ export class Shell {
   folders(): WorkingFolders {
     const { directory, state } = this.#prepareScratch()
     return { scratch: directory, writable: state }
+  }
+
+  async #readLogin(login: LoginOptions & { readonly home: string }, signal: AbortSignal): Promise<void> {
+    const { program, env, logger } = this.#options
+    const capture: Capture = (asked) => this.#capture(asked, signal)
+    try {
+      this.#base = await withLogin(login, { commandShell: program.path, home: login.home, env, capture })
+      this.#state = { ...this.#state, env: this.#base }
+    } catch (error) {
+      logger.warn('The start-up files of the shell were not read.', { error: errorLine(error) })
+    }
+  }
+
+  /** Runs a shell of the user's for its state alone, held as commands are; what it starts ends with it. */
+  async #capture({ timeoutMs, ...asked }: Parameters<Capture>[0], signal: AbortSignal): Promise<ShellState | null> {
+    const { isolate, clock } = this.#options
+    const scratch = this.#prepareScratch()
+    const path = join(scratch.state, `state-${++this.#commands}`)
+    const { cwd } = this.start(undefined)
+    const args = ['-c', REGISTER, 'sh', asked.program, ...asked.args, path]
+    const run = { program: '/bin/sh', args, env: { ...asked.env, PWD: cwd } }
+    const pipe = await scratch.pipes.acquire()
+    try {
+      const child = isolate ? await isolate(run, this.folders()) : { ...run, descriptors: [], release: () => undefined }
+      const common = { cwd, stdin: null, pipe, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.#guard }
+      const end = await runCommand({ ...child, ...common }).finally(child.release)
+      if (end.remainingGroup !== null) await killTree(end.remainingGroup, { clock })
+      const saved = end.stopped === null ? readIfThere(path) : null
+      return saved && parseShellState(saved, {})
+    } finally {
+      rmSync(path, { force: true })
+    }
   }
 
   async #child(command: string, statePath: string, options: ExecOptions, start: Start): Promise<IsolatedProgram> {
@@ -223,7 +261,7 @@ export class Shell {
     if (end.stopped !== null || end.signal !== null) return
     const saved = readIfThere(path)
     if (saved === null || this.#lastSaved?.equals(saved)) return
-    const state = parseShellState(saved, this.#options.env)
+    const state = parseShellState(saved, this.#base)
     if (state === null) return
     const next = nextState(this.#state, state, options)
     this.#state = options.outside && this.#options.isIsolated() ? { ...this.#state, cwd: next.cwd } : next
@@ -250,60 +288,6 @@ export class Shell {
 
 const KEEP_OUTPUT_MS = 7 * 24 * 60 * 60 * 1000
 
-/** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
-function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
-  let names: string[] = []
-  try {
-    names = readdirSync(outputDir)
-  } catch {
-    return
-  }
-  for (const name of names) {
-    const owner = /^shell-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
-    if (owner && processStartTime(Number(owner)) === null)
-      rmSync(join(outputDir, name), { recursive: true, force: true })
-    const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]
-    if (savedAtMs && Number(savedAtMs) < outputsBeforeMs) rmSync(join(outputDir, name), { force: true })
-  }
-}
-
-/** Input goes through a file without a name, so that `/dev/stdin` can be opened and no amount of it blocks. */
-function openInput(text: string | undefined, path: string): number | null {
-  if (text === undefined) return null
-  try {
-    writeFileSync(path, text, { mode: 0o600 })
-    return openSync(path, 'r')
-  } catch (error) {
-    throw fileError(error, 'write', path)
-  } finally {
-    rmSync(path, { force: true })
-  }
-}
-
-/** A regular file's content; what a command put in its place is not followed or waited for. */
-function readIfThere(path: string): Buffer | null {
-  try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    try {
-      return fstatSync(file).isFile() ? readFileSync(file) : null
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    return null
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
-
-function nearestDirectory(path: string): string {
-  let at = path
-  while (!isDirectory(at) && dirname(at) !== at) at = dirname(at)
-  return at
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -1,10 +1,11 @@
+import { looksSecret } from '../filter-environment.js'
+
 const KEPT =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|VIRTUAL_ENV|CONDA_(?:PREFIX|DEFAULT_ENV)|PYENV_(?:ROOT|VERSION)|PYTHONPATH|NODE_PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|XDG_\w+)$/
-const SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|PASSWD|AUTH/i
 
 /** What a program gets of the variables of commands: what it needs to find its way, and nothing that looks like a secret. */
 export function scriptEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  const isKept = (name: string) => KEPT.test(name) && !SECRET.test(name)
+  const isKept = (name: string) => KEPT.test(name) && !looksSecret(name)
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name))),
     PYTHONUTF8: '1',

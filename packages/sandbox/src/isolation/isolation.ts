@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
+import { REGISTER } from '../shell-script.js'
 import { bubblewrapArgs } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
@@ -50,10 +51,6 @@ interface IsolationSettings {
 /** 3 is the orphan guard's. */
 const [USER_DESCRIPTOR, PID_DESCRIPTOR, ARGS_DESCRIPTOR] = [4, 5, 6]
 const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' }
-
-// The number of the group is told from out here: in there processes are counted anew.
-const REGISTER = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
-exec "$@" 3>&-`
 
 /** Holds the programs of one environment to what they may touch: by bubblewrap on Linux, by sandbox-exec on macOS. */
 export class Isolation {
@@ -121,6 +118,7 @@ export class Isolation {
       release()
       throw error
     }
+    // The number of the group is told from out here: in there processes are counted anew.
     const bubblewrap = [this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--', asked.program, ...asked.args]
     return { program: '/bin/sh', args: ['-c', REGISTER, 'sh', ...bubblewrap], env: CLEAN_ENV, descriptors, release }
   }

@@ -1,0 +1,73 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileError } from './file-error.js'
+import { processStartTime } from './process-tree.js'
+
+/** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
+export function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
+  let names: string[] = []
+  try {
+    names = readdirSync(outputDir)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const owner = /^shell-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
+    if (owner && processStartTime(Number(owner)) === null)
+      rmSync(join(outputDir, name), { recursive: true, force: true })
+    const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]
+    if (savedAtMs && Number(savedAtMs) < outputsBeforeMs) rmSync(join(outputDir, name), { force: true })
+  }
+}
+
+/** Input goes through a file without a name, so that `/dev/stdin` can be opened and no amount of it blocks. */
+export function openInput(text: string | undefined, path: string): number | null {
+  if (text === undefined) return null
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+    return openSync(path, 'r')
+  } catch (error) {
+    throw fileError(error, 'write', path)
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** A regular file's content; what a command put in its place is not followed or waited for. */
+export function readIfThere(path: string): Buffer | null {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      return fstatSync(file).isFile() ? readFileSync(file) : null
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return null
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** `path`, or the nearest directory above it that exists. */
+export function nearestDirectory(path: string): string {
+  let at = path
+  while (!isDirectory(at) && dirname(at) !== at) at = dirname(at)
+  return at
+}
