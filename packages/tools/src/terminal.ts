@@ -10,6 +10,7 @@ import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
 import { isolationNote, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
+import { endlessPart } from './terminal/servers.js'
 import { sudoOutcome, sudoPassword } from './terminal/sudo.js'
 
 const parameters = {
@@ -128,6 +129,11 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   const detached = detachment(args.command)
   if (detached)
     return failure(`${detached} would leave a process behind that nobody watches. Run it with background=true instead.`)
+  const endless = args.timeout === undefined ? endlessPart(args.command) : null
+  if (endless !== null)
+    return failure(
+      `"${endless}" does not end by itself. Run it with background=true and look at it with process, or give a timeout (seconds) to have it here for that long.`,
+    )
   const timeoutMs = args.timeout === undefined ? settings.terminalTimeoutMs : args.timeout * 1000
   if (timeoutMs > settings.terminalMaxTimeoutMs)
     return failure(
