@@ -85,7 +85,7 @@ it('explains writes through links, reads, addresses, other surfaces and tools, a
 })
 
 it.each([
-  [['permissions', 'add', 'file.wirte', 'deny'], 'names nothing known'],
+  [['permissions', 'add', 'file.wirte', 'deny'], 'file.write may be meant'],
   [['permissions', 'add', 'terminal.*', 'maybe'], 'Allowed choices are allow, ask, deny'],
   [['permissions', 'remove', 'terminal.*'], 'has no rule terminal.*'],
   [['approvals', 'answer', 'abc', 'once'], 'Nothing waits for an answer under abc'],

@@ -57,6 +57,8 @@ export interface HermesConfig {
     /** Default 3; 0 means never. */
     readonly api_max_retries: number
     readonly disabled_toolsets: readonly string[]
+    /** `auto`: messages tell the model what git and background processes are at. Default `auto`. */
+    readonly coding_context: 'auto' | 'off'
   }
   readonly terminal: TerminalSettings
   readonly compression: {

@@ -29,8 +29,9 @@ describe('loadPermissions', () => {
 
   it('asks where it cannot read what a rule decides, for it may have been meant to deny, and says where that is', async () => {
     await writeFile(file, 'a: allow\nb: Deny\nc: {d: allow}\n')
-    const { rules, problems } = await loadPermissions({ home })
+    const { rules, problems, unread } = await loadPermissions({ home })
     expect(rules).toEqual({ a: 'allow', b: 'ask', c: 'ask' })
+    expect(unread).toEqual(['b', 'c'])
     expect(problems.map(({ message }) => message)).toEqual([
       `${file}:2:4: "b" must be allow, ask or deny, found the text "Deny". Until it is mended, this asks.`,
       `${file}:3:4: "c" must be allow, ask or deny, found a map. Until it is mended, this asks.`,

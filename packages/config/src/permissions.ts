@@ -15,6 +15,8 @@ export type Decision = 'allow' | 'ask' | 'deny'
 export interface Permissions {
   readonly rules: Record<string, Decision>
   readonly problems: ConfigProblem[]
+  /** Patterns whose decision could not be read. */
+  readonly unread: readonly string[]
   /** Where a rule is written, as `FILE:LINE:COLUMN`; `undefined` for one that is not in the file. */
   readonly sourceOf: (pattern: string) => string | undefined
 }
@@ -27,7 +29,7 @@ export interface Permissions {
 export async function loadPermissions({ home }: { readonly home: string }): Promise<Permissions> {
   const file = homeLayout(home).permissions
   const read = await tryReadText(file)
-  if (read.type === 'missing') return { rules: {}, problems: [], sourceOf: () => undefined }
+  if (read.type === 'missing') return { rules: {}, problems: [], unread: [], sourceOf: () => undefined }
   if (read.type === 'unreadable') return closed([], { message: `Cannot read ${file}: ${read.reason}. ${CLOSED}`, file })
   const yaml = await parseYaml(read.text)
   const sourceOf = (pattern: string) => {
@@ -38,14 +40,13 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
   const entries = isMap(yaml.value) ? Object.entries(yaml.value) : []
   const rules = entries.map(([pattern, word]) => [pattern, isDecision(word) ? word : 'ask'] as const)
   if (fault) return closed(rules, fault, sourceOf)
-  const problems = entries
-    .filter(([, word]) => !isDecision(word))
-    .map(([pattern, word]) => {
-      const found = describeValue(word)
-      const message = `"${pattern}" must be allow, ask or deny, found ${found}. Until it is mended, this asks.`
-      return problemAt(file, yaml.locate([pattern]), message)
-    })
-  return { rules: Object.fromEntries(rules), problems, sourceOf }
+  const unread = entries.filter(([, word]) => !isDecision(word))
+  const problems = unread.map(([pattern, word]) => {
+    const found = describeValue(word)
+    const message = `"${pattern}" must be allow, ask or deny, found ${found}. Until it is mended, this asks.`
+    return problemAt(file, yaml.locate([pattern]), message)
+  })
+  return { rules: Object.fromEntries(rules), problems, unread: unread.map(([pattern]) => pattern), sourceOf }
 }
 
 function closed(
@@ -54,7 +55,7 @@ function closed(
   sourceOf: Permissions['sourceOf'] = () => undefined,
 ): Permissions {
   const strict = read.filter(([pattern, decision]) => decision !== 'allow' && pattern !== '*')
-  return { rules: { '*': 'ask', ...Object.fromEntries(strict) }, problems: [problem], sourceOf }
+  return { rules: { '*': 'ask', ...Object.fromEntries(strict) }, problems: [problem], unread: [], sourceOf }
 }
 
 function isDecision(word: unknown): word is Decision {

@@ -164,7 +164,16 @@ export const SCHEMA: Section = section({
       listing_max_tokens: count(0, 4000),
     }),
   }),
-  agent: section({ max_turns: count(1, 90), api_max_retries: count(0, 3, 100), disabled_toolsets: texts }),
+  agent: section({
+    max_turns: count(1, 90),
+    api_max_retries: count(0, 3, 100),
+    disabled_toolsets: texts,
+    coding_context: {
+      type: 'choice',
+      words: { auto: 'auto', on: 'auto', focus: 'auto', off: 'off', true: 'auto', false: 'off' },
+      default: 'auto',
+    },
+  }),
   terminal: section(TERMINAL_FIELDS),
   compression: section({
     enabled: { type: 'boolean', default: true },

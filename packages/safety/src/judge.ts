@@ -59,9 +59,12 @@ export function judge(action: Action, subject: Subject, options: JudgeOptions): 
   if (denying) return deny('rules', denying.pattern, `The permission rule "${denying.pattern}: deny" forbids it.`)
   if (rule?.effect === 'allow' && outside?.effect === 'allow')
     return { type: 'allow', rule: outside.pattern, stage: 'rules' }
-  const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!.pattern)
+  const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!)
   const asks = [
-    ...asking.map((pattern) => ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" asks first`)),
+    ...asking.map(({ pattern, unread }) => {
+      const why = unread ? 'cannot be read, and asks until it is mended' : 'asks first'
+      return ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" ${why}`)
+    }),
     ...(rule?.effect === 'allow' ? [] : asksOfItself(subjected, { check, command }, options)),
     ...(isOutside(action) && !outside ? [asksToLeave(subjected, options)] : []),
   ]

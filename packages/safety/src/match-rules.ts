@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Action, Subject } from '@hermes/contracts/policy'
 import type { Collected } from './command/collect.js'
+import { actingParts } from './command/harmless.js'
 import type { Invocation } from './command/invocation.js'
 import { hasWildcard, matchGlob } from './glob.js'
 import { type ParsedRule, type RuleEffect, whyNotSelected } from './rules.js'
@@ -23,7 +24,7 @@ const STRENGTH: Readonly<Record<RuleEffect, number>> = Object.freeze({ deny: 2, 
 
 /**
  * The rule that decides, or `null`: the last one that matches. A command line of several commands gets its strictest answer, and is
- * allowed only when every one of them is.
+ * allowed only when every one of them is that does more than look around.
  */
 export function decidingRule(
   rules: readonly ParsedRule[],
@@ -32,17 +33,25 @@ export function decidingRule(
 ): ParsedRule | null {
   const { action, subject, command } = subjected
   const applicable = rules.filter((rule) => whyNotSelected(rule, action, subject) === null)
-  if (!command) return applicable.findLast((rule) => matchesArgument(rule, action, context)) ?? null
+  if (!command) return lastOf(applicable.filter((rule) => matchesArgument(rule, action, context)))
   const whole = applicable.filter((rule) => matchesWhole(rule, command.text))
   const parts = partsOf(command)
-  if (parts.length === 0) return whole.at(-1) ?? null
-  const each = parts.map(
-    (part) => applicable.findLast((rule) => whole.includes(rule) || matchesPart(rule, part)) ?? null,
-  )
+  if (parts.length === 0) return lastOf(whole)
+  const each = parts.map((part) => lastOf(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))))
   const decided = each.filter((rule) => rule !== null)
   const strictest = decided.sort((left, right) => STRENGTH[right.effect] - STRENGTH[left.effect])[0] ?? null
   if (strictest?.effect !== 'allow') return strictest
-  return decided.length === each.length && command.collected.complete ? strictest : null
+  const acting = actingParts(parts, context)
+  const isWhole = command.collected.complete && parts.every((part, at) => each[at] !== null || !acting.includes(part))
+  return isWhole ? strictest : null
+}
+
+/** The last rule; one that could not be read takes no denial back. */
+function lastOf(rules: readonly ParsedRule[]): ParsedRule | null {
+  const last = rules.at(-1) ?? null
+  if (!last?.unread) return last
+  const before = lastOf(rules.slice(0, -1))
+  return before?.effect === 'deny' ? before : last
 }
 
 /** Why a rule does not match the action, or any command of its command line; `null` when it does. */

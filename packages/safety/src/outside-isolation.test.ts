@@ -165,6 +165,27 @@ describe('a command that is to run outside the isolation', () => {
     [{ 'terminal_outside(git push*)': 'allow' }, 'git push origin', 'allow'],
     [{ 'terminal_outside(git push*)': 'allow' }, 'cd sub && git push', 'allow'],
     [{ 'terminal_outside(git push*)': 'allow' }, 'git push && ./deploy.sh', 'deny'],
+    // What only looks around in the workspace does not count, nor what git does there beside what is allowed.
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git push 2>&1 | tail -5', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'ls -la src && cat README.md && git push', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git add -A && git commit -m "fix: a/b" && git push', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git commit -m "$(cat NOTES.md)" && git push', 'allow'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'cd sub && git push --force', 'allow'],
+    [{ 'terminal(git push*)': 'allow' }, 'git status && git push', 'allow'],
+    [{ 'terminal_outside(gh *)': 'allow' }, 'git status && gh pr list', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'cat ~/notes.txt && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'cat .env && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'cat $FILE && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git commit -F ~/.ssh/id_rsa && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git commit -m x $(./x) && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git -c core.pager=./x diff && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git remote set-url origin x && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, './ls && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'ls > x && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'rg --pre ./x a && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow' }, 'git reset --hard && git push', 'deny'],
+    [{ 'terminal_outside(git push*)': 'allow', 'terminal_outside(ls*)': 'deny' }, 'ls && git push', 'deny'],
+    [{ 'terminal_outside(gh *)': 'allow' }, 'PATH=.:$PATH; gh pr list', 'deny'],
     [{ 'terminal_outside(git push*)': 'allow' }, 'git push > ../log', 'deny'],
     [{ 'terminal_outside.*': 'allow' }, './deploy.sh', 'allow'],
     [{ '*': 'allow' }, './deploy.sh', 'allow'],
@@ -207,7 +228,9 @@ describe('a command that is to run outside the isolation', () => {
     expect(await answer('git push', 'once')).toBe('allow')
     expect(await answer('git push', 'session')).toBe('allow')
     expect(await decide(outside('git push origin'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('git status && git push | tail -1'))).toMatchObject({ type: 'allow' })
     expect(await decide(outside('git push && ./deploy.sh'))).toMatchObject({ type: 'ask' })
+    expect(await decide(outside('PATH=.; git push'))).toMatchObject({ type: 'ask' })
     expect(await answer('make deploy', 'session')).toBe('allow')
     expect(await decide(outside('make deploy'))).toMatchObject({ type: 'allow' })
     expect(await decide(outside('make other'))).toMatchObject({ type: 'ask' })

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { CommandContext } from './command/context.js'
-import { outsideNeeds, WRITES } from './command/needs-outside.js'
+import { actingParts } from './command/harmless.js'
+import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
 import { decidingRule, type MatchContext, type Subjected } from './match-rules.js'
 import { isAboutOutside, type ParsedRule } from './rules.js'
 
 /**
  * The rule that says whether a command may run outside the isolation; `null` where none does. Where no rule is about that, one that
- * allows the command by name says so for a command that is known to need it. Programs such as `cd` do not count.
+ * allows the command by name says so for a command that is known to need it. Programs that only look around do not count.
  */
 export function ruleOfOutside(
   rules: readonly ParsedRule[],
@@ -16,11 +17,11 @@ export function ruleOfOutside(
   const { command } = subjected
   const needs = needsOf(subjected, context)
   const invocations = needs.map(({ invocation }) => invocation)
-  const acting = command && { ...command, collected: { ...command.collected, invocations } }
+  const doing = command && { ...command, collected: { ...command.collected, invocations } }
   const deciding = (speaks: (rule: ParsedRule) => boolean) =>
-    decidingRule(rules.filter(speaks), { ...subjected, command: acting }, context)
+    decidingRule(rules.filter(speaks), { ...subjected, command: doing }, context)
   const own = deciding(isAboutOutside)
-  if (own !== null || needs.some(({ reason }) => reason === null)) return own
+  if (own !== null || actingOf(needs, context).some(({ reason }) => reason === null)) return own
   return deciding(({ effect, argument, selector }) => effect === 'allow' && argument !== null && !selector.tool)
 }
 
@@ -29,7 +30,7 @@ export function leaveOfIsolation(
   subjected: Subjected,
   context: MatchContext,
 ): { readonly rules: readonly string[]; readonly reason: string } {
-  const needs = needsOf(subjected, context)
+  const needs = actingOf(needsOf(subjected, context), context)
   const line = createHash('sha256')
     .update(subjected.command?.text ?? '')
     .digest('hex')
@@ -49,4 +50,10 @@ export function leaveOfIsolation(
 
 function needsOf({ command }: Subjected, { workspace, ...context }: MatchContext & CommandContext) {
   return command ? outsideNeeds(command.collected, { ...context, writable: workspace }) : []
+}
+
+function actingOf(needs: readonly OutsideNeed[], context: MatchContext): readonly OutsideNeed[] {
+  const invocations = needs.map(({ invocation }) => invocation)
+  const acting = actingParts(invocations, context)
+  return needs.filter(({ invocation }) => acting.includes(invocation))
 }

@@ -9,6 +9,7 @@ import {
   createPolicy,
   type PermissionRule,
   type PolicyOptions,
+  parseRules,
 } from './index.js'
 
 const run = (command: string, cwd = '/home/ada/project'): Action => ({ type: 'spawn', command, cwd, backend: 'local' })
@@ -163,7 +164,56 @@ describe('createPolicy', () => {
     })
   })
 
+  describe('rules that cannot be read', () => {
+    const broken = (record: Record<string, 'allow' | 'ask' | 'deny'>, unread: readonly string[] = []) =>
+      setUp({ rules: parseRules(record, { unread }).rules })
+
+    it('ask about all they may have been meant to deny, whatever was allowed before them', async () => {
+      const { decide } = broken({ '*': 'allow', 'terminal(git push*': 'deny' })
+      expect(await decide(run('ls'))).toMatchObject({ type: 'deny', rule: 'rule:terminal(git push*' })
+      expect(await decide(run('ls'))).toMatchObject({
+        reason: expect.stringMatching(
+          /^The permission rule "terminal\(git push\*" cannot be read, and asks until it is mended\./,
+        ),
+      })
+      expect(await decide(write('/home/ada/project/x'))).toMatchObject({ type: 'allow' })
+      expect(await broken({ '*': 'allow', 'git push*': 'deny' }).decide(read('/home/ada/x'))).toMatchObject({
+        type: 'deny',
+      })
+    })
+
+    it('ask also where approvals are off', async () => {
+      const { decide } = setUp({ mode: 'off', rules: parseRules({ 'terminal(git push*': 'deny' }).rules })
+      expect(await decide(run('git push'))).toMatchObject({ type: 'deny' })
+    })
+
+    it('take no denial back, and leave rules after them as they are', async () => {
+      const { decide } = broken({ 'terminal(rm *)': 'deny', 'terminal(git push*': 'deny', 'terminal(ls*)': 'allow' })
+      expect(await decide(run('rm x'))).toMatchObject({ type: 'deny', rule: 'terminal(rm *)' })
+      expect(await decide(run('ls'))).toMatchObject({ type: 'allow' })
+      const typo = broken({ 'terminal(git *)': 'deny', 'terminal(git push*)': 'ask' }, ['terminal(git push*)'])
+      expect(await typo.decide(run('git push'))).toMatchObject({ type: 'deny', rule: 'terminal(git *)' })
+      expect(await typo.decide(run('ls'))).toMatchObject({ type: 'allow' })
+    })
+
+    it('count for nothing where they were to allow', async () => {
+      const { decide } = broken({ 'terminal.*': 'deny', 'terminal(git push*': 'allow' })
+      expect(await decide(run('git push'))).toMatchObject({ type: 'deny', rule: 'terminal.*' })
+    })
+  })
+
   describe('rules', () => {
+    it('judges a command line by its parts, where the others only look around in the workspace', async () => {
+      const { decide } = setUp({
+        workspace: ['/home/ada/project'],
+        rules: [{ pattern: 'terminal(git push*)', effect: 'allow' }],
+      })
+      expect(await decide(run('git add . && git push --force'))).toMatchObject({ type: 'allow' })
+      expect(await decide(run('ls src; git push --force 2>&1 | tail -3'))).toMatchObject({ type: 'allow' })
+      expect(await decide(run('rm -rf src; git push --force'))).toMatchObject({ type: 'deny' })
+      expect(await decide(run('cat ~/.aws/credentials && git push'))).toMatchObject({ type: 'deny' })
+    })
+
     it.each<[Record<string, PermissionRule['effect']>, Action, string]>([
       [{ 'terminal.*': 'deny' }, run('ls'), 'deny terminal.*'],
       [{ 'terminal.*': 'deny', 'terminal(ls*)': 'allow' }, run('ls -la'), 'allow'],
@@ -287,6 +337,16 @@ describe('createPolicy', () => {
       expect(outcome(await decide(run('rm -rf other'), subject('s2')))).toBe('ask')
       expect(outcome(await decide(run('sudo rm -rf other')))).toBe('ask')
       expect(outcome(await decide(run('git reset --hard && rm -rf other')))).toBe('ask')
+    })
+
+    it('denies instead of asking what nobody asked for, and tells nobody', async () => {
+      const { policy, audit } = setUp()
+      const asked: string[] = []
+      policy.listen('*', (id) => asked.push(id))
+      const decision = await policy.decide(run('rm -rf dist'), subject(), { mayAsk: false })
+      expect(decision).toMatchObject({ type: 'deny', rule: 'recursive-delete' })
+      expect(await policy.decide(run('git status'), subject(), { mayAsk: false })).toMatchObject({ type: 'allow' })
+      expect([asked, audit.map(({ decision: said }) => said)]).toEqual([[], ['allow']])
     })
 
     it('hears the listeners of the session at the root for its children, and gives them its leave', async () => {

@@ -62,6 +62,8 @@ export interface RevocablePolicy extends Policy {
   revokeLeave(sessionId: string): void
 }
 
+type DecideOptions = NonNullable<Parameters<Policy['decide']>[2]>
+
 class RulePolicy implements RevocablePolicy {
   readonly #options: PolicyOptions
   readonly #clock: Clock
@@ -95,15 +97,15 @@ class RulePolicy implements RevocablePolicy {
     this.#rules = [...basis.rules]
   }
 
-  async decide(action: Action, subject: Subject, options: { readonly signal?: AbortSignal } = {}): Promise<Decision> {
-    const decision = await this.#decide(action, subject, options.signal).catch((error: unknown): Decision => {
+  async decide(action: Action, subject: Subject, options: DecideOptions = {}): Promise<Decision> {
+    const decision = await this.#decide(action, subject, options).catch((error: unknown): Decision => {
       this.#logger.error('policy failed', { error: errorLine(error) })
       return { type: 'deny', rule: 'policy-error', reason: `The policy could not decide: ${errorLine(error)}` }
     })
     return decision
   }
 
-  async #decide(action: Action, subject: Subject, signal: AbortSignal | undefined): Promise<Decision> {
+  async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     const verdict = judge(action, subject, this.#judgeOptions(subject))
     switch (verdict.type) {
@@ -113,7 +115,8 @@ class RulePolicy implements RevocablePolicy {
         await this.#audit(action, subject, { decision: 'allow', rule: verdict.rule })
         return { type: 'allow', permit: createPermit(action) }
       case 'ask':
-        return this.#ask(action, subject, verdict, signal)
+        if (mayAsk) return this.#ask(action, subject, verdict, signal)
+        return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason) }
       default:
         return verdict satisfies never
     }

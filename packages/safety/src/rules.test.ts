@@ -31,12 +31,34 @@ describe('parseRules', () => {
       'browser.*: deny',
       'mcp__git-hub__*(/etc/**): ask',
       'terminal(echo (on x)) on gate* for ada: ask',
+      'file.wirte: ask',
+      'file.read: ask',
     ])
     expect(problems).toHaveLength(7)
-    expect(problems[0]).toMatch(
-      /^"file\.wirte" names nothing known; use a tool such as browser\.\* or one of \*, terminal, /,
-    )
-    expect(problems[2]).toBe('"file.read" must be allow, ask or deny, not "sometimes".')
+    expect(problems.slice(0, 4)).toEqual([
+      '"file.wirte" names no tool; file.write may be meant. Until it is mended, everything file.write is about asks.',
+      '"terminal(" is not a pattern; write a name such as terminal.* or terminal(git push*).',
+      '"file.read" must be allow, ask or deny, not "sometimes". Until it is mended, this asks.',
+      expect.stringMatching(
+        /^"constructor\.x" names nothing known; use a tool such as browser\.\* or one of \*, terminal, .*\.$/,
+      ),
+    ])
+  })
+
+  it.each([
+    ['terminal(git push*', 'everything terminal is about'],
+    ['Terminal(git push*)', 'everything terminal is about'],
+    ['termnial(git push*)', 'everything terminal is about'],
+    ['file.wirte(src/**)', 'everything file.write is about'],
+    ['file.frobnicate', 'everything file is about'],
+    ['browser_click(', 'everything browser_click does'],
+    ['git push*', 'every action'],
+    ['', 'every action'],
+  ])('takes %j, which was to deny, for a question about %s', (pattern, what) => {
+    const { rules, problems } = parseRules({ [pattern]: 'deny' }, { sourceOf: () => 'p.yaml:3:1' })
+    expect(rules).toEqual([{ pattern, effect: 'ask', source: 'p.yaml:3:1', unread: true }])
+    expect(problems).toEqual([expect.stringMatching(/^p\.yaml:3:1: /)])
+    expect(problems[0]?.endsWith(`Until it is mended, ${what} asks.`)).toBe(true)
   })
 
   it.each<[Record<string, string>, string[]]>([

@@ -14,6 +14,8 @@ export interface PermissionRule {
   readonly effect: RuleEffect
   /** Where it is written, as `FILE:LINE:COLUMN`, for explanations. */
   readonly source?: string
+  /** It could not be read in whole: it asks, in doubt about all that its name stands for, and takes no denial before it back. */
+  readonly unread?: true
 }
 
 /** What the name in front of a pattern's brackets stands for. */
@@ -77,19 +79,41 @@ const SHAPE =
 /** Reads a pattern; a string says what is wrong with it. */
 export function parseRule(rule: PermissionRule): ParsedRule | string {
   const match = SHAPE.exec(rule.pattern)
+  const [, name = '', argument, surface = null, user = null] = match ?? []
+  const selector = match && selectorOf(name)
+  if (selector)
+    return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, surface, user }
+  if (rule.unread) return { ...rule, selector: widest(rule.pattern), argument: null, surface: null, user: null }
   if (!match) return `"${rule.pattern}" is not a pattern; write a name such as terminal.* or terminal(git push*).`
-  const [, name = '', argument, surface = null, user = null] = match
-  const selector = selectorOf(name)
-  if (!selector) {
-    return `"${rule.pattern}" names nothing known; use a tool such as browser.* or one of ${Object.keys(KINDS).join(', ')}.`
-  }
-  return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, surface, user }
+  const meant = Object.keys(KINDS).find((kind) => isSlip(name, kind))
+  if (meant) return `"${rule.pattern}" names no tool; ${meant} may be meant.`
+  return `"${rule.pattern}" names nothing known; use a tool such as browser.* or one of ${Object.keys(KINDS).join(', ')}.`
 }
 
 function selectorOf(name: string): Selector | null {
   const kind = name.replace(/\.\*$/, '')
   if (Object.hasOwn(KINDS, kind)) return KINDS[kind]!
-  return kind.includes('.') ? null : { ...EVERYTHING, tool: name }
+  if (kind.includes('.') || Object.keys(KINDS).some((known) => isSlip(kind, known))) return null
+  return { ...EVERYTHING, tool: name }
+}
+
+/** All that a pattern which cannot be read may be about. */
+function widest(pattern: string): Selector {
+  const [, whole = '*', name = '*'] =
+    /^\s*(([a-z_][\w*-]*)(?:\.[a-z_]+)?)\s*(?:[.(]|$)/.exec(pattern.toLowerCase()) ?? []
+  const kinds = Object.keys(KINDS)
+  const kind = [whole, name].flatMap((word) => kinds.find((known) => known === word || isSlip(word, known)) ?? [])[0]
+  return kind ? KINDS[kind]! : (selectorOf(name) ?? EVERYTHING)
+}
+
+/** Whether a name is a longer one with one letter too few, too many, wrong, or two in the wrong order. */
+function isSlip(name: string, known: string): boolean {
+  if (known.length < 4 || name === known || Math.abs(name.length - known.length) > 1) return false
+  let start = 0
+  while (start < name.length && name[start] === known[start]) start++
+  const [left, right] = [name.slice(start), known.slice(start)]
+  if (left.slice(1) === right || left === right.slice(1) || left.slice(1) === right.slice(1)) return true
+  return left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0]
 }
 
 /** Why a rule is not about such an action of such a subject, whatever its argument says; `null` when it is. */
@@ -133,35 +157,53 @@ function isTool(pattern: string, name: string | undefined): boolean {
 export interface ParseRulesOptions {
   /** Where a pattern is written, as `FILE:LINE:COLUMN`; it leads the problems with it. */
   readonly sourceOf?: (pattern: string) => string | undefined
+  /** Patterns whose effect could not be read, and which ask therefore. Default none. */
+  readonly unread?: readonly string[]
 }
 
 /**
  * Reads a plain record, such as the content of `permissions.yaml`. What is wrong becomes a problem, one line each; the rest counts. A rule
- * that never applies because a later one says something else about all it is about is a problem too.
+ * that cannot be read asks, unless it was to allow: then it is left out. A rule that never applies because a later one says something else
+ * about all it is about is a problem too.
  */
 export function parseRules(
   record: Readonly<Record<string, unknown>>,
-  { sourceOf = () => undefined }: ParseRulesOptions = {},
+  { sourceOf = () => undefined, unread = [] }: ParseRulesOptions = {},
 ): { readonly rules: readonly PermissionRule[]; readonly problems: readonly string[] } {
   const rules: ParsedRule[] = []
   const problems: string[] = []
   for (const [pattern, effect] of Object.entries(record)) {
     const source = sourceOf(pattern)
+    const place = source === undefined ? {} : { source }
+    const doubtful = () => parseRule({ pattern, effect: 'ask', unread: true, ...place }) as ParsedRule
     const problem = (text: string) => problems.push(source === undefined ? text : `${source}: ${text}`)
     if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') {
-      problem(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}.`)
+      problem(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}. Until it is mended, this asks.`)
+      rules.push(doubtful())
       continue
     }
-    const parsed = parseRule({ pattern, effect, ...(source === undefined ? {} : { source }) })
-    if (typeof parsed === 'string') problem(parsed)
-    else rules.push(parsed)
+    const parsed = parseRule({ pattern, effect, ...place })
+    if (typeof parsed !== 'string') rules.push(unread.includes(pattern) ? { ...parsed, unread: true } : parsed)
+    else if (effect === 'allow') problem(parsed)
+    else {
+      const instead = doubtful()
+      problem(`${parsed} Until it is mended, ${nameOf(instead.selector)} asks.`)
+      rules.push(instead)
+    }
   }
-  const plain = rules.map(({ pattern, effect, source }) => ({
+  const plain = rules.map(({ pattern, effect, source, unread }) => ({
     pattern,
     effect,
     ...(source === undefined ? {} : { source }),
+    ...(unread ? { unread } : {}),
   }))
-  return { rules: plain, problems: [...problems, ...contradictions(rules)] }
+  return { rules: plain, problems: [...problems, ...contradictions(rules.filter((rule) => !rule.unread))] }
+}
+
+function nameOf(selector: Selector): string {
+  if (selector.tool !== undefined) return `everything ${selector.tool} does`
+  const kind = Object.keys(KINDS).find((name) => KINDS[name] === selector)
+  return kind === undefined || kind === '*' ? 'every action' : `everything ${kind} is about`
 }
 
 function contradictions(rules: readonly ParsedRule[]): string[] {

@@ -40,7 +40,7 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
     loadSecrets({ home, env: io.env }),
     loadPermissions({ home }),
   ])
-  const ruled = permissions.problems.length > 0 ? [] : parseRules(permissions.rules, permissions).problems
+  const ruled = parseRules(permissions.rules, permissions).problems
   const sound = async (file: string, problems: readonly { readonly message: string }[], level: typeof fail) => {
     if (problems.length > 0) return problems.map(({ message }) => level(message))
     return (await isMissing(file)) ? [] : [ok(file)]
@@ -51,7 +51,10 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
       ? [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]
       : []),
     ...(await sound(layout.env, secrets.problems, warn)),
-    ...(ruled.length > 0 ? ruled.map(warn) : await sound(layout.permissions, permissions.problems, fail)),
+    ...(ruled.length > 0
+      ? permissions.problems.map(({ message }) => fail(message))
+      : await sound(layout.permissions, permissions.problems, fail)),
+    ...ruled.map(warn),
   ]
 }
 

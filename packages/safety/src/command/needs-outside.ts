@@ -1,5 +1,6 @@
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
+import { IDLE } from './harmless.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { type Payload, payloads } from './payloads.js'
 import { gitCommand } from './rules-git.js'
@@ -113,9 +114,6 @@ const NEEDS: readonly Need[] = Object.freeze([
 
 const PROGRAMS: ReadonlySet<string> = new Set([...NEEDS.flatMap(({ programs }) => programs), ...ELEVATORS])
 
-/** Programs that do nothing by themselves, so that nobody is asked for them. */
-const IDLE: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'])
-
 /** Where commands run, as far as it is known. */
 export interface OutsideContext extends CommandContext {
   /** Folders that commands may write inside; with it, what is written elsewhere is a need too. Temporary folders are always among them. */
@@ -136,9 +134,10 @@ export function outsideNeeds({ invocations }: Collected, context: OutsideContext
   const needs: OutsideNeed[] = []
   for (let at = 0; at < invocations.length; at++) {
     const invocation = invocations[at]!
-    const { name, redirects, elevated } = invocation
+    const { name, written, redirects, elevated } = invocation
     if (name === 'ssh') at += programsOf(payloads(invocation))
-    if (name === '' && redirects.length === 0) continue
+    // A variable by itself counts: the programs after it may be others by it, as with `PATH=.:$PATH`.
+    if (name === '' && written === '' && redirects.length === 0) continue
     if (!IDLE.has(name) || elevated || redirects.length > 0)
       needs.push({ invocation, reason: needOf(invocation, context) })
   }

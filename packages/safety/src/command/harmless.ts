@@ -1,0 +1,83 @@
+import { classifyCollected } from './classify-command.js'
+import type { CommandContext } from './context.js'
+import { type Invocation, texts } from './invocation.js'
+import { readsSecret } from './reads-secrets.js'
+import { isBeyond, writeTargets } from './write-targets.js'
+
+/** Programs that do nothing by themselves, whatever they are told. */
+export const IDLE: ReadonlySet<string> = new Set([
+  ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'],
+])
+/** Programs that only look. */
+const LOOKS: ReadonlySet<string> = new Set([
+  ...[
+    'ls',
+    'cat',
+    'head',
+    'tail',
+    'wc',
+    'nl',
+    'grep',
+    'egrep',
+    'fgrep',
+    'rg',
+    'sort',
+    'uniq',
+    'cut',
+    'tr',
+    'diff',
+    'cmp',
+  ],
+  ...['test', '[', '[[', 'false', 'exit', 'date', 'whoami', 'id', 'uname', 'which', 'type', 'stat', 'du', 'df', 'jq'],
+  ...['basename', 'dirname', 'realpath', 'readlink'],
+])
+/** What git does with a repository alone. It runs hooks and filters of the repository, as every other command of git there. */
+const LOCAL_GIT: ReadonlySet<string> = new Set([
+  ...['add', 'commit', 'status', 'diff', 'log', 'show', 'rev-parse', 'describe', 'branch', 'tag', 'stash', 'mv', 'rm'],
+  ...['checkout', 'switch'],
+])
+
+/** Where commands run: `workspace` are the folders that may be read without further thought. */
+export interface HarmlessContext extends CommandContext {
+  readonly workspace: readonly string[]
+}
+
+/**
+ * The commands of a line that a rule has to speak about: those that only look around in the workspace do not count beside others, nor does
+ * what git does there beside another command of git.
+ */
+export function actingParts(parts: readonly Invocation[], context: HarmlessContext): readonly Invocation[] {
+  const others = parts.filter((part) => !isHarmless(part, context) && !isLocalGit(part, context))
+  const besideGit = others.some(({ name }) => name === 'git')
+  const acting = besideGit ? others : parts.filter((part) => !isHarmless(part, context))
+  return acting.length > 0 ? acting : parts
+}
+
+function isHarmless(part: Invocation, context: HarmlessContext): boolean {
+  if (IDLE.has(part.name)) return isPlain(part) && !(part.name === 'printf' && texts(part.args)[0] === '-v')
+  return LOOKS.has(part.name) && staysInside(part, part.args, context)
+}
+
+function isLocalGit(part: Invocation, context: HarmlessContext): boolean {
+  const { name, args } = part
+  if (name !== 'git' || !LOCAL_GIT.has(args[0]?.text ?? '')) return false
+  // A message says nothing but itself.
+  const words = args.filter((_, at) => !/^(?:-[a-z]*m|--message)$/.test(args[at - 1]?.text ?? ''))
+  return staysInside(part, words, context)
+}
+
+function staysInside(part: Invocation, words: Invocation['args'], context: HarmlessContext): boolean {
+  if (!isPlain(part) || words.some(({ dynamic }) => dynamic) || readsSecret(part)) return false
+  const place = { ...context, ...part.context }
+  const inputs = part.redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+  const paths = [...texts(words), ...inputs].flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w)/, '')])
+  if (paths.some((path) => isBeyond(path, context.workspace, place))) return false
+  return classifyCollected({ invocations: [part], forkBombs: [], complete: true }).level === 'safe'
+}
+
+/** Neither with more rights, nor with arguments from elsewhere, nor into a file; no wrapper, no variable, no program of a folder. */
+function isPlain(part: Invocation): boolean {
+  const { name, args, written, via, elevated } = part
+  if (via !== null || elevated || written !== [name, ...texts(args)].join(' ')) return false
+  return writeTargets(part).every((path) => path === '/dev/null')
+}
