@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorLine } from '@hermes/contracts'
+import type { NewEntry } from '@hermes/contracts/conversation'
 import type { Lease, NewSession } from '@hermes/contracts/store'
 import type { Storage } from '../storage.js'
 import { namesOthers, renumber } from './renumber.js'
@@ -14,10 +15,12 @@ type Written =
   | { readonly type: 'problem'; readonly problem: string }
 
 /**
- * Makes a session of a transcript, or adds the rest of one. While that is under way a note in the store says so, and what was left half
+ * Makes a session of a transcript, or adds the rest of one, without what an agent would obey in the place of its own prompt: whoever made
+ * the file may have written it. While that is under way a note in the store says so, and what was left half
  * done is done anew the next time.
  */
-export async function writeTranscript(storage: Storage, transcript: Transcript): Promise<Written> {
+export async function writeTranscript(storage: Storage, given: Transcript): Promise<Written> {
+  const transcript = { ...given, entries: given.entries.filter(({ entry }) => !isPrompt(entry)) }
   const { id: sessionId, source } = transcript
   const note = `import:${sessionId}`
   if (sessionId.length > MAX_ID_CHARS || /\p{C}/u.test(sessionId))
@@ -48,6 +51,10 @@ export async function writeTranscript(storage: Storage, transcript: Transcript):
   } catch (error) {
     return { type: 'problem', problem: errorLine(error) }
   }
+}
+
+function isPrompt(entry: NewEntry): boolean {
+  return entry.type === 'prompt' || (entry.type === 'message' && entry.message.role === 'system')
 }
 
 /** Whether a session that was left half done has anything that is not of its transcript. */
