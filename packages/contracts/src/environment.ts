@@ -206,6 +206,11 @@ export interface Environment {
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
   /** @throws HermesError `environment.no_pty` when a pseudo-terminal is asked for and cannot be had; nothing was started then. */
   spawn(permit: Permit, command: string, options?: SpawnOptions): Promise<BackgroundProcess>
+  /**
+   * Saves text in a place of our own where the file tools find it, for its user alone, and gives the path. Where it is missing, they read
+   * the files of this machine. @throws HermesError `environment.*`.
+   */
+  readonly keepText?: ((text: string) => Promise<string>) | undefined
   /** How commands here can become root; missing where `sudo` cannot be given a password. */
   readonly sudo?: SudoAccess | undefined
   /** Background processes by id, the running ones and those that ended in the last half hour. */

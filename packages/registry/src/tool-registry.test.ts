@@ -167,11 +167,15 @@ describe('createToolRegistry', () => {
     expect(kept[0]).toBe(long)
     expect(kept[1]).toMatch(/^\{\n {2}"list": \[\n {4}0,\n {4}1,/)
     await textOf(open(() => 'short'))
-    const far = { ...local, environment: { backend: 'ssh' } } as ToolContext
+    const nowhere = Object.defineProperty({ ...local }, 'environment', {
+      get: () => {
+        throw new Error('There is none.')
+      },
+    })
     expect(
       await textOf(
         open(() => long),
-        far,
+        nowhere,
       ),
     ).toContain('200 characters left out here …]')
     const full = async () => Promise.reject(new Error('disk full'))

@@ -1,4 +1,5 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
 import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
 import { type ToolParameters, toolParameters } from './arguments.js'
@@ -73,11 +74,12 @@ interface Registered {
   readonly parameters: ToolParameters
 }
 
-/** Writes an overlong result where `read_file` finds it. */
+/** Writes an overlong result where `read_file` of `environment` finds it. */
 export type KeepResult = (whole: {
   readonly sessionId: string
   readonly callId: string
   readonly text: string
+  readonly environment: Environment
 }) => Promise<string>
 
 /** Options of {@link createToolRegistry}. */
@@ -266,13 +268,13 @@ class Registry implements ToolRegistry {
     }
   }
 
-  /** Where the whole of a result went that is too long; only for a machine whose files the session reads. */
+  /** Where the whole of a result went that is too long. */
   async #keepWhole(tool: Tool, result: ToolResult, context: ToolContext): Promise<string | null> {
     const text = overlongText(result, tool.maxResultChars)
     if (text === null) return null
     try {
-      if (context.environment.backend !== 'local') return null
-      return await this.#keep!({ sessionId: context.sessionId, callId: context.callId, text })
+      const { sessionId, callId, environment } = context
+      return await this.#keep!({ sessionId, callId, text, environment })
     } catch {
       // The model is told what was left out of the result, and then of no file that has it.
       return null

@@ -15,10 +15,14 @@ export interface KeptResultsOptions {
 const KEPT_MS = 86_400_000
 const CLEARED_EVERY_MS = 3_600_000
 
-/** Keeps results that are too long to be shown whole, for a day: files of mode 0600, without secrets. */
+/**
+ * Keeps results that are too long to be shown whole, without secrets, in files for their user alone: for a day in `directory`, or where the
+ * environment keeps them.
+ */
 export function keepResultsIn({ directory, redact, clock }: KeptResultsOptions): KeepResult {
   let clearedMs = Number.NEGATIVE_INFINITY
-  return async ({ sessionId, callId, text }) => {
+  return async ({ sessionId, callId, text, environment }) => {
+    if (environment.keepText) return environment.keepText(redact()(text))
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const now = clock.now()
     // Again now and then, for programs that run for weeks.

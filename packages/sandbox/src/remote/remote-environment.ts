@@ -207,6 +207,11 @@ class RemoteEnvironment implements Environment {
     return this.#table.spawn(command, far.cwd, {}, { far: start })
   }
 
+  async keepText(text: string): Promise<string> {
+    this.#requireOpen()
+    return this.#shell.keepText(text)
+  }
+
   processes(): readonly BackgroundProcess[] {
     return this.#table.list()
   }

@@ -11,6 +11,7 @@ import { RunningCommands } from '../running-commands.js'
 import { nextState, parseShellState, type ShellState } from '../shell-state.js'
 import { execScript } from './exec-script.js'
 import { type FarEnd, runFarCommand } from './far-command.js'
+import { farFileError } from './far-error.js'
 import { killScript } from './kill-script.js'
 import type { FarStream, RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
@@ -78,6 +79,11 @@ export class RemoteShell {
     const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
     // Outputs that were saved stay: the conversation names them.
     await runScript(host, `${strays}rmdir ${quote(scratch)} 2>/dev/null`)
+  }
+
+  /** Saves text over there, for the user alone; the path. @throws HermesError `environment.*`. */
+  keepText(text: string): Promise<string> {
+    return this.#save(Buffer.from(text))
   }
 
   /** Gives up on what still runs. */
@@ -152,17 +158,24 @@ export class RemoteShell {
   /** Saved output goes where the agent's tools can read it. */
   async #handOver(output: OutputCollector): Promise<string | null> {
     if (output.filePath === null) return null
-    const { host, scratch, logger } = this.#options
-    const path = `${scratch}/${output.filePath.split('/').at(-1)}`
+    const { logger } = this.#options
     try {
-      const { ok } = await runScript(host, `umask 077; cat > ${quote(path)}`, readFileSync(output.filePath))
-      return ok ? path : null
+      return await this.#save(readFileSync(output.filePath))
     } catch (error) {
       logger.warn('A long output could not be saved on the other side.', { error: errorLine(error) })
       return null
     } finally {
       rmSync(output.filePath, { force: true })
     }
+  }
+
+  async #save(bytes: Uint8Array): Promise<string> {
+    const { host, scratch, clock } = this.#options
+    const path = `${scratch}/output-${clock.now()}-${randomBytes(4).toString('hex')}.txt`
+    const script = `umask 077; [ -d ${quote(scratch)} ] || mkdir ${quote(scratch)}; cat > ${quote(path)}`
+    const { ok, stderr } = await runScript(host, script, bytes)
+    if (!ok) throw farFileError(stderr, 'write', path)
+    return path
   }
 
   #missing(cwd: string, nearest: string, options: ExecOptions): HermesError {

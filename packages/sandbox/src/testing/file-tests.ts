@@ -170,6 +170,15 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       await writes
     })
 
+    it('keeps text for its file tools, where it keeps any, for the user alone', async () => {
+      const { environment, read } = await harness(create)
+      if (!environment.keepText) return
+      const paths = [await environment.keepText('one\nü'), await environment.keepText('two')]
+      expect(await Promise.all(paths.map(read))).toEqual(['one\nü', 'two'])
+      expect(await environment.stat(paths[0]!)).toMatchObject({ mode: 0o600 })
+      expect(paths.map((path) => environment.resolve(path))).toEqual(paths)
+    })
+
     it('lists names sorted, with their kinds', async () => {
       const { environment, run } = await harness(create)
       await run('mkdir b; touch c a; ln -s nowhere d')
