@@ -458,7 +458,10 @@ describe('createAgent', () => {
     })
     const events = await collect(attended.agent.run('go'))
     expect(askedBy).toEqual(['guarded'])
-    expect(messageText(attended.model.requests[1]!.messages.at(-1)!)).toBe('removed')
+    expect(attended.model.requests[1]!.messages.at(-1)!.content).toEqual([
+      { type: 'text', text: 'removed' },
+      { type: 'text', text: '[approved by the user, this once]', origin: 'reminder' },
+    ])
     expect(events.filter((event) => event.type.startsWith('approval')).map((event) => event.type)).toEqual([
       'approval-request',
       'approval-resolve',

@@ -3,6 +3,7 @@ import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/cont
 import type { Permit } from '@hermes/contracts/policy'
 import type { Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
+import { takeApprovalNote } from './approval-notes.js'
 import { blockedBy, observe } from './hooks.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
 import { waitWhileHeld } from './pause.js'
@@ -240,6 +241,8 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
   const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
+  const approved = takeApprovalNote(context.session.state, ready.call.id)
+  if (approved !== null) extra.push({ type: 'text', origin: 'reminder', text: approved })
   if (ready.type === 'ready') extra.push(...(await resultNotes(context, finishedCall(context, ready, durationMs))))
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
@@ -310,7 +313,8 @@ function appendResult(
 export async function answerInterrupted(context: RunContext, calls: readonly Call[]): Promise<void> {
   const started = new Set(context.session.openCalls().flatMap((open) => (open.started ? [open.call.id] : [])))
   for (const call of calls) {
-    const text = started.has(call.id) ? CUT_OFF : NOT_RUN
+    const approved = takeApprovalNote(context.session.state, call.id)
+    const text = `${started.has(call.id) ? CUT_OFF : NOT_RUN}${approved === null ? '' : ` It was ${approved.slice(1, -1)}.`}`
     const seq = await appendResult(context, call, call.name, { outcome: errorOutcome(text) })
     const content = [{ type: 'text', text }] as const
     context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)

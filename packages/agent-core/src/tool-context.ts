@@ -3,6 +3,7 @@ import { latestTurnStart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
+import { noteApproval } from './approval-notes.js'
 import { observe } from './hooks.js'
 import { toolMail } from './mail.js'
 import type { RunContext } from './run-context.js'
@@ -109,6 +110,8 @@ async function decide(context: RunContext, callId: string, action: Action): Prom
   const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
   switch (decision.type) {
     case 'allow':
+      if (decision.note !== undefined)
+        noteApproval(context.session.state, callId, { type: 'other', note: decision.note })
       return decision.permit
     case 'deny':
       throw denied(decision.rule, decision.reason)
@@ -124,6 +127,7 @@ async function decide(context: RunContext, callId: string, action: Action): Prom
   context.emit({ type: 'approval-resolve', approvalId, outcome: outcome.type })
   switch (outcome.type) {
     case 'allow':
+      noteApproval(context.session.state, callId, { type: 'user', choice: outcome.choice })
       return outcome.permit
     case 'deny':
       throw denied(outcome.rule, outcome.reason)

@@ -186,7 +186,7 @@ class RulePolicy implements RevocablePolicy {
 
   async #useAnswer(approval: Approval, action: Action): Promise<Decision> {
     const outcome = await this.#outcome(approval, action)
-    if (outcome.type === 'allow') return { type: 'allow', permit: outcome.permit }
+    if (outcome.type === 'allow') return { type: 'allow', permit: outcome.permit, note: 'approved by the user' }
     return { type: 'deny', rule: approval.question.rule, reason: outcome.type === 'deny' ? outcome.reason : '' }
   }
 
