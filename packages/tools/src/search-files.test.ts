@@ -223,6 +223,28 @@ for (const { name, searchers, missing } of backends) {
       },
     )
 
+    it('finds the same among many files', async () => {
+      const { search, folder } = await setup(searchers)
+      await mkdir(join(folder, 'many'))
+      const names = Array.from({ length: 900 }, (_, at) => `${at}.txt`)
+      const text = (at: number) => (at % 90 === 7 ? `first\n\ta needle of ${at}\n` : at === 8 ? 'a needle\0' : 'hay\n')
+      await Promise.all(names.map((name, at) => writeFile(join(folder, 'many', name), text(at))))
+      await writeFile(join(folder, 'many/807.txt'), Buffer.from('\uFEFFa needle of 807\n', 'utf16le'))
+      await writeFile(join(folder, 'many/.gitignore'), '7.txt\n')
+      const wanted = [187, 277, 367, 457, 547, 637, 727, 807, 817, 97].map((at) => join(folder, `many/${at}.txt`))
+      for (const pattern of ['needle of', '\\ba needle (of|to) \\d+$', '(?i)A NEEDLE OF']) {
+        const { data } = await search({ pattern, path: 'many', output_mode: 'files_only' })
+        expect(data['files']).toEqual(wanted)
+      }
+    })
+
+    it('does without rules that are no file', async () => {
+      const { search, folder } = await setup(searchers)
+      await mkdir(join(folder, 'odd/.gitignore'), { recursive: true })
+      await writeFile(join(folder, 'odd/a.txt'), 'needle\n')
+      expect((await search({ pattern: 'needle', path: 'odd' })).data['total_count']).toBe(1)
+    })
+
     it('stops when the call is aborted', async () => {
       const { search } = await setup(searchers, { signal: AbortSignal.abort() })
       await expect(search({ pattern: 'needle' })).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }))

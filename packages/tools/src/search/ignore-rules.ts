@@ -1,14 +1,25 @@
 import { posix } from 'node:path'
-import type { Environment } from '@hermes/contracts/environment'
+import type { DirectoryEntry, Environment } from '@hermes/contracts/environment'
 import type { Ignore } from 'ignore'
 
 /** The `.gitignore` files that apply in a folder, outermost first. */
 export type IgnoreRules = readonly { readonly folder: string; readonly ignore: Ignore }[]
 
-/** The rules of `folder` itself added to those from above. The root of a repository knows none from above. */
-export async function rulesIn(environment: Environment, folder: string, above: IgnoreRules): Promise<IgnoreRules> {
-  const inherited = (await environment.stat(posix.join(folder, '.git'))) ? [] : above
-  const bytes = await environment.read(posix.join(folder, '.gitignore'))
+/**
+ * The rules of `folder` itself added to those from above. The root of a repository knows none from above. `entries` is what the folder
+ * holds, where somebody knows: most folders have no rules to ask for.
+ */
+export async function rulesIn(
+  environment: Environment,
+  folder: string,
+  above: IgnoreRules,
+  entries?: readonly DirectoryEntry[],
+): Promise<IgnoreRules> {
+  const has = (wanted: string) => entries?.some(({ name }) => name === wanted)
+  const isRepository = has('.git') ?? (await environment.stat(posix.join(folder, '.git'))) !== null
+  const inherited = isRepository ? [] : above
+  if (has('.gitignore') === false) return inherited
+  const bytes = await environment.read(posix.join(folder, '.gitignore')).catch(() => null)
   if (!bytes) return inherited
   const { default: ignore } = await import('ignore')
   return [...inherited, { folder, ignore: ignore().add(new TextDecoder().decode(bytes)) }]

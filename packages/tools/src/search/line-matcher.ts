@@ -15,7 +15,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 
 /** A pattern in ripgrep's syntax as a JavaScript expression. @throws HermesError `tool.bad_pattern`. */
-function toRegExp(pattern: string): RegExp {
+export function toRegExp(pattern: string): RegExp {
   const flags = /^\(\?([ims]+)\)/.exec(pattern)
   const source = pattern
     .slice(flags?.[0].length ?? 0)

@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
+import type { Environment, FileContent, ReadManyOptions } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
 import { sniff } from '../files/binary-kind.js'
 import { globMatcher } from './globs.js'
 import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from './ignore-rules.js'
-import { createLineMatcher, plainText } from './line-matcher.js'
+import { createLineMatcher, toRegExp } from './line-matcher.js'
+import { requiredText } from './required-text.js'
 import {
   type ContentQuery,
   type FoundFile,
@@ -23,13 +25,10 @@ const MATCHED_AT_ONCE_FILES = 400
 export const walkSearcher: Searcher = {
   async content(query, context) {
     const match = createLineMatcher(query.pattern)
-    const plain = plainText(query.pattern)
     const results: FoundFile[] = []
     let collected = 0
-    for await (const texts of readInOrder(walk(query, context), query.root, context)) {
-      const files = texts.flatMap(({ path, text }) =>
-        plain === null || text.includes(plain) ? [{ path, lines: toLines(text) }] : [],
-      )
+    for await (const texts of textsOf(query, context)) {
+      const files = texts.map(({ path, text }) => ({ path, lines: toLines(text) }))
       for (const [at, hits] of match(files.map(({ lines }) => lines)).entries()) {
         if (hits.length === 0) continue
         const { path, lines } = files[at]!
@@ -48,23 +47,25 @@ export const walkSearcher: Searcher = {
   async files(scope, context) {
     const results: string[] = []
     let collected = 0
-    for await (const path of walk(scope, context)) {
-      results.push(path)
-      collected += path.length
-      if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
-    }
+    for await (const paths of walk(scope, context))
+      for (const path of paths) {
+        results.push(path)
+        collected += path.length
+        if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
+      }
     return { results, complete: true }
   },
 }
 
-async function* walk(scope: SearchScope, context: ToolContext): AsyncGenerator<string> {
+/** The files of the scope, folder by folder. */
+async function* walk(scope: SearchScope, context: ToolContext): AsyncGenerator<readonly string[]> {
   const matches = scope.glob === null ? () => true : await globMatcher(scope.glob)
   if (scope.file !== null) {
-    if (matches(scope.file)) yield scope.file
+    if (matches(scope.file)) yield [scope.file]
     return
   }
   const above = scope.parentRules ? await rulesAbove(context.environment, scope.root) : []
-  for await (const path of walkFolder('', above, scope, context)) if (matches(path)) yield path
+  for await (const paths of walkFolder('', above, scope, context)) yield paths.filter((path) => matches(path))
 }
 
 async function* walkFolder(
@@ -72,19 +73,23 @@ async function* walkFolder(
   above: IgnoreRules,
   scope: SearchScope,
   context: ToolContext,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly string[]> {
   context.signal.throwIfAborted()
   const { environment } = context
   const absolute = posix.join(scope.root, folder)
-  const rules = await rulesIn(environment, absolute, above)
-  for (const entry of (await environment.list(absolute).catch(() => null)) ?? []) {
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.name === '.git' || (entry.name.startsWith('.') && !scope.hidden)) continue
-    if (entry.type !== 'file' && entry.type !== 'directory') continue
-    if (isIgnored(rules, posix.join(scope.root, path), entry.type === 'directory')) continue
-    if (entry.type === 'directory') yield* walkFolder(path, rules, scope, context)
-    else yield path
+  const entries = (await environment.list(absolute).catch(() => null)) ?? []
+  const rules = await rulesIn(environment, absolute, above, entries)
+  const [files, folders]: [string[], string[]] = [[], []]
+  for (const { name, type } of entries) {
+    if (type !== 'file' && type !== 'directory') continue
+    if (name === '.git' || (name.startsWith('.') && !scope.hidden)) continue
+    const path = folder === '' ? name : `${folder}/${name}`
+    if (isIgnored(rules, posix.join(scope.root, path), type === 'directory')) continue
+    if (type === 'directory') folders.push(path)
+    else files.push(path)
   }
+  yield files
+  for (const path of folders) yield* walkFolder(path, rules, scope, context)
 }
 
 interface TextOfFile {
@@ -92,46 +97,70 @@ interface TextOfFile {
   readonly text: string
 }
 
-/** Texts of the files in their order, several at a time: each read waits for the disk by itself. Binary files are left out. */
-async function* readInOrder(
-  paths: AsyncGenerator<string>,
-  root: string,
-  context: ToolContext,
-): AsyncGenerator<readonly TextOfFile[]> {
-  let batch: string[] = []
+/** Texts that may match, enough at a time to be worth a call of the matcher. Binary and very large files are left out. */
+async function* textsOf(query: ContentQuery, context: ToolContext): AsyncGenerator<readonly TextOfFile[]> {
+  const { environment, signal } = context
+  const required = requiredText(toRegExp(query.pattern))
+  const options = {
+    maxBytes: MAX_FILE_BYTES,
+    signal,
+    ...(required === null ? {} : { containing: encodings(required) }),
+  }
+  const paths = walk(query, context)
+  const contents =
+    environment.readMany?.(query.root, paths, options) ?? readEach(environment, query.root, paths, options)
+  const decode = createDecoder()
   let texts: TextOfFile[] = []
   let chars = 0
-  const read = async () => {
-    const found = await Promise.all(
-      batch.map(async (path) => ({ path, text: await readText(context, posix.join(root, path)) })),
-    )
-    batch = []
-    for (const { path, text } of found) {
-      if (text === null) continue
+  for await (const some of contents) {
+    for (const { path, bytes } of some) {
+      const text = decode(bytes)
+      if (text === null || (required !== null && !text.includes(required))) continue
       texts.push({ path, text })
       chars += text.length
+      if (chars < MATCHED_AT_ONCE_CHARS && texts.length < MATCHED_AT_ONCE_FILES) continue
+      yield texts
+      ;[texts, chars] = [[], 0]
     }
   }
-  for await (const path of paths) {
-    if (batch.push(path) < READS_AT_ONCE) continue
-    await read()
-    if (chars < MATCHED_AT_ONCE_CHARS && texts.length < MATCHED_AT_ONCE_FILES) continue
-    yield texts
-    ;[texts, chars] = [[], 0]
-  }
-  await read()
   yield texts
 }
 
-/** `null` for a file that is binary, very large or not readable. */
-async function readText(context: ToolContext, path: string): Promise<string | null> {
-  const bytes = await context.environment.read(path, { length: MAX_FILE_BYTES + 1 }).catch(() => null)
-  if (!bytes || bytes.length > MAX_FILE_BYTES) return null
-  const sniffed = sniff(bytes)
-  // As ripgrep does: UTF-16 is text where it is marked.
-  const encoding = sniffed.type === 'text' && sniffed.bomBytes > 0 ? sniffed.encoding : 'utf-8'
-  if (encoding === 'utf-8' && bytes.includes(0)) return null
-  return new TextDecoder(encoding).decode(bytes)
+/** As `readMany` of environments that have none: several at a time, since each waits for the disk by itself. */
+async function* readEach(
+  environment: Environment,
+  root: string,
+  paths: AsyncIterable<readonly string[]>,
+  { maxBytes }: ReadManyOptions,
+): AsyncGenerator<readonly FileContent[]> {
+  const read = async (path: string) => {
+    const bytes = await environment.read(posix.join(root, path), { length: maxBytes + 1 }).catch(() => null)
+    return bytes && bytes.length <= maxBytes ? [{ path, bytes }] : []
+  }
+  for await (const some of paths)
+    for (let start = 0; start < some.length; start += READS_AT_ONCE)
+      yield (await Promise.all(some.slice(start, start + READS_AT_ONCE).map(read))).flat()
+}
+
+/** The text in each encoding that {@link createDecoder} reads. */
+function encodings(text: string): readonly Uint8Array[] {
+  const wide = Buffer.from(text, 'utf16le')
+  return [Buffer.from(text), wide, Buffer.from(wide).swap16()]
+}
+
+/** Gives the text of a file, `null` of a binary one. */
+function createDecoder(): (bytes: Uint8Array) => string | null {
+  const decoders = {
+    'utf-8': new TextDecoder(),
+    'utf-16le': new TextDecoder('utf-16le'),
+    'utf-16be': new TextDecoder('utf-16be'),
+  }
+  return (bytes) => {
+    const sniffed = sniff(bytes)
+    // As ripgrep does: UTF-16 is text where it is marked.
+    const encoding = sniffed.type === 'text' && sniffed.bomBytes > 0 ? sniffed.encoding : 'utf-8'
+    return encoding === 'utf-8' && bytes.includes(0) ? null : decoders[encoding].decode(bytes)
+  }
 }
 
 function toLines(text: string): readonly string[] {
