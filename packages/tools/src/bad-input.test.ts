@@ -99,9 +99,65 @@ describe('file tools', () => {
     await writeFile(real, 'kept\n')
     const [shown] = (await readdir(folder)) as [string]
     const read = await use('read_file', { path: shown })
-    expect(read).toMatchObject({ isError: true, text: expect.stringContaining('There is no file') })
+    expect(read).toMatchObject({ isError: true, text: expect.stringContaining('bytes of the name that are no UTF-8') })
     await use('patch', { path: shown, old_string: 'kept', new_string: 'lost' })
+    expect(await use('write_file', { path: shown, content: 'lost' })).toMatchObject({ isError: true })
     expect(await readFile(real, 'utf8')).toBe('kept\n')
+    expect((await readdir(folder)).length).toBe(1)
+  })
+
+  it('make no file of the name of a folder', async () => {
+    const { use, folder } = await setUp()
+    for (const [name, args] of attempts('sub/')) expect(await use(name, args)).toMatchObject({ isError: true })
+    expect((await use('write_file', { path: 'sub/', content: '' })).text).toContain('names a folder')
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('tell where a link leads that leads nowhere', async () => {
+    const { use, at } = await setUp()
+    await symlink('gone/far.txt', at('link.txt'))
+    for (const [name, args] of attempts('link.txt').filter(([, { patch, content }]) => !patch && !content)) {
+      const { isError, text } = await use(name, args)
+      expect({ isError, text }).toEqual({
+        isError: true,
+        text: `${at('link.txt')} is a link to ${at('gone/far.txt')}, which does not exist.`,
+      })
+    }
+  })
+
+  it('say that a relative path leads out of the workspace, and only then', async () => {
+    const { context, use, folder, at } = await setUp()
+    const elsewhere = await temporaryEnvironment()
+    await symlink(elsewhere.folder, at('way-out'))
+    await symlink(folder, join(elsewhere.folder, 'way-in'))
+    const cd = async (to: string) => {
+      const spawn = { type: 'spawn', command: `cd ${to}`, cwd: context.environment.cwd(), backend: 'local' } as const
+      await context.environment.exec(await context.permit(spawn), spawn.command)
+    }
+    let limit = 0
+    const say = async () => {
+      limit++
+      const results = [
+        await use('write_file', { path: 'a.txt', content: 'one\n' }),
+        await use('read_file', { path: 'a.txt', limit }),
+        await use('patch', { path: 'a.txt', old_string: 'one', new_string: 'two' }),
+        await use('patch', { patch: '*** Update File: a.txt\n-two\n+three\n' }),
+      ]
+      expect(results.map(({ isError }) => isError)).toEqual([false, false, false, false])
+      return results.map(({ text }) => text.includes(`is outside the workspace ${folder}`))
+    }
+    expect(await say()).toEqual([false, false, false, false])
+    await cd(elsewhere.folder)
+    expect(await say()).toEqual([true, true, true, true])
+    const inTheWay = await use('write_file', { path: 'b.txt', content: '' })
+    expect(inTheWay.data['warning']).toBe(
+      `${elsewhere.folder}/b.txt is outside the workspace ${folder}: relative paths start at ${elsewhere.folder} now.`,
+    )
+    expect((await use('write_file', { path: join(elsewhere.folder, 'b.txt'), content: '' })).text).not.toContain(
+      'outside',
+    )
+    await cd('way-in')
+    expect(await say()).toEqual([false, false, false, false])
   })
 
   it('show the start of a file of four gigabytes, and change it only whole', async () => {

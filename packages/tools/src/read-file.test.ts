@@ -44,6 +44,17 @@ describe('read_file', () => {
     expect((await read('a.txt', { offset: 2000 })).text).toBe('[No line 2000: the file has 1234 lines]')
   })
 
+  it('advises to search a large file, where a page of many lines is only its start', async () => {
+    const { read } = await setup({ 'large.txt': 'some text of a line\n'.repeat(30_000), 'small.txt': numbered(3000) })
+    const advice = 'The file is large: find the place with search_files and read only that.'
+    expect((await read('large.txt')).text).toMatch(
+      new RegExp(`\\n\\[Lines 1-500 of 30000\\. Continue with offset 501\\. ${advice}\\]$`),
+    )
+    expect((await read('large.txt', { limit: 200 })).text).not.toContain(advice)
+    expect((await read('large.txt', { offset: 29_900 })).text).not.toContain(advice)
+    expect((await read('small.txt')).text).not.toContain(advice)
+  })
+
   it('clamps offset and limit instead of failing', async () => {
     const { read } = await setup({ 'a.txt': numbered(2500) })
     expect((await read('a.txt', { offset: -5, limit: 2 })).text).toMatch(/^1\|line 1\n2\|line 2\n\[Lines 1-2 /)

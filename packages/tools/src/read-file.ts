@@ -2,11 +2,12 @@ import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import { openDocument } from './documents/open-document.js'
-import { permitRead, readAction } from './files/file-access.js'
-import { fileLedger } from './files/file-ledger.js'
+import { outsideNote, permitRead, readAction } from './files/file-access.js'
+import { fileLedger, type ShownLines } from './files/file-ledger.js'
 import { isShowable, showImage } from './files/image.js'
 import { lineIndexOf } from './files/line-index.js'
 import { type LinePage, readLinePage, textPage } from './files/line-page.js'
+import { UNCHANGED } from './files/refusals.js'
 import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
@@ -14,6 +15,9 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 /** Standard input and terminals answer only when somebody types; endless devices never end. */
 const DEVICE = /^\/dev\/(?!shm\/)|^\/proc\/[^/]+\/(?:task\/[^/]+\/)?fd\/[0-2]$/
 const LISTED = 20
+/** From here on a page of many lines is rarely what is looked for. */
+const LARGE_BYTES = 512_000
+const LARGE_LINES = 200
 
 const parameters = {
   type: 'object',
@@ -72,10 +76,18 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
     : await readLinePage(environment, request, () => lineIndexOf(context.state, real, stat.version))
   if (!page) return failure(await missingFile(environment, path))
   if ('kind' in page) return binary(context, { path, real, kind: page.kind, stat, settings })
-  const result = render({ path, stat, offset, page, settings, what: document?.what ?? null })
-  ledger.saw(real, stat.version)
-  if (!result.isError) ledger.delivered(key, stat.version)
+  const outside = await outsideNote(context, args.path)
+  const result = render({ path, stat, offset, limit, page, settings, what: document?.what ?? null, outside })
+  if (result.isError) return result
+  ledger.read(real, stat.version, shownLines(offset, page))
+  ledger.delivered(key, stat.version)
   return result
+}
+
+/** A line that was cut is not counted as read, so that the page ends before its own first line. */
+function shownLines(first: number, { lines, totalLines, complete, clampedLines }: LinePage): ShownLines {
+  const last = clampedLines > 0 ? first - 1 : first + lines.length - 1
+  return { first, last, isEnd: complete && last >= totalLines }
 }
 
 const isDevice = (path: string) => `${path} is a device; reading it could block for ever. Read a regular file.`
@@ -99,8 +111,7 @@ interface BinaryFile {
 
 function repeated(path: string, repeats: number): ToolResult {
   if (repeats === 1) {
-    const text = `${path} is unchanged since you read these lines; they are still above in the conversation.`
-    return { text, data: { path, unchanged: true } }
+    return { text: `${path} ${UNCHANGED}`, data: { path, unchanged: true } }
   }
   return failure(
     `${path} is unchanged and these lines were read already: work with what you have. If they are no longer in the conversation, this same call gives them once more.`,
@@ -119,13 +130,16 @@ interface Rendering {
   readonly path: string
   readonly stat: FileStat
   readonly offset: number
+  readonly limit: number
   readonly page: LinePage
   readonly settings: ToolSettings
   /** What kind of document the lines are the text of; `null` for a text file. */
   readonly what: string | null
+  /** Where the path leads, when that is out of the workspace. */
+  readonly outside: string | null
 }
 
-function render({ path, stat, offset, page, settings, what }: Rendering): Exclude<ToolResult, string> {
+function render({ path, stat, offset, limit, page, settings, what, outside }: Rendering): Exclude<ToolResult, string> {
   const { lines, totalLines } = page
   const total = page.complete ? String(totalLines) : `more than ${totalLines}`
   const content = lines.map((line, index) => `${offset + index}|${line}`).join('\n')
@@ -147,10 +161,17 @@ function render({ path, stat, offset, page, settings, what }: Rendering): Exclud
     ...(page.complete ? {} : { total_lines_is_lower_bound: true }),
     ...(what === null ? {} : { extracted_from: what }),
   }
-  return { data, text: content + hint({ offset, last, total, page, path, truncated, what }) }
+  const isLarge = truncated && stat.sizeBytes > LARGE_BYTES && limit > LARGE_LINES
+  const notes = [
+    ...hints({ offset, last, total, page, path, truncated, what }),
+    ...(isLarge ? ['The file is large: find the place with search_files and read only that.'] : []),
+    ...(outside === null ? [] : [outside]),
+  ]
+  if (notes.length === 0) return { data, text: content }
+  return { data, text: `${lines.length === 0 ? '' : `${content}\n`}[${notes.join(' ')}]` }
 }
 
-function hint(at: {
+function hints(at: {
   readonly offset: number
   readonly last: number
   readonly total: string
@@ -158,13 +179,13 @@ function hint(at: {
   readonly path: string
   readonly truncated: boolean
   readonly what: string | null
-}): string {
-  if (at.what !== null && at.page.totalLines === 0) return `[${at.path} is a ${at.what}; it holds no text]`
-  if (at.page.complete && at.page.totalLines === 0) return `[${at.path} is empty]`
-  if (at.page.lines.length === 0) return `[No line ${at.offset}: the file has ${at.total} lines]`
+}): readonly string[] {
+  if (at.what !== null && at.page.totalLines === 0) return [`${at.path} is a ${at.what}; it holds no text`]
+  if (at.page.complete && at.page.totalLines === 0) return [`${at.path} is empty`]
+  if (at.page.lines.length === 0) return [`No line ${at.offset}: the file has ${at.total} lines`]
   const notes: string[] = at.what === null ? [] : [`The text of a ${at.what}.`]
   if (at.truncated) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}. Continue with offset ${at.last + 1}.`)
   else if (at.offset > 1) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}; this is the end.`)
   if (at.page.clampedLines > 0) notes.push(`${plural(at.page.clampedLines, 'long line')} cut.`)
-  return notes.length === 0 ? '' : `\n[${notes.join(' ')}]`
+  return notes
 }

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
-import { createReadFileTool, createWriteFileTool } from './index.js'
+import { createPatchTool, createReadFileTool, createWriteFileTool } from './index.js'
 
 const tool = createWriteFileTool()
 
@@ -53,6 +53,50 @@ describe('write_file', () => {
     await write('people.psv', '1|Ann\n2|Bob\n3|Cyd\n')
     expect(await content('people.psv')).toBe('1|Ann\n2|Bob\n3|Cyd\n')
     expect((await write('b.md', '| a | b |\n|---|---|\n10|20\n')).isError).toBe(false)
+  })
+
+  it('refuses what read_file says in place of text', async () => {
+    const { write, folder, context, content } = await setup()
+    await writeFile(join(folder, 'a.min.js'), `${'x'.repeat(3000)}\nend\n`)
+    const read = await call(createReadFileTool(), { path: 'a.min.js' }, context)
+    const shown = read.text.replace(/^\d+\|/gm, '').replace(/\n\[1 long line cut\.\]$/, '\n')
+    expect(shown).toMatch(/more characters\]\nend\n$/)
+    expect((await write('a.min.js', shown)).text).toContain('would destroy that rest. Nothing was written')
+    expect(await content('a.min.js')).toHaveLength(3005)
+    const again = await call(createReadFileTool(), { path: 'a.min.js' }, context)
+    expect(again.text).toContain('unchanged')
+    for (const text of [again.text, 'one\ntwo\n[Lines 1-2 of 40. Continue with offset 3.]'])
+      expect(await write('b.txt', text)).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('a note of read_file'),
+      })
+    expect((await write('b.txt', '[section]\nLines 1-2 of 40. Continue.\n')).isError).toBe(false)
+  })
+
+  it('says when only a part of the old file had been read', async () => {
+    const { write, folder, context } = await setup()
+    const read = (offset: number, limit: number) =>
+      call(createReadFileTool(), { path: 'a.txt', offset, limit }, context)
+    const note = 'You had read only a part of the old file; the rest of it is gone unseen.'
+    const refill = () => writeFile(join(folder, 'a.txt'), 'a\nb\nc\nd\n')
+    await refill()
+    await read(1, 2)
+    expect((await write('a.txt', 'x\n')).data['warning']).toBe(note)
+    expect((await write('a.txt', 'y\n')).data).not.toHaveProperty('warning')
+    await refill()
+    await read(3, 2)
+    expect((await write('a.txt', 'x\n')).data['warning']).toBe(note)
+    await refill()
+    await read(1, 2)
+    await read(3, 2)
+    expect((await write('a.txt', 'x\n')).data).not.toHaveProperty('warning')
+    await refill()
+    await read(1, 2)
+    await call(createPatchTool(), { path: 'a.txt', old_string: 'd', new_string: 'e' }, context)
+    expect((await write('a.txt', 'x\n')).data['warning']).toBe(note)
+    await writeFile(join(folder, 'a.txt'), `${'x'.repeat(3000)}\n`)
+    await read(1, 2)
+    expect((await write('a.txt', 'x\n')).data['warning']).toBe(note)
   })
 
   it('writes over a file that changed since it was read, and says so', async () => {

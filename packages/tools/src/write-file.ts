@@ -3,9 +3,9 @@ import type { FileStat } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { misplaced, permitWrite, writeAction } from './files/file-access.js'
+import { misplaced, outsideNote, permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger, staleNote } from './files/file-ledger.js'
-import { isNumberedDisplay, occurrences } from './files/refusals.js'
+import { isNumberedDisplay, occurrences, refuseNotes } from './files/refusals.js'
 import { newSyntaxError } from './files/syntax.js'
 import { decodeText, encodeText, newFileFormat } from './files/text-format.js'
 import { watchLint } from './lint/watch-lint.js'
@@ -46,7 +46,8 @@ async function writeFile(args: Args, context: ToolContext, settings: ToolSetting
   if (problem) return failure(problem)
   const path = context.environment.resolve(args.path)
   const { permit, real } = await permitWrite(context, path)
-  const work = () => overwrite(args.content, context, settings, { path, real, permit })
+  const outside = await outsideNote(context, args.path)
+  const work = () => overwrite(args.content, context, settings, { path, real, permit, outside })
   return settings.sharedFiles?.alone(context, [path], work) ?? work()
 }
 
@@ -55,13 +56,15 @@ interface PermittedFile {
   /** With links followed. */
   readonly real: string
   readonly permit: Permit
+  /** Where the path leads, when that is out of the workspace. */
+  readonly outside: string | null
 }
 
 async function overwrite(
   content: string,
   context: ToolContext,
   settings: ToolSettings,
-  { path, real, permit }: PermittedFile,
+  { path, real, permit, outside }: PermittedFile,
 ): Promise<ToolResult> {
   const { environment } = context
   const stat = await environment.stat(real)
@@ -76,12 +79,26 @@ async function overwrite(
   const lintAfter = await watchLint(context, settings, { real, version: stat?.version ?? null })
   const written = await environment.write(permit, real, bytes, { noLinks: true })
   const ledger = fileLedger(context.state)
-  const stale = stat && staleNote(context, settings.sharedFiles, { real, version: stat.version })
+  const lost = stat && lostNote(context, settings, { real, version: stat.version })
   settings.sharedFiles?.wrote(context, real, written.version)
-  ledger.saw(real, written.version)
+  ledger.wrote(real, written.version)
   ledger.editWorked(real)
   const lint = await lintAfter(written.version)
-  return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, stale, lint })
+  const warnings = [lost, outside].filter((warning) => warning !== null)
+  return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, warnings, lint })
+}
+
+/** What may be gone with the old file; `null` when the session knew all of it, or nothing is known. */
+function lostNote(
+  context: ToolContext,
+  { sharedFiles }: ToolSettings,
+  file: { readonly real: string; readonly version: string },
+): string | null {
+  const stale = staleNote(context, sharedFiles, file)
+  if (stale !== null) return `${stale}; those changes are overwritten.`
+  return fileLedger(context.state).isPartlyRead(file.real)
+    ? 'You had read only a part of the old file; the rest of it is gone unseen.'
+    : null
 }
 
 /** The old text, for its format and its markers; `null` when it was not text. */
@@ -98,7 +115,7 @@ function refuse(path: string, content: string, before: string, marker: string): 
     return `content holds ${marker}, which stands for a secret you were not shown; writing it would destroy the real value. Nothing was written: change only the other lines, with patch.`
   if (isNumberedDisplay(path, content) && !isNumberedDisplay(path, before))
     return 'content has the "N|" line numbers that read_file adds; they are not part of a file. Nothing was written: send the text without them.'
-  return null
+  return refuseNotes(content, before, 'content')
 }
 
 async function report(done: {
@@ -107,17 +124,15 @@ async function report(done: {
   readonly bytes: Uint8Array
   readonly created: boolean
   readonly before: string | null
-  /** Why others' changes may be lost; the beginning of a sentence. */
-  readonly stale: string | null
+  readonly warnings: readonly string[]
   readonly lint: readonly string[]
 }): Promise<ToolResult> {
   const lines = done.text === '' ? 0 : done.text.replace(/\n$/, '').split('\n').length
   const syntaxError = await newSyntaxError(done.path, done.text, done.before)
-  const warning = done.stale ? `${done.stale}; those changes are overwritten.` : null
   const size = `${plural(lines, 'line')}, ${plural(done.bytes.length, 'byte')}`
   const text = [
     `${done.created ? 'Created' : 'Overwrote'} ${done.path}: ${size}.`,
-    ...(warning ? [warning] : []),
+    ...done.warnings,
     ...(syntaxError ? [`${posix.basename(done.path)} has a syntax error now: ${syntaxError}`] : []),
     ...done.lint,
   ].join('\n')
@@ -126,7 +141,7 @@ async function report(done: {
     bytes_written: done.bytes.length,
     lines,
     created: done.created,
-    ...(warning ? { warning } : {}),
+    ...(done.warnings.length > 0 ? { warning: done.warnings.join(' ') } : {}),
     ...(syntaxError ? { syntax_error: syntaxError } : {}),
     ...(done.lint.length > 0 ? { lint: done.lint } : {}),
   }

@@ -1,3 +1,5 @@
+import { posix } from 'node:path'
+import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
 
@@ -19,11 +21,46 @@ export const writeAction = ({ environment }: Pick<ToolPlanContext, 'environment'
 /** `~name`: the home folder of somebody else to a shell, and a plain name where there is something of that name. */
 const OTHER_HOME = /^~[A-Za-z_][\w.-]*(?=\/|$)/
 
+/** What a byte that is no UTF-8 looks like in a name; the way back to the byte is lost. */
+const LOST_BYTE = '\uFFFD'
+
 /** Why a file must not be made at a path as the model gave it; `null` when it may. */
 export async function misplaced({ environment }: ToolContext, path: string): Promise<string | null> {
-  const name = OTHER_HOME.exec(path)?.[0]
-  if (name === undefined || (await environment.stat(environment.resolve(name)))) return null
-  return `${name} does not lead to a home folder here: give that folder as an absolute path. Nothing was written.`
+  if (path.endsWith('/')) return `${path} names a folder: add the name of the file. Nothing was written.`
+  const reason = strangeName(environment, environment.resolve(path))
+  if (reason === null) return null
+  const isThere = (await environment.stat(environment.resolve(OTHER_HOME.exec(path)?.[0] ?? path))) !== null
+  return isThere ? null : `${reason} Nothing was written.`
+}
+
+/** Why an absolute path that leads nowhere probably is not what was meant; `null` when nothing is strange about it. */
+export function strangeName(environment: Environment, path: string): string | null {
+  if (path.includes(LOST_BYTE))
+    return `${path}: ${LOST_BYTE} stands for bytes of the name that are no UTF-8, so that file tools cannot reach it. Use a command in terminal, with ? in place of each ${LOST_BYTE}.`
+  const name = OTHER_HOME.exec(posix.relative(environment.cwd(), path))?.[0]
+  return name === undefined
+    ? null
+    : `${name} does not lead to a home folder here: give that folder as an absolute path.`
+}
+
+/**
+ * A line on a relative path, as the model gave it, that leads out of the workspace, as after `cd` into another checkout; `null` for any
+ * other.
+ */
+export async function outsideNote(
+  { environment }: Pick<ToolContext, 'environment'>,
+  asked: string,
+): Promise<string | null> {
+  const { root } = environment
+  if (root === undefined || /^[/~]/.test(asked)) return null
+  const path = environment.resolve(asked)
+  if (isInside(path, root) || isInside(await environment.realpath(path), await environment.realpath(root))) return null
+  return `${path} is outside the workspace ${root}: relative paths start at ${environment.cwd()} now.`
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = posix.relative(folder, path)
+  return way !== '..' && !way.startsWith('../')
 }
 
 /**

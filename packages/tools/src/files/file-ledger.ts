@@ -8,8 +8,14 @@ export interface FileLedger {
   /** How often this page was asked for since it was delivered in this version: 0 when it should be delivered now, 1 or 2. */
   repeats(page: string, version: string): 0 | 1 | 2
   delivered(page: string, version: string): void
-  /** The version this session saw last. */
+  /** The version this session saw last; what of it was read is not told. */
   saw(path: string, version: string): void
+  /** Notes lines that the session was shown of a version. */
+  read(path: string, version: string, lines: ShownLines): void
+  /** Whether the session was shown some of a file, and never all of it. */
+  isPartlyRead(path: string): boolean
+  /** Notes that the session wrote all of a file. */
+  wrote(path: string, version: string): void
   /** Whether the file is another one than this session saw last. False for a file it never saw. */
   changedSince(path: string, version: string): boolean
   /** Whether this is the version that this session saw last. */
@@ -17,6 +23,14 @@ export interface FileLedger {
   /** Counts a failed edit and gives how many failed in a row. */
   editFailed(path: string): number
   editWorked(path: string): void
+}
+
+/** Lines of a file, from 1, as they were shown. */
+export interface ShownLines {
+  readonly first: number
+  readonly last: number
+  /** No line comes after them. */
+  readonly isEnd: boolean
 }
 
 /** The ledger of a session. */
@@ -41,6 +55,8 @@ export function staleNote(
 function createFileLedger(versions: Map<string, string>): FileLedger {
   const pages = new Map<string, { readonly version: string; readonly repeats: 0 | 1 }>()
   const failures = new Map<string, number>()
+  /** Of files that were not read to their end: how many lines were, from the first on. */
+  const readTo = new Map<string, number>()
   return {
     repeats(page, version) {
       const last = pages.get(page)
@@ -51,6 +67,20 @@ function createFileLedger(versions: Map<string, string>): FileLedger {
     },
     delivered: (page, version) => remember(pages, page, { version, repeats: 0 }),
     saw: (path, version) => remember(versions, path, version),
+    read(path, version, { first, last, isEnd }) {
+      const isKnown = versions.get(path) === version
+      remember(versions, path, version)
+      const before = isKnown ? readTo.get(path) : 0
+      if (before === undefined) return
+      const goesOn = first <= before + 1
+      if (goesOn && isEnd) readTo.delete(path)
+      else remember(readTo, path, goesOn ? Math.max(before, last) : before)
+    },
+    isPartlyRead: (path) => readTo.has(path),
+    wrote(path, version) {
+      remember(versions, path, version)
+      readTo.delete(path)
+    },
     changedSince: (path, version) => (versions.get(path) ?? version) !== version,
     knows: (path, version) => versions.get(path) === version,
     editFailed(path) {

@@ -1,17 +1,23 @@
 import { posix } from 'node:path'
 import type { Environment } from '@hermes/contracts/environment'
+import { strangeName } from './file-access.js'
 
 /** One line on a file that is not there, naming up to three files of nearly that name. */
 export async function missingFile(environment: Environment, path: string): Promise<string> {
+  const strange = strangeName(environment, path)
+  if (strange !== null) return strange
   const folder = posix.dirname(path)
   const entries = await environment.list(folder)
   if (!entries) return `There is no file ${path}; its folder does not exist either.`
+  const name = posix.basename(path)
+  if (entries.some((entry) => entry.name === name && entry.type === 'link'))
+    return `${path} is a link to ${await environment.realpath(path)}, which does not exist.`
   const names = await similarNames(
-    posix.basename(path),
+    name,
     entries.map((entry) => entry.name),
   )
   if (names.length === 0) return `There is no file ${path}. Find it with search_files and target="files".`
-  return `There is no file ${path}. Did you mean ${names.map((name) => posix.join(folder, name)).join(' or ')}?`
+  return `There is no file ${path}. Did you mean ${names.map((similar) => posix.join(folder, similar)).join(' or ')}?`
 }
 
 /** Up to three of `names` that are most like `name`, nearest first. */

@@ -21,6 +21,9 @@ async function setup(files: Record<string, string>, options: Partial<TestContext
   }
 }
 
+/** A patch of its own within its frame. */
+const FRAMED = ['*** Begin Patch', '*** Update File: a.txt', '-a', '+b', '*** End Patch']
+
 describe('a patch over several files', () => {
   it('updates, adds, moves and deletes, and answers with the diffs', async () => {
     const { apply, content, folder } = await setup({ 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n', 'c.txt': 'c\n' })
@@ -285,11 +288,30 @@ describe('the text of a patch', () => {
     ['lines before the first file', ['-a', '+b', '*** Update File: a.txt'], /before the first/],
     ['a new file with unmarked lines', ['*** Add File: b.txt', 'plain'], /does not begin with "\+"/],
     ['a patch that is cut off', ['*** Begin Patch', '*** Update File: a.txt', '-a', '+b'], /may be cut off/],
+    [
+      'a patch whose second half is cut off',
+      [...FRAMED, '*** Begin Patch', '*** Update File: a.txt'],
+      /may be cut off/,
+    ],
+    ['a file behind the end', [...FRAMED, '*** Delete File: a.txt'], /does not stand between/],
+    ['a file before the beginning', ['*** Delete File: a.txt', ...FRAMED], /does not stand between/],
+    [
+      'a unified diff, in one line',
+      ['--- a/a.txt', '+++ b/a.txt', '@@ -1 +1 @@', '-a', '+b'],
+      /no file was changed\.\n.*unified diff.*$/,
+    ],
     ['an indented header', [' *** Update File: a.txt', '-a', '+b'], /before the first/],
   ])('refuses %s', async (_, lines, expected) => {
     const { apply, content } = await setup({ 'a.txt': 'a\n' })
     expect(await apply(...lines)).toMatchObject({ isError: true, text: expect.stringMatching(expected) })
     expect(await content('a.txt')).toBe('a\n')
+  })
+
+  it('may be several in a row, with words around them', async () => {
+    const { apply, content } = await setup({ 'a.txt': 'a\nc\n' })
+    const second = ['*** Begin Patch', '*** Update File: a.txt', '-c', '+d', '*** End Patch']
+    expect(await apply('First:', ...FRAMED, '', '+And then:', ...second, 'Done.')).toMatchObject({ isError: false })
+    expect(await content('a.txt')).toBe('b\nd\n')
   })
 
   it('may lack the space after the asterisks, the frame and the mode, and have CRLF', async () => {

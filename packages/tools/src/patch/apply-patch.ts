@@ -1,14 +1,14 @@
 import { errorLine } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { permitWrite } from '../files/file-access.js'
+import { outsideNote, permitWrite } from '../files/file-access.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
 import { failure } from '../result-text.js'
 import type { ToolSettings } from '../settings.js'
 import { changeAction } from './operation-actions.js'
-import { parsePatch } from './parse-patch.js'
+import { type PatchOperation, parsePatch } from './parse-patch.js'
 import { type PatchStep, planPatch } from './plan-patch.js'
 import { unifiedDiff } from './unified-diff.js'
 import { writeChecked } from './write-checked.js'
@@ -44,7 +44,16 @@ export async function applyPatch(text: string, context: ToolContext, settings: T
     if (problem !== null) return halfDone(one.step, problem, done)
     done.push(one.step)
   }
-  return report(done, plan.notes, lints)
+  return report(done, [...plan.notes, ...(await outsideNotes(parsed.operations, context))], lints)
+}
+
+/** Lines on the paths of a patch that lead out of the workspace. */
+async function outsideNotes(operations: readonly PatchOperation[], context: ToolContext): Promise<readonly string[]> {
+  const asked = operations.flatMap((operation) =>
+    operation.type === 'move' ? [operation.from, operation.to] : [operation.path],
+  )
+  const notes = await Promise.all([...new Set(asked)].map((path) => outsideNote(context, path)))
+  return notes.filter((note) => note !== null)
 }
 
 const refused = (problems: readonly string[]) =>

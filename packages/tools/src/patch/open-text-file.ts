@@ -8,6 +8,8 @@ const MAX_FILE_BYTES = 20_000_000
 
 /** A text file as it is on disk. */
 export interface TextFile {
+  /** The path as the model gave it. */
+  readonly asked: string
   readonly path: string
   /** With links followed. */
   readonly real: string
@@ -30,5 +32,5 @@ export async function openTextFile(asked: string, context: ToolContext): Promise
   if (!bytes) return missingFile(environment, path)
   const decoded = decodeText(bytes)
   if (!decoded) return `${path} is not UTF-8 text, so an edit could damage it; use a command in terminal.`
-  return { path, real, stat, ...decoded }
+  return { asked, path, real, stat, ...decoded }
 }

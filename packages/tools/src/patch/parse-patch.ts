@@ -28,6 +28,8 @@ const END = /^\*\*\* ?End Patch\s*$/
 const FILE = /^\*\*\* ?(Update|Add|Delete) File:\s*(\S.*?)\s*$/
 const MOVE = /^\*\*\* ?Move File:\s*(\S.*?)\s*->\s*(\S.*?)\s*$/
 const MOVE_TO = /^\*\*\* ?Move to:/i
+/** Another way to write patches, which names files and places otherwise. */
+const UNIFIED = /^(?:diff |Index: |--- |\+\+\+ )/
 const IGNORED = /^(?:\*\*\* ?End of File\s*|\\ No newline at end of file\s*)$/
 const HUNK = /^@@/
 const LINE_NUMBERS = /^-\d+(?:,\d+)? \+\d+(?:,\d+)?(?: ?@@)?/
@@ -37,32 +39,51 @@ interface Section {
   readonly body: string[]
 }
 
-/** Reads a patch in the V4A form. Lines around Begin and End are passed over; line ends may be CRLF. */
+/**
+ * Reads a patch in the V4A form. Lines around Begin and End are passed over; several patches in a row are one. Line ends may be CRLF.
+ */
 export function parsePatch(text: string): ParsedPatch {
   const lines = text.replace(/\r\n/g, '\n').split('\n')
-  const begin = lines.findIndex((line) => BEGIN.test(line))
-  const end = lines.findLastIndex((line) => END.test(line))
-  if (begin !== -1 && end < begin)
+  const begin = lines.findLastIndex((line) => BEGIN.test(line))
+  if (lines.findLastIndex((line) => END.test(line)) < begin)
     return { type: 'malformed', problems: ['"*** End Patch" is missing, so the patch may be cut off; send all of it.'] }
-  const inner = lines.slice(begin + 1, end > begin ? end : undefined)
-  const sections: Section[] = []
-  const problems: string[] = []
-  for (const line of inner) {
-    const header = FILE.exec(line) ?? MOVE.exec(line)
-    if (header) sections.push({ header, body: [] })
-    else if (MOVE_TO.test(line))
-      problems.push('"Move to" is not known; write "*** Move File: old -> new", then "*** Update File: new".')
-    else if (IGNORED.test(line)) continue
-    else if (sections.length > 0) sections.at(-1)!.body.push(line)
-    else if (line.trim() !== '')
-      problems.push(`"${line.slice(0, 80)}" stands before the first "*** Update File: path" or like header.`)
-  }
+  const { sections, problems } = takeApart(lines, begin !== -1)
   const operations = sections.map((section) => parseSection(section, problems))
   if (sections.length === 0 && problems.length === 0)
     problems.push(
       'The patch names no file; begin with "*** Update File: path", "*** Add File: path", "*** Delete File: path" or "*** Move File: a -> b".',
     )
   return problems.length > 0 ? { type: 'malformed', problems } : { type: 'parsed', operations }
+}
+
+/** The parts of a patch by file, and what is wrong with its outline. */
+function takeApart(lines: readonly string[], hasBegin: boolean) {
+  const sections: Section[] = []
+  const problems: string[] = []
+  let isInside = !hasBegin
+  let stray: string | null = null
+  for (const line of lines) {
+    const header = FILE.exec(line) ?? MOVE.exec(line)
+    if (BEGIN.test(line) || END.test(line)) isInside = BEGIN.test(line)
+    else if (!isInside) {
+      // Words around a patch are nothing to it; a file that would be left out is.
+      if (header) problems.push(`"${line}" does not stand between "*** Begin Patch" and "*** End Patch".`)
+    } else if (header) sections.push({ header, body: [] })
+    else if (MOVE_TO.test(line))
+      problems.push('"Move to" is not known; write "*** Move File: old -> new", then "*** Update File: new".')
+    else if (IGNORED.test(line)) continue
+    else if (sections.length > 0) sections.at(-1)!.body.push(line)
+    else if (line.trim() !== '') stray ??= line
+  }
+  if (stray !== null) problems.push(explainStray(stray))
+  return { sections, problems }
+}
+
+function explainStray(line: string): string {
+  const said = `"${line.slice(0, 80)}" stands before the first "*** Update File: path" or like header`
+  return UNIFIED.test(line)
+    ? `${said}: this looks like a unified diff. Write the header of each file in that form, and "@@ line above @@" without line numbers.`
+    : `${said}.`
 }
 
 function parseSection({ header, body }: Section, problems: string[]): PatchOperation {

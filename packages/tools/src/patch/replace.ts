@@ -1,5 +1,5 @@
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { permitWrite } from '../files/file-access.js'
+import { outsideNote, permitWrite } from '../files/file-access.js'
 import { staleNote } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
@@ -65,20 +65,25 @@ async function save(
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
   if (typeof written === 'string') return failure(written)
   settings.sharedFiles?.wrote(context, real, written.version)
-  return report(file, outcome, { stale, lint: await lintAfter(written.version) })
+  const outside = await outsideNote(context, file.asked)
+  return report(file, outcome, { stale, outside, lint: await lintAfter(written.version) })
 }
 
-async function report(
-  file: TextFile,
-  outcome: Edited,
-  { stale, lint }: { readonly stale: string | null; readonly lint: readonly string[] },
-): Promise<ToolResult> {
+/** What is said of an edit besides its diff. */
+interface Remarks {
+  readonly stale: string | null
+  readonly outside: string | null
+  readonly lint: readonly string[]
+}
+
+async function report(file: TextFile, outcome: Edited, { stale, outside, lint }: Remarks): Promise<ToolResult> {
   const diff = await unifiedDiff(file.path, file.text, outcome.text)
   const syntaxError = await newSyntaxError(file.path, outcome.text, file.text)
   const notes = [
     ...(outcome.strategy === 'exact' ? [] : [`Matched loosely (${outcome.strategy}): check the diff.`]),
     ...(outcome.replacements > 1 ? [`${plural(outcome.replacements, 'replacement')}.`] : []),
     ...(stale ? [`${stale}.`] : []),
+    ...(outside ? [outside] : []),
     ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []),
     ...lint,
   ]

@@ -1,12 +1,12 @@
 import type { Permit } from '@hermes/contracts/policy'
 import type { ToolContext } from '@hermes/contracts/tool'
 import { fileLedger } from '../files/file-ledger.js'
-import { occurrences } from '../files/refusals.js'
+import { occurrences, refuseNotes } from '../files/refusals.js'
 
 /** Why `text` must not be written over `before`; `null` when it may. `source` names where it comes from. */
 export function refuseText(text: string, before: string, marker: string, source: string): string | null {
   if (!text.isWellFormed()) return `${source} holds half of a surrogate pair; send whole characters.`
-  if (occurrences(text, marker) <= occurrences(before, marker)) return null
+  if (occurrences(text, marker) <= occurrences(before, marker)) return refuseNotes(text, before, source)
   return `${source} holds ${marker}, which stands for a secret you were not shown; writing it would destroy the real value. Leave that line out of the edit.`
 }
 
