@@ -1,7 +1,7 @@
 // Homes that cannot be used, or not by two at once: one clear line each, never a stack trace.
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -31,6 +31,17 @@ describe('a home that cannot be used', () => {
     expect((await hermes(['doctor'])).stdout).toMatch(/^fail {2}Sessions: .*state\.db is damaged/m)
     expect(await readFile(join(scene.home, 'state.db'), 'utf8')).toBe(garbage)
     expect(scene.server.requests).toHaveLength(0)
+  })
+
+  it('is not held up by files that never end', async () => {
+    const names = ['config.yaml', 'permissions.yaml', '.env', 'auth.json', 'SOUL.md', 'cache/models-dev.json']
+    await mkdir(join(scene.home, 'cache'))
+    for (const name of names) await symlink('/dev/zero', join(scene.home, name))
+    scene.server.enqueue({ text: 'Here.' })
+    const result = await hermes(chat('-q', 'x'))
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'Here.\n' })
+    for (const name of names.slice(0, 5))
+      expect(result.stderr).toMatch(new RegExp(`${name.replace('.', '\\.')}.*(?:not a file|a device, pipe or socket)`))
   })
 
   it('says what is in the way where the home should be', async () => {

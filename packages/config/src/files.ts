@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 
-/** The text of a file; `null` when there is none. */
+const MAX_BYTES = 64_000_000
+
+/**
+ * The text of a file of a home; `null` when there is none. Rejects for what is no file: a pipe or a device may never end; and beyond 64 MB.
+ */
 export async function readText(file: string): Promise<string | null> {
   try {
+    const found = await stat(file)
+    if (found.isDirectory()) throw new Error('it is a folder')
+    if (!found.isFile()) throw new Error('it is a pipe, socket or device, not a file')
+    if (found.size > MAX_BYTES) throw new Error(`it has ${found.size} bytes, more than ${MAX_BYTES}`)
     return await readFile(file, 'utf8')
   } catch (error) {
     if (/^(?:ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '')) return null
@@ -27,6 +35,17 @@ export async function tryReadText(file: string): Promise<ReadOutcome> {
   } catch (error) {
     return { type: 'unreadable', reason: errorLine(error) }
   }
+}
+
+/**
+ * The text of a file that is to be changed; empty when there is none.
+ * @throws HermesError `config.unreadable`
+ */
+export async function readToEdit(file: string): Promise<string> {
+  const read = await tryReadText(file)
+  if (read.type === 'unreadable')
+    throw new HermesError(`Cannot read ${file}: ${read.reason.replace(/\.$/, '')}.`, { code: 'config.unreadable' })
+  return read.type === 'text' ? read.text : ''
 }
 
 /**

@@ -2,6 +2,7 @@ export { type CheckConfigOptions, checkConfig, type KnownNames } from './check-c
 export { getConfigValue } from './config-value.js'
 export { changeConfigList, setConfigValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'
+export { readText } from './files.js'
 export type {
   ApiServerSettings,
   CheckpointSettings,

@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import { describeValue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
-import { readText, tryReadText, writePrivate } from './files.js'
+import { readToEdit, tryReadText, writePrivate } from './files.js'
 import { homeLayout } from './home.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { parseYaml, type YamlFile } from './yaml-file.js'
@@ -77,7 +77,7 @@ function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
 /**
  * Adds a rule at the end of `permissions.yaml` of a home, where it counts before all others; one with this pattern is moved there. Comments
  * stay. Atomic, mode 0600.
- * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`
+ * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`, `config.unreadable`
  */
 export async function appendPermission(options: {
   readonly home: string
@@ -92,7 +92,7 @@ export async function appendPermission(options: {
 
 /**
  * Takes a rule out of `permissions.yaml` of a home, with the comments that belong to it; `false` when there is none. Atomic, mode 0600.
- * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`
+ * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`, `config.unreadable`
  */
 export function removePermission(options: { readonly home: string; readonly pattern: string }): Promise<boolean> {
   return editPermissions(options.home, (edit) => {
@@ -104,7 +104,7 @@ export function removePermission(options: { readonly home: string; readonly patt
 
 async function editPermissions<Result>(home: string, change: (edit: YamlEdit) => Result): Promise<Result> {
   const file = homeLayout(home).permissions
-  const text = (await readText(file)) ?? ''
+  const text = await readToEdit(file)
   const fault = faultOf(file, await parseYaml(text))
   if (fault) throw new HermesError(fault.message, { code: 'config.broken' })
   let result: Result

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { platform } from 'node:process'
 import { HermesError } from '@hermes/contracts'
 import { editEnv, parseEnv } from './env-file.js'
-import { readText, tryReadText, writePrivate } from './files.js'
+import { readToEdit, tryReadText, writePrivate } from './files.js'
 import { homeLayout } from './home.js'
 import type { ConfigProblem } from './problem.js'
 
@@ -46,7 +46,7 @@ async function othersCanRead(file: string): Promise<boolean> {
 
 /**
  * Sets one value in `.env` of a home, atomically and with mode 0600; comments and order stay.
- * @throws HermesError `config.bad_name`, `config.not_writable`
+ * @throws HermesError `config.bad_name`, `config.not_writable`, `config.unreadable`
  */
 export async function setSecret(options: {
   readonly home: string
@@ -59,5 +59,5 @@ export async function setSecret(options: {
       code: 'config.bad_name',
     })
   const file = homeLayout(home).env
-  await writePrivate(file, editEnv((await readText(file)) ?? '', name, value))
+  await writePrivate(file, editEnv(await readToEdit(file), name, value))
 }

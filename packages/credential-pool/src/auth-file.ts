@@ -16,9 +16,10 @@ export type AuthFile =
 /** Reads and checks the file. Never rejects. */
 export async function readAuthFile(path: string): Promise<AuthFile> {
   try {
-    const text = await readFile(path, 'utf8')
-    const { mode } = await stat(path)
-    return parse(text, (mode & 0o077) !== 0)
+    const found = await stat(path)
+    // A pipe or a device may never end.
+    if (!found.isFile()) return { type: 'unreadable', reason: 'it is not a file' }
+    return parse(await readFile(path, 'utf8'), (found.mode & 0o077) !== 0)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     return code === 'ENOENT' || code === 'ENOTDIR'

@@ -1,5 +1,5 @@
-import { access, readFile } from 'node:fs/promises'
-import { type HermesConfig, homeLayout } from '@hermes/config'
+import { access } from 'node:fs/promises'
+import { type HermesConfig, homeLayout, readText } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { CredentialSource } from '@hermes/contracts/model'
 import type { BorrowedKey, OAuthSettings, PoolStrategy } from '@hermes/credential-pool'
@@ -82,7 +82,7 @@ async function listCredentials(path: string, clock: Clock): Promise<Listed> {
 /** Read by itself, so that entries of other versions count too; a file that is no JSON gives none. */
 async function storedSecrets(path: string): Promise<readonly string[]> {
   try {
-    return secretsIn(JSON.parse(await readFile(path, 'utf8')))
+    return secretsIn(JSON.parse((await readText(path)) ?? ''))
   } catch {
     return []
   }

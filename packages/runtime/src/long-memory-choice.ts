@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type HermesConfig, homeLayout } from '@hermes/config'
+import { type HermesConfig, homeLayout, readText } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { MEMORY_PROVIDERS, MEMORY_SERVICES, type ProviderChoice } from '@hermes/memory/providers'
 
@@ -80,10 +79,9 @@ function localVectors({ home, settings, secrets, fetchTo, clock }: LongMemorySet
 /** Without the file there is nothing in it; one that is broken may name another account than what would be used without it. */
 async function readAccount(path: string): Promise<JsonObject> {
   try {
-    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const parsed: unknown = JSON.parse((await readText(path)) ?? '{}')
     return isJsonObject(parsed) ? parsed : {}
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     // What a parser says may quote a key.
     const reason = error instanceof SyntaxError ? 'it is not valid JSON' : errorLine(error)
     throw unconfigured(`${path} cannot be used: ${reason}. Mend it, or move it away.`)

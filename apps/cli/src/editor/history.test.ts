@@ -1,5 +1,5 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -31,6 +31,13 @@ it('keeps the newest thousand and makes the file small again', async () => {
   expect([lines.length, lines[0], lines.at(-1)]).toEqual([1000, 'line 1500', 'line 2499'])
   expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1000)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+it('neither reads nor writes what is no file, and may never end', async () => {
+  await mkdir(dirname(file))
+  await symlink('/dev/zero', file)
+  await history.add('one')
+  expect(await history.load()).toEqual([])
 })
 
 it('leaves out what is damaged or very long', async () => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
@@ -32,7 +32,14 @@ export function createHistory({ file, logger }: { readonly file: string; readonl
   }
 }
 
+/** A pipe or a device may wait for ever, to be read and to be written. */
+async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null)
+  if (found && !found.isFile()) throw new Error(`${file} is not a file`)
+}
+
 async function load(file: string): Promise<readonly string[]> {
+  await requireFile(file)
   const stored = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
   const lines = newestOf(stored.flatMap(parse))
   if (stored.length > 2 * MAX_LINES || stored.join('').length > 2 * MAX_CHARS) await rewrite(file, lines)
@@ -41,6 +48,7 @@ async function load(file: string): Promise<readonly string[]> {
 
 async function add(file: string, line: string): Promise<void> {
   if (line.length > MAX_LINE_CHARS) return
+  await requireFile(file)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
 }

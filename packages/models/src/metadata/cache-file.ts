@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 
 /** A JSON object in the home's cache; empty when it is missing or damaged: a cache can always be made again. */
 export async function readCache(file: string): Promise<JsonObject> {
   try {
+    if (!(await stat(file)).isFile()) return {}
     const value: unknown = JSON.parse(await readFile(file, 'utf8'))
     return isJsonObject(value) ? value : {}
   } catch {
