@@ -3,7 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 const DEFAULT_LIMIT_BYTES = 12_000
@@ -37,7 +39,7 @@ async function ask(text: string): Promise<string> {
 it('shows every part a new session would get, without a model, within the limits of the default', async () => {
   const shown = await hermes('prompt', 'show')
   expect(shown.stdout).toMatch(/identity +\d+ bytes +\d+ tokens +built in\n/)
-  expect(shown.stdout).toMatch(/together +\d+ bytes/)
+  expect(shown.stdout).toMatch(/together +\d+ bytes[^\n]*\n\nMessages after the first also say what changed in git/)
   const all = await parts()
   process.stdout.write(`${all.map(({ name, bytes }) => `${name} ${bytes}`).join(', ')}\n`)
   expect(all.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(DEFAULT_LIMIT_BYTES)
@@ -60,6 +62,30 @@ it('shows what a session was told, byte for byte, with the files it came from', 
   expect(system.find(({ name }) => name === 'project')).toMatchObject({
     source: join(scene.cwd, 'AGENTS.md'),
     text: 'Project instructions from AGENTS.md:\n\nUse tabs.',
+  })
+})
+
+needs('tmux', hasTmux)('after a conversation', () => {
+  it('shows what its newest message said of the surroundings, which tells no two sessions apart', async () => {
+    const other = await ask('Hello?')
+    const { home, cwd, server } = scene
+    await mkdir(join(cwd, 'src'))
+    server.setHandler(({ body }) =>
+      body.messages.at(-1)?.role === 'tool' || body.messages.length > 2
+        ? { text: 'There.' }
+        : { toolCalls: [{ name: 'terminal', args: { command: 'cd src' } }] },
+    )
+    await using terminal = await openTerminal(['--yolo'], { home, cwd, columns: 100 })
+    await terminal.shows(/\n>$/)
+    for (const text of ['Go in.', 'Where are you?']) {
+      await terminal.type(text)
+      await terminal.press('Enter')
+      await terminal.shows(new RegExp(`${text.replace(/[.?]/, '\\$&')}[\\s\\S]*There\\.\\n>$`))
+    }
+    const { id } = JSON.parse((await hermes('sessions', 'list', '--json', '-n', '1')).stdout) as { id: string }
+    expect((await hermes('prompt', 'show', id)).stdout).toMatch(/runtime state +\d+ bytes +\d+ tokens +in a message/)
+    expect((await parts(id)).at(-1)).toMatchObject({ kind: 'message', text: expect.stringContaining('shell: ') })
+    expect((await hermes('prompt', 'diff', id, other)).stdout).not.toContain('runtime state')
   })
 })
 

@@ -1,9 +1,10 @@
-import { estimateTokens, latestPrompt, type PromptEntry } from '@hermes/contracts/conversation'
+import { isRuntimeState } from '@hermes/agent-core'
+import { type Entry, estimateTokens, latestPrompt, liveEntries, type PromptEntry } from '@hermes/contracts/conversation'
 import type { ToolDefinition } from '@hermes/contracts/tool'
 
-/** One part of what a model is told first: a layer of the system text, or a tool. */
+/** One part of what a model is told besides what is said: a layer of the system text, a tool, the surroundings of a message. */
 export interface PromptPart {
-  readonly kind: 'system' | 'tool'
+  readonly kind: 'system' | 'tool' | 'message'
   readonly name: string
   /** Where it comes from. */
   readonly source: string
@@ -30,6 +31,15 @@ function layersOf({ system, layers }: PromptEntry): readonly PromptPart[] {
     at += chars + BETWEEN_LAYERS
     return part('system', name, source, text)
   })
+}
+
+/** What the newest message that told of them said of the surroundings; not part of the prompt, which never changes. */
+export function messageParts(entries: readonly Entry[]): readonly PromptPart[] {
+  const parts = liveEntries(entries).flatMap((entry) =>
+    entry.type === 'message' && entry.message.role === 'user' ? entry.message.content : [],
+  )
+  const newest = parts.findLast((each) => isRuntimeState(each))
+  return newest?.type === 'text' ? [part('message', 'runtime state', 'in a message, as of then', newest.text)] : []
 }
 
 /** One part for each definition. */

@@ -19,6 +19,7 @@ import type { ReferenceOptions } from './references/options.js'
 import { ActivityTracker, type AgentParts, type Sampling, SteerQueue } from './run-context.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
+import type { RuntimeStateOptions } from './surroundings/runtime-state.js'
 
 const DEFAULT_MAX_TURNS = 90
 const DEFAULT_SYSTEM =
@@ -47,6 +48,11 @@ export interface AgentOptions extends Sampling {
    * words are left as they are.
    */
   readonly references?: ReferenceOptions
+  /**
+   * Tells with a person's messages what changed around the session since it was told last: what git says of the workspace, background
+   * processes, what was handed on, where the shell is, and files of the session that others wrote. Default: nothing of it is told.
+   */
+  readonly runtimeState?: RuntimeStateOptions
   /** What is known beyond the session. Default: nothing. */
   readonly memory?: AgentMemory
   /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
@@ -91,6 +97,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
     references: options.references ?? null,
+    runtimeState: options.runtimeState ?? null,
     memory: options.memory ?? null,
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),

@@ -16,6 +16,7 @@ import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { ReferenceOptions } from './references/options.js'
 import type { SessionLog } from './session.js'
+import type { RuntimeStateOptions } from './surroundings/runtime-state.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
@@ -30,6 +31,8 @@ export interface AgentParts {
   readonly memory: AgentMemory | null
   /** `null`: references in a message are left as they are. */
   readonly references: ReferenceOptions | null
+  /** `null`: messages tell nothing of it. */
+  readonly runtimeState: RuntimeStateOptions | null
   /** `null`: the session is never compacted. */
   readonly engine: ContextEngine | null
   readonly policy: Policy

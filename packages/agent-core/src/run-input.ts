@@ -5,6 +5,7 @@ import { type MessageMemory, messageMemory } from './memory/message-memory.js'
 import { fenceWaiting } from './outside-text.js'
 import { attachments } from './references/attachments.js'
 import type { RunContext } from './run-context.js'
+import { runtimeState } from './surroundings/runtime-state.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
 export type RunInput =
@@ -23,20 +24,31 @@ export async function appendMessage(context: RunContext, input: RunInput): Promi
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const [attached, recalled] = await additions(context, input)
+  const { attached, recalled, around } = await additions(context, input)
   const waiting = await fenceWaiting(context, [...letters.map(letterPart), ...queued])
-  const before = [...waiting, ...recalled.before]
+  const before = [...waiting, ...around, ...recalled.before]
   const message = userMessage(input, { before, after: [...attached, ...recalled.after] })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
 }
 
-/** What a person's words stand for, and what is recalled about them. */
-async function additions(context: RunContext, input: RunInput): Promise<[readonly UserPart[], MessageMemory]> {
-  if (isResume(input)) return [[], { before: [], after: [] }]
+interface Additions {
+  readonly attached: readonly UserPart[]
+  readonly recalled: MessageMemory
+  readonly around: readonly UserPart[]
+}
+
+/** What a person's words stand for, what is recalled about them, and what happened around the session meanwhile. */
+async function additions(context: RunContext, input: RunInput): Promise<Additions> {
+  if (isResume(input)) return { attached: [], recalled: { before: [], after: [] }, around: [] }
   const content = typeof input === 'string' ? input : input.content
-  return Promise.all([attachments(context, content), messageMemory(context, content)])
+  const [attached, recalled, around] = await Promise.all([
+    attachments(context, content),
+    messageMemory(context, content),
+    runtimeState(context),
+  ])
+  return { attached, recalled, around }
 }
 
 /** Whether nothing new is said. */

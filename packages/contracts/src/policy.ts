@@ -82,8 +82,15 @@ export type ApprovalOutcome =
 
 /** The one decision point in front of every spawn, read, write, fetch and send. A policy that throws counts as a denial. */
 export interface Policy {
-  /** Answers at once; never waits for a person. With no listener for the session an `ask` rule becomes `deny`. */
-  decide(action: Action, subject: Subject, options?: { readonly signal?: AbortSignal }): Promise<Decision>
+  /**
+   * Answers at once; never waits for a person. With no listener for the session an `ask` rule becomes `deny`. With `mayAsk: false` it does
+   * so too, and nobody hears of the question: for what is done without anybody having asked for it. Default `true`.
+   */
+  decide(
+    action: Action,
+    subject: Subject,
+    options?: { readonly signal?: AbortSignal; readonly mayAsk?: boolean },
+  ): Promise<Decision>
   /** Waits for the answer to an `ask`. Abort denies; running out of time parks. */
   settled(approvalId: string, options?: { readonly signal?: AbortSignal }): Promise<ApprovalOutcome>
   /** Answers an open approval; `false` when it is unknown or answered already. */

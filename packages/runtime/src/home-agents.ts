@@ -237,15 +237,17 @@ export class HomeAgents {
 
   /** What only an agent has that a person talks to. */
   #forRoot(
-    { request, tree }: AgentPlace,
+    { request, lineage, tree }: AgentPlace,
     choice: ModelChoice,
-  ): Pick<AgentOptions, 'children' | 'memory' | 'references'> {
+  ): Pick<AgentOptions, 'children' | 'memory' | 'references' | 'runtimeState'> {
     const { config, models, memory, longMemory, storage, proxies } = this.#options
     const nudgeAfter = memory ? config.memory.nudge_interval : 0
     const windowTokens = () => models.window(choice)
+    const handedOn = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
     return {
       children: tree,
       memory: longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter },
+      ...(config.agent.coding_context === 'off' ? {} : { runtimeState: { handedOn } }),
       ...(request.references === false ? {} : { references: referenceOptions({ windowTokens, storage, proxies }) }),
     }
   }

@@ -1,6 +1,7 @@
 // What a provider's cache can keep of a long session, whatever happens on the way: every request begins with the bytes of the one before.
 // A change of skills is a new file of a skill in the home; a server of tools that goes and comes back is a toolset that a later process of
 // the session does not have, and the next one has again.
+import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
@@ -39,6 +40,7 @@ beforeEach(async () => {
   await writeFile(join(cwd, 'packages', 'api', 'AGENTS.md'), 'No any.')
   await writeFile(join(cwd, 'notes.txt'), 'a line of notes\n'.repeat(400))
   await writeFile(join(cwd, 'packages', 'api', 'a.ts'), 'export const a = 1\n')
+  execFileSync('git', ['init', '-q'], { cwd })
 })
 afterEach(async () => {
   for (const runtime of opened.splice(0)) await runtime.close()
@@ -55,7 +57,9 @@ async function configure(more: object): Promise<void> {
 async function goOn(sessionId: string | null, request: Pick<AgentRequest, 'model'> = {}): Promise<ReadyAgent> {
   const userHome = join(temporary.path, 'user')
   const place = { home, userHome, cwd, tempDir: temporary.path, env: { PATH: process.env['PATH'] ?? '' } }
-  const clock = { ...systemClock, now: () => Date.now() + skewMs }
+  // However long git takes here, what it says is told.
+  const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal)
+  const clock = { sleep, now: () => Date.now() + skewMs }
   const runtime = await openRuntime({ ...place, user: 'me', surface: 'cli', yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
@@ -144,6 +148,7 @@ it('keeps the prefix over sixty requests with all that may come between them', a
   })
   expect(broken).toEqual([{ number: compactedAt + 1, reason: expect.any(String) }])
   expect(server.violations).toEqual([])
+  expect(JSON.stringify(turns.at(-1)!.body.messages)).toContain('<runtime-state>')
   const share = cachedShare(turns)
   process.stdout.write(`${turns.length} requests, cached share ${(100 * share).toFixed(1)} %\n`)
   expect(share).toBeGreaterThanOrEqual(0.95)

@@ -17,7 +17,7 @@ export async function promptDiff(
   [a, b]: readonly [string, string],
   { json }: { readonly json?: boolean },
 ): Promise<number> {
-  const [first, second] = [await partsOfSession(io, a), await partsOfSession(io, b)]
+  const [first, second] = [await promptOf(io, a), await promptOf(io, b)]
   const changes = compare(first, second)
   const sameBytes = sharedBytes(first, second)
   if (json) io.stdout.write(`${JSON.stringify({ sameBytes, changes })}\n`)
@@ -27,6 +27,11 @@ export async function promptDiff(
     for (const change of changes) io.stdout.write(`\n${await describe(io, change)}\n`)
   }
   return EXIT.ok
+}
+
+/** What messages say changes all the time, and no cache minds. */
+async function promptOf(io: Io, session: string): Promise<readonly PromptPart[]> {
+  return (await partsOfSession(io, session)).filter(({ kind }) => kind !== 'message')
 }
 
 const keyOf = ({ kind, name }: PromptPart, index: number, all: readonly PromptPart[]) =>

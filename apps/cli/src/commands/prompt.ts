@@ -1,7 +1,7 @@
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { openCli, withStorage } from '../open-cli.js'
-import { type PromptPart, part, storedParts, toolParts } from '../prompt-parts.js'
+import { messageParts, type PromptPart, part, storedParts, toolParts } from '../prompt-parts.js'
 import { clip, createStyle, printable } from '../render/style.js'
 import { findSession } from '../session-choice.js'
 
@@ -15,26 +15,35 @@ export interface PromptShowFlags {
 
 /** `hermes prompt show [SESSION]`: the layers of the system text and the tools, with size and source. */
 export async function promptShow(io: Io, session: string | undefined, flags: PromptShowFlags): Promise<number> {
-  const parts = session === undefined ? await newParts(io, flags) : await partsOfSession(io, session)
+  const { parts, later = '' } =
+    session === undefined ? await newParts(io, flags) : { parts: await partsOfSession(io, session) }
   const total = parts.reduce((sum, { bytes }) => sum + bytes, 0)
   if (flags.json)
     io.stdout.write(`${JSON.stringify({ bytes: total, parts: parts.map((each) => shown(each, flags)) })}\n`)
   else if (flags.text) io.stdout.write(`${parts.map(({ text }) => safe(io, text)).join('\n\n')}\n`)
-  else io.stdout.write(table(io, parts))
+  else io.stdout.write(`${table(io, parts)}${later}`)
   return EXIT.ok
 }
 
-/** The parts of what a session was told. @throws UsageError when it has none yet. */
+/** The parts of what a session was told, what its newest message says of the surroundings last. @throws UsageError when it has none yet. */
 export function partsOfSession(io: Io, name: string): Promise<readonly PromptPart[]> {
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
-    const parts = storedParts(await storage.entries(session.id))
-    if (parts) return parts
+    const entries = await storage.entries(session.id)
+    const parts = storedParts(entries)
+    if (parts) return [...parts, ...messageParts(entries)]
     throw new UsageError(`The session ${session.id} asked no model yet, so it has no prompt.`)
   })
 }
 
-async function newParts(io: Io, { model, toolsets }: PromptShowFlags): Promise<readonly PromptPart[]> {
+const LATER =
+  '\nMessages after the first also say what changed in git, in the background and in the shell (agent.coding_context).\n'
+
+/** The parts of a new session, and what it would be told later on. */
+async function newParts(
+  io: Io,
+  { model, toolsets }: PromptShowFlags,
+): Promise<{ readonly parts: readonly PromptPart[]; readonly later?: string }> {
   const runtime = await openCli(io, { surface: 'cli', yolo: false })
   try {
     const { system, tools } = await runtime.prompt({
@@ -42,7 +51,9 @@ async function newParts(io: Io, { model, toolsets }: PromptShowFlags): Promise<r
       ...(toolsets === undefined ? {} : { toolsets: toolsets.split(',').map((name) => name.trim()) }),
     })
     for (const problem of system.problems ?? []) io.stderr.write(`hermes: ${printable(problem)}\n`)
-    return [...system.layers.map(({ name, source, text }) => part('system', name, source, text)), ...toolParts(tools)]
+    const layers = system.layers.map(({ name, source, text }) => part('system', name, source, text))
+    const parts = [...layers, ...toolParts(tools)]
+    return runtime.config.agent.coding_context === 'off' ? { parts } : { parts, later: LATER }
   } finally {
     await runtime.close()
   }
