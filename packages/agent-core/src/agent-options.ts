@@ -19,7 +19,7 @@ import type { ReferenceOptions } from './references/options.js'
 import { ActivityTracker, type AgentParts, type Sampling, SteerQueue } from './run-context.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
-import type { RuntimeStateOptions } from './surroundings/runtime-state.js'
+import type { RuntimeStateOptions } from './surroundings/options.js'
 
 const DEFAULT_MAX_TURNS = 90
 const DEFAULT_SYSTEM =

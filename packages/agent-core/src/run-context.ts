@@ -16,7 +16,7 @@ import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { ReferenceOptions } from './references/options.js'
 import type { SessionLog } from './session.js'
-import type { RuntimeStateOptions } from './surroundings/runtime-state.js'
+import type { RuntimeStateOptions } from './surroundings/options.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>

@@ -5,12 +5,6 @@ import type { RunContext } from '../run-context.js'
 import type { GitState } from './git-state.js'
 import { type Surroundings, surroundingsOf } from './surroundings.js'
 
-/** What an agent can tell of its surroundings beyond its environment. */
-export interface RuntimeStateOptions {
-  /** What was handed on and has not ended, a few words each. Default: nothing ever is. */
-  readonly handedOn?: () => readonly string[]
-}
-
 const LABELS = ['git', 'shell', 'background', 'handed on'] as const
 type Label = (typeof LABELS)[number]
 
