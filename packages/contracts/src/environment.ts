@@ -83,6 +83,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   /** On a pseudo-terminal; see `capabilities.pty`. Default `false`. */
   readonly pty?: boolean
+  /** As of `ExecOptions`, for as long as the process runs. */
+  readonly sudoPassword?: string
   /** As of `ExecOptions`. */
   readonly outside?: boolean
 }

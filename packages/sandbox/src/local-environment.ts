@@ -215,11 +215,20 @@ class LocalEnvironment implements Environment {
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
     permit.consume(spawnAction(command, cwd, options))
     const isolate = options.outside ? null : this.#isolate
-    const env = { ...this.#shell.environment(options), ...options.env }
-    return this.#table.spawn(command, cwd, env, {
-      pty: options.pty ?? false,
-      ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders()) } : {}),
-    })
+    const askpass = this.#shell.askpass(options)
+    const env = { ...this.#shell.environment(options), ...options.env, ...askpass?.env }
+    try {
+      const process = await this.#table.spawn(command, cwd, env, {
+        pty: options.pty ?? false,
+        ...(askpass ? { line: askpass.commandLine(command) } : {}),
+        ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders()) } : {}),
+      })
+      if (askpass) process.observe({ onExit: () => askpass.remove() })
+      return process
+    } catch (error) {
+      askpass?.remove()
+      throw error
+    }
   }
 
   processes(): readonly BackgroundProcess[] {

@@ -79,14 +79,27 @@ export class ProcessTable {
     command: string,
     cwd: string,
     env: Readonly<Record<string, string>>,
-    options: { readonly pty?: boolean; readonly far?: FarStart; readonly isolate?: StartIsolated } = {},
+    options: {
+      readonly pty?: boolean
+      readonly far?: FarStart
+      readonly isolate?: StartIsolated
+      /** What is run for `command`. */
+      readonly line?: string
+    } = {},
   ): Promise<BackgroundProcess> {
     const module = options.pty ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
     const { far, isolate } = options
     const launch = far?.type === 'client' ? far.launch : undefined
-    const start: Start = { command, cwd, env, files: processFiles(this.#directory, id), launch, isolate }
+    const start: Start = {
+      command: options.line ?? command,
+      cwd,
+      env,
+      files: processFiles(this.#directory, id),
+      launch,
+      isolate,
+    }
     const job = far?.type === 'job' ? await this.#startJob(start, far.start) : null
     const handle = job?.handle ?? (await (module ? this.#startPty(start, module) : this.#startChild(start)))
     const { pid } = handle

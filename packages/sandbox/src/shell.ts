@@ -135,7 +135,7 @@ export class Shell {
         pipe.discard()
         return this.#result(NOT_STARTED, output, startedMs)
       }
-      askpass = this.#askpass(options, scratch.directory)
+      askpass = this.askpass(options)
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
       const child = await this.#child(line, statePath, env ? { ...options, env } : options, start)
@@ -161,11 +161,11 @@ export class Shell {
     }
   }
 
-  /** Isolated programs cannot become root, so that they are told no password. */
-  #askpass({ sudoPassword, outside }: ExecOptions, folder: string): Askpass | null {
+  /** What tells `sudo` the password of one command. Isolated programs cannot become root, so that they are told none. */
+  askpass({ sudoPassword, outside }: Pick<ExecOptions, 'sudoPassword' | 'outside'>): Askpass | null {
     const isIsolated = this.#options.isIsolated() && !outside
     if (sudoPassword === undefined || isIsolated) return null
-    return createAskpass(folder, sudoPassword, this.#options.env['PATH'] ?? '')
+    return createAskpass(this.#prepareScratch().directory, sudoPassword, this.#options.env['PATH'] ?? '')
   }
 
   /** Folders for an isolated command; made on first use. */

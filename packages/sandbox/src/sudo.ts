@@ -17,6 +17,9 @@ export interface Askpass {
   remove(): void
 }
 
+/** The program that prints `password`. */
+export const askpassScript = (password: string): string => `#!/bin/sh\nprintf '%s\\n' ${quote(password)}\n`
+
 /**
  * A helper in `folder`, which only this user may look into, that gives the password to the `sudo` of `path`, a list of folders; `null` when
  * there is none. Call `remove` once the command has ended.
@@ -27,25 +30,25 @@ export function createAskpass(folder: string, password: string, path: string): A
   if (sudo === null) return null
   const helper = join(folder, `askpass-${randomBytes(4).toString('hex')}`)
   try {
-    writeFileSync(helper, `#!/bin/sh\nprintf '%s\\n' ${quote(password)}\n`, { mode: 0o700, flag: 'wx' })
+    writeFileSync(helper, askpassScript(password), { mode: 0o700, flag: 'wx' })
   } catch (error) {
     throw fileError(error, 'write', helper)
   }
   return {
     env: { SUDO_ASKPASS: helper },
-    // On one line with the command, so that the shell counts its lines from 1.
-    commandLine: (command) => `${askByHelper(sudo)}; ${command}`,
+    commandLine: (command) => askingByHelper(sudo, command),
     remove: () => rmSync(helper, { force: true }),
   }
 }
 
 /**
- * `sudo -S` would leave the password to the program whenever sudo does not want it; a helper is asked only when it does. A call that says
- * itself how the password comes is left alone.
+ * `command`, whose `sudo` is the program given and asks a helper. `sudo -S` would leave the password to the program whenever sudo does not
+ * want it; a helper is asked only when it does. A call that says itself how the password comes is left alone.
  */
-function askByHelper(sudo: string): string {
+export function askingByHelper(sudo: string, command: string): string {
   const program = quote(sudo)
-  return `sudo() { case "$1" in -*[SA]*) ${program} "$@";; *) ${program} -A "$@";; esac; }`
+  // On one line with the command, so that the shell counts its lines from 1.
+  return `sudo() { case "$1" in -*[SA]*) ${program} "$@";; *) ${program} -A "$@";; esac; }; ${command}`
 }
 
 /** The `sudo` that is found in `path`, a list of folders. */

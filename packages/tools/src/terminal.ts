@@ -11,7 +11,7 @@ import { createLineProgress } from './terminal/line-progress.js'
 import { isolationNote, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 import { endlessPart } from './terminal/servers.js'
-import { sudoOutcome, sudoPassword } from './terminal/sudo.js'
+import { forgetWhenRefused, type SudoPassword, sudoOutcome, sudoPassword } from './terminal/sudo.js'
 
 const parameters = {
   type: 'object',
@@ -80,7 +80,9 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
     return failure(
       'notify_on_complete and watch_patterns cannot work here: nothing reaches you between your calls. Start it without them and look with process (poll, wait).',
     )
-  const { process, note } = await spawn(args, context)
+  const password = await sudoPassword({ ...args, outside: runsOutside(args, environment) }, context, settings.sudo)
+  const { process, note } = await spawn(args, context, password)
+  if (password) forgetWhenRefused(process, password, context)
   const { id, pid } = process.info()
   const told = watch(process, args, context, settings)
   const text = [`Started in the background: session_id ${id}, pid ${pid}.`, told, note].filter(Boolean).join(' ')
@@ -91,10 +93,12 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
 async function spawn(
   args: Args,
   context: ToolContext,
+  password: SudoPassword | null,
 ): Promise<{ readonly process: BackgroundProcess; readonly note: string }> {
   const { environment } = context
   const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
-  const options = { ...cwd, outside: runsOutside(args, environment) }
+  const sudo = password ? { sudoPassword: password.text } : {}
+  const options = { ...cwd, ...sudo, outside: runsOutside(args, environment) }
   const start = async (pty: boolean) =>
     environment.spawn(await context.permit(spawnAction(args, context)), args.command, { ...options, pty })
   if (args.pty && environment.capabilities.pty) {
@@ -139,7 +143,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     return failure(
       `timeout is at most ${settings.terminalMaxTimeoutMs / 1000} seconds. For longer work use background=true and process.`,
     )
-  if (args.pty && context.environment.capabilities.pty) return runOnPty(args, context, timeoutMs)
+  if (args.pty && context.environment.capabilities.pty) return runOnPty(args, context, timeoutMs, settings)
   const permit = await context.permit(spawnAction(args, context))
   const outside = runsOutside(args, context.environment)
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
@@ -161,8 +165,15 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
 }
 
 /** A foreground command on a pseudo-terminal: a background process that is waited for. Directory and variables stay as they were. */
-async function runOnPty(args: Args, context: ToolContext, timeoutMs: number): Promise<ToolResult> {
-  const { process, note } = await spawn(args, context)
+async function runOnPty(
+  args: Args,
+  context: ToolContext,
+  timeoutMs: number,
+  settings: ToolSettings,
+): Promise<ToolResult> {
+  const outside = runsOutside(args, context.environment)
+  const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
+  const { process, note } = await spawn(args, context, password)
   if (note) process.closeInput()
   const startedAtMs = process.info().startedAtMs
   const ended = await process.wait({ timeoutMs, signal: context.signal }).catch((error: unknown) => {
@@ -185,8 +196,9 @@ async function runOnPty(args: Args, context: ToolContext, timeoutMs: number): Pr
     fullOutputPath: null,
     cwd,
   }
-  const notes = runsOutside(args, context.environment) ? [] : notesOf(result, context)
-  return report(args, result, { timeoutMs, before: cwd, after: cwd, notes, data: {} })
+  const { notes, data } = sudoOutcome(args.command, result, password, context)
+  const all = [...notes, ...(outside ? [] : notesOf(result, context))]
+  return report(args, result, { timeoutMs, before: cwd, after: cwd, notes: all, data })
 }
 
 function notesOf(result: ExecResult, { environment }: ToolContext): readonly string[] {

@@ -11,6 +11,8 @@ export interface FarCommand {
   /** Names of variables the far shell may have by itself. */
   readonly inherited: Iterable<string>
   readonly shell: string
+  /** Lines before it starts, once its directory is there, and after it has ended. */
+  readonly around?: { readonly before: string; readonly after: string }
 }
 
 const ENTER = (cwd: string, otherwise: string) => `CDPATH= cd -- ${quote(cwd)} 2>/dev/null || { ${otherwise}; }`
@@ -33,10 +35,12 @@ export function execScript(far: FarCommand, mark: string, scratch: string, hasIn
   const say = (format: string, ...values: string[]) => `printf '\\0%s ${format}\\0' ${[mark, ...values].join(' ')}`
   return `${NEAREST}${ENTER(far.cwd, `${say('gone %s', `"$(nearest ${quote(far.cwd)})"`)}; exit 0`)}
 [ -d ${quote(scratch)} ] || mkdir -m 700 ${quote(scratch)}
+${far.around?.before ?? ''}
 ${OWN_START}${say('start %s %s', '$$', '"$__hermes_start"')}
 ( ${exportLines(far.env, far.inherited)}
 exec ${[far.shell, ...args].map(quote).join(' ')} ) ${hasInput ? '' : '</dev/null'} 2>&1
 __hermes_status=$?
+${far.around?.after ?? ''}
 ${COUNT_LEFT}
 __hermes_cwd=
 [ ! -s ${quote(state)} ] || IFS= read -r __hermes_cwd < ${quote(state)}
@@ -50,8 +54,11 @@ export function backgroundScript(far: FarCommand, mark: string): string {
   const shell = shellProgram(far.shell)
   const args = [shell.path, ...shell.args, '-c', 'eval " $1"', 'bash', far.command]
   return `${ENTER(far.cwd, `echo "${mark} gone" >&2; exit 1`)}
+${far.around?.before ?? ''}
 ${OWN_START}echo "${mark} $$ $__hermes_start" >&2
 ( ${exportLines(far.env, far.inherited)}
 exec ${args.map(quote).join(' ')} ) 2>&1
-exit $?`
+__hermes_status=$?
+${far.around?.after ?? ''}
+exit $__hermes_status`
 }

@@ -15,6 +15,7 @@ import { ProcessTable } from '../process-table.js'
 import { shellProgram } from '../shell-script.js'
 import { parseShellState } from '../shell-state.js'
 import type { FolderSync, SyncFolder } from '../sync/folder-sync.js'
+import { FarSudo } from './far-sudo.js'
 import { killScript } from './kill-script.js'
 import { type FarSide, parseProbe, probeScript } from './probe-script.js'
 import { RemoteFiles } from './remote-files.js'
@@ -94,6 +95,7 @@ class RemoteEnvironment implements Environment {
   readonly backend: string
   readonly root: string
   readonly capabilities: Environment['capabilities']
+  readonly sudo: FarSudo | undefined
   readonly #host: RemoteHost
   readonly #side: FarSide
   readonly #logger: Logger
@@ -118,7 +120,10 @@ class RemoteEnvironment implements Environment {
     const state = { cwd: found.cwd, env: { ...found.env, ...env } }
     const { shell, scratch } = side
     const inherited = Object.keys(found.env)
-    this.#shell = new RemoteShell({ host, shell, scratch, state, inherited, outputDir, clock, logger })
+    // In a container commands are root, or nobody can become it.
+    this.sudo = host.isolated ? undefined : new FarSudo(host, state.env['PATH'] ?? '')
+    const { sudo = null } = this
+    this.#shell = new RemoteShell({ host, shell, scratch, state, inherited, sudo, outputDir, clock, logger })
     this.#files = new RemoteFiles(host, side.stat)
     this.#table = new ProcessTable({
       program: shellProgram('/bin/sh'),
@@ -203,7 +208,8 @@ class RemoteEnvironment implements Environment {
     const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
     permit.consume(this.#spawnAction(command, far.cwd))
     await this.#host.connect()
-    const start = this.#host.background(far, randomBytes(8).toString('hex'))
+    const told = await this.#shell.withSudo(far, options)
+    const start = this.#host.background(told, randomBytes(8).toString('hex'))
     return this.#table.spawn(command, far.cwd, {}, { far: start })
   }
 

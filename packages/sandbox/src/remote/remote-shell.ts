@@ -9,9 +9,10 @@ import type { FarProcess } from '../process-record.js'
 import { quote } from '../quote.js'
 import { RunningCommands } from '../running-commands.js'
 import { nextState, parseShellState, type ShellState } from '../shell-state.js'
-import { execScript } from './exec-script.js'
+import { execScript, type FarCommand } from './exec-script.js'
 import { type FarEnd, runFarCommand } from './far-command.js'
 import { farFileError } from './far-error.js'
+import type { FarSudo } from './far-sudo.js'
 import { killScript } from './kill-script.js'
 import type { FarStream, RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
@@ -31,6 +32,8 @@ interface RemoteShellOptions {
   /** What it begins with; its names are those the other side may set by itself. */
   readonly state: ShellState
   readonly inherited: readonly string[]
+  /** `null` where nobody becomes root with a password. */
+  readonly sudo: FarSudo | null
   readonly outputDir: string
   readonly clock: Clock
   readonly logger: Logger
@@ -58,13 +61,23 @@ export class RemoteShell {
   }
 
   /** What a command in `cwd` (default: the shell's directory) is started with. */
-  far(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}) {
+  far(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}): FarCommand {
     const { shell, inherited } = this.#options
     if (command.includes('\0')) throw invalidCommand()
     if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) throw commandTooLong()
     const at = cwd ?? this.#nearest
     const names = new Set([...inherited, ...Object.keys(this.#state.env)])
     return { command, cwd: at, env: { ...this.#state.env, ...env, PWD: at }, inherited: names, shell }
+  }
+
+  /** `far`, whose `sudo` is told a password where one is given. @throws HermesError what the host makes of its client's failure. */
+  async withSudo(far: FarCommand, { sudoPassword }: Pick<ExecOptions, 'sudoPassword'>): Promise<FarCommand> {
+    const { sudo, scratch } = this.#options
+    if (sudoPassword === undefined || sudo === null) return far
+    const askpass = await sudo.askpass(`${scratch}/askpass-${randomBytes(4).toString('hex')}`, sudoPassword)
+    if (askpass === null) return far
+    const [command, env] = [askpass.commandLine(far.command), { ...far.env, ...askpass.env }]
+    return { ...far, command, env, around: { before: askpass.lay, after: askpass.remove } }
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
@@ -78,7 +91,7 @@ export class RemoteShell {
     const { host, scratch } = this.#options
     const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
     // Outputs that were saved stay: the conversation names them.
-    await runScript(host, `${strays}rmdir ${quote(scratch)} 2>/dev/null`)
+    await runScript(host, `${strays}rm -f ${quote(scratch)}/askpass-*; rmdir ${quote(scratch)} 2>/dev/null`)
   }
 
   /** Saves text over there, for the user alone; the path. @throws HermesError `environment.*`. */
@@ -109,9 +122,10 @@ export class RemoteShell {
       if (!signal.aborted) await Promise.race([host.connect(), whenAborted(signal)])
       if (signal.aborted) return this.#result({ type: 'stopped', why: 'abort' }, output, startedMs)
       const mark = randomBytes(8).toString('hex')
+      const told = await this.withSudo(far, options)
       const end = await runFarCommand({
         host,
-        script: execScript(far, mark, scratch, options.stdin !== undefined),
+        script: execScript(told, mark, scratch, options.stdin !== undefined),
         mark,
         input: options.stdin ?? '',
         onOutput: emit,
@@ -120,10 +134,12 @@ export class RemoteShell {
         clock,
         onStream: (stream) => this.#keepTrack(stream),
       })
+      // Who was ended takes nothing away any more.
+      if (end.type === 'stopped' && told.around) await runScript(host, told.around.after).catch(() => null)
       if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
       const notice = host.takeNotice?.() ?? null
       if (notice !== null) emit(Buffer.from(`[${notice}]\n`))
-      this.#keepState(end, options)
+      this.#keepState(end, told.around ? { ...options, env: { ...options.env, SUDO_ASKPASS: '' } } : options)
       output.end()
       return { ...this.#result(end, output, startedMs), fullOutputPath: await this.#handOver(output) }
     } finally {

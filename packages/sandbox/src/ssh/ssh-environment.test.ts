@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
 import { openSshEnvironment, type SshOptions } from './open-ssh.js'
+
+/** As sudo behaves without a terminal. */
+const FAR_SUDO = `#!/bin/sh
+[ "$1" = -n ] && exit 1
+[ "$1" = -A ] || exit 1
+shift
+[ "$("$SUDO_ASKPASS")" = "it's s3cret" ] && exec "$@"
+echo 'Sorry, try again.' >&2
+exit 1
+`
 
 const CLIENT_ENV = { PATH: '/usr/bin:/bin' }
 
@@ -57,6 +67,29 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
           message: expect.stringMatching(/^The host key of 127\.0\.0\.1 is not the one on record/),
         })
       }
+    })
+
+    it('tells sudo over there its password, which stays on standard input and in a file that goes away', async () => {
+      const asked = await options()
+      const bin = join(asked.cwd!, 'bin')
+      await mkdir(bin)
+      await writeFile(join(bin, 'sudo'), FAR_SUDO, { mode: 0o755 })
+      const more = { env: { PATH: `${bin}:/usr/bin:/bin` } }
+      const { environment, run, start } = await harness(() => create({ ...asked, ...more }))
+      expect(await environment.sudo?.needsPassword()).toBe(true)
+      const sudoPassword = "it's s3cret"
+      const all = 'cat /proc/[0-9]*/cmdline /proc/$$/environ 2>/dev/null | tr "\\0" "\\n"'
+      const seen = await run(`ls -l "$SUDO_ASKPASS"; sudo echo root; ${all}`, { sudoPassword })
+      expect(seen.output).toMatch(/^-rwx------[\s\S]*\nroot\n/)
+      expect(seen.output).not.toContain('s3cret')
+      expect((await run('export PATH=/usr/bin:/bin; sudo echo root', { sudoPassword })).output).toBe('root\n')
+      expect((await run('sudo echo root', { sudoPassword: 'wrong' })).output).toContain('Sorry, try again.')
+      expect((await run('sleep 60; sudo echo root', { sudoPassword, timeoutMs: 300 })).timedOut).toBe(true)
+      const background = await start(`sudo echo behind; sudo ls -d "\${SUDO_ASKPASS%/*}"/askpass-*`, { sudoPassword })
+      await background.wait()
+      expect(background.output()).toMatch(/^behind\n\S+askpass-\w+\n$/)
+      const { output } = await run(`echo "[\${SUDO_ASKPASS-}]"; ls /tmp/hermes-*/askpass-* 2>/dev/null`)
+      expect(output).toBe('[]\n')
     })
 
     it('takes the key of a new host when that is asked for', async () => {

@@ -1,9 +1,13 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { JsonObject } from '@hermes/contracts'
+import type { ExecResult } from '@hermes/contracts/environment'
 import type { Answer } from '@hermes/contracts/tool'
+import { scriptPty } from '@hermes/sandbox/testing'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
 import { createTerminalTool, defaultToolSettings } from '../index.js'
+import { sudoOutcome } from './sudo.js'
 
 /** Asks as sudo does without a terminal: never with -n, through the helper with -A, three times; then it runs the rest. */
 const SUDO = `#!/bin/sh
@@ -18,19 +22,26 @@ echo 'sudo: 3 incorrect password attempts' >&2
 exit 1
 `
 
-async function setUp({ password = null, answer }: { readonly password?: string | null; readonly answer?: Answer }) {
+interface Scene {
+  readonly password?: string | null
+  readonly answer?: Answer
+  readonly pty?: true
+}
+
+async function setUp({ password = null, answer, pty }: Scene) {
   const { folder } = await temporaryEnvironment()
   await mkdir(join(folder, 'bin'))
   await writeFile(join(folder, 'bin/sudo'), SUDO)
   await chmod(join(folder, 'bin/sudo'), 0o755)
   const outputDir = join(folder, 'output')
   const env = { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` }
-  const { environment } = await temporaryEnvironment({ env, outputDir })
+  const loadPty = async () => scriptPty
+  const { environment } = await temporaryEnvironment({ env, outputDir, ...(pty ? { loadPty } : {}) })
   const context = createToolContext({ environment, ...(answer ? { answer } : {}) })
   const concealed: string[] = []
   const sudo = { password, conceal: (secret: string) => void concealed.push(secret) }
   const tool = createTerminalTool({ ...defaultToolSettings, sudo })
-  const run = (command: string) => call(tool, { command }, context)
+  const run = (command: string, more: JsonObject = {}) => call(tool, { command, ...more }, context)
   const kept = async () => (await readdir(outputDir, { recursive: true })).filter((name) => name.includes('askpass'))
   return { context, run, concealed, kept }
 }
@@ -86,6 +97,52 @@ describe('sudo', () => {
     expect(text).toContain('the user can set SUDO_PASSWORD in the .env of Hermes')
     await run('sudo echo two')
     expect(context.questions).toHaveLength(1)
+  })
+
+  it('gets the password in the background too, for as long as the process runs', async () => {
+    const { run, context, kept } = await setUp({ password: "it's s3cret" })
+    const { text } = await run('read line; sudo echo "$line"; tr "\\0" "\\n" < /proc/$$/cmdline', { background: true })
+    expect(text).toContain('Started in the background')
+    const [process] = context.environment.processes()
+    expect(process!.info().command).toMatch(/^read line; sudo echo/)
+    expect(await kept()).toHaveLength(1)
+    const ended = new Promise((resolve) => process!.observe({ onExit: resolve }))
+    process!.write('late\n')
+    await ended
+    expect(process!.output()).toMatch(/^late\n/)
+    expect(process!.output()).not.toContain('s3cret')
+    expect(await kept()).toEqual([])
+  })
+
+  it('has a person asked again when a background process was given a password that is wrong', async () => {
+    const { run, context } = await setUp({ answer: said('wrong') })
+    await run('sudo echo one', { background: true })
+    const [process] = context.environment.processes()
+    await new Promise((resolve) => process!.observe({ onExit: resolve }))
+    await run('sudo echo two')
+    expect(context.questions).toHaveLength(2)
+  })
+
+  it('gets the password on a pseudo-terminal', async () => {
+    const { run, kept, context } = await setUp({ password: "it's s3cret", pty: true })
+    expect((await run('test -t 1 && sudo echo there', { pty: true })).text).toBe('there')
+    const [process] = context.environment.processes()
+    await new Promise((resolve) => process!.observe({ onExit: resolve }))
+    expect(await kept()).toEqual([])
+    const wrong = await setUp({ password: 'wrong', pty: true })
+    expect((await wrong.run('sudo true', { pty: true })).text).toContain('sudo did not take SUDO_PASSWORD')
+  })
+
+  it('says so where no password can be given', async () => {
+    const { context } = await setUp({})
+    const environment = new Proxy(context.environment, {
+      get: (target, name) =>
+        name === 'sudo' ? undefined : name === 'backend' ? 'docker' : Reflect.get(target, name, target),
+    })
+    const result = { output: 'sudo: a password is required', exitCode: 1 } as ExecResult
+    expect(sudoOutcome('sudo true', result, null, { ...context, environment }).notes).toEqual([
+      '[sudo can be given no password in the docker environment; do it without sudo, or ask the user]',
+    ])
   })
 
   it('asks nobody for commands that only speak of it', async () => {

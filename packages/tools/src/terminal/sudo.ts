@@ -1,4 +1,4 @@
-import type { ExecResult } from '@hermes/contracts/environment'
+import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { ToolContext, ToolState } from '@hermes/contracts/tool'
 
 /** Where the password for `sudo` comes from. */
@@ -10,7 +10,7 @@ export interface SudoSettings {
 }
 
 /** A password, and whether the configuration gave it or a person. */
-interface SudoPassword {
+export interface SudoPassword {
   readonly text: string
   readonly from: 'settings' | 'person'
 }
@@ -49,12 +49,21 @@ export async function sudoPassword(
   return answer.password === null ? null : { text: answer.password, from: 'person' }
 }
 
+/** Has a person asked again when a process that goes on was given a password that is wrong. */
+export function forgetWhenRefused(process: BackgroundProcess, { from }: SudoPassword, { state }: ToolContext): void {
+  if (from === 'settings') return
+  const onExit = () => {
+    if (REFUSED.test(process.output())) answerOf(state).password = null
+  }
+  process.observe({ onExit })
+}
+
 /** What became of the password: lines for the model, and facts. A password that was wrong is asked for again the next time. */
 export function sudoOutcome(
   command: string,
   { output, exitCode }: ExecResult,
   password: SudoPassword | null,
-  { state }: ToolContext,
+  { state, environment }: ToolContext,
 ): { readonly notes: readonly string[]; readonly data: Readonly<Record<string, true>> } {
   if (exitCode === 0 || !USES_SUDO.test(command)) return { notes: [], data: {} }
   if (password && REFUSED.test(output)) {
@@ -70,8 +79,10 @@ export function sudoOutcome(
     }
   }
   if (!WANTED.test(output)) return { notes: [], data: {} }
-  const why = password
-    ? 'sudo inside a script or another program gets no password; use sudo in the command itself'
-    : 'there is no password for sudo here; the user can set SUDO_PASSWORD in the .env of Hermes, or run this'
+  const why = !environment.sudo
+    ? `sudo can be given no password in the ${environment.backend} environment; do it without sudo, or ask the user`
+    : password
+      ? 'sudo inside a script or another program gets no password; use sudo in the command itself'
+      : 'there is no password for sudo here; the user can set SUDO_PASSWORD in the .env of Hermes, or run this'
   return { notes: [`[${why}]`], data: { sudo_auth_failed: true } }
 }
