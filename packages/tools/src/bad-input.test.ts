@@ -53,8 +53,11 @@ describe('file tools', () => {
 
   it('make no folder of the name of a home', async () => {
     const { use, folder, at } = await setUp()
-    for (const [name, args] of attempts('~bob/x.txt')) expect(await use(name, args)).toMatchObject({ isError: true })
-    expect((await use('write_file', { path: '~bob/x.txt', content: '' })).text).toContain('as an absolute path')
+    for (const [name, args] of attempts('~bob/x.txt'))
+      expect(await use(name, args)).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('as an absolute path'),
+      })
     expect(await readdir(folder)).toEqual([])
     await mkdir(at('~bob'))
     expect((await use('write_file', { path: '~bob/x.txt', content: 'here\n' })).isError).toBe(false)

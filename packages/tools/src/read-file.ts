@@ -182,6 +182,10 @@ function hints(at: {
 }): readonly string[] {
   if (at.what !== null && at.page.totalLines === 0) return [`${at.path} is a ${at.what}; it holds no text`]
   if (at.page.complete && at.page.totalLines === 0) return [`${at.path} is empty`]
+  if (at.page.lines.length === 0 && !at.page.complete)
+    return [
+      `Line ${at.offset} lies too deep in ${at.path}, which is UTF-16: make a copy in UTF-8 with a command in terminal.`,
+    ]
   if (at.page.lines.length === 0) return [`No line ${at.offset}: the file has ${at.total} lines`]
   const notes: string[] = at.what === null ? [] : [`The text of a ${at.what}.`]
   if (at.truncated) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}. Continue with offset ${at.last + 1}.`)

@@ -87,3 +87,23 @@ it('does not count the lines of a huge file for their own sake', async () => {
   expect(result).toMatchObject({ lines: ['x', 'x'], complete: false })
   expect(reads).toHaveLength(1)
 })
+
+it.each([
+  ['UTF-8', 'x', 'utf8'],
+  ['UTF-16', '\uFEFFx', 'utf16le'],
+] as const)('stops in a line of %s that does not end', async (_, start, encoding) => {
+  const { path, page, reads } = await open(Buffer.from(start.padEnd(200_000, 'x'), encoding))
+  await truncate(path, 4 * 2 ** 30)
+  const { lines, totalLines, complete, clampedLines } = await page(1, 5)
+  expect({ totalLines, complete, clampedLines }).toEqual({ totalLines: 1, complete: false, clampedLines: 1 })
+  expect(lines).toEqual([expect.stringMatching(/^x{100000} \[… at least \d+ more characters\]$/)])
+  expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(70 * 2 ** 20)
+})
+
+it('goes no deeper into UTF-16 than it would have to decode', async () => {
+  const { path, page, reads } = await open(Buffer.from('\uFEFFone\ntwo\n', 'utf16le'))
+  await truncate(path, 4 * 2 ** 30)
+  expect(await page(1, 2)).toMatchObject({ lines: ['one', 'two'], complete: false })
+  expect(await page(9, 1)).toMatchObject({ lines: [], complete: false })
+  expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(70 * 2 ** 20)
+})

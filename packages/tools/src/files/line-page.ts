@@ -14,7 +14,7 @@ export interface LinePage {
 }
 
 const CHUNK_BYTES = 1024 * 1024
-/** Lines of larger files are not counted for their own sake. */
+/** Lines of larger files are not counted for their own sake, and no page is longer. */
 const COUNT_BYTES = 64 * CHUNK_BYTES
 
 type TextKind = Extract<Sniffed, { type: 'text' }>
@@ -48,8 +48,10 @@ export async function readLinePage(
   const isLarge = head.length === CHUNK_BYTES && request.sizeBytes > CHUNK_BYTES
   if (isLarge && sniffed.encoding === 'utf-8') return largePage(environment, request, { head, sniffed, indexOf })
   const collector = new LineCollector(request)
-  await collect(environment, request, { collector, sniffed, from: { offset: 0, bytes: head }, toEnd: true })
-  return collector.page(true)
+  const toEnd = request.sizeBytes <= COUNT_BYTES
+  return collector.page(
+    await collect(environment, request, { collector, sniffed, from: { offset: 0, bytes: head }, toEnd }),
+  )
 }
 
 interface LargeFile {
@@ -73,7 +75,7 @@ async function largePage(
   const everything = { line: Number.POSITIVE_INFINITY, maxBytes: sizeBytes, signal }
   if (!isLong) await index.scan(environment, path, everything)
   if (fromHead.isPageFull) return { ...fromHead.page(true), totalLines: index.lines }
-  await index.scan(environment, path, { line: offset, maxBytes: sizeBytes, signal })
+  await index.scan(environment, path, { line: offset - 1, maxBytes: sizeBytes, signal })
   const block = index.blockOf(offset)
   const collector = new LineCollector(request, block.line)
   const from = block.offset === 0 ? { offset: 0, bytes: head } : { offset: block.offset, bytes: null }
@@ -91,26 +93,33 @@ interface Collecting {
   readonly toEnd: boolean
 }
 
+/** Whether it came to the end of the file: it stops behind the page, or where that gets too long. */
 async function collect(
   environment: Environment,
   { path, sizeBytes, signal }: LinePageRequest,
   { collector, sniffed, from, toEnd }: Collecting,
-): Promise<void> {
+): Promise<boolean> {
   const decoder = new TextDecoder(sniffed.encoding, { ignoreBOM: true })
   let { offset: position, bytes } = from
+  const stopAt = position + COUNT_BYTES
   for (;;) {
     bytes ??= await environment.read(path, { offset: position, length: CHUNK_BYTES })
     if (!bytes) throw new HermesError(`${path} disappeared while it was read.`, { code: 'tool.file_disappeared' })
     if (bytes.length === 0) break
     signal.throwIfAborted()
     collector.push(decoder.decode(position === 0 ? bytes.subarray(sniffed.bomBytes) : bytes, { stream: true }))
-    if (!toEnd && collector.isPageFull) return
+    if (!toEnd && collector.isPageFull) return false
     position += bytes.length
     if (position < CHUNK_BYTES && position >= sizeBytes) break
+    if (position > stopAt) {
+      collector.cutOff()
+      return false
+    }
     bytes = null
   }
   collector.push(decoder.decode())
   collector.end()
+  return true
 }
 
 /** The same page of a text that is already there. */
@@ -128,6 +137,7 @@ class LineCollector {
   #lineLength = 0
   #number: number
   #clamped = 0
+  #isCutOff = false
 
   /** `number` is that of the line that what comes first belongs to. */
   constructor(request: LinePageRequest, number = 1) {
@@ -154,6 +164,12 @@ class LineCollector {
     if (this.#lineLength > 0) this.#endLine()
   }
 
+  /** Nothing more is read of a line whose end did not come. */
+  cutOff(): void {
+    this.#isCutOff = true
+    if (this.#lineLength > this.#request.maxLineLength + 1) this.#endLine()
+  }
+
   page(complete: boolean): LinePage {
     return { lines: this.#lines, totalLines: this.#number - 1, complete, clampedLines: this.#clamped }
   }
@@ -178,6 +194,7 @@ class LineCollector {
     if (this.#lineLength <= maxLineLength) return this.#line
     this.#clamped++
     const left = this.#lineLength - maxLineLength
-    return `${this.#line.slice(0, maxLineLength).toWellFormed()} [… ${left} more characters]`
+    const more = this.#isCutOff ? `at least ${left}` : left
+    return `${this.#line.slice(0, maxLineLength).toWellFormed()} [… ${more} more characters]`
   }
 }

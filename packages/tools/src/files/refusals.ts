@@ -8,7 +8,7 @@ const NUMBERED = /^(\d+)\|/
 /** Ends what `read_file` says instead of a page that was shown already. */
 export const UNCHANGED = 'is unchanged since you read these lines; they are still above in the conversation.'
 
-const CUT_LINE = /\[… \d+ more characters\]/g
+const CUT_LINE = /\[… (?:at least )?\d+ more characters\]/g
 const PAGE_NOTE = /\n\[Lines \d+-\d+ of (?:more than )?\d+[.;][^\n]*\]\s*$/
 
 /**

@@ -4,6 +4,8 @@ import { toLf } from './line-ends.js'
 
 const LOCATIONS = 5
 const SNIPPET_CHARS = 80
+/** Lines shown before and after a place that may be meant: by them the model tells places apart. */
+const LINES_AROUND = 2
 
 /** The edit that came to nothing, as the model knows it. */
 export interface Asked {
@@ -47,17 +49,27 @@ function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, 
 
 async function explainMiss(asked: Asked): Promise<string> {
   const search = toLf(asked.search).text
-  const regions = await closestRegions(toLf(asked.text).text, search)
+  const text = toLf(asked.text).text
+  const regions = await closestRegions(text, search)
   const head = `${asked.name} is not in ${asked.path}; nothing was changed.`
   if (regions.length === 0) return `${head} Nothing in the file is like it: read the file before editing.`
-  return [`${head} Did you mean:`, ...regions.map((region) => drawRegion(region, search))].join('\n')
+  return `${head} Did you mean:\n${regions.map((region) => drawRegion(region, text, search)).join('\n--\n')}`
 }
 
-function drawRegion(region: Region, search: string): string {
+function drawRegion({ firstLine, lines }: Region, text: string, search: string): string {
   const asked = search.replace(/\n$/, '')
-  const draw = (lines: readonly string[]) =>
-    lines.map((line, index) => `${region.firstLine + index}|${line.slice(0, 200)}`).join('\n')
-  if (!differsInWhitespace(region.lines.join('\n'), asked)) return draw(region.lines)
-  const marked = draw(region.lines.map(visibleWhitespace))
-  return `${marked}\nonly whitespace differs (· space, → tab); you sent:\n${visibleWhitespace(asked)}`
+  if (differsInWhitespace(lines.join('\n'), asked))
+    return `${draw(lines.map(visibleWhitespace), firstLine).join('\n')}\nonly whitespace differs (· space, → tab); you sent:\n${visibleWhitespace(asked)}`
+  const all = text.replace(/\n$/, '').split('\n')
+  const from = Math.max(0, firstLine - 1 - LINES_AROUND)
+  const end = firstLine - 1 + lines.length
+  return [
+    ...draw(all.slice(from, firstLine - 1), from + 1, '-'),
+    ...draw(lines, firstLine),
+    ...draw(all.slice(end, end + LINES_AROUND), end + 1, '-'),
+  ].join('\n')
 }
+
+/** Lines with their numbers; `-` behind the number marks one that only surrounds a place. */
+const draw = (lines: readonly string[], firstLine: number, mark = '|'): readonly string[] =>
+  lines.map((line, index) => `${firstLine + index}${mark}${line.slice(0, 200)}`)

@@ -63,7 +63,9 @@ describe('patch', () => {
     const { patch } = await setup('function alpha() {\n  return 1\n}\nfunction beta() {\n  return 2\n}\n')
     const { text, isError } = await patch('function betta() {\n  return 3\n}', 'x')
     expect(isError).toBe(true)
-    expect(text).toMatch(/Did you mean:\n4\|function beta\(\) \{\n5\| {2}return 2\n6\|\}/)
+    expect(text).toMatch(
+      /Did you mean:\n2- {2}return 1\n3-\}\n4\|function beta\(\) \{\n5\| {2}return 2\n6\|\}\n--\n1\|function alpha/,
+    )
   })
 
   it('draws whitespace when nothing else differs', async () => {
