@@ -55,6 +55,28 @@ describe('createHttpFetch', () => {
     expect(await (await httpFetch(url, plain)).text()).toBe('')
   })
 
+  it('reads no answer whole that never ends, and lets go of the connection', async () => {
+    const piece = Buffer.alloc(4_000_000, ' ')
+    const gone = Promise.withResolvers<void>()
+    const { url } = await serve((_request, response) => {
+      const more = () => {
+        while (response.write(piece));
+      }
+      response.on('drain', more).on('close', () => gone.resolve())
+      more()
+    })
+    const response = await httpFetch(url, plain)
+    await expect(response.json()).rejects.toMatchObject({ code: 'fetch.too_large' })
+    await gone.promise
+  })
+
+  it('reads no answer whole that is large only when it is unpacked', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(65_000_000)))
+    })
+    await expect((await httpFetch(url, plain)).text()).rejects.toMatchObject({ code: 'fetch.too_large' })
+  })
+
   it('unpacks what a server packed unasked', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))

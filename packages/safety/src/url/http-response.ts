@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { HermesError } from '@hermes/contracts'
 
 // The module of Node behind the global `Response` and `Headers` takes about ten milliseconds to load, and a good part of the time of a
 // request to use. Nothing that only asks a model needs it.
@@ -10,7 +11,13 @@ export interface HttpAnswer extends Pick<Response, 'status' | 'statusText' | 'he
   readonly body: Body | null
 }
 
-/** A `Response` in all it does, with headers that cannot be changed, as those of `fetch`. */
+/** A server may never stop: nobody waits for whole answers of this size. */
+const MAX_BYTES = 64_000_000
+
+/**
+ * A `Response` in all it does, with headers that cannot be changed, as those of `fetch`. Reading it whole rejects beyond 64 MB, unpacked, with
+ * HermesError `fetch.too_large`; as a stream it has no limit.
+ */
 export class HttpResponse implements Response {
   readonly status: number
   readonly statusText: string
@@ -51,7 +58,13 @@ export class HttpResponse implements Response {
     if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
     this.#isRead = true
     const pieces: Uint8Array<ArrayBuffer>[] = []
-    for await (const piece of this.#body ?? []) pieces.push(piece)
+    let size = 0
+    for await (const piece of this.#body ?? []) {
+      pieces.push(piece)
+      size += piece.byteLength
+      // Leaving the loop ends the connection.
+      if (size > MAX_BYTES) throw tooLarge()
+    }
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
@@ -79,6 +92,16 @@ export class HttpResponse implements Response {
     const { status, statusText, headers } = this
     return { status, statusText, headers }
   }
+}
+
+function tooLarge(): HermesError {
+  return new HermesError(
+    `The answer of the server has more than ${MAX_BYTES / 1_000_000} MB; it was not read to its end.`,
+    {
+      code: 'fetch.too_large',
+      details: { maxBytes: MAX_BYTES },
+    },
+  )
 }
 
 /** The headers of a message, in the order of their names. */
