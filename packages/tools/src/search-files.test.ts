@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import { describe, expect, it } from 'vitest'
+import { hasRipgrep } from './__fixtures__/has-ripgrep.js'
 import { call, createToolContext, type TestContextOptions, temporaryEnvironment } from './__fixtures__/test-context.js'
 import { createSearchFilesTool } from './index.js'
 import { ripgrepSearcher } from './search/ripgrep.js'
@@ -46,18 +46,6 @@ const backends = [
   { name: 'ripgrep', searchers: [ripgrepSearcher], missing: hasRipgrep() ? null : 'rg is not installed' },
   { name: 'walk', searchers: [walkSearcher], missing: null },
 ]
-
-function hasRipgrep(): boolean {
-  try {
-    execFileSync('rg', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    // CI sets this, so that a machine without the program cannot pass by leaving the tests out.
-    if (process.env['HERMES_TEST_REQUIRE'] === 'all')
-      throw new Error('HERMES_TEST_REQUIRE=all, but rg is not installed.')
-    return false
-  }
-}
 
 for (const { name, searchers, missing } of backends) {
   describe.skipIf(missing !== null)(`search_files on ${name}${missing ? ` (skipped: ${missing})` : ''}`, () => {
