@@ -39,7 +39,7 @@ function adviseOnce({ session, runId, emit }: RunContext): void {
   if (advised.runId === runId) return
   advised.runId = runId
   const text =
-    'The conversation is nearly full, and condensing it gained little. Start a new session, or condense it about one topic with /compress TOPIC.'
+    'The conversation is nearly full, and condensing it gains little. Start a new session, condense it about one topic with /compress TOPIC, or use a model with a larger window.'
   emit({ type: 'notice', level: 'warning', text })
 }
 

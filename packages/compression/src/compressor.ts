@@ -59,7 +59,11 @@ class Compressor implements ContextEngine {
   async isDue(state: ContextState): Promise<boolean | 'in vain'> {
     const { threshold } = budgetsOf(await this.#options.windowOf(state), this.#options.settings)
     if (state.tokens < threshold) return false
-    return wasInVain(state, threshold) ? 'in vain' : true
+    if (wasInVain(state, threshold)) return 'in vain'
+    const cut = await this.#cut({ ...state, cause: 'threshold', carry: [] })
+    if (cut && gainOf(cut) >= LEAST_GAIN * threshold) return true
+    // More will come that can go, unless what is sent besides the messages is too much by itself.
+    return fixedTokens(state) >= threshold ? 'in vain' : false
   }
 
   async plan(request: CompactRequest): Promise<CompactPlan | null> {
@@ -75,6 +79,8 @@ class Compressor implements ContextEngine {
   async compact(request: CompactRequest, { signal }: { readonly signal: AbortSignal }): Promise<CompactOutcome> {
     const cut = await this.#cut(request)
     if (!cut) return { type: 'unchanged', reason: 'There is nothing yet that could be left out.' }
+    if (request.cause === 'threshold' && gainOf(cut) < LEAST_GAIN * cut.budgets.threshold)
+      return { type: 'unchanged', reason: 'What could be left out now is too little to make room.' }
     const summary = await this.#summarize(request, cut, signal)
     const text = [summaryText(summary, cut), cut.verbatim].filter((part) => part !== '').join('\n\n')
     const tokensAfter = cut.tokensWithout + estimateTokens(text) - estimateTokens(cut.verbatim)
@@ -109,9 +115,7 @@ class Compressor implements ContextEngine {
     const verbatim = wordForWord(gone, { carry, maxTokens: budgets.words, keepFirst })
     const kept = sum(region.head) + sum(region.tail) + (region.request?.tokens ?? 0) + estimateTokens(verbatim)
     const saved = shortened.reduce((total, item) => total + item.saved, 0)
-    // What is sent besides the messages, and how far the estimate is off: taken to stay the same.
-    const fixed = Math.max(0, tokens - estimateTokens(project(entries).filter(({ role }) => role !== 'system')))
-    return { budgets, region, shortened, earlier, verbatim, tokensWithout: fixed + kept - saved }
+    return { budgets, region, shortened, earlier, verbatim, tokensWithout: fixedTokens(request) + kept - saved }
   }
 
   async #summarize(request: CompactRequest, cut: Cut, signal: AbortSignal): Promise<Summary> {
@@ -145,6 +149,19 @@ interface Cut {
 /** What an earlier summary said, if there is one. */
 function earlierBody({ earlier }: Cut): string | null {
   return (earlier && summaryBody(earlier.summary)) || null
+}
+
+/** What is sent besides the messages, and how far the estimate is off: taken to stay the same. */
+function fixedTokens({ entries, tokens }: ContextState): number {
+  return Math.max(0, tokens - estimateTokens(project(entries).filter(({ role }) => role !== 'system')))
+}
+
+/** Tokens that a compaction with a summary of full length would gain at least. */
+function gainOf({ budgets, region, shortened, earlier }: Cut): number {
+  const dropped = sum(region.dropped)
+  const summary = dropped === 0 ? 0 : summaryLength(dropped, budgets) - estimateTokens(earlier?.summary ?? '')
+  const saved = shortened.reduce((total, item) => total + item.saved, 0)
+  return dropped + saved - summary - (region.request?.tokens ?? 0)
 }
 
 function summaryText(summary: Summary, cut: Cut): string {

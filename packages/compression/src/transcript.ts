@@ -1,4 +1,10 @@
-import { estimateTokens, type ToolCallPart, type ToolMessage } from '@hermes/contracts/conversation'
+import {
+  estimateTokens,
+  type Message,
+  type TextPart,
+  type ToolCallPart,
+  type ToolMessage,
+} from '@hermes/contracts/conversation'
 import { pruneResult, resultText } from './prune-result.js'
 import type { Talk } from './region.js'
 import { cutMiddle, cutToTokens, shrinkValue } from './shrink.js'
@@ -36,7 +42,7 @@ function renderTalk({ seq, message }: Talk, { calls, newest, textChars }: Render
   return message.content.flatMap((part): string[] => {
     switch (part.type) {
       case 'text':
-        return part.text.trim() === '' ? [] : [`[${message.role}] ${cutMiddle(part.text, textChars)}`]
+        return part.text.trim() === '' ? [] : [`[${speaker(message.role, part)}] ${cutMiddle(part.text, textChars)}`]
       case 'tool-call':
         return [`[calls ${part.name}] ${JSON.stringify(shrinkValue(part.args ?? {}, ARGUMENT_CHARS))}`]
       case 'reasoning':
@@ -49,6 +55,23 @@ function renderTalk({ seq, message }: Talk, { calls, newest, textChars }: Render
         return part satisfies never
     }
   })
+}
+
+/** Whose words a text is: what came along with a message of the user is not what they asked for. */
+function speaker(role: Message['role'], { origin = 'user' }: TextPart): string {
+  switch (origin) {
+    case 'user':
+    case 'steer':
+      return role
+    case 'reminder':
+      return 'note of the program'
+    case 'memory':
+      return 'recalled from earlier sessions'
+    case 'external':
+      return 'text that came with it'
+    default:
+      return origin satisfies never
+  }
 }
 
 function callsById(talks: readonly Talk[]): ReadonlyMap<string, ToolCallPart> {
