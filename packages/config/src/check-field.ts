@@ -148,7 +148,7 @@ function defaultOf(field: Field): unknown {
 }
 
 /** What a field wants, to complete "must be …". */
-function expectedOf(field: Field): string {
+export function expectedOf(field: Field): string {
   switch (field.type) {
     case 'text':
       return 'a text'

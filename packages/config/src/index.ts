@@ -16,3 +16,4 @@ export { appendPermission, type Decision, loadPermissions, type Permissions, rem
 export type { ConfigProblem } from './problem.js'
 export { loadSecrets, type Secrets, setSecret, type Variables } from './secrets.js'
 export type { TerminalSettings } from './terminal-settings.js'
+export { withTerminalVariables } from './terminal-variables.js'

@@ -10,11 +10,11 @@ import type { SshOptions } from '@hermes/sandbox/ssh'
 import type { EnvironmentRequest } from './environment-request.js'
 import { toPath } from './to-path.js'
 
-/** How the other machine is reached; variables of the reference system stand in for what config.yaml leaves out. */
+/** How the other machine is reached. */
 export function sshOptions(request: EnvironmentRequest): SshOptions {
-  const { config, env, userHome, cwd } = request
+  const { config, userHome, cwd } = request
   const { terminal } = config
-  const host = terminal.ssh_host ?? env['TERMINAL_SSH_HOST']
+  const host = terminal.ssh_host
   if (!host) {
     throw new HermesError(
       'terminal.backend is ssh, but no host is set. Run: hermes config set terminal.ssh_host NAME',
@@ -23,9 +23,7 @@ export function sshOptions(request: EnvironmentRequest): SshOptions {
       },
     )
   }
-  const user = terminal.ssh_user ?? env['TERMINAL_SSH_USER']
-  const port = terminal.ssh_port ?? (Number(env['TERMINAL_SSH_PORT']) || undefined)
-  const key = terminal.ssh_key ?? env['TERMINAL_SSH_KEY']
+  const { ssh_user: user, ssh_port: port, ssh_key: key } = terminal
   const farCwd = farFolder(terminal)
   return {
     host,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '@hermes/config'
+import { loadConfig, withTerminalVariables } from '@hermes/config'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { probeIsolation } from '@hermes/sandbox/isolation'
@@ -29,8 +29,9 @@ async function requestFor(terminal: string, env: Readonly<Record<string, string>
   const [home, userHome, cwd] = [join(root, 'user/.hermes'), join(root, 'user'), join(root, 'user/work')]
   for (const folder of [home, cwd]) await mkdir(folder, { recursive: true })
   await writeFile(join(home, 'config.yaml'), `terminal:\n${terminal}`)
-  const { config, problems } = await loadConfig({ home, env: {} })
-  expect(problems).toEqual([])
+  const loaded = await loadConfig({ home, env: {} })
+  const { config, problems } = withTerminalVariables(loaded.config, env)
+  expect([...loaded.problems, ...problems]).toEqual([])
   const request = {
     ...{ config, home, userHome, cwd, user: 'ada', tempDir: join(root, 'temp'), env: { PATH, HOME: userHome, ...env } },
     ...{ secrets: { MY_TOKEN: 'from-secrets' }, secretNames: ['MY_TOKEN'], logger: silentLogger, clock: systemClock },
@@ -103,7 +104,7 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
   })
   afterAll(() => server.stop())
 
-  it('opens the host of config.yaml, or of the variables that stand in for it', async () => {
+  it('opens the host of config.yaml, or of the variables that go before it', async () => {
     const { port, identityFile } = server
     const settings = `  backend: ssh\n  ssh_key: ${identityFile}\n  cwd: /tmp\n  env_passthrough: [MY_TOKEN]\n`
     const known = `  ssh_host: 127.0.0.1\n  ssh_port: ${port}\n`

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { type HermesConfig, homeLayout, loadConfig, loadPermissions, loadSecrets } from '@hermes/config'
+import {
+  type HermesConfig,
+  homeLayout,
+  loadConfig,
+  loadPermissions,
+  loadSecrets,
+  withTerminalVariables,
+} from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
@@ -48,16 +55,18 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   ])
   const rules = parseRules(permissions.rules, permissions)
   const { proxies, problems: proxyProblems } = readProxies(env)
-  const problems = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
-  const { routing } = loaded.config
+  const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
+  const found = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
+  const problems = [...found, ...ofVariables]
+  const { routing } = config
   const routes = routing.length === 0 ? [] : (await import('./routing.js')).routingProblems(routing)
-  const { engine } = loaded.config.context
+  const { engine } = config.context
   const engines =
     engine === 'compressor'
       ? []
       : (await import('./own-context-engine.js')).engineProblems({ engine, home, userHome: options.userHome })
   return new HomeRuntime(options, {
-    config: loaded.config,
+    config,
     secrets,
     rules: rules.rules,
     proxies,

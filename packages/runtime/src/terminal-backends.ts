@@ -65,8 +65,7 @@ async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string 
 }
 
 async function lookAtSsh(request: EnvironmentRequest, isOffline: boolean): Promise<string> {
-  if (!request.config.terminal.ssh_host && !request.env['TERMINAL_SSH_HOST'])
-    throw new Error('no host set (terminal.ssh_host)')
+  if (!request.config.terminal.ssh_host) throw new Error('no host set (terminal.ssh_host)')
   const options = sshOptions(request)
   if (isOffline) return `${options.host}; not asked`
   const { openSshEnvironment } = await import('@hermes/sandbox/ssh')
