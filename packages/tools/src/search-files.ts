@@ -1,8 +1,11 @@
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { permitRead, readAction } from './files/file-access.js'
+import { documentKind } from './documents/document-kind.js'
+import { sniff } from './files/binary-kind.js'
+import { isInside, permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure } from './result-text.js'
 import { answer, pageOf, pageOfLines } from './search/answer.js'
@@ -17,8 +20,12 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 const MAX_LIMIT = 500
 const MAX_CONTEXT = 20
 const MAX_COUNTED_FILES = 2_000
+const SNIFFED_BYTES = 8192
+const ASKED_BY_MACOS = ['Desktop', 'Documents', 'Downloads', 'Library', 'Movies', 'Music', 'Pictures']
 /** An escaped or real line break; `\\n` with an even number of backslashes is a backslash and a letter. */
-const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\n/
+const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\(?:n|x0[aA]|x\{0*[aA]\}|u000[aA])/
+/** Such a class keeps a match within its line, also where it says so. */
+const ANYTHING_BUT = /\[\^(?:\\.|[^\]\\])*\]/g
 
 const parameters = {
   type: 'object',
@@ -42,7 +49,7 @@ type Args = FromSchema<typeof parameters>
 
 /** Searches file contents or names. `searchers` is the order in which they are tried; for tests. */
 export const createSearchFilesTool = (
-  _settings: ToolSettings = defaultToolSettings,
+  settings: ToolSettings = defaultToolSettings,
   searchers: readonly Searcher[] = [ripgrepSearcher, walkSearcher],
 ) =>
   defineTool<Args>({
@@ -58,12 +65,17 @@ export const createSearchFilesTool = (
     icon: '🔎',
     actions: (args, context) => [readAction(context, args.path)],
     summarize: ({ pattern, path, target }) => `search ${target === 'files' ? 'files' : 'for'} ${pattern} in ${path}`,
-    execute: (args, context) => search(args, context, searchers),
+    execute: (args, context) => search(args, context, { settings, searchers }),
   })
 
-async function search(args: Args, context: ToolContext, searchers: readonly Searcher[]): Promise<ToolResult> {
+interface Means {
+  readonly settings: ToolSettings
+  readonly searchers: readonly Searcher[]
+}
+
+async function search(args: Args, context: ToolContext, { settings, searchers }: Means): Promise<ToolResult> {
   if (args.pattern === '') return failure('pattern is empty.')
-  if (args.target === 'content' && LINE_BREAK.test(args.pattern))
+  if (args.target === 'content' && LINE_BREAK.test(args.pattern.replace(ANYTHING_BUT, '')))
     return failure(
       'The search goes line by line, so a pattern with a line break finds nothing. Search for one line and set context.',
     )
@@ -73,7 +85,9 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
   const offset = Math.max(0, args.offset)
   const show = { limit, offset, args, scope }
   if (args.target === 'files') {
-    const found = await firstOf(searchers, (searcher) => searcher.files(scope, context))
+    const walk = () => firstOf(searchers, (searcher) => searcher.files(scope, context))
+    // Agents that list the same folder take turns: the first one brings the rest what the disk takes long for.
+    const found = await (settings.sharedFiles?.alone(context, [`${scope.root}/`], walk) ?? walk())
     const ordered = await byNewest(found.results, scope.root, context)
     const page = pageOf({ ...found, results: ordered }, show)
     return answer({ ...page, ...(await readable(page.files, scope, context)) }, show)
@@ -85,12 +99,14 @@ async function search(args: Args, context: ToolContext, searchers: readonly Sear
     mode: args.output_mode,
   }
   const found = await firstOf(searchers, (searcher) => searcher.content(query, context))
+  const unsearched = found.results.length === 0 && scope.file !== null ? await whyNotSearched(scope, context) : null
+  if (unsearched !== null) return failure(unsearched)
   const sorted = [...found.results].sort((a, b) => (a.path < b.path ? -1 : 1))
   // Every file has a match, so that no page needs more of them.
   const most = Math.max(MAX_COUNTED_FILES, offset + limit)
   const { files: results } = await readable(sorted.slice(0, most), scope, context)
   const complete = found.complete && sorted.length <= most
-  return answer(pageOfLines({ results, complete }, show), show)
+  return answer(pageOfLines({ ...found, results, complete }, show), show)
 }
 
 /** Where to search; a line for the model when nothing can be searched there. */
@@ -108,7 +124,27 @@ async function resolveScope(args: Args, context: ToolContext): Promise<SearchSco
     glob,
     hidden: glob !== null && namesHidden(glob),
     parentRules: !isIgnored(await rulesAbove(environment, root), root, true),
+    skip: await askedFolders(environment, root),
   }
+}
+
+/** A search from above would have macOS ask the person at the screen for leave to look into each of them. */
+async function askedFolders(environment: Environment, root: string): Promise<readonly string[]> {
+  const home = environment.resolve('~')
+  if (!isInside(home, root) || !/Darwin|macOS/.test((await environment.probe()).os)) return []
+  return ASKED_BY_MACOS.map((name) => posix.relative(root, posix.join(home, name)))
+}
+
+/** Why nothing is found in a single file whatever it holds; `null` when it was searched. */
+async function whyNotSearched({ root, file }: SearchScope, { environment }: ToolContext): Promise<string | null> {
+  const path = posix.join(root, file ?? '')
+  const start = await environment.read(path, { length: SNIFFED_BYTES })
+  const sniffed = start && sniff(start)
+  const isMarked = sniffed?.type === 'text' && (sniffed.encoding === 'utf-8' || sniffed.bomBytes > 0)
+  if (!sniffed || isMarked) return null
+  const kind = sniffed.type === 'binary' ? sniffed.kind : 'UTF-16 without a mark'
+  const way = sniffed.type === 'text' || documentKind(path) ? 'read_file shows its text' : 'use a command in terminal'
+  return `${path} is ${kind}, which is not searched: ${way}.`
 }
 
 async function firstOf<T>(

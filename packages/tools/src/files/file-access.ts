@@ -58,7 +58,8 @@ export async function outsideNote(
   return `${path} is outside the workspace ${root}: relative paths start at ${environment.cwd()} now.`
 }
 
-function isInside(path: string, folder: string): boolean {
+/** Whether `path` is `folder` or lies in it; both absolute. */
+export function isInside(path: string, folder: string): boolean {
   const way = posix.relative(folder, path)
   return way !== '..' && !way.startsWith('../')
 }

@@ -4,6 +4,8 @@ import type { ToolResult } from '@hermes/contracts/tool'
 import type { Found, FoundFile, FoundLine, SearchScope } from './search-types.js'
 
 const MAX_LINE_CHARS = 500
+const TOO_LONG = 'The search took too long and was stopped: give a smaller path, or a file_glob.'
+const TOO_MANY = 'There was too much to collect all of it: give a smaller path, a file_glob or a narrower pattern.'
 
 /** One page of results. */
 export interface Answer {
@@ -13,6 +15,7 @@ export interface Answer {
   readonly total: number
   readonly shown: number
   readonly complete: boolean
+  readonly timedOut: boolean
   /** Files of this page that may not be read. */
   readonly omitted: number
 }
@@ -28,17 +31,17 @@ export interface Show {
 /** A page of file names. */
 export function pageOf(found: Found<string>, { limit, offset }: Show): Answer {
   const files = found.results.slice(offset, offset + limit).map((path) => ({ path, lines: [], count: 0 }))
-  const { complete } = found
-  return { files, unit: 'files', total: found.results.length, shown: files.length, complete, omitted: 0 }
+  const { complete, timedOut = false } = found
+  return { files, unit: 'files', total: found.results.length, shown: files.length, complete, timedOut, omitted: 0 }
 }
 
 /** A page of matches, each with its surrounding lines; of files unless lines were asked for. */
 export function pageOfLines(found: Found<FoundFile>, show: Show): Answer {
   const { limit, offset } = show
-  const { complete, results } = found
+  const { complete, timedOut = false, results } = found
   if (show.args.output_mode !== 'content') {
     const files = results.slice(offset, offset + limit)
-    return { files, unit: 'files', total: results.length, shown: files.length, complete, omitted: 0 }
+    return { files, unit: 'files', total: results.length, shown: files.length, complete, timedOut, omitted: 0 }
   }
   const files: FoundFile[] = []
   let seen = 0
@@ -49,7 +52,7 @@ export function pageOfLines(found: Found<FoundFile>, show: Show): Answer {
     seen += file.count
   }
   const shown = files.reduce((sum, file) => sum + file.count, 0)
-  return { files, unit: 'matches', total: seen, shown, complete, omitted: 0 }
+  return { files, unit: 'matches', total: seen, shown, complete, timedOut, omitted: 0 }
 }
 
 /** Matches `from` to `to` of a file, with the lines around them that do not belong to other matches. */
@@ -69,7 +72,9 @@ export function answer(page: Answer, show: Show): ToolResult {
   const data = {
     root,
     total_count: page.total,
-    ...(page.complete ? {} : { total_count_is_lower_bound: true }),
+    ...(page.complete
+      ? {}
+      : { total_count_is_lower_bound: true, limit_reason: page.timedOut ? 'timeout' : 'too_many_results' }),
     ...(isMore ? { next_offset: next } : {}),
     ...(page.omitted > 0 ? { omitted_files: page.omitted } : {}),
     ...listing(files, show),
@@ -113,14 +118,20 @@ const clip = (text: string): string =>
   text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS).toWellFormed()}…`
 
 function footer(page: Answer, show: Show, isMore: boolean, next: number): string {
+  const { args, scope, offset } = show
   const total = page.complete ? String(page.total) : `at least ${page.total}`
-  const omitted = page.omitted > 0 ? ` ${page.omitted} more may not be read.` : ''
-  const where = `Paths are relative to ${show.scope.root}.`
+  if (page.shown === 0 && page.total > 0) return `[No more: ${total} ${page.unit} in all]`
+  const notes = [
+    ...(page.omitted > 0 ? [`${page.omitted} more may not be read.`] : []),
+    ...(page.complete ? [] : [page.timedOut ? TOO_LONG : TOO_MANY]),
+    ...(scope.skip.length > 0 ? [`Left out, as macOS asks the user about each: ${scope.skip.join(', ')}.`] : []),
+  ]
   if (page.total === 0) {
-    const hint = show.args.target === 'files' ? ' A part of a name needs wildcards: *part*.' : ''
-    return `No ${page.unit} for ${show.args.pattern} in ${show.scope.root}${page.complete ? '' : ' so far; the search was cut short'}.${hint}`
+    const hint = args.target === 'files' ? ['A part of a name needs wildcards: *part*.'] : []
+    const where = scope.file === null ? scope.root : posix.join(scope.root, scope.file)
+    return [`No ${page.unit} for ${args.pattern} in ${where}.`, ...notes, ...hint].join(' ')
   }
-  if (page.shown === 0) return `[No more: ${total} ${page.unit} in all]`
-  const range = `${show.offset + 1}-${next} of ${total} ${page.unit}.`
-  return `[${range} ${isMore ? `Continue with offset=${next}. ` : ''}${where}${omitted}]`
+  const range = `${offset + 1}-${next} of ${total} ${page.unit}.`
+  const more = isMore ? [`Continue with offset=${next}.`] : []
+  return `[${[range, ...more, `Paths are relative to ${scope.root}.`, ...notes].join(' ')}]`
 }

@@ -17,6 +17,8 @@ const TIMEOUT_MS = 60_000
 /** Beyond this a line is cut by ripgrep already, so that minified files do not fill the output. */
 const MAX_COLUMNS = 4096
 const NOT_FOUND = 127
+/** After so many it is looked for again: it may have been installed since. */
+const SEARCHES_WITHOUT = 10
 /** A name pattern that ripgrep and picomatch read alike. */
 const PLAIN_GLOB = /^[\w.*?-]+$/
 
@@ -32,14 +34,16 @@ export const ripgrepSearcher: Searcher = {
     if (!run) return null
     const results = query.mode === 'content' ? parseLines(run.output) : parseCounts(run.output, query.mode)
     if (results.length === 0 && run.failed) return refused(run.output)
-    return { results: await matching(results, query, (file) => file.path), complete: run.complete }
+    const { complete, timedOut } = run
+    return { results: await matching(results, query, (file) => file.path), complete, timedOut }
   },
   async files(scope, context) {
     const run = await ripgrep(`${COMMON} ${scopeFlags(scope)} --files -- ${quote(scope.file ?? '.')}`, scope, context)
     if (!run) return null
     const paths = run.output.split('\n').filter((line) => line !== '')
     if (run.failed && paths.length === 0) return null
-    return { results: await matching(paths.map(relative), scope, (path) => path), complete: run.complete }
+    const { complete, timedOut } = run
+    return { results: await matching(paths.map(relative), scope, (path) => path), complete, timedOut }
   },
 }
 
@@ -50,6 +54,7 @@ function scopeFlags(scope: SearchScope): string {
   const flags = [
     ...(scope.hidden ? ["--hidden --glob '!.git'"] : []),
     ...(scope.parentRules ? [] : ['--no-ignore-parent']),
+    ...scope.skip.map((folder) => `--glob ${quote(`!/${folder.replace(/[\\*?[\]{}]/g, '\\$&')}`)}`),
     ...(scope.glob !== null && PLAIN_GLOB.test(scope.glob)
       ? [`--type-add ${quote(`wanted:${scope.glob}`)} --type wanted`]
       : []),
@@ -63,13 +68,15 @@ const OUT_OF_SIGHT = /^bwrap: Can't chdir/
 interface Run {
   readonly output: string
   readonly complete: boolean
+  readonly timedOut: boolean
   readonly failed: boolean
 }
 
 /** `null` when there is no ripgrep, or the policy does not let it run. */
 async function ripgrep(command: string, { root }: SearchScope, context: ToolContext): Promise<Run | null> {
-  const session = context.state.scratch('ripgrep', () => ({ missing: false }))
-  if (session.missing) return null
+  const session = context.state.scratch('ripgrep', () => ({ searchesUntilLook: 0 }))
+  if (session.searchesUntilLook-- > 0) return null
+  session.searchesUntilLook = 0
   const { environment } = context
   const enough = new AbortController()
   let received = 0
@@ -91,9 +98,10 @@ async function ripgrep(command: string, { root }: SearchScope, context: ToolCont
     },
   })
   context.signal.throwIfAborted()
-  session.missing = result.exitCode === NOT_FOUND
-  if (OUT_OF_SIGHT.test(result.output)) return null
-  return session.missing ? null : { output: result.output, complete: isComplete(result), failed: result.exitCode === 2 }
+  const { output, timedOut, exitCode } = result
+  if (exitCode === NOT_FOUND) session.searchesUntilLook = SEARCHES_WITHOUT
+  if (exitCode === NOT_FOUND || OUT_OF_SIGHT.test(output)) return null
+  return { output, complete: isComplete(result), timedOut, failed: exitCode === 2 }
 }
 
 const isComplete = (result: ExecResult): boolean =>

@@ -11,6 +11,8 @@ export interface SearchScope {
   readonly hidden: boolean
   /** False when `root` itself is ignored from above: who names an ignored folder wants to see it. */
   readonly parentRules: boolean
+  /** Folders that are left out, relative to `root`. */
+  readonly skip: readonly string[]
 }
 
 /** What to look for inside files. */
@@ -39,6 +41,8 @@ export interface FoundFile {
 export interface Found<T> {
   readonly results: readonly T[]
   readonly complete: boolean
+  /** It was cut short as it took too long, rather than as it found too much. Default `false`. */
+  readonly timedOut?: boolean
 }
 
 /** One way to search. `null` when it is not available here. */

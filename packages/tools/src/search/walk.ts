@@ -84,6 +84,7 @@ async function* walkFolder(
     if (type !== 'file' && type !== 'directory') continue
     if (name === '.git' || (name.startsWith('.') && !scope.hidden)) continue
     const path = folder === '' ? name : `${folder}/${name}`
+    if (scope.skip.includes(path)) continue
     if (isIgnored(rules, posix.join(scope.root, path), type === 'directory')) continue
     if (type === 'directory') folders.push(path)
     else files.push(path)
