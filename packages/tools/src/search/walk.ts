@@ -4,7 +4,7 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import { sniff } from '../files/binary-kind.js'
 import { globMatcher } from './globs.js'
 import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from './ignore-rules.js'
-import { createLineMatcher, toRegExp } from './line-matcher.js'
+import { createLineMatcher, MATCHED_AT_ONCE_CHARS, toRegExp } from './line-matcher.js'
 import { requiredText } from './required-text.js'
 import {
   type ContentQuery,
@@ -17,8 +17,6 @@ import {
 
 const MAX_FILE_BYTES = 20_000_000
 const READS_AT_ONCE = 8
-/** A matcher costs most for being called at all; a second is its limit for each call. */
-const MATCHED_AT_ONCE_CHARS = 1_000_000
 const MATCHED_AT_ONCE_FILES = 400
 
 /** Searches through the environment's own file access: slower than ripgrep, with the same results. */
@@ -29,7 +27,7 @@ export const walkSearcher: Searcher = {
     let collected = 0
     for await (const texts of textsOf(query, context)) {
       const files = texts.map(({ path, text }) => ({ path, lines: toLines(text) }))
-      for (const [at, hits] of match(files.map(({ lines }) => lines)).entries()) {
+      for (const [at, hits] of (await match(files.map(({ lines }) => lines))).entries()) {
         if (hits.length === 0) continue
         const { path, lines } = files[at]!
         const found = {
