@@ -1,7 +1,7 @@
-import { dirname, join } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
 import type { Environment, ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
+import { folderWithGit } from './folder-with-git.js'
 
 /** Where git runs, and with whose leave. */
 export interface GitPlace {
@@ -70,14 +70,6 @@ export function openUntrustedGit({ environment, permit, limits }: GitPlace): Unt
     const env = known.get(cwd) ?? harmless(cwd)
     known.set(cwd, env)
     return run(command, { cwd, env: await env })
-  }
-}
-
-/** The nearest folder from `cwd` up that a repository lies in. What its settings call its folder may be any, such as one of keys. */
-export async function folderWithGit(environment: Environment, cwd: string): Promise<string | null> {
-  for (let folder = await environment.realpath(cwd); ; folder = dirname(folder)) {
-    if (await environment.stat(join(folder, '.git'))) return folder
-    if (folder === '/') return null
   }
 }
 

@@ -57,8 +57,8 @@ export interface HermesConfig {
     /** Default 3; 0 means never. */
     readonly api_max_retries: number
     readonly disabled_toolsets: readonly string[]
-    /** `auto`: messages tell the model what git and background processes are at. Default `auto`. */
-    readonly coding_context: 'auto' | 'off'
+    /** Messages tell the model what changed around it; of git with `auto` in terminals and editors only. Default `auto`. */
+    readonly coding_context: 'auto' | 'on' | 'off'
   }
   readonly terminal: TerminalSettings
   readonly compression: {

@@ -170,7 +170,7 @@ export const SCHEMA: Section = section({
     disabled_toolsets: texts,
     coding_context: {
       type: 'choice',
-      words: { auto: 'auto', on: 'auto', focus: 'auto', off: 'off', true: 'auto', false: 'off' },
+      words: { auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' },
       default: 'auto',
     },
   }),

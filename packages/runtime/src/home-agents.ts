@@ -48,6 +48,8 @@ import { openSystemPrompt } from './system-prompt.js'
 import type { TurnScopes } from './turn-scopes.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
+/** Where who writes works on the files of the workspace too. */
+const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 
 /** What agents of a home are made with. */
 export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'surface'> {
@@ -240,14 +242,15 @@ export class HomeAgents {
     { request, lineage, tree }: AgentPlace,
     choice: ModelChoice,
   ): Pick<AgentOptions, 'children' | 'memory' | 'references' | 'runtimeState'> {
-    const { config, models, memory, longMemory, storage, proxies } = this.#options
+    const { config, models, memory, longMemory, storage, proxies, surface } = this.#options
+    const { coding_context: mode } = config.agent
     const nudgeAfter = memory ? config.memory.nudge_interval : 0
     const windowTokens = () => models.window(choice)
     const handedOn = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
     return {
       children: tree,
       memory: longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter },
-      ...(config.agent.coding_context === 'off' ? {} : { runtimeState: { handedOn } }),
+      ...(mode === 'off' ? {} : { runtimeState: { handedOn, git: mode === 'on' || AT_A_WORKSPACE.has(surface) } }),
       ...(request.references === false ? {} : { references: referenceOptions({ windowTokens, storage, proxies }) }),
     }
   }

@@ -21,6 +21,7 @@ let home: string
 let cwd: string
 let skewMs: number
 let path: string
+let surface: string
 const opened: Runtime[] = []
 
 beforeEach(async () => {
@@ -29,6 +30,7 @@ beforeEach(async () => {
   home = join(await realpath(temporary.path), 'user', '.hermes')
   cwd = join(await realpath(temporary.path), 'work')
   skewMs = 0
+  surface = 'cli'
   path = process.env['PATH'] ?? ''
   for (const folder of [home, cwd]) await mkdir(folder, { recursive: true })
   await configure({})
@@ -53,7 +55,7 @@ async function goOn(sessionId: string | null = null, patience = 100): Promise<Re
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * patience, signal),
   }
   const place = { home, userHome, cwd, tempDir: temporary.path, env: { PATH: path } }
-  const runtime = await openRuntime({ ...place, user: 'me', surface: 'cli', yolo: true, clock })
+  const runtime = await openRuntime({ ...place, user: 'me', surface, yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
   return runtime.createAgent(session ? { session } : {})
@@ -199,6 +201,14 @@ describe('the state of the runtime', () => {
     expect(told()).toEqual(['', '', ''])
   })
 
+  it('asks git for messages over an API where config.yaml says on', async () => {
+    await atApi()
+    await configure({ agent: { coding_context: 'on' } })
+    const ready = await goOn()
+    for (const text of ['Hello.', 'Go on.']) await say(ready, text)
+    expect(told()).toEqual(['', 'git: nothing changed'])
+  })
+
   it('runs nothing that a repository names', async () => {
     await makeRepository()
     const canary = join(temporary.path, 'canary')
@@ -218,6 +228,7 @@ describe('the state of the runtime', () => {
 
   it.each<readonly [string, () => Promise<unknown>]>([
     ['there is no repository', async () => undefined],
+    ['messages come over an API', async () => atApi()],
     ['git does not start', async () => Promise.all([makeRepository(), breakGit()])],
     ['the repository is broken', async () => mkdir(join(cwd, '.git'))],
     [
@@ -232,6 +243,11 @@ describe('the state of the runtime', () => {
     expect(told()).toEqual(['', '', ''])
   })
 })
+
+async function atApi(): Promise<void> {
+  surface = 'gateway'
+  await makeRepository()
+}
 
 async function breakGit(): Promise<void> {
   const bin = join(temporary.path, 'bin')

@@ -2,7 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { RunContext } from '../run-context.js'
-import { folderWithGit, openUntrustedGit } from '../untrusted-git.js'
+import { openUntrustedGit } from '../untrusted-git.js'
 
 /** What git says of a workspace, on one line. */
 export interface GitState {
@@ -19,15 +19,13 @@ const MOST_NAMED = 5
 const PLAIN_NAME = /^[\w./@+-]{1,100}$/
 
 /**
- * The branch of a workspace and what was changed in it; `null` without a repository, without git, and where nobody would let it be asked
- * unasked. Names are told where text from outside is in the conversation already: a name alone is not worth that everything asks again.
+ * The branch of a workspace and what was changed in it; `null` where git gives none. Names are told where text from outside is in the conversation already: a name alone is not worth that everything asks again.
  */
 export async function readGitState(
   context: RunContext,
   environment: Environment,
   cwd: string,
 ): Promise<GitState | null> {
-  if ((await folderWithGit(environment, cwd)) === null) return null
   const limits = { signal: context.signal, timeoutMs: TIMEOUT_MS, maxOutputBytes: MOST_BYTES }
   const git = openUntrustedGit({ environment, permit: (action) => permitUnasked(context, action), limits })
   const { exitCode, output, outputBytes } = await git(cwd, STATUS)

@@ -1,6 +1,7 @@
 import { errorLine } from '@hermes/contracts'
 import type { Entry, TextPart } from '@hermes/contracts/conversation'
 import { seenFiles } from '@hermes/contracts/tool'
+import { folderWithGit } from '../folder-with-git.js'
 import type { RunContext } from '../run-context.js'
 import type { GitState } from './git-state.js'
 import { type Surroundings, surroundingsOf } from './surroundings.js'
@@ -95,11 +96,12 @@ interface Looks {
 
 /** `null` where there is no repository, git says nothing in time, or this is no time to ask. */
 async function gitState(context: RunContext, { isFar, root }: Surroundings): Promise<GitState | null> {
-  const { environment, session, signal, clock } = context
+  const { environment, session, signal, clock, runtimeState: options } = context
   const looks = session.state.scratch<Looks>('runtime.state', () => ({ messages: 0, misses: 0 }))
   const isFirst = looks.messages++ === 0
   // A far side takes round trips for it, which a person would wait for.
-  if (isFirst || isFar || looks.misses >= MOST_MISSES) return null
+  if (isFirst || isFar || options?.git === false || looks.misses >= MOST_MISSES) return null
+  if ((await folderWithGit(environment!, root)) === null) return null
   const { readGitState } = await import('./git-state.js')
   const ended = new AbortController()
   const missed = () => 'missed' as const
