@@ -200,7 +200,7 @@ it('never asks for more than two summaries between two messages of the user, wha
 })
 
 describe('condensing on request', () => {
-  it('stores the summary, keeps open tasks and the focus, and tools know of it', async () => {
+  it('stores the summary, keeps tasks and the focus, and tools know of it', async () => {
     const context = engine(() => false)
     const todo = defineTool({
       name: 'todo_write',
@@ -231,7 +231,9 @@ describe('condensing on request', () => {
     expect(context.asked[0]).toMatchObject({
       cause: 'asked',
       focus: 'names',
-      carry: ['The task list has these open:\n- [pending] 1: rename'],
+      carry: [
+        'The task list has these open:\n- [pending] 1: rename\nIt has these done or dropped:\n- [completed] 2: x',
+      ],
     })
     await agent.run('look').result
     expect(sent(model, 3).at(-1)).toBe('looked after 1 compactions')

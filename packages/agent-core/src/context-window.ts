@@ -3,7 +3,7 @@ import type { CompactOutcome, CompactRequest } from '@hermes/contracts/context'
 import { addUsage, type Entry, estimateTokens, noUsage, project, type Usage } from '@hermes/contracts/conversation'
 import { modelTurn } from './model-turn.js'
 import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
-import { openTasks } from './todo-reminder.js'
+import { tasksToCarry } from './todo-reminder.js'
 
 const PASSES_PER_REQUEST = 2
 const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_tier', 'transport.payload_too_large'])
@@ -67,7 +67,7 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
 
 /** What a context engine has to know about a session and keep of it. */
 export function compactRequest(parts: AgentParts, cause: CompactRequest['cause'], focus?: string): CompactRequest {
-  const tasks = openTasks(parts.session.state)
+  const tasks = tasksToCarry(parts.session.state)
   const carry = tasks === null ? [] : [tasks]
   return { ...contextState(parts), cause, carry, ...(focus === undefined ? {} : { focus }) }
 }

@@ -30,19 +30,39 @@ interface FinishedTool {
   readonly isError: boolean
 }
 
-/** The open tasks of a session as text that survives a compaction word for word; `null` when there are none. */
-export function openTasks(state: ToolState): string | null {
-  const open = openItems(state.latest('todo_write')?.data)
-  if (open.length === 0) return null
-  const lines = open.map((item) => `- [${String(item['status'])}] ${String(item['id'])}: ${String(item['content'])}`)
-  return `The task list has these open:\n${lines.join('\n')}`
+const CLOSED_TOLD = 30
+const CLOSED_CHARS = 200
+
+/**
+ * The tasks of a session as text that survives a compaction: the open ones word for word, of the others the newest, cut to a line, so that
+ * nothing is done twice. `null` when there are none.
+ */
+export function tasksToCarry(state: ToolState): string | null {
+  const plan = state.latest('todo_write')?.data
+  const open = openItems(plan)
+  const closed = itemsOf(plan).filter((item) => !open.includes(item))
+  const groups = [
+    ...(open.length === 0 ? [] : [`The task list has these open:\n${open.map(toLine).join('\n')}`]),
+    ...(closed.length === 0
+      ? []
+      : [`It has these done or dropped:\n${closed.slice(-CLOSED_TOLD).map(toShortLine).join('\n')}`]),
+  ]
+  return groups.length === 0 ? null : groups.join('\n')
+}
+
+const toLine = (item: JsonObject) => `- [${String(item['status'])}] ${String(item['id'])}: ${String(item['content'])}`
+
+function toShortLine(item: JsonObject): string {
+  const line = toLine(item).replace(/\s+/g, ' ')
+  return line.length <= CLOSED_CHARS ? line : `${line.slice(0, CLOSED_CHARS).toWellFormed()}…`
 }
 
 /** The items of a task list that are not done. */
 export function openItems(plan: JsonValue | undefined): JsonObject[] {
+  return itemsOf(plan).filter((item) => item['status'] === 'pending' || item['status'] === 'in_progress')
+}
+
+function itemsOf(plan: JsonValue | undefined): JsonObject[] {
   const todos = isJsonObject(plan) ? plan['todos'] : null
-  if (!Array.isArray(todos)) return []
-  return todos
-    .filter((item) => isJsonObject(item))
-    .filter((item) => item['status'] === 'pending' || item['status'] === 'in_progress')
+  return Array.isArray(todos) ? todos.filter((item) => isJsonObject(item)) : []
 }
