@@ -7,7 +7,7 @@ const FILES_WITHOUT_THREAD = 500
 const READS_AT_ONCE = 8
 const FILES_PER_BATCH = 256
 /** The thread has something to do while an answer is looked at. */
-const BATCHES_AHEAD = 4
+const BATCHES_AHEAD = 2
 const ANSWER_BYTES = 1_048_576
 
 // Kept as text, so that bundles need no further file. Without waiting for a thread pool a file takes a fourth of the time.
