@@ -4,6 +4,7 @@ import { cutMiddle } from './shrink.js'
 
 const SHORT_CHARS = 300
 const ERROR_CHARS = 600
+const TOLD_CHARS = 1_000
 
 /**
  * A result in a line or few, for a reader who wants to know what was done rather than what came out: short ones and errors nearly as
@@ -26,7 +27,13 @@ function describe(toolName: string, args: JsonObject, text: string): string {
   const size = `${lines} lines, ${text.length} characters`
   switch (toolName) {
     case 'terminal':
-      return `ran \`${word(args['command'])}\`${exitOf(text)}, ${size}`
+      return `ran \`${word(args['command'])}\`${exitOf(text)}, ${size}, ending with: ${ending(text)}`
+    case 'process':
+      return `${word(args['action'])} of process ${word(args['session_id'])}: ${size}, ending with: ${ending(text)}`
+    case 'execute_code':
+      return `ran a program \`${word(args['code'])}\`: ${size}, ending with: ${ending(text)}`
+    case 'delegate_task':
+      return `handed on '${word(args['goal'] ?? args['tasks'])}': ${cutMiddle(text, TOLD_CHARS)}`
     case 'read_file':
       return `read ${word(args['path'])} from line ${args['offset'] ?? 1} (${size})`
     case 'write_file':
@@ -34,7 +41,7 @@ function describe(toolName: string, args: JsonObject, text: string): string {
       return `changed ${word(args['path'] ?? 'files')} (${size} of report)`
     case 'search':
     case 'search_files':
-      return `searched for '${word(args['pattern'])}' in ${word(args['path'] ?? '.')}: ${size}`
+      return `searched for '${word(args['pattern'])}' in ${word(args['path'] ?? '.')}: ${size}, beginning with: ${cutMiddle(text, SHORT_CHARS / 2)}`
     default:
       return `${word(Object.values(args)[0])}: ${size}, beginning with: ${cutMiddle(text, SHORT_CHARS / 2)}`
   }
@@ -47,7 +54,18 @@ function word(value: unknown): string {
   return cutMiddle(text.replace(/\s+/g, ' ').trim(), WORD_CHARS)
 }
 
+/** Success is not mentioned in a result; a note at its end may say that there is no exit code. */
 function exitOf(text: string): string {
   const code = /\bexit(?:_code| code|ed with)?["' :]{1,4}(-?\d+)/i.exec(text.slice(-500))?.[1]
-  return code === undefined ? '' : ` -> exit ${code}`
+  if (code === undefined && /\n\[[^\n]*\]$/.test(text)) return ''
+  return ` -> exit ${code ?? 0}`
+}
+
+/** What programs say last is mostly what came of it. */
+function ending(text: string): string {
+  const tail = text
+    .trimEnd()
+    .slice(-SHORT_CHARS / 2)
+    .toWellFormed()
+  return tail.replace(/\s+/g, ' ').trim()
 }
