@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
 import type { Subject } from '@hermes/contracts/policy'
@@ -93,6 +93,19 @@ it('writes "always" of another process into permissions.yaml, where it counts at
   expect(await first.policy.settled(asked.approvalId)).toMatchObject({ type: 'allow', choice: 'always' })
   const again = await first.policy.decide(spawn('rm -rf dist'), { ...subject, sessionId: 'another' })
   expect(again.type).toBe('allow')
+})
+
+it('writes no file outside HERMES_WRITE_SAFE_ROOT, whatever the rules say', async () => {
+  await writeFile(join(temporary.path, 'home', '.hermes', '.env'), 'HERMES_WRITE_SAFE_ROOT=~/notes: ../link\n')
+  await writeFile(join(temporary.path, 'home', '.hermes', 'permissions.yaml'), 'file.write: allow\n')
+  await symlink(dist(), join(temporary.path, 'link'))
+  const { policy } = await openHome()
+  const mayWrite = async (path: string) => {
+    const action = { type: 'write', path: join(temporary.path, path), operation: 'write', backend: 'local' } as const
+    return (await policy.decide(action, subject)).type
+  }
+  for (const path of ['home/notes/a', 'link/a', 'work/dist/a']) expect(await mayWrite(path), path).toBe('allow')
+  for (const path of ['work/a', 'home/a', 'home/notes-of-others']) expect(await mayWrite(path), path).toBe('deny')
 })
 
 it('writes decisions down by the time it is closed, without secrets of the home, and none for reading', async () => {

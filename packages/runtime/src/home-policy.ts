@@ -33,6 +33,8 @@ export interface HomePolicyOptions {
   readonly yolo: boolean
   readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist'>
   readonly rules: readonly PermissionRule[]
+  /** Absolute folders, outside of which no tool writes a file; none for no such limit. */
+  readonly writeRoots: readonly string[]
   /** Opened by the first decision worth writing down, and by the first question. */
   readonly storage: () => Promise<Pick<Storage, 'audit' | 'approvals'>>
   /** Takes the secrets of the home out of a text; called once, when there is the first text. */
@@ -48,13 +50,14 @@ const REVIEW_SECONDS = 30
 
 /** Opens the policy of a home: its questions and decisions are kept in the store. */
 export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
-  const { home, userHome, cwd, yolo, config, rules, storage, clock, logger } = options
+  const { home, userHome, cwd, yolo, config, rules, writeRoots, storage, clock, logger } = options
   const settings: JudgeSettings = {
     mode: yolo || config.approvals.mode === 'off' ? 'off' : 'ask',
     rules,
     home,
     userHome,
     workspace: [cwd],
+    writeRoots,
     denyGlobs: config.approvals.deny,
     allowlist: config.command_allowlist,
   }

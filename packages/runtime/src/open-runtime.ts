@@ -39,6 +39,7 @@ import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions,
 import { SideTasks } from './side-task-clients.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
+import { writeRootsOf } from './write-roots.js'
 
 /**
  * Opens a home. Broken configuration never stops it: see `problems`.
@@ -69,6 +70,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config,
     secrets,
     rules: rules.rules,
+    writeRoots: await writeRootsOf(secrets.values, options),
     proxies,
     stored,
     problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
@@ -79,6 +81,7 @@ interface Loaded {
   readonly config: HermesConfig
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
   readonly rules: ReturnType<typeof parseRules>['rules']
+  readonly writeRoots: readonly string[]
   readonly proxies: Proxies | null
   readonly stored: StoredCredentials
   readonly problems: readonly string[]
@@ -161,6 +164,7 @@ class HomeRuntime implements Runtime {
       ...common,
       yolo: options.yolo ?? false,
       rules: loaded.rules,
+      writeRoots: loaded.writeRoots,
       redactor: () => this.#redact([]),
       reviewModel: (sessionId) => this.#reviewModel(sessionId),
     })

@@ -20,6 +20,8 @@ export interface JudgeSettings {
   readonly allowlist?: readonly string[]
   /** Default `allow`. */
   readonly readOutsideWorkspace?: 'allow' | 'ask' | 'deny'
+  /** Absolute folders; no tool writes a file outside of them, whatever else permits it. Default: no such limit. */
+  readonly writeRoots?: readonly string[]
   /** Whether loopback and private networks are fetched without asking. Default: they ask. */
   readonly network?: CheckUrlOptions
 }
@@ -38,12 +40,12 @@ export interface JudgeBasis {
 /** @throws TypeError for a rule that cannot be read. */
 export function readSettings(settings: JudgeSettings): JudgeBasis {
   const { mode, home, userHome, workspace = [], denyGlobs = [], network = {}, allowlist = [] } = settings
-  const { readOutsideWorkspace = 'allow' } = settings
+  const { readOutsideWorkspace = 'allow', writeRoots = [] } = settings
   const allowed = allowlist.map(
     (entry): PermissionRule => ({ pattern: `terminal(${entry})`, effect: 'allow', source: ALLOWLIST_SOURCE }),
   )
   return {
-    options: { mode, home, userHome, workspace, denyGlobs, network, readOutsideWorkspace },
+    options: { mode, home, userHome, workspace, denyGlobs, network, readOutsideWorkspace, writeRoots },
     rules: [...allowed, ...(settings.rules ?? [])].map(readRule),
     granted: new Set(
       allowlist.map((entry) =>

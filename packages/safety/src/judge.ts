@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
@@ -29,6 +30,7 @@ export interface JudgeOptions {
   readonly workspace: readonly string[]
   readonly denyGlobs: readonly string[]
   readonly readOutsideWorkspace: 'allow' | 'ask' | 'deny'
+  readonly writeRoots: readonly string[]
   readonly network: CheckUrlOptions
   readonly rules: readonly ParsedRule[]
   /** Whether the session has leave for a rule. */
@@ -161,8 +163,18 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
       `${action.path} is protected: ${check.reason}. No setting permits it; ask the user to do it.`,
     )
   }
+  if (
+    action.type === 'write' &&
+    options.writeRoots.length > 0 &&
+    !isInOneOf(posix.normalize(action.path), options.writeRoots)
+  )
+    return deny(
+      'protected',
+      'write-roots',
+      `Files are written below ${options.writeRoots.join(' and ')} only, and ${action.path} is not there.`,
+    )
   if (!check.ok) return ask('protected', [check.rule], check.reason)
-  const outside = options.workspace.length > 0 && !options.workspace.some((root) => isWithin(action.path, root))
+  const outside = options.workspace.length > 0 && !isInOneOf(action.path, options.workspace)
   if (action.type === 'write' || !outside || options.readOutsideWorkspace === 'allow') return null
   return options.readOutsideWorkspace === 'ask'
     ? ask('protected', ['outside-workspace'], 'it is outside the workspace')
@@ -172,6 +184,8 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
         `${action.path} is outside the workspace, and reading there is turned off.`,
       )
 }
+
+const isInOneOf = (path: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(path, root))
 
 function ask(stage: Stage, rules: readonly string[], reason: string): Asking {
   return { type: 'ask', rules, reason, stage }

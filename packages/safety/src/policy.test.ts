@@ -284,6 +284,19 @@ describe('createPolicy', () => {
       expect(outcome(decision)).toBe(expected ? `deny ${pattern}` : 'allow')
     })
 
+    it('lets nothing write outside the folders that writing is limited to, and reads all the same', async () => {
+      const { decide } = setUp({
+        mode: 'off',
+        rules: rules({ 'file.write': 'allow' }),
+        writeRoots: ['/home/ada/project/out', '/srv'],
+      })
+      for (const path of ['/home/ada/project/out', '/home/ada/project/out/x', '/srv/x'])
+        expect(outcome(await decide(write(path))), path).toMatch(/^allow/)
+      for (const path of ['/home/ada/project/x', '/home/ada/project/output', '/home/ada/project/out/../x', '/x'])
+        expect(outcome(await decide(write(path))), path).toBe('deny write-roots')
+      expect(outcome(await decide(read('/home/ada/project/x')))).toBe('allow')
+    })
+
     it('asks or refuses to read outside the workspace when told to', async () => {
       expect(outcome(await setUp({ readOutsideWorkspace: 'deny' }).decide(read('/tmp/x')))).toBe(
         'deny outside-workspace',
