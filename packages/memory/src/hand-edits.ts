@@ -1,5 +1,6 @@
 import { parseEntries } from './entries.js'
 import type { MemoryRecord } from './history.js'
+import { BY_HAND } from './take-back.js'
 
 /** An editor that was open longer than this was saved with its eyes open. */
 const STALE_MS = 900_000
@@ -18,20 +19,58 @@ export interface HandEdit {
  */
 export function mergeHandEdit(text: string, records: readonly MemoryRecord[], savedAtMs: number): HandEdit {
   const entries = parseEntries(text)
-  const newest = records.at(-1)
-  if (!newest) return { entries, restored: [] }
-  const recent = records.filter(({ atMs }) => savedAtMs - atMs < STALE_MS)
-  const states = [newest.after, ...recent.map(({ before }) => before).reverse()].map((state) => parseEntries(state))
-  const distances = states.map((state) => distance(state, entries))
-  const least = Math.min(...distances)
-  const base = states[distances.indexOf(least)]!
-  const isRewritten = !base.some((entry) => entries.includes(entry))
-  if (least === 0 || least === distances[0] || isRewritten) return { entries, restored: [] }
-  const written = entries.filter((entry) => !base.includes(entry))
-  const restored = states[0]!.filter(
-    (entry) => !base.includes(entry) && !entries.includes(entry) && !written.some((other) => isReworded(entry, other)),
+  const seen = stateSeen(entries, records, savedAtMs)
+  if (!seen || seen.isNewest || isRewritten(entries, seen.state)) return { entries, restored: [] }
+  const written = entries.filter((entry) => !seen.state.includes(entry))
+  const restored = seen.newest.filter(
+    (entry) =>
+      !seen.state.includes(entry) && !entries.includes(entry) && !written.some((other) => isReworded(entry, other)),
   )
   return { entries: [...entries, ...restored], restored }
+}
+
+/**
+ * The entries of `current` with those that somebody wrote into a file which had been replaced already; whatever they took away stays, as
+ * their text may be older than they knew, or half of what they are writing. Only what was taken away here does not come back.
+ */
+export function mergeLateWrite(
+  current: readonly string[],
+  text: string,
+  { records, savedAtMs }: { readonly records: readonly MemoryRecord[]; readonly savedAtMs: number },
+): readonly string[] {
+  const entries = parseEntries(text)
+  const seen = stateSeen(entries, records, savedAtMs)?.state ?? []
+  const isForgotten = (entry: string) => seen.includes(entry) && records.some((record) => takesAway(record, entry))
+  return [...current, ...entries.filter((entry) => !current.includes(entry) && !isForgotten(entry))]
+}
+
+function takesAway({ origin, before, after }: MemoryRecord, entry: string): boolean {
+  return origin !== BY_HAND && parseEntries(before).includes(entry) && !parseEntries(after).includes(entry)
+}
+
+interface SeenState {
+  readonly state: readonly string[]
+  /** What the file came to last, as far as that is known here. */
+  readonly newest: readonly string[]
+  /** Whether the writer saw that, or meant just the text there is. */
+  readonly isNewest: boolean
+}
+
+/** The state that somebody most likely had before their eyes who wrote `entries`; `null` when no states are known. */
+function stateSeen(entries: readonly string[], records: readonly MemoryRecord[], savedAtMs: number): SeenState | null {
+  const last = records.at(-1)
+  if (!last) return null
+  const recent = records.filter(({ atMs }) => savedAtMs - atMs < STALE_MS)
+  const texts = new Set([last.after, ...recent.flatMap(({ before, after }) => [before, after]).reverse()])
+  const states = [...texts].map((state) => parseEntries(state))
+  const distances = states.map((state) => distance(state, entries))
+  const least = Math.min(...distances)
+  const state = states[distances.indexOf(least)]!
+  return { state, newest: states[0]!, isNewest: least === 0 || least === distances[0] }
+}
+
+function isRewritten(entries: readonly string[], state: readonly string[]): boolean {
+  return !state.some((entry) => entries.includes(entry))
 }
 
 /** How many entries only one of the two has. */

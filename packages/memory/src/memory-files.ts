@@ -1,21 +1,41 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { linkSync, readFileSync, renameSync } from 'node:fs'
+import { chmod, mkdir, open, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
 
-/** Whoever opened a file before it was replaced has written into it by then. */
 const SETTLE_MS = 20
+const MAX_LOOKS = 5
+/** Somebody is putting another text in place for a moment only. */
+const ABSENT_MS = 100
 
 /** Far beyond what a store may hold. */
 const MAX_BYTES = 10_000_000
+
+/** Ends of the names of files that are about to be put in place, and that were. */
+const NEW = '.tmp'
+const OLD = '.old'
+const KEPT_MS = 60_000
+const MAX_REPLACED = 20
 
 /**
  * The text of a file; empty when there is none.
  * @throws HermesError `memory.unreadable` for one that is no text, no regular file or larger than 10 MB; it is left as it is.
  */
 export async function readMemoryFile(file: string): Promise<string> {
+  for (let waitedMs = 0; ; waitedMs += 5) {
+    const text = await readText(file)
+    if (text !== null) return text
+    const [next] = await filesBeside(await targetOf(file), NEW)
+    if (next === undefined) return ''
+    if (waitedMs >= ABSENT_MS) return (await readText(next)) ?? ''
+    await wait(5)
+  }
+}
+
+/** `null` when there is none. */
+async function readText(file: string): Promise<string | null> {
   let bytes: Uint8Array
   try {
     const found = await stat(file)
@@ -24,90 +44,131 @@ export async function readMemoryFile(file: string): Promise<string> {
     if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1_000_000} MB`)
     bytes = await readFile(file)
   } catch (error) {
-    if (/^(?:ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '')) return ''
+    if (isMissing(error)) return null
     throw unreadable(file, errorLine(error))
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw unreadable(file, 'it is not text')
   }
 }
 
-/** How replacing a file went. */
-export type Replaced =
-  | { readonly type: 'done' }
-  /** Somebody else wrote it meanwhile; it is as they left it. */
-  | { readonly type: 'changed' }
-  /** Somebody was still writing into the file that was replaced: this is what they wrote, and the file does not have it. */
-  | { readonly type: 'overtaken'; readonly text: string }
-
 /**
- * Replaces a file whole if it still holds `expected`, with mode 0600; a reader sees the old text or the new one. A symbolic link stays one.
- * People with editors take no lock, so the file is looked at once more just before and just after.
+ * Puts `text` in the place of a file that holds `expected`, with mode 0600. People with editors take no lock, so nothing is ever written
+ * over: what stands there when its place is taken is set aside whole, see {@link replacedFiles}. A symbolic link stays one.
+ * `changed` when the file holds something else; then it is left alone. With `null` it may hold anything.
  * @throws HermesError `memory.not_writable`
  */
-export async function replaceMemoryFile(file: string, text: string, expected: string): Promise<Replaced> {
-  const target = await realpath(file).catch(() => file)
-  const aside = `${target}.${randomUUID()}.old`
+export async function replaceMemoryFile(
+  file: string,
+  text: string,
+  expected: string | null,
+): Promise<'done' | 'changed'> {
+  return writing(file, async () => {
+    const target = await targetOf(file)
+    const temporary = await writeTemporary(target, text)
+    try {
+      return takePlace(target, temporary, expected)
+    } finally {
+      await rm(temporary, { force: true })
+    }
+  })
+}
+
+/** In one go, so that others find no file for a few microseconds only. */
+function takePlace(target: string, temporary: string, expected: string | null): 'done' | 'changed' {
+  if (expected !== null && (textSync(target) ?? '') !== expected) return 'changed'
+  for (;;) {
+    const old = besides(target, OLD)
+    const setAside = attempt(() => renameSync(target, old))
+    if (setAside !== null && !isMissing(setAside)) throw setAside
+    const placed = attempt(() => linkSync(temporary, target))
+    if (placed === null) return 'done'
+    // Somebody made a file in between: that is set aside too.
+    if (codeOf(placed) === 'EEXIST') continue
+    // Where files have no second name, the last look and the change are two steps.
+    const moved = attempt(() => renameSync(temporary, target))
+    if (moved === null) return 'done'
+    if (setAside === null) renameSync(old, target)
+    throw moved
+  }
+}
+
+/** `null` when there is none. */
+function textSync(file: string): string | null {
   try {
-    return await writing(file, async () => {
-      const temporary = await writeTemporary(target, text)
-      try {
-        const swapped = swap({ target, temporary, aside, expected })
-        if (swapped !== 'set aside') return { type: swapped }
-        await wait(SETTLE_MS)
-        const left = await readMemoryFile(aside)
-        return left === expected ? { type: 'done' } : { type: 'overtaken', text: left }
-      } finally {
-        await rm(temporary, { force: true })
-      }
-    })
-  } finally {
-    await rm(aside, { force: true })
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
   }
 }
 
-interface Swap {
-  readonly target: string
-  readonly temporary: string
-  /** Where what is replaced stays for a moment. */
-  readonly aside: string
-  readonly expected: string
-}
-
-/**
- * Puts `temporary` in the place of `target`, in one go: an editor that replaces the file itself has no time to do so between the last look
- * and the change. `done` where nothing can be set aside.
- */
-function swap({ target, temporary, aside, expected }: Swap): 'set aside' | 'done' | 'changed' {
-  const hasLink = attempt(() => linkSync(target, aside))
-  if (hasLink === 'ENOENT') {
-    // Made by somebody else meanwhile, it is not replaced.
-    return expected === '' && attempt(() => linkSync(temporary, target)) === 'done' ? 'done' : 'changed'
-  }
-  const old = hasLink === 'done' ? aside : target
-  const { ino, size } = statSync(old)
-  if (size !== Buffer.byteLength(expected) || readFileSync(old, 'utf8') !== expected) return 'changed'
-  if (statSync(target, { throwIfNoEntry: false })?.ino !== ino) return 'changed'
-  renameSync(temporary, target)
-  return hasLink === 'done' ? 'set aside' : 'done'
-}
-
-/** The code of its failure. */
-function attempt(work: () => void): string {
+/** What it failed with; `null` when it did not. */
+function attempt(work: () => void): Error | null {
   try {
     work()
-    return 'done'
+    return null
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown'
+    return error as Error
   }
+}
+
+/** A file that was replaced. */
+export interface ReplacedFile {
+  readonly path: string
+  readonly isEmpty: boolean
+  readonly writtenAtMs: number
+  readonly replacedAtMs: number
+}
+
+/** The files that were replaced and are still kept, the newest last. */
+export async function replacedFiles(file: string): Promise<readonly ReplacedFile[]> {
+  const files = await Promise.all((await filesBeside(await targetOf(file), OLD)).map(toReplaced))
+  return files.filter((one) => one !== null).toSorted((one, other) => one.replacedAtMs - other.replacedAtMs)
+}
+
+async function toReplaced(path: string): Promise<ReplacedFile | null> {
+  const found = await stat(path).catch(() => null)
+  if (!found?.isFile()) return null
+  return { path, isEmpty: found.size === 0, writtenAtMs: found.mtimeMs, replacedAtMs: found.ctimeMs }
+}
+
+/** Waits a moment for whoever had a file open when it was replaced, and on while they write. */
+export async function untilWritten(file: string): Promise<void> {
+  let before = await newestReplaced(file)
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    await wait(SETTLE_MS)
+    const now = await newestReplaced(file)
+    // An editor empties the file before it writes.
+    if (now.writtenAtMs === before.writtenAtMs && !now.isEmpty) return
+    before = now
+  }
+}
+
+async function newestReplaced(file: string): Promise<{ readonly writtenAtMs: number; readonly isEmpty: boolean }> {
+  const newest = (await replacedFiles(file)).at(-1)
+  return { writtenAtMs: newest?.writtenAtMs ?? 0, isEmpty: newest?.isEmpty ?? false }
+}
+
+/** Forgets files that were replaced: all but the newest and those of the minute before it, twenty at most. */
+export async function dropReplaced(files: readonly ReplacedFile[]): Promise<void> {
+  const newest = files.at(-1)
+  const kept = files.slice(-MAX_REPLACED).filter((one) => newest!.replacedAtMs - one.replacedAtMs < KEPT_MS)
+  await Promise.all(files.filter((one) => !kept.includes(one)).map(({ path }) => rm(path, { force: true })))
+}
+
+/** Puts a text in place whose writer was killed when the old one was set aside already. */
+export async function finishReplacing(file: string): Promise<void> {
+  const target = await targetOf(file)
+  for (const temporary of await filesBeside(target, NEW)) attempt(() => linkSync(temporary, target))
 }
 
 /** Replaces a file whole, whatever it holds, with mode 0600. @throws HermesError `memory.not_writable` */
 export async function writeMemoryFile(file: string, text: string): Promise<void> {
   await writing(file, async () => {
-    const target = await realpath(file).catch(() => file)
+    const target = await targetOf(file)
     const temporary = await writeTemporary(target, text)
     await rename(temporary, target).catch(async (error: unknown) => {
       await rm(temporary, { force: true })
@@ -132,7 +193,7 @@ async function writing<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function writeTemporary(target: string, text: string): Promise<string> {
-  const temporary = `${target}.${randomUUID()}.tmp`
+  const temporary = besides(target, NEW)
   const handle = await open(temporary, 'wx', 0o600)
   try {
     await handle.writeFile(text)
@@ -143,6 +204,25 @@ async function writeTemporary(target: string, text: string): Promise<string> {
   await chmod(temporary, 0o600)
   return temporary
 }
+
+/** Where a file is once links are followed, also when it is not there. */
+async function targetOf(file: string): Promise<string> {
+  return realpath(file).catch(async () => {
+    const link = await readlink(file).catch(() => null)
+    return link === null ? file : resolve(dirname(file), link)
+  })
+}
+
+const besides = (target: string, end: string) => join(dirname(target), `.${basename(target)}.${randomUUID()}${end}`)
+
+async function filesBeside(target: string, end: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(target)).catch(() => [])
+  const start = `.${basename(target)}.`
+  return names.filter((name) => name.startsWith(start) && name.endsWith(end)).map((name) => join(dirname(target), name))
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
+const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
 
 function unreadable(file: string, why: string): HermesError {
   return new HermesError(`${file} cannot be read: ${why}. Mend or move it; it is left as it is.`, {

@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -7,6 +19,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { type Memory, type MemoryOptions, memorySection, openMemory } from './index.js'
+import { replaceMemoryFile } from './memory-files.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 100)
 let directory: string
@@ -124,6 +137,12 @@ describe('a store', () => {
     }
   })
 
+  it('is not taken for empty where its folder is no folder', async () => {
+    await writeFile(directory, 'no folder')
+    await expect(open().read('memory')).rejects.toMatchObject({ code: 'memory.unreadable' })
+    expect(await readFile(directory, 'utf8')).toBe('no folder')
+  })
+
   it('keeps entries of any text', async () => {
     const entry = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => text.replaceAll('\r', '').trim())
     await fc.assert(
@@ -132,6 +151,83 @@ describe('a store', () => {
       }),
       { numRuns: RUNS },
     )
+  })
+})
+
+describe('people beside it', () => {
+  const path = () => join(directory, 'MEMORY.md')
+
+  it('may still write into a file that they opened before it was replaced', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one'), add('gone')], 'test')
+    const handle = await openFile(path(), 'a')
+    await memory.change('memory', [{ action: 'remove', oldText: 'gone' }], 'test')
+    await handle.write('§\nlate\n')
+    await memory.change('memory', [add('two')], 'test')
+    expect(await entriesOf(memory)).toEqual(['one', 'late', 'two'])
+    await handle.write('§\nlater\n')
+    await handle.close()
+    await memory.undo()
+    expect(await entriesOf(memory)).toEqual(['one', 'late', 'later'])
+  })
+
+  it('find again what they put in its place between the last look and the change', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one')], 'test')
+    await writeFile(path(), 'one\n§\nby hand\n')
+    await replaceMemoryFile(path(), 'one\n§\nown\n', null)
+    await memory.change('memory', [add('two')], 'test')
+    expect(await entriesOf(memory)).toEqual(['one', 'own', 'by hand', 'two'])
+  })
+
+  it('lose nothing by putting files in its place while it is written', async () => {
+    const memory = open()
+    await memory.change('memory', [add('first')], 'test')
+    const all = ['first']
+    let isDone = false
+    const editing = (async () => {
+      for (let count = 0; !isDone && count < 60; count++) {
+        const text = await readFile(path(), 'utf8').catch(() => '')
+        if (text === '') continue
+        await writeFile(`${path()}.swp`, `${text.trimEnd()}\n§\nhand${count}\n`)
+        await rename(`${path()}.swp`, path())
+        all.push(`hand${count}`)
+      }
+    })()
+    for (let count = 0; count < 6; count++) {
+      all.push(`own${count}`)
+      const outcome = await open({ limits: { memory: 1e6 } }).change('memory', [add(`own${count}`)], 'test')
+      expect(outcome).toMatchObject({ type: 'changed' })
+    }
+    isDone = true
+    await editing
+    await open({ limits: { memory: 1e6 } }).change('memory', [add('last')], 'test')
+    const left = await entriesOf(memory)
+    expect(all.filter((entry) => !left.includes(entry))).toEqual([])
+  })
+
+  it('may mark the file as Unicode, as some editors do', async () => {
+    const memory = open()
+    await mkdir(directory)
+    await writeFile(path(), '\uFEFFone\n')
+    await memory.change('memory', [add('two')], 'test')
+    expect(await entriesOf(memory)).toEqual(['one', 'two'])
+  })
+
+  it('find everything again after a kill between taking the old text away and putting the new one there', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one')], 'test')
+    await writeFile(join(directory, '.MEMORY.md.new.tmp'), 'one\n§\ntwo\n')
+    await rename(path(), join(directory, '.MEMORY.md.before.old'))
+    expect(await entriesOf(memory)).toEqual(['one', 'two'])
+    await memory.change('memory', [add('three')], 'test')
+    expect(await file()).toBe('one\n§\ntwo\n§\nthree\n')
+  })
+
+  it('are not flooded with what was replaced', async () => {
+    const memory = open()
+    for (let count = 0; count < 24; count++) await memory.change('memory', [add(`entry ${count}`)], 'test')
+    expect((await readdir(directory)).filter((name) => name.endsWith('.old'))).toHaveLength(20)
   })
 })
 

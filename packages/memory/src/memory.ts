@@ -1,10 +1,20 @@
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Clock, systemClock } from '@hermes/contracts'
 import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
-import { mergeHandEdit } from './hand-edits.js'
+import { mergeHandEdit, mergeLateWrite } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
-import { readMemoryFile, replaceMemoryFile, writtenAtMs } from './memory-files.js'
+import {
+  dropReplaced,
+  finishReplacing,
+  type ReplacedFile,
+  readMemoryFile,
+  replacedFiles,
+  replaceMemoryFile,
+  untilWritten,
+  writtenAtMs,
+} from './memory-files.js'
 import { loadChecks, objectionTo } from './objection.js'
 import { BETWEEN, BY_HAND, isOwn, markUndone, takeBack } from './take-back.js'
 import type { MemoryTarget } from './target.js'
@@ -62,12 +72,21 @@ export interface MemoryOptions {
 const FILES: Readonly<Record<MemoryTarget, string>> = { memory: 'MEMORY.md', user: 'USER.md' }
 const LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 }
 
+/** An editor empties a file before it writes it anew. */
+const LOOK_EVERY_MS = 20
+const MAX_LOOKS = 5
+const MAX_TRIES = 20
+
 /** Opens the stores of a directory. Touches nothing before the first call. */
 export function openMemory(options: MemoryOptions): Memory {
   return new FileMemory(options)
 }
 
 type NewRecord = Omit<MemoryRecord, 'atMs'>
+
+function isBeingSaved(found: string, byHand: readonly NewRecord[]): boolean {
+  return found === '' && byHand.length > 0
+}
 
 class FileMemory implements Memory {
   readonly #options: MemoryOptions
@@ -87,30 +106,73 @@ class FileMemory implements Memory {
     return this.#locked(async () => {
       const checks = await loadChecks(this.#options.redact ?? ((text) => text))
       const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, checks) }
-      const file = this.#file(target)
-      let expected = await readMemoryFile(file)
-      let found = expected
-      let type: 'changed' | 'unchanged' = 'unchanged'
-      for (;;) {
+      await this.#gatherLateWrites(target)
+      for (let looks = 1; ; looks++) {
+        const found = await readMemoryFile(this.#file(target))
         const { text, byHand } = await this.#withHandEdits(target, found)
+        if (isBeingSaved(found, byHand) && looks < MAX_LOOKS) {
+          await wait(LOOK_EVERY_MS)
+          continue
+        }
         const entries = parseEntries(text)
         const applied = applyChanges(entries, changes, rules)
         if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
+        if (joinEntries(parseEntries(found)) === joinEntries(applied.entries))
+          return { type: 'unchanged', state: this.#state(target, applied.entries) }
         const after = `${joinEntries(applied.entries)}\n`
-        const state = this.#state(target, applied.entries)
-        const isThere = joinEntries(parseEntries(expected)) === joinEntries(applied.entries)
-        if (isThere && type === 'unchanged') return { type, state }
-        const replaced = isThere ? { type: 'done' as const } : await replaceMemoryFile(file, after, expected)
-        // Only what is in the file counts as known: a try that came to nothing leaves no trace. One that was overtaken was there for a moment.
-        const record = { target, origin, before: text, after: isThere ? expected : after }
-        if (replaced.type !== 'changed')
-          await this.#note(...byHand, replaced.type === 'done' ? record : { ...record, origin: BETWEEN })
-        if (replaced.type === 'done') return { type: 'changed', state }
-        if (replaced.type === 'overtaken') type = 'changed'
-        expected = replaced.type === 'overtaken' ? after : await readMemoryFile(file)
-        found = replaced.type === 'overtaken' ? replaced.text : expected
+        const records = [...byHand, { target, origin, before: text, after }]
+        // Whoever writes without end is gathered afterwards.
+        if ((await this.#replace(looks < MAX_TRIES ? found : null, after, records)) === 'done')
+          return { type: 'changed', state: await this.read(target) }
       }
     })
+  }
+
+  /**
+   * Replaces the file; only what is in the file counts as known, so a try that came to nothing leaves no trace.
+   * Then waits for those who are still writing into what was replaced.
+   */
+  async #replace(expected: string | null, after: string, records: readonly NewRecord[]): Promise<'done' | 'changed'> {
+    const { target } = records.at(-1)!
+    const file = this.#file(target)
+    if ((await replaceMemoryFile(file, after, expected)) === 'changed') return 'changed'
+    await this.#note(...records)
+    await untilWritten(file)
+    await this.#gatherLateWrites(target)
+    return 'done'
+  }
+
+  /** Brings in what was written into files after they were replaced; what it does not come to is left for the next change. */
+  async #gatherLateWrites(target: MemoryTarget): Promise<void> {
+    const file = this.#file(target)
+    await finishReplacing(file)
+    for (let tries = 1; tries < MAX_TRIES; tries++) {
+      const kept = await replacedFiles(file)
+      const records = await this.#recordsOf(target)
+      const late = await this.#lateWrite(kept, records)
+      if (!late) return dropReplaced(kept)
+      const found = await readMemoryFile(file)
+      const { text, byHand } = await this.#withHandEdits(target, found)
+      const entries = mergeLateWrite(parseEntries(text), late.text, { records, savedAtMs: late.savedAtMs })
+      const after = `${joinEntries(entries)}\n`
+      const isThere = joinEntries(parseEntries(found)) === joinEntries(entries)
+      if (!isThere && (await replaceMemoryFile(file, after, found)) === 'changed') continue
+      await this.#note(...byHand, { target, origin: BETWEEN, before: late.text, after: isThere ? found : after })
+    }
+  }
+
+  /** The first text that no record knows; one that cannot be read stays where it is. */
+  async #lateWrite(
+    kept: readonly ReplacedFile[],
+    records: readonly MemoryRecord[],
+  ): Promise<{ readonly text: string; readonly savedAtMs: number } | null> {
+    if (records.length === 0) return null
+    for (const { path, writtenAtMs } of kept) {
+      const text = await readMemoryFile(path).catch(() => null)
+      if (text !== null && !records.some(({ before, after }) => before === text || after === text))
+        return { text, savedAtMs: writtenAtMs }
+    }
+    return null
   }
 
   /** The text with what an editor that was open too long took away, and the record of what was done by hand. */
@@ -118,7 +180,7 @@ class FileMemory implements Memory {
     target: MemoryTarget,
     text: string,
   ): Promise<{ readonly text: string; readonly byHand: readonly NewRecord[] }> {
-    const records = (await readHistory(this.#historyFile)).filter((record) => record.target === target)
+    const records = await this.#recordsOf(target)
     const newest = records.at(-1)
     if (!newest || newest.after === text) return { text, byHand: [] }
     const savedAtMs = (await writtenAtMs(this.#file(target))) ?? this.#clock.now()
@@ -127,6 +189,10 @@ class FileMemory implements Memory {
     if (restored.length === 0) return { text, byHand: [byHand] }
     const merged = `${joinEntries(entries)}\n`
     return { text: merged, byHand: [byHand, { target, origin: BETWEEN, before: text, after: merged }] }
+  }
+
+  async #recordsOf(target: MemoryTarget): Promise<readonly MemoryRecord[]> {
+    return (await readHistory(this.#historyFile)).filter((record) => record.target === target)
   }
 
   async #note(...records: readonly NewRecord[]): Promise<void> {
@@ -141,25 +207,23 @@ class FileMemory implements Memory {
 
   undo(): ReturnType<Memory['undo']> {
     return this.#locked(async () => {
-      const records = await readHistory(this.#historyFile)
-      const index = records.findLastIndex(isOwn)
-      const record = records[index]
-      if (!record) return null
-      const file = this.#file(record.target)
-      let expected = await readMemoryFile(file)
-      for (let found = expected; ; ) {
+      const newest = (await this.history()).findLast(isOwn)
+      if (!newest) return null
+      await this.#gatherLateWrites(newest.target)
+      const file = this.#file(newest.target)
+      for (let tries = 1; ; tries++) {
+        const records = await this.history()
+        const index = records.findLastIndex(isOwn)
+        const record = records[index]!
+        const found = await readMemoryFile(file)
         const text = takeBack(record, found)
-        if (text === null && found === expected) return { type: 'edited', record }
-        // What somebody was still writing while the file was replaced goes back as they left it.
-        const replaced = await replaceMemoryFile(file, text ?? found, expected)
-        if (replaced.type === 'done') {
-          if (text === null) return { type: 'edited', record }
-          const change = { atMs: this.#clock.now(), before: found, after: text }
-          await writeHistory(this.#historyFile, markUndone(records, index, change))
-          return { type: 'undone', record }
-        }
-        expected = replaced.type === 'overtaken' ? (text ?? found) : await readMemoryFile(file)
-        found = replaced.type === 'overtaken' ? replaced.text : expected
+        if (text === null) return { type: 'edited', record }
+        if ((await replaceMemoryFile(file, text, tries < MAX_TRIES ? found : null)) === 'changed') continue
+        const change = { atMs: this.#clock.now(), before: found, after: text }
+        await writeHistory(this.#historyFile, markUndone(records, index, change))
+        await untilWritten(file)
+        await this.#gatherLateWrites(record.target)
+        return { type: 'undone', record }
       }
     })
   }

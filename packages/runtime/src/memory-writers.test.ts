@@ -1,7 +1,7 @@
 // Eight processes and a person with an editor at the same file.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest'
 
 const WRITERS = 8
 const OPERATIONS = Math.max(80, Number(process.env['HERMES_TEST_RUNS'] ?? 0))
-const HAND_EDITS = Math.ceil(OPERATIONS / 10)
+const HAND_EDITS = Math.ceil(OPERATIONS / 4)
 const EACH = Math.ceil((OPERATIONS - HAND_EDITS) / WRITERS)
 
 it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} operations in all`, async () => {
@@ -30,10 +30,10 @@ it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} opera
   while (running > 0 && byHand.length < HAND_EDITS) {
     // Of words of its own: what shares them with an entry of a moment before would be taken for its rewording.
     const entry = `hand${byHand.length}`
-    if (byHand.length % 2 === 0) await appendFile(file, `\n§\n${entry}\n`)
-    else await editSlowly(file, entry)
+    await EDITORS[byHand.length % EDITORS.length]!(file, entry)
     byHand.push(entry)
-    await sleep(5)
+    // Two within a moment, then a rest.
+    if (byHand.length % 2 === 0) await sleep(5)
   }
   const saved = (await Promise.all(writers)).flat()
   // What an editor took away comes back with the next change.
@@ -45,12 +45,33 @@ it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} opera
   expect(entries).toHaveLength(new Set(entries).size)
 }, 300_000)
 
-/** As an editor does that was open for a moment: what was saved meanwhile is not in its text. */
-async function editSlowly(file: string, entry: string): Promise<void> {
-  const text = await readFile(file, 'utf8')
-  await sleep(15)
-  await writeFile(`${file}.swp`, `${text.trimEnd()}\n§\n${entry}\n`)
-  await rename(`${file}.swp`, file)
+/** What people and their programs do to a file; the text that they change may be older than what is there. */
+const EDITORS: readonly ((file: string, entry: string) => Promise<void>)[] = [
+  (file, entry) => appendFile(file, `\n§\n${entry}\n`),
+  async (file, entry) => {
+    const text = await readThere(file)
+    await sleep(15)
+    await writeFile(`${file}.swp`, `${text.trimEnd()}\n§\n${entry}\n`)
+    await rename(`${file}.swp`, file)
+  },
+  async (file, entry) => {
+    const text = await readThere(file)
+    await writeFile(file, `${text.trimEnd()}\n§\n${entry}\n`)
+  },
+  async (file, entry) => {
+    const handle = await open(file, 'a')
+    await sleep(30)
+    await handle.write(`\n§\n${entry}\n`)
+    await handle.close()
+  },
+]
+
+/** Nobody begins to edit in the few microseconds in which there is no file. */
+async function readThere(file: string): Promise<string> {
+  for (;;) {
+    const text = await readFile(file, 'utf8').catch(() => '')
+    if (text !== '') return text
+  }
 }
 
 async function remember(home: string, name: string, count = EACH): Promise<readonly string[]> {
