@@ -46,6 +46,8 @@ export interface ExecResult {
   readonly outputBytes: number
   /** Where the full text is when `output` was cut. */
   readonly fullOutputPath: string | null
+  /** How many bytes of it are there, from the first on. Default: all. */
+  readonly savedBytes?: number
   /** The shell's directory afterwards. */
   readonly cwd: string
 }

@@ -12,6 +12,7 @@ import type {
   SudoAccess,
 } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
+import { checkCommand } from './command-text.js'
 import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
 import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
@@ -205,12 +206,14 @@ class LocalEnvironment implements Environment {
 
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
     this.#requireOpen()
+    checkCommand(command)
     const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
     return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd, options)))
   }
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
+    checkCommand(command)
     await this.#shell.ready()
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
     permit.consume(spawnAction(command, cwd, options))

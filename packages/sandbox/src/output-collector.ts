@@ -37,6 +37,11 @@ export class OutputCollector {
     return this.#filePath
   }
 
+  /** How much of it is in the file. */
+  get savedBytes(): number {
+    return Math.min(this.#fileBytes, this.#overflow.maxBytes)
+  }
+
   push(chunk: Buffer): void {
     const wasWhole = this.#total <= this.#headBytes + this.#tailBytes
     this.#total += chunk.length

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
+import { commandTooLong } from './command-text.js'
 import { systemCode } from './file-error.js'
 import type { OrphanGuard } from './orphan-guard.js'
 import type { OutputPipe } from './output-pipe.js'
@@ -148,10 +149,7 @@ function leave(output: Readable): void {
 
 function spawnFailed(error: unknown, program: string): HermesError {
   if (systemCode(error) === 'E2BIG') {
-    return new HermesError('The command is too long for the system; write it to a file first and run that.', {
-      code: 'environment.command_too_long',
-      cause: error,
-    })
+    return commandTooLong(error)
   }
   return new HermesError(`Cannot start the shell ${program}: ${(error as Error).message}.`, {
     code: 'environment.spawn_failed',

@@ -16,26 +16,31 @@ exec "$@" 3>&-`
 // File descriptor 3 is the orphan guard's: see there.
 // The braces make the shell parse everything before it runs the command: a command with unbalanced quotes would otherwise spoil the
 // lines after it. State is saved in both places because the command may call `exit`, or set an exit trap of its own.
-const RUN = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
-exec 2>&1 3>&-
-__hermes_state=$1 __hermes_command=$2
-shift 2
+const RUN = onOneLine(`{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null;
+exec 2>&1 3>&-;
+__hermes_state=$1 __hermes_command=$2;
+shift 2;
 __hermes_save() {
-  __hermes_status=$?
+  __hermes_status=$?;
   if [ -n "$__hermes_state" ]; then
-    { command pwd; printf '\\0'; export -p; printf '\\0.'; } >| "$__hermes_state"
-    __hermes_state=
-  fi
-  return $__hermes_status
-}
-trap '{ __hermes_save; } 2>/dev/null' EXIT
-{ eval " $__hermes_command"
-{ __hermes_save; } 2>/dev/null; }`
+    { command pwd; printf '\\0'; export -p; printf '\\0.'; } >| "$__hermes_state";
+    __hermes_state=;
+  fi;
+  return $__hermes_status;
+};
+trap '{ __hermes_save; } 2>/dev/null' EXIT;
+{ eval " $__hermes_command";
+{ __hermes_save; } 2>/dev/null; }`)
 
-const RUN_IN_BACKGROUND = `__hermes_exit=$1 __hermes_command=$2
-shift 2
-trap '{ printf %s "$?" >| "$__hermes_exit"; } 2>/dev/null' EXIT
-eval " $__hermes_command"`
+const RUN_IN_BACKGROUND = onOneLine(`__hermes_exit=$1 __hermes_command=$2;
+shift 2;
+trap '{ printf %s "$?" >| "$__hermes_exit"; } 2>/dev/null' EXIT;
+eval " $__hermes_command"`)
+
+/** So that the shell counts the lines of the command from 1, in what it says of mistakes. */
+function onOneLine(script: string): string {
+  return script.replace(/\n\s*/g, ' ')
+}
 
 /** Arguments that run `command` and then write directory and exported variables to `statePath`, using builtins only. */
 export function foregroundArgs(shell: ShellProgram, command: string, statePath: string): string[] {

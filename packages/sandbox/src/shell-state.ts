@@ -25,13 +25,13 @@ export function parseShellState(saved: Buffer, before: Readonly<Record<string, s
 
 /**
  * What persists after a command that saved `saved`: variables given for that command only are as they were `before`, and so is the
- * directory of one that ran elsewhere.
+ * directory of one that ran elsewhere. Variables too long for any program to be started with are left out; `notice` is the line that says so.
  */
 export function nextState(
   before: ShellState,
   saved: ShellState,
   options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
-): ShellState {
+): { readonly state: ShellState; readonly notice: string } {
   const env: Record<string, string> = { ...saved.env }
   const passing = options.cwd === undefined ? [] : ['PWD', 'OLDPWD']
   for (const name of [...Object.keys(options.env ?? {}), ...passing]) {
@@ -39,7 +39,32 @@ export function nextState(
     if (value === undefined) delete env[name]
     else env[name] = value
   }
-  return { cwd: options.cwd === undefined ? saved.cwd : before.cwd, env }
+  const dropped = dropLongest(env)
+  const notice =
+    dropped.length === 0 ? '' : `[${dropped.join(', ')} is too long to be there for the next command; use a file.]\n`
+  return { state: { cwd: options.cwd === undefined ? saved.cwd : before.cwd, env }, notice }
+}
+
+/** No program can be started with more: Linux takes 128 KiB in one variable, macOS 1 MiB in all of them and the arguments. */
+const [MAX_VARIABLE_BYTES, MAX_VARIABLES_BYTES] = [120_000, 600_000]
+
+/** Takes away what no program could be started with; the names. */
+function dropLongest(env: Record<string, string>): readonly string[] {
+  const sizes = Object.entries(env).map(([name, value]) => ({
+    name,
+    bytes: name.length + Buffer.byteLength(value) + 2,
+  }))
+  let all = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
+  // Nearly always everything fits.
+  if (all <= MAX_VARIABLE_BYTES) return []
+  const dropped: string[] = []
+  for (const { name, bytes } of sizes.sort((a, b) => b.bytes - a.bytes)) {
+    if (bytes <= MAX_VARIABLE_BYTES && all <= MAX_VARIABLES_BYTES) break
+    delete env[name]
+    all -= bytes
+    dropped.push(name)
+  }
+  return dropped
 }
 
 function fromBytes(text: string): string {

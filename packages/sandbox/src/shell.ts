@@ -151,7 +151,8 @@ export class Shell {
         guard: this.#guard,
       }).finally(child.release)
       this.#keepTrack(end.remainingGroup)
-      this.#keepState(end, statePath, env ? { ...options, env } : options, start)
+      const dropped = this.#keepState(end, statePath, env ? { ...options, env } : options, start)
+      if (dropped !== '') emit(Buffer.from(dropped))
       return this.#result(end, output, startedMs)
     } finally {
       output.end()
@@ -256,18 +257,19 @@ export class Shell {
     }
   }
 
-  /** A command that was killed leaves directory and variables as they were. */
-  #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): void {
-    if (end.stopped !== null || end.signal !== null) return
+  /** A command that was killed leaves directory and variables as they were. The line that tells of variables that could not be kept. */
+  #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): string {
+    if (end.stopped !== null || end.signal !== null) return ''
     const saved = readIfThere(path)
-    if (saved === null || this.#lastSaved?.equals(saved)) return
+    if (saved === null || this.#lastSaved?.equals(saved)) return ''
     const state = parseShellState(saved, this.#base)
-    if (state === null) return
-    const next = nextState(this.#state, state, options)
+    if (state === null) return ''
+    const { state: next, notice } = nextState(this.#state, state, options)
     this.#state = options.outside && this.#options.isIsolated() ? { ...this.#state, cwd: next.cwd } : next
     // Only a plain command's dump says that nothing changed when it comes again.
     const plain = !options.outside && !options.cwd && !options.env && start.notice === ''
     this.#lastSaved = plain ? saved : null
+    return notice
   }
 
   #result(end: CommandEnd, output: OutputCollector, startedMs: number): ExecResult {
@@ -280,6 +282,7 @@ export class Shell {
       durationMs: this.#options.clock.now() - startedMs,
       output: output.text(),
       outputBytes: output.totalBytes,
+      ...(output.savedBytes > 0 && output.savedBytes < output.totalBytes ? { savedBytes: output.savedBytes } : {}),
       fullOutputPath: output.filePath,
       cwd: this.cwd(),
     }

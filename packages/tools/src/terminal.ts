@@ -222,7 +222,7 @@ function report(args: Args, result: ExecResult, at: Surroundings, hasPty = true)
   const notes = [
     ...(args.pty && !hasPty ? [`[${NO_PTY}]`] : []),
     ...(result.fullOutputPath
-      ? [`[output cut: ${result.outputBytes} bytes, all of it in ${result.fullOutputPath}]`]
+      ? [`[output cut: ${result.outputBytes} bytes, ${partSaved(result)} in ${result.fullOutputPath}]`]
       : []),
     ...ending(result, meaning, at),
     ...at.notes,
@@ -241,6 +241,9 @@ function report(args: Args, result: ExecResult, at: Surroundings, hasPty = true)
   }
   return { data, text: text.join('\n'), isError: result.timedOut }
 }
+
+const partSaved = ({ savedBytes }: ExecResult): string =>
+  savedBytes === undefined ? 'all of it' : `the first ${savedBytes} of them`
 
 function ending(result: ExecResult, meaning: string | null, at: Surroundings): readonly string[] {
   if (result.timedOut)

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from '../command-output.js'
+import { checkCommand } from '../command-text.js'
 import { fileError } from '../file-error.js'
 import type { OutputCollector } from '../output-collector.js'
 import type { FarProcess } from '../process-record.js'
@@ -20,8 +21,6 @@ import { runScript } from './run-script.js'
 const DEFAULT_TIMEOUT_MS = 180_000
 /** The longest a Node timer can run. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-/** The system takes 128 KiB in one argument; some of it is ours. */
-const MAX_COMMAND_BYTES = 120_000
 const EXIT_TIMED_OUT = 124
 const EXIT_CANCELED = 130
 
@@ -63,8 +62,7 @@ export class RemoteShell {
   /** What a command in `cwd` (default: the shell's directory) is started with. */
   far(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}): FarCommand {
     const { shell, inherited } = this.#options
-    if (command.includes('\0')) throw invalidCommand()
-    if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) throw commandTooLong()
+    checkCommand(command)
     const at = cwd ?? this.#nearest
     const names = new Set([...inherited, ...Object.keys(this.#state.env)])
     return { command, cwd: at, env: { ...this.#state.env, ...env, PWD: at }, inherited: names, shell }
@@ -139,7 +137,11 @@ export class RemoteShell {
       if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
       const notice = host.takeNotice?.() ?? null
       if (notice !== null) emit(Buffer.from(`[${notice}]\n`))
-      this.#keepState(end, told.around ? { ...options, env: { ...options.env, SUDO_ASKPASS: '' } } : options)
+      const dropped = this.#keepState(
+        end,
+        told.around ? { ...options, env: { ...options.env, SUDO_ASKPASS: '' } } : options,
+      )
+      if (dropped !== '') emit(Buffer.from(dropped))
       output.end()
       return { ...this.#result(end, output, startedMs), fullOutputPath: await this.#handOver(output) }
     } finally {
@@ -162,13 +164,16 @@ export class RemoteShell {
     void stream.closed.then(() => this.#streams.delete(stream))
   }
 
-  #keepState(end: FarEnd, options: ExecOptions): void {
-    if (end.type !== 'ended') return
+  /** The line that tells of variables that could not be kept. */
+  #keepState(end: FarEnd, options: ExecOptions): string {
+    if (end.type !== 'ended') return ''
     if (end.left) this.#strays.push(end.left)
     const saved = end.signal === null ? parseShellState(end.state, this.#options.state.env) : null
-    if (saved === null) return
-    this.#state = nextState(this.#state, saved, options)
+    if (saved === null) return ''
+    const { state, notice } = nextState(this.#state, saved, options)
+    this.#state = state
     if (options.cwd === undefined) this.#nearest = end.nearest
+    return notice
   }
 
   /** Saved output goes where the agent's tools can read it. */
@@ -225,6 +230,7 @@ export class RemoteShell {
       durationMs: this.#options.clock.now() - startedMs,
       output: output.text(),
       outputBytes: output.totalBytes,
+      ...(output.savedBytes > 0 && output.savedBytes < output.totalBytes ? { savedBytes: output.savedBytes } : {}),
       fullOutputPath: null,
       cwd: this.cwd(),
     }
@@ -234,17 +240,4 @@ export class RemoteShell {
 /** The way may take long to open; who stops a command does not wait for that. */
 function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
-
-function commandTooLong(): HermesError {
-  return new HermesError('The command is too long for the system; write it to a file first and run that.', {
-    code: 'environment.command_too_long',
-    details: { limitBytes: MAX_COMMAND_BYTES },
-  })
-}
-
-function invalidCommand(): HermesError {
-  return new HermesError('The command holds a null character, which no shell can run.', {
-    code: 'environment.invalid_command',
-  })
 }
