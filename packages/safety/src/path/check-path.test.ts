@@ -110,4 +110,18 @@ describe('checkPath', () => {
     expect(verdict('/home/ada/project', 'remove')).toBe('ok')
     expect(verdict('/home/ada', 'mkdir')).toBe('ok')
   })
+
+  it.each([
+    ['/home/ada/.hermes', '/home/ada/.hermes/skills/a/SKILL.md', 'ok'],
+    ['/home/ada/.hermes', '/home/ada/.hermes/profiles/work/skills/a/SKILL.md', 'ask other-profile'],
+    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/work/memories/MEMORY.md', 'ok'],
+    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/memories/MEMORY.md', 'ask other-profile'],
+    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/play/SOUL.md', 'ask other-profile'],
+    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/play/notes.md', 'ok'],
+    ['/srv/hermes/profiles/work', '/srv/hermes/profiles/play/skills/a/x.py', 'ask other-profile'],
+    ['/srv/hermes/profiles/work', '/srv/hermes/profiles/play/auth.json', 'deny hermes-secrets'],
+  ])('with the home %s, writing %s is %s', (home, path, expected) => {
+    expect(verdict(path, 'write', { ...homes, home })).toBe(expected)
+    if (expected === 'ask other-profile') expect(verdict(path, 'read', { ...homes, home })).toBe('ok')
+  })
 })

@@ -10,7 +10,7 @@ interface ProtectedPath extends Protection {
   readonly pattern: RegExp
 }
 
-// Patterns see lower-case paths where `~` is the person's home and `@` a Hermes home (a profile's too).
+// Patterns see lower-case paths where `~` is the person's home, `@` a Hermes home (a profile's too) and `%` that of another profile.
 
 const denied = (rule: string, reason: string, pattern: RegExp): ProtectedPath => ({
   rule,
@@ -43,6 +43,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     // Modules in the home may be its context engine, or what that one loads.
     /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
   ),
+  asked('other-profile', 'it belongs to another profile', /^%\/(?:(?:skills|memories)(?:\/.*)?|soul\.md)$/),
   asked('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
   denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
   denied('credential-write', 'it holds keys or credentials', TOKEN_FILES),
@@ -121,10 +122,16 @@ function viewsOf(path: string, { home, userHome }: Homes): string[] {
   const fromUser = relativeTo(path, userHome)
   const inUser = fromUser === null ? (path.startsWith('~') ? path : null) : `~${fromUser}`
   const views = inUser === null ? [path] : [path, inUser]
-  const fromHermes = relativeTo(path, home) ?? relativeTo(inUser ?? '', '~/.hermes')
-  if (fromHermes !== null) views.push(`@${fromHermes.replace(/^\/profiles\/[^/]+(?=\/)/, '')}`)
-  return views
+  const own = relativeTo(path, home)
+  const fromHermes = own ?? relativeTo(path, home?.replace(OF_PROFILE, '')) ?? relativeTo(inUser ?? '', '~/.hermes')
+  if (fromHermes === null) return views
+  const inHome = fromHermes.replace(/^\/profiles\/[^/]+(?=\/)/, '')
+  const isOther = home !== undefined && (own === null || inHome !== own)
+  return [...views, `@${inHome}`, ...(isOther ? [`%${inHome}`] : [])]
 }
+
+/** What the home of a profile has behind that of the profile without a name. */
+const OF_PROFILE = /\/profiles\/[^/]+\/?$/
 
 function relativeTo(path: string, folder: string | undefined): string | null {
   const base = folder?.toLowerCase().replace(/\/+$/, '') ?? ''
