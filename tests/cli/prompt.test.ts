@@ -65,6 +65,17 @@ it('shows what a session was told, byte for byte, with the files it came from', 
   })
 })
 
+it('shows what config.yaml says of terminal and machine, and where from', async () => {
+  const hints = { platform_hints: { cli: 'Be brief.' }, agent: { environment_hint: 'Rented by the hour.' } }
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(join(scene.home, 'config.yaml'), JSON.stringify(hints))
+  expect((await parts()).filter(({ name }) => name === 'platform' || name === 'environment')).toMatchObject([
+    { source: 'platform_hints.cli', text: expect.stringMatching(/^You speak through a terminal.*\nBe brief\.$/s) },
+    { source: 'asked from local' },
+    { source: 'agent.environment_hint', text: 'Rented by the hour.' },
+  ])
+})
+
 needs('tmux', hasTmux)('after a conversation', () => {
   it('shows what its newest message said of the surroundings, which tells no two sessions apart', async () => {
     const other = await ask('Hello?')

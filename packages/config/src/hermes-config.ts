@@ -1,6 +1,12 @@
 import type { QuirkSettings } from './quirk-settings.js'
 import type { TerminalSettings } from './terminal-settings.js'
 
+/** What a person adds to the hint of a platform, or puts in its place. */
+export interface PlatformHint {
+  readonly append?: string
+  readonly replace?: string
+}
+
 /** `config.yaml` with defaults filled in. Names are those of the file; keys that are not listed here are kept too. */
 export interface HermesConfig {
   readonly model: ModelSettings
@@ -59,6 +65,8 @@ export interface HermesConfig {
     readonly disabled_toolsets: readonly string[]
     /** Messages tell the model what changed around it; of git with `auto` in terminals and editors only. Default `auto`. */
     readonly coding_context: 'auto' | 'on' | 'off'
+    /** Added to what the system text says of the machine. Default none. */
+    readonly environment_hint: string
   }
   readonly terminal: TerminalSettings
   readonly compression: {
@@ -185,6 +193,8 @@ export interface HermesConfig {
   readonly gateway: { readonly api_server: ApiServerSettings }
   /** Default 20,000. */
   readonly context_file_max_chars: number
+  /** What the system text says of how an agent speaks, by surface (`cli`, `oneshot`, `acp`, `gateway` …): more, or instead. */
+  readonly platform_hints: Readonly<Record<string, PlatformHint | undefined>>
   /** IANA name; empty for the machine's. */
   readonly timezone: string
   readonly display: {

@@ -35,7 +35,13 @@ describe('loadConfig', () => {
         toolsets: ['hermes-cli'],
         platform_toolsets: {},
         tools: { tool_search: { enabled: 'auto', threshold_pct: 5, listing_max_tokens: 4_000 } },
-        agent: { max_turns: 90, api_max_retries: 3, disabled_toolsets: [], coding_context: 'auto' },
+        agent: {
+          max_turns: 90,
+          api_max_retries: 3,
+          disabled_toolsets: [],
+          coding_context: 'auto',
+          environment_hint: '',
+        },
         terminal: {
           backend: 'local',
           timeout: 180,
@@ -115,6 +121,7 @@ describe('loadConfig', () => {
         prompt_caching: { cache_ttl: '5m' },
         gateway: { api_server: { context_references: false } },
         context_file_max_chars: 20_000,
+        platform_hints: {},
         timezone: '',
         display: { busy_input_mode: 'queue' },
       },

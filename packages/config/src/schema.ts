@@ -173,6 +173,7 @@ export const SCHEMA: Section = section({
       words: { auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' },
       default: 'auto',
     },
+    environment_hint: { type: 'text', default: '' },
   }),
   terminal: section(TERMINAL_FIELDS),
   compression: section({
@@ -273,6 +274,7 @@ export const SCHEMA: Section = section({
     }),
   }),
   context_file_max_chars: count(1, 20_000),
+  platform_hints: { type: 'record', of: section({ append: text, replace: text }, { shorthand: 'append' }) },
   timezone: { type: 'text', default: '' },
   display: section({
     busy_input_mode: {

@@ -19,7 +19,7 @@ export interface SystemPromptFacts {
   readonly model: string
   readonly memory: HomeMemory | null
   readonly instructions: string | undefined
-  readonly config: Pick<HermesConfig, 'context_file_max_chars' | 'model'>
+  readonly config: Pick<HermesConfig, 'agent' | 'context_file_max_chars' | 'model' | 'platform_hints'>
 }
 
 /** The system text of a new session, read from the home, the project and the environment as they are now. */
@@ -36,8 +36,9 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
   const { context_length: window } = config.model
   const prompt = buildSystemPrompt({
     ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
-    ...(surface === null ? {} : { surface }),
+    ...(surface === null ? {} : { surface, surfaceHint: config.platform_hints[surface] ?? {} }),
     environment: probe,
+    environmentHint: config.agent.environment_hint,
     model: facts.model,
     contextFiles: project.file ? [project.file] : [],
     memory: remembered.text,

@@ -44,6 +44,21 @@ describe('buildSystemPrompt', () => {
     expect(problems).toBeUndefined()
   })
 
+  it('says of surface and machine what a person adds or puts in place', () => {
+    const said = (options: object) =>
+      buildSystemPrompt({ ...all, ...options }).layers.flatMap(({ name, source, text }) =>
+        name === 'platform' || source.startsWith('agent.') ? [`${source}: ${text}`] : [],
+      )
+    const [builtIn] = said({})
+    expect(builtIn).toMatch(/^built in, for cli: You speak through a terminal/)
+    expect(said({ surfaceHint: { append: 'Rhyme.' }, environmentHint: 'A rented machine.' })).toEqual([
+      builtIn!.replace('built in, for cli', 'platform_hints.cli').concat('\nRhyme.'),
+      'agent.environment_hint: A rented machine.',
+    ])
+    expect(said({ surfaceHint: { replace: 'Speak Latin.' } })).toEqual(['platform_hints.cli: Speak Latin.'])
+    expect(said({ surface: 'acp' })).toEqual([expect.stringMatching(/^built in, for acp: .*path:line/)])
+  })
+
   it('is the same whatever time it is', () => {
     expect(buildSystemPrompt(all)).toEqual(buildSystemPrompt(all))
     expect(buildSystemPrompt(all).text).not.toMatch(/20\d\d-|\d\d:\d\d/)

@@ -18,7 +18,11 @@ export interface SystemPromptOptions {
   readonly identitySource?: string
   /** Where it speaks: decides about markup and whether anybody is there. Unknown surfaces get no hint. */
   readonly surface?: string
+  /** Said of how it speaks there besides what is built in, or instead. Default nothing. */
+  readonly surfaceHint?: { readonly append?: string; readonly replace?: string }
   readonly environment?: EnvironmentProbe
+  /** Said of the environment besides what it says of itself. Default nothing. */
+  readonly environmentHint?: string
   /** Model id; some families need to be told to act instead of announcing. */
   readonly model?: string
   /** The list of skills. */
@@ -38,6 +42,7 @@ Be accurate, plain and brief. Say what you do not know. Look before you change, 
 const SURFACES: Readonly<Record<string, string>> = {
   cli: `You speak through a terminal: plain text, short lines, no Markdown tables or headings. Name files by their path.`,
   oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
+  acp: `You speak through an editor that shows Markdown. Name places in files as path:line.`,
   cron: `You run on a schedule, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is delivered as it is: put the result first.`,
 }
 
@@ -55,11 +60,12 @@ const WORKING = `How you work:
  * never changes, so nothing in it may depend on the time of day. @see 001 section 12
  */
 export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemPrompt {
-  const { surface, environment, contextFiles = [] } = options
+  const { environment, contextFiles = [] } = options
   const candidates = [
     layer('identity', options.identitySource ?? 'built in', options.identity ?? DEFAULT_IDENTITY),
-    layer('platform', `built in, for ${surface}`, SURFACES[surface ?? '']),
+    platformLayer(options),
     layer('environment', `asked from ${environment?.backend}`, environment && environmentLines(environment)),
+    layer('environment', 'agent.environment_hint', options.environmentHint?.trim()),
     ...guidanceFor(options.model ?? '').map(({ name, source, text }) => layer(name, source, text)),
     layer('ways of working', 'built in', WORKING),
     layer('skills', 'skills', options.skills),
@@ -77,6 +83,13 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemProm
 
 function layer(name: LayerName, source: string, text: string | undefined): PromptLayer | null {
   return text === undefined || text === '' ? null : { name, source, text }
+}
+
+function platformLayer({ surface = '', surfaceHint = {} }: SystemPromptOptions): PromptLayer | null {
+  const { append, replace } = surfaceHint
+  const text = [replace ?? SURFACES[surface], append].filter(Boolean).join('\n')
+  const isOwn = append !== undefined || replace !== undefined
+  return layer('platform', isOwn ? `platform_hints.${surface}` : `built in, for ${surface}`, text)
 }
 
 function environmentLines(probe: EnvironmentProbe): string {
