@@ -299,7 +299,7 @@ export class HomeAgents {
       sideTask: (task) => sideTasks.client(task, choice),
       nameSession: async () => {
         if (isRecorded(request)) return null
-        void sideTasks.sumUp(null)
+        void sideTasks.finishSessions(null)
         return sideTasks.nameSession(agent.sessionId, choice)
       },
       children: tree,
@@ -319,7 +319,8 @@ export class HomeAgents {
       this.#options.turnScopes.forget(sessionId)
       this.#choices.delete(sessionId)
     }
-    if (isRoot && !isRecorded(request) && agent.entries().length > 0) void this.#options.sideTasks.sumUp(sessionId)
+    if (isRoot && !isRecorded(request) && agent.entries().length > 0)
+      void this.#options.sideTasks.finishSessions(sessionId)
     await close()
   }
 

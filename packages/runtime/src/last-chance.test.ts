@@ -23,29 +23,36 @@ let server: ModelServer
 let clock: FakeClock
 let runtime: Runtime
 const script: ModelTurn[] = []
+let summary: ModelTurn
 
 beforeEach(async () => {
   home = await temporaryHome()
   server = await startModelServer()
   clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
-  const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: 100_000 }
-  const config = { model, auxiliary: { title_generation: { enabled: false } }, memory: { flush_min_turns: 2 } }
-  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  summary = { text: 'About notes.' }
   await writeFile(join(home.path, 'notes.txt'), 'a line of notes\n'.repeat(400))
   server.setHandler((request) => {
     if (isReview(request)) return { text: JSON.stringify(KEPT) }
     const text = JSON.stringify(request.body.messages)
     if (text.includes('You write the record')) return { text: RECORD }
-    return text.includes('Sum up the conversation') ? { text: 'About notes.' } : (script.shift() ?? { text: 'Done.' })
+    return text.includes('Sum up the conversation') ? summary : (script.shift() ?? { text: 'Done.' })
   })
-  const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
-  runtime = await openRuntime({ ...place, env: {}, user: 'me', surface: 'cli', yolo: true, clock })
+  await open()
 })
 afterEach(async () => {
   await runtime.close()
   await server.close()
   await home.remove()
 })
+
+async function open(auxiliary: object = {}): Promise<void> {
+  const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: 100_000 }
+  const tasks = { title_generation: { enabled: false }, ...auxiliary }
+  const config = { model, auxiliary: tasks, memory: { flush_min_turns: 2 } }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
+  runtime = await openRuntime({ ...place, env: {}, user: 'me', surface: 'cli', yolo: true, clock })
+}
 
 const isReview = ({ body }: CapturedRequest) => JSON.stringify(body.messages).includes('what an agent remembers')
 const reviews = () => server.requests.filter(isReview)
@@ -75,4 +82,61 @@ it('keeps what lasts of a session that was left', async () => {
   await clock.advance(5_000)
   await expect.poll(remembered).toBe('Prefers metric units.\n')
   expect(reviews()).toHaveLength(1)
+})
+
+it('keeps what lasts also where no summary is written', async () => {
+  await runtime.close()
+  await open({ session_summary: { enabled: false } })
+  await (await talk()).close()
+  await clock.advance(5_000)
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain('Sum up the conversation')
+})
+
+it('keeps what lasts also when the summary fails', async () => {
+  summary = { fault: 'status', status: 403 }
+  await (await talk()).close()
+  await clock.advance(5_000)
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+})
+
+it('looks through nothing twice: neither what was condensed nor what was left before', async () => {
+  const { agent, close } = await talk()
+  await agent.compact()
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  const storage = await runtime.storage()
+  await expect.poll(() => storage.meta.get('looked_through')).toContain(agent.sessionId)
+  await agent.run('One more thing.').result
+  await close()
+  await clock.advance(5_000)
+  await expect.poll(() => storage.summaries.get(agent.sessionId)).not.toBeNull()
+  const again = await runtime.createAgent({ session: (await storage.getSession(agent.sessionId))! })
+  await again.close()
+  await clock.advance(5_000)
+  await runtime.close()
+  expect(reviews()).toHaveLength(1)
+})
+
+it('keeps nobody who leaves waiting: the next home looks through what was left, beside its first answer', async () => {
+  const { close } = await talk()
+  await close()
+  await runtime.close()
+  expect(reviews()).toEqual([])
+  await clock.advance(600_001)
+  await open()
+  const next = await runtime.createAgent({})
+  await next.agent.run('Hello.').result
+  await next.nameSession()
+  await clock.advance(5_000)
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  expect(reviews()).toHaveLength(1)
+})
+
+it('spends nothing on a session in which little was said', async () => {
+  const { agent, close } = await runtime.createAgent({})
+  await agent.run('I want metric units.').result
+  await close()
+  await clock.advance(5_000)
+  await runtime.close()
+  expect(reviews()).toEqual([])
 })

@@ -52,7 +52,7 @@ it('keeps what lasts, and says where it came from', async () => {
     { target: 'memory', action: 'add', content: 'The project is built with make.' },
   ]
   const { review, entries, memory } = await setUp(`Here it is: ${JSON.stringify({ operations })}`)
-  expect(await review(said(3))).toBe(2)
+  expect(await review(said(3))).toEqual({ hasLooked: true, changes: 2 })
   expect(await entries('user')).toEqual(['Uses metric units.'])
   expect(await entries('memory')).toEqual(['The project is built with make.'])
   expect((await (await memory.open('user')).history())[0]).toMatchObject({ origin: 's (looked through)' })
@@ -60,10 +60,10 @@ it('keeps what lasts, and says where it came from', async () => {
 
 it('asks nobody while little was said since anything was saved', async () => {
   const { review, requests } = await setUp('{}')
-  expect(await review(said(2))).toBe(0)
+  expect(await review(said(2))).toEqual({ hasLooked: false, changes: 0 })
   const saved = entry(9, { role: 'tool', callId: 'a', toolName: 'memory', content: [{ type: 'text', text: 'Saved' }] })
-  expect(await review([...said(8), saved, ...said(2, 10)])).toBe(0)
-  expect(await review(said(8), 0)).toBe(0)
+  expect(await review([...said(8), saved, ...said(2, 10)])).toMatchObject({ hasLooked: false })
+  expect(await review(said(8), 0)).toMatchObject({ hasLooked: false })
   expect(requests).toEqual([])
 })
 
@@ -89,6 +89,6 @@ it.each([
   ['a removal', '{"operations": [{"target": "user", "action": "remove", "old_text": "x"}]}'],
 ])('keeps nothing of %s', async (_, answer) => {
   const { review, entries } = await setUp(answer)
-  expect(await review(said(3))).toBe(0)
+  expect(await review(said(3))).toEqual({ hasLooked: true, changes: 0 })
   expect([...(await entries('user')), ...(await entries('memory'))]).toEqual([])
 })

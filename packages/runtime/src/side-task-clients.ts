@@ -111,21 +111,29 @@ export class SideTasks {
   }
 
   /**
-   * Sums up a session that was just left and, once, the newest earlier ones that nobody has, a moment later and one by one; unless
-   * config.yaml says no. What a home that closes leaves undone, the next one does. Each is done by a model of its own session. Resolves
-   * when there is nothing more to do. Never rejects.
+   * What is due once a session was left, for the one just left and, once, the newest earlier ones, a moment later and one by one: it is
+   * summed up, and looked through for what should last, each as far as config.yaml wants that. What a home that closes leaves undone, the
+   * next one does. Each is done by a model of its own session. Resolves when there is nothing more to do. Never rejects.
    */
-  async sumUp(justLeft: string | null): Promise<void> {
-    const isOff = this.#options.config.auxiliary['session_summary']?.enabled === false
+  async finishSessions(justLeft: string | null): Promise<void> {
+    const isOff = !this.#sumsUp() && !this.#looksThrough()
     if (isOff || this.#stop.signal.aborted || (justLeft === null && this.#hasLookedBack)) return
     const { logger } = this.#options
-    const work = this.#sumUpSoon(justLeft).catch((error: unknown) => {
-      if (!isAbort(error)) logger.info('Sessions could not be summed up.', { error: errorLine(error) })
+    const work = this.#finishSoon(justLeft).catch((error: unknown) => {
+      if (!isAbort(error)) logger.info('Sessions could not be finished.', { error: errorLine(error) })
     })
     await this.#track(work)
   }
 
-  async #sumUpSoon(justLeft: string | null): Promise<void> {
+  #sumsUp(): boolean {
+    return this.#options.config.auxiliary['session_summary']?.enabled !== false
+  }
+
+  #looksThrough(): boolean {
+    return this.#options.config.memory.flush_min_turns > 0 && (this.#options.memory?.() ?? null) !== null
+  }
+
+  async #finishSoon(justLeft: string | null): Promise<void> {
     const looksBack = !this.#hasLookedBack
     this.#hasLookedBack = true
     const { clock, storage: open, logger } = this.#options
@@ -136,14 +144,16 @@ export class SideTasks {
     const isLeft = ({ id, lastActiveAtMs }: SessionInfo) =>
       id !== justLeft && lastActiveAtMs < clock.now() - LEFT_AFTER_MS
     for (const session of [...(left ? [left] : []), ...newest.filter(isLeft)]) {
-      await this.#sumUpOne(storage, session).catch((error: unknown) => {
+      await this.#sumUp(storage, session).catch((error: unknown) => {
         if (isAbort(error)) throw error
         logger.info('A session got no summary.', { sessionId: session.id, error: errorLine(error) })
       })
+      await this.#lookThrough(storage, session)
     }
   }
 
-  async #sumUpOne(storage: Storage, session: SessionInfo): Promise<void> {
+  async #sumUp(storage: Storage, session: SessionInfo): Promise<void> {
+    if (!this.#sumsUp()) return
     const {
       language,
       max_tokens: maxTokens,
@@ -152,30 +162,48 @@ export class SideTasks {
     const { summarizeSession } = await import('./session-summary.js')
     const limit = AbortSignal.timeout(timeout * 1_000)
     const signal = AbortSignal.any([this.#stop.signal, limit])
-    const client = () => this.client('session_summary', this.#options.choiceOf(session))
-    const summed = summarizeSession({ storage, session, client, language, maxTokens, signal })
-    const isNew = await summed.catch((error: unknown) => {
+    const client = () => this.#clientOf(session)
+    await summarizeSession({ storage, session, client, language, maxTokens, signal }).catch((error: unknown) => {
       if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${timeout} s.`)
       throw error
     })
-    if (isNew) await this.keepWhatLasts(session.id, await storage.entries(session.id), client)
+  }
+
+  /** A session of fewer messages is not even read for it. */
+  async #lookThrough(storage: Storage, session: SessionInfo): Promise<void> {
+    if (!this.#looksThrough() || session.messageCount < this.#options.config.memory.flush_min_turns) return
+    await this.keepWhatLasts(session.id, await storage.entries(session.id), () => this.#clientOf(session))
+  }
+
+  #clientOf(session: SessionInfo): Promise<ModelClient> {
+    return this.client('session_summary', this.#options.choiceOf(session))
   }
 
   /**
-   * A last chance for what a session is about to lose: looks through what was said since anything was saved, as far as config.yaml wants
-   * that. Never rejects; closing the home ends it.
+   * A last chance for what a session is about to lose: looks through what was said since it was last looked through or anything was saved,
+   * as far as config.yaml wants that. Never rejects; closing the home ends it.
    */
   async keepWhatLasts(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<void> {
-    const { config, logger } = this.#options
-    const memory = this.#options.memory?.() ?? null
-    const minMessages = config.memory.flush_min_turns
-    if (!memory || minMessages === 0 || this.#stop.signal.aborted) return
-    const { reviewMemory } = await import('./memory-review.js')
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(REVIEW_SECONDS * 1_000)])
-    const work = reviewMemory({ memory, sessionId, entries, minMessages, client, logger, signal })
+    if (!this.#looksThrough() || this.#stop.signal.aborted) return
+    const work = this.#review(sessionId, entries, client)
     await this.#track(work).catch((error: unknown) => {
-      if (!isAbort(error)) logger.info('A session was not looked through.', { sessionId, error: errorLine(error) })
+      if (isAbort(error)) return
+      this.#options.logger.info('A session was not looked through.', { sessionId, error: errorLine(error) })
     })
+  }
+
+  async #review(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<void> {
+    const { config, logger, storage: open } = this.#options
+    const memory = this.#options.memory!()!
+    const { reviewMemory } = await import('./memory-review.js')
+    const { lookedThroughTo, noteLookedThrough } = await import('./looked-through.js')
+    const { meta } = await open()
+    const seen = await lookedThroughTo(meta, sessionId)
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(REVIEW_SECONDS * 1_000)])
+    const review = { memory, sessionId, minMessages: config.memory.flush_min_turns, client, logger, signal }
+    const { hasLooked } = await reviewMemory({ ...review, entries: entries.filter(({ seq }) => seq > seen) })
+    const last = entries.at(-1)
+    if (hasLooked && last) await noteLookedThrough(meta, sessionId, last.seq)
   }
 
   /** Ends what is going on and waits until it has let go. */
