@@ -99,8 +99,13 @@ class Collector implements Collected {
   #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {
     const scripts = command.assignments.flatMap(({ value }) => value.scripts)
     const inner = scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
-    this.#redirectScripts(command.redirects, scope)
-    return [...inner, ...this.#command(command, scope, input)]
+    const isRead = ({ operator }: Redirect): boolean => operator.startsWith('<')
+    const read = this.#redirectScripts(command.redirects.filter(isRead), scope)
+    this.#redirectScripts(
+      command.redirects.filter((redirect) => !isRead(redirect)),
+      scope,
+    )
+    return [...inner, ...this.#command(command, scope, { ...input, from: [...input.from, ...read] })]
   }
 
   #redirectScripts(redirects: readonly Redirect[], scope: Scope): Invocation[] {
@@ -118,7 +123,7 @@ class Collector implements Collected {
       this.complete = false
       return []
     }
-    const inner = command.words.flatMap((word) =>
+    const innerOf = command.words.map((word) =>
       word.scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT)),
     )
     const unwrapped = unwrap(command.words, programName)
@@ -143,7 +148,7 @@ class Collector implements Collected {
       args,
       redirects: command.redirects,
       input,
-      inner,
+      inner: innerOf.flat(),
       elevated: nested.elevated,
       via: nested.via,
       context: { cwd: scope.cwd, userHome: scope.userHome, home: scope.home },
@@ -151,7 +156,11 @@ class Collector implements Collected {
     }
     this.invocations.push(invocation)
     this.#follow(invocation, scope)
-    return [invocation, ...this.#payloads(invocation, nested, input)]
+    const again = [
+      ...(unwrapped.xargs ? [withInput(unwrapped.words, input)] : []),
+      withPrinted(command.words, innerOf),
+    ].flatMap((words) => (words ? this.#command({ words, redirects: [] }, { ...nested }, NO_INPUT) : []))
+    return [invocation, ...this.#payloads(invocation, nested, input), ...again]
   }
 
   #payloads(invocation: Invocation, scope: Scope, input: Input): Invocation[] {
@@ -185,13 +194,52 @@ class Collector implements Collected {
       /^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(args[index - 1] ?? ''),
     )
     const redirected = invocation.redirects.filter((redirect) => redirect.operator.includes('>'))
-    for (const path of [...urls, ...outputs, ...redirected.map((redirect) => redirect.target.text)]) {
+    const folder = args.find((_, index) => /^(?:-P|--directory-prefix|--output-dir)$/.test(args[index - 1] ?? ''))
+    const placed = folder === undefined ? [] : [...urls, ...outputs].map((file) => `${folder}/${file}`)
+    for (const path of [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]) {
       if (path !== '') this.#downloads.add(resolveShellPath(path, invocation.context))
     }
   }
 }
 
 const EMPTY: Word = Object.freeze({ text: '', mask: '', dynamic: false, splits: false, scripts: [] })
+
+const MAX_KNOWN_CHARS = 10_000
+
+function known(text: string): Word {
+  return { ...EMPTY, text, mask: 'd'.repeat(text.length) }
+}
+
+/** The words with those of the input that `xargs` adds to them, where it is known. */
+function withInput(words: readonly Word[], { text }: Input): readonly Word[] | null {
+  if (text === null || text.length > MAX_KNOWN_CHARS) return null
+  const added = text.split(/[\s\0]+/).filter((word) => word !== '')
+  if (!words.some((word) => word.text.includes('{}'))) return [...words, ...added.map(known)]
+  return words.flatMap((word) =>
+    word.text.includes('{}') ? added.map((one) => known(word.text.replaceAll('{}', one))) : [word],
+  )
+}
+
+/** The words with what `$(echo …)` and the like stand for, where that follows from the command alone. */
+function withPrinted(words: readonly Word[], innerOf: readonly (readonly Invocation[])[]): readonly Word[] | null {
+  const printed = words.map(({ text, scripts }, at): string | null => {
+    const isWhole = scripts.length === 1 && scripts[0]!.pipelines.length === 1 && /^(?:\$\(.*\)|`.*`)$/s.test(text)
+    const last = innerOf[at]!.at(-1)
+    const result = isWhole && last ? printedText(last) : null
+    return result !== null && result.length <= MAX_KNOWN_CHARS ? result.replace(/\n+$/, '') : null
+  })
+  if (printed.every((text) => text === null)) return null
+  return words.flatMap((word, at) => {
+    const text = printed[at]
+    if (text == null) return [word]
+    return word.splits
+      ? text
+          .split(/\s+/)
+          .filter((part) => part !== '')
+          .map(known)
+      : [known(text)]
+  })
+}
 
 function withRedirects(input: Input, redirects: readonly Redirect[]): Input {
   const text = redirectedText(redirects)

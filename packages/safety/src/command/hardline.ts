@@ -5,7 +5,10 @@ import type { CommandRule } from './rule.js'
 import { ANSWERS_ITSELF } from './rules-hermes.js'
 import { writeTargets } from './write-targets.js'
 
-const SHUTDOWN = ['shutdown', 'reboot', 'halt', 'poweroff', 'init', 'telinit', 'systemctl', 'loginctl']
+const BUSES = ['dbus-send', 'gdbus', 'busctl']
+const SHUTDOWN = [
+  ...['shutdown', 'reboot', 'halt', 'poweroff', 'init', 'telinit', 'systemctl', 'loginctl', 'osascript', ...BUSES],
+]
 const SYSTEMCTL_SHUTDOWN = [
   'poweroff',
   'reboot',
@@ -42,7 +45,9 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
       const paths = words.slice(0, tests === -1 ? words.length : tests)
       const deletes =
         words.includes('-delete') ||
-        words.some((word, index) => /^-(?:exec|ok)/.test(words[index - 1] ?? '') && /(?:^|\/)rm$/.test(word))
+        words.some(
+          (word, at) => /^-(?:exec|ok)/.test(words[at - 1] ?? '') && /(?:^|\/)(?:rm|srm|shred|unlink)$/.test(word),
+        )
       return (
         deletes && !words.some((word) => FIND_FILTERS.test(word)) && paths.some((path) => isCriticalPath(path, context))
       )
@@ -67,6 +72,12 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
       }
       if (name === 'wipefs') return words.some((word) => /^(?:-\w*a|--all)/.test(word))
       if (name === 'diskutil') return /^(?:erase|partition|zero|secureErase)/i.test(words[0] ?? '')
+      const onDisk = words.some((word) => word.startsWith('/dev/') && !isMadeFile(word))
+      if (name === 'sfdisk' && onDisk) return words.some((word) => /^--(?:delete|wipe)/.test(word))
+      if (name === 'parted' && onDisk) return words.some((word) => /^(?:mklabel|mktable|rm)$/.test(word))
+      if (name === 'cryptsetup' && onDisk) return /^(?:luksFormat|luksErase|erase|reencrypt)$/.test(words[0] ?? '')
+      if (name === 'hdparm') return words.some((word) => /^--(?:security-erase|trim-sector)/.test(word))
+      if (name === 'nvme') return /^(?:format|sanitize)$/.test(words[0] ?? '')
       if (name === 'sgdisk') return words.some((word) => /^(?:-\w*[zZo]|--zap|--clear)/.test(word))
       return name === 'blkdiscard' || (name === 'format' && words.some((word) => /^[a-z]:/i.test(word)))
     },
@@ -99,8 +110,18 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
     matches: ({ name, args }: Invocation) => {
       const words = texts(args)
       if (words.some((word) => ['-c', '--help', '--version', '--show', '-h --help'].includes(word))) return false
-      if (name === 'systemctl' || name === 'loginctl')
-        return SYSTEMCTL_SHUTDOWN.includes(words.find((word) => !word.startsWith('-')) ?? '')
+      if (name === 'osascript')
+        return words.some((word) =>
+          /(?:System Events|Finder|loginwindow).*\b(?:shut ?down|restart|log out)\b/i.test(word),
+        )
+      if (BUSES.includes(name)) return words.some((word) => /\b(?:Reboot|PowerOff|Halt|KExec)\b/.test(word))
+      if (name === 'systemctl' || name === 'loginctl') {
+        const [verb = '', unit = ''] = words.filter((word) => !word.startsWith('-'))
+        const isStarted = verb === 'isolate' || verb === 'start'
+        return (
+          SYSTEMCTL_SHUTDOWN.includes(verb) || (isStarted && SYSTEMCTL_SHUTDOWN.includes(unit.replace(/\.target$/, '')))
+        )
+      }
       if (name === 'init' || name === 'telinit') return /^[016sS]$/.test(words.at(-1) ?? '')
       return true
     },

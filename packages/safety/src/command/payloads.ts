@@ -26,9 +26,24 @@ export function payloads(invocation: Invocation): readonly Payload[] {
       return args.flatMap((word) => joined([{ ...word, text: word.text.replace(/^[^=]*=?/, '') }]))
     case 'su':
     case 'runuser':
+      return [...afterOption(args, ['-c', '--command']), ...afterDashes(args)]
     case 'script':
     case 'flock':
+    case 'sg':
       return afterOption(args, ['-c', '--command'])
+    case 'npx':
+    case 'npm':
+      return afterOption(args, ['-c', '--call'])
+    case 'at':
+    case 'batch':
+      return invocation.input.text === null ? [] : [{ type: 'text', text: invocation.input.text }]
+    case 'tmux':
+    case 'screen':
+      return sessionPayloads(name, args)
+    case 'expect':
+      return afterOption(args, ['-c']).map((payload) =>
+        payload.type === 'text' ? { ...payload, text: payload.text.replace(/\bspawn\b/g, '') } : payload,
+      )
     case 'ssh':
       return joined(args.slice(skipSshOptions(args) + 1))
     case 'find':
@@ -47,10 +62,22 @@ function shellPayloads(invocation: Invocation): Payload[] {
   const { args, input } = invocation
   const at = args.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word.text))
   if (at !== -1) {
-    const script = args.slice(at + 1).find((word) => !/^[-+]/.test(word.text))
-    return script ? [{ type: 'text', text: script.text }] : []
+    const script = args.findIndex((word, index) => index > at && !/^[-+]/.test(word.text))
+    if (script === -1) return []
+    const { text } = args[script]!
+    const filled = withArguments(text, texts(args.slice(script + 1)))
+    return [text, ...(filled === text ? [] : [filled])].map((one) => ({ type: 'text', text: one }))
   }
   return readsInput(invocation) && input.text !== null ? [{ type: 'text', text: input.text }] : []
+}
+
+/** A script with the arguments it is given in place of `$0`, `$1` and `$@`. */
+function withArguments(script: string, given: readonly string[]): string {
+  if (given.length === 0) return script
+  const quoted = given.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  return script.replace(/"?\$\{?([\d@*])\}?"?/g, (_, which: string) =>
+    /\d/.test(which) ? (quoted[Number(which)] ?? '') : quoted.slice(1).join(' '),
+  )
 }
 
 /** Whether a shell or interpreter takes its program from standard input. */
@@ -61,11 +88,28 @@ export function readsInput(invocation: Invocation): boolean {
   return args.every((arg, index) => /^[-+]/.test(arg) || withValue.includes(args[index - 1] ?? ''))
 }
 
+/** What follows an option, also where its letter is the last of several: `-qc`. */
 function afterOption(args: readonly Word[], names: readonly string[]): Payload[] {
+  const letter = names.find((name) => /^-\w$/.test(name))?.[1] ?? ''
   return args.flatMap((word, index): Payload[] => {
     const text = args[index + 1]?.text
-    return names.includes(word.text) && text !== undefined ? [{ type: 'text', text }] : []
+    const isNamed = names.includes(word.text) || (/^-[a-zA-Z]+$/.test(word.text) && word.text.endsWith(letter))
+    return isNamed && text !== undefined ? [{ type: 'text', text }] : []
   })
+}
+
+function afterDashes(args: readonly Word[]): Payload[] {
+  const at = args.findIndex((word) => word.text === '--')
+  return at === -1 ? [] : [{ type: 'words', words: args.slice(at + 1) }]
+}
+
+/** What a terminal session is told to run or to type: whole lines, and for `screen` the words behind its options. */
+function sessionPayloads(name: string, args: readonly Word[]): Payload[] {
+  const lines = args.filter((word) => /\s/.test(word.text))
+  if (lines.length > 0 || name === 'tmux') return lines.map(({ text }) => ({ type: 'text', text }))
+  const isValue = (at: number) => /^-\w*[SstcTpX]$/.test(args[at - 1]?.text ?? '')
+  const first = args.findIndex(({ text }, at) => !text.startsWith('-') && !isValue(at))
+  return first === -1 ? [] : [{ type: 'words', words: args.slice(first) }]
 }
 
 function skipSshOptions(args: readonly Word[]): number {

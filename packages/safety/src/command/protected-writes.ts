@@ -30,8 +30,8 @@ export function checkProtected(readers: readonly string[]): CommandRule[] {
     {
       rule: 'crontab',
       reason: 'changes what runs on a schedule',
-      programs: ['crontab'],
-      matches: ({ args }: Invocation) => !texts(args).includes('-l'),
+      programs: ['crontab', 'at', 'batch'],
+      matches: ({ args }: Invocation) => !texts(args).some((word) => /^-[lcqVt]$/.test(word)),
     },
     {
       rule: 'credential-read',

@@ -107,9 +107,13 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'world-writable',
     reason: 'lets every user of the machine write',
-    programs: ['chmod'],
-    matches: ({ args }: Invocation) => {
-      const mode = readOptions(args.filter((word) => !/^-[rwxst]/.test(word.text))).operands[0] ?? ''
+    programs: ['chmod', 'install', 'mkdir'],
+    matches: ({ name, args }: Invocation) => {
+      const words = texts(args)
+      const given = words.find((_, at) => /^(?:-m|--mode)$/.test(words[at - 1] ?? ''))
+      const joined = words.find((word) => /^(?:-m\d|--mode=)/.test(word))?.replace(/^(?:-m|--mode=)/, '')
+      const first = readOptions(args.filter((word) => !/^-[rwxst]/.test(word.text))).operands[0]
+      const mode = (name === 'chmod' ? first : (given ?? joined)) ?? ''
       return (
         /^[0-7]*[2367]$/.test(mode) ||
         /(?:^|,)(?:[ug]*[oa][ugoa]*|)[+=][rxst]*w/.test(mode) ||
@@ -120,15 +124,13 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
   },
   {
     rule: 'change-owner',
-    reason: 'changes the owner of a whole folder to root, or of system folders',
+    reason: 'changes the owner to root, or that of system folders',
     programs: ['chown', 'chgrp', 'chmod'],
     matches: ({ name, args, context }: Invocation) => {
       const options = readOptions(args)
-      if (!hasOption(options, 'R', 'recursive')) return false
       const [owner = '', ...paths] = options.operands
-      return (
-        (name !== 'chmod' && /^(?:root|0)(?:[:.]|$)/.test(owner)) || paths.some((path) => isCriticalPath(path, context))
-      )
+      if (name !== 'chmod' && /^(?:root|0)(?:[:.]|$)/.test(owner)) return true
+      return hasOption(options, 'R', 'recursive') && paths.some((path) => isCriticalPath(path, context))
     },
   },
   ...checkProtected(READERS),

@@ -1,6 +1,7 @@
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
 
+const OPTIONS = /^\$\{?\w*(?:FLAG|OPT|ARG)/i
 const GLOBAL_VALUED = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path']
 
 /** The subcommand of a git call and the words after it. */
@@ -52,6 +53,17 @@ function destroys(verb: string, rest: Invocation['args']): boolean {
   }
 }
 
+/** Settings that name a program, or where credentials and other settings come from. */
+const RUNS =
+  /^(?:core\.(?:hookspath|sshcommand|pager|editor|fsmonitor|askpass|attributesfile|gitproxy)|credential\.(?:.+\.)?helper|alias\..+|filter\..+|(?:diff|merge)\..+\.(?:command|textconv|driver)|diff\.external|(?:diff|merge)tool\..+|gpg\.(?:.+\.)?program|sequence\.editor|pager\..+|include(?:if\..+)?\.path|url\..+\.(?:push)?insteadof|uploadpack\..+|http\.proxy|remote\..+\.(?:uploadpack|receivepack|vcs))$/i
+
+function setsProgram(rest: Invocation['args']): boolean {
+  const { operands, long } = readOptions(rest, ['-f', '--file', '--type', '--default'])
+  if (long.some((option) => /^(?:get|list|unset|remove-section|show)/.test(option))) return false
+  const words = ['set', 'add'].includes(operands[0] ?? '') ? operands.slice(1) : operands
+  return words.length > 1 && RUNS.test(words[0]!)
+}
+
 /** Git commands that lose work or rewrite what others have. */
 export const GIT_RULES: readonly CommandRule[] = Object.freeze([
   {
@@ -60,7 +72,18 @@ export const GIT_RULES: readonly CommandRule[] = Object.freeze([
     programs: ['git'],
     matches: ({ args }: Invocation) => {
       const { verb, rest } = gitCommand(args)
-      return destroys(verb, rest)
+      const isOpen = ['push', 'reset', 'clean', 'branch', 'checkout'].includes(verb)
+      // The name says what the value will be: options.
+      return destroys(verb, rest) || (isOpen && rest.some(({ text, splits }) => splits && OPTIONS.test(text)))
+    },
+  },
+  {
+    rule: 'git-internals',
+    reason: 'changes what git runs',
+    programs: ['git'],
+    matches: ({ args }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      return verb === 'config' && setsProgram(rest)
     },
   },
 ])

@@ -5,6 +5,37 @@ import { destroysData, SQL_CLIENTS } from './sql.js'
 const verbs = (args: Invocation['args'], valued: readonly string[] = []): readonly string[] =>
   readOptions(args, valued).operands
 
+const ACCOUNTS = [
+  ...['visudo', 'vipw', 'chpasswd', 'useradd', 'adduser', 'usermod', 'userdel', 'deluser', 'groupadd', 'groupmod'],
+  ...['groupdel', 'gpasswd', 'chsh', 'newgrp', 'passwd', 'setenforce', 'insmod', 'rmmod', 'swapoff', 'umount'],
+]
+const PACKAGES = ['apt', 'apt-get', 'dnf', 'yum', 'zypper', 'apk', 'brew', 'snap', 'flatpak']
+
+function changesSystem(name: string, words: readonly string[]): boolean {
+  if (words.some((word) => /^(?:--help|--version|--dry-run|--simulate)$/.test(word))) return false
+  const [first = ''] = words.filter((word) => !word.startsWith('-'))
+  if (ACCOUNTS.includes(name)) return true
+  if (PACKAGES.includes(name)) return /^(?:remove|purge|autoremove|erase|uninstall|del|dist-upgrade)$/.test(first)
+  switch (name) {
+    case 'iptables':
+    case 'ip6tables':
+      return words.some((word) => /^(?:-[FXPADIR]|--(?:flush|policy|append|delete|insert))$/.test(word))
+    case 'nft':
+      return /^(?:add|delete|flush|insert|replace|destroy)$/.test(first)
+    case 'ufw':
+    case 'firewall-cmd':
+      return !/^(?:status|)$/.test(first) || words.some((word) => /^--(?:add|remove|set|panic)/.test(word))
+    case 'modprobe':
+      return !words.some((word) => /^(?:-n|-c|--show.*)$/.test(word))
+    case 'sysctl':
+      return words.some((word) => /^(?:-w|--write|-p|--system)$/.test(word) || /^[\w.]+=/.test(word))
+    case 'mount':
+      return words.some((word) => !word.startsWith('-')) || words.includes('-a')
+    default:
+      return name === 'pacman' && words.some((word) => /^-R/.test(word))
+  }
+}
+
 /** Commands that stop or destroy what runs elsewhere: services, processes, containers, databases, clouds, registries. */
 export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
@@ -39,11 +70,15 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'force-kill',
     reason: 'ends processes without letting them clean up',
-    programs: ['kill', 'pkill', 'killall', 'taskkill', 'fuser'],
+    programs: ['kill', 'pkill', 'killall', 'skill', 'taskkill', 'fuser'],
     matches: ({ name, args }: Invocation) => {
       const words = texts(args)
       if (words.includes('-l')) return false
       if (name === 'fuser') return words.some((word) => /^-\w*k/.test(word))
+      // All of a user, with no name of a program.
+      const isUser = (word: string) => /^(?:-u|-U|--euid|--uid|--user)$/.test(word)
+      if (words.some(isUser) && words.every((word, at) => word.startsWith('-') || isUser(words[at - 1] ?? '')))
+        return true
       if (name === 'taskkill') return words.some((word) => /^\/f$/i.test(word))
       return words.some(
         (word, index) =>
@@ -56,16 +91,28 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'kill-own',
     reason: 'ends Hermes itself',
-    programs: ['pkill', 'killall'],
-    matches: ({ args }: Invocation) => verbs(args).some((word) => /hermes|^node$/.test(word)),
+    programs: ['pkill', 'killall', 'kill', 'systemctl', 'service', 'launchctl'],
+    matches: ({ name, args, inner }: Invocation) => {
+      const isOwn = (word: string) => /hermes|^node$/.test(word)
+      if (name === 'kill')
+        return inner.some((found) => ['pgrep', 'pidof'].includes(found.name) && verbs(found.args).some(isOwn))
+      const words = verbs(args)
+      if (name === 'pkill' || name === 'killall') return words.some(isOwn)
+      return (
+        words.some((word) => /^(?:(?:try-)?(?:re)?start|reload|kickstart)$/.test(word)) &&
+        words.some((word) => /hermes/.test(word))
+      )
+    },
   },
   {
     rule: 'containers',
     reason: 'stops or removes containers, images or volumes, or opens the machine to a container',
     programs: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose'],
-    matches: ({ name, args }: Invocation) => {
+    matches: ({ name, args, written }: Invocation) => {
       const all = texts(args)
       if (all.some((word) => /^(?:-H|--host|--privileged|--pid=host)/.test(word))) return true
+      const isElsewhere = all.some((word, at) => /^(?:-c|--context)$/.test(all[at - 1] ?? '') && word !== 'default')
+      if (name === 'docker' && (isElsewhere || /(?:^|\s)DOCKER_(?:HOST|CONTEXT)=\S/.test(written))) return true
       if (
         all.some(
           (word, at) =>
@@ -107,6 +154,23 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
     matches: ({ name, args }: Invocation) =>
       name.startsWith('drop') ||
       /\b(?:drop|dropDatabase|flushall|flushdb|deleteMany\(\s*\{\s*\})/i.test(texts(args).join(' ')),
+  },
+  {
+    rule: 'sql-destructive',
+    reason: 'empties or rebuilds a database',
+    programs: [
+      ...['rails', 'rake', 'bundle', 'php', 'artisan', 'prisma', 'sequelize', 'sequelize-cli', 'knex', 'drizzle-kit'],
+      ...['npx', 'npm', 'pnpm', 'yarn', 'bun', 'bunx', 'python', 'python3', 'manage.py', 'alembic', 'supabase'],
+    ],
+    matches: ({ name, args }: Invocation) =>
+      /(?:^|\s)(?:db:(?:drop|reset|wipe|purge)(?::\w+)?|migrate:(?:fresh|reset)|(?:prisma |^)migrate reset|db push --force-reset|supabase db reset|(?:alembic )downgrade base|manage\.py flush)(?:\s|$)/.test(
+        [name, ...texts(args)].join(' '),
+      ),
+  },
+  {
+    rule: 'system-settings',
+    reason: 'changes accounts, the firewall, the kernel or what is mounted',
+    matches: ({ name, args }: Invocation) => changesSystem(name, texts(args)),
   },
   {
     rule: 'publish',

@@ -7,6 +7,8 @@ interface Wrapper {
   readonly positional?: number
   readonly assignments?: boolean
   readonly elevates?: boolean
+  /** It runs a command only behind one of these words. */
+  readonly verbs?: readonly string[]
   /** With one of these it does not run the command. */
   readonly query?: readonly string[]
 }
@@ -53,6 +55,40 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
   strace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
   watch: { valued: ['-n', '--interval'] },
   flock: { valued: ['-w', '-E'], positional: 1 },
+  nsenter: { valued: ['-t', '--target', '-S', '-G'] },
+  setarch: { positional: 1 },
+  taskset: { positional: 1 },
+  chrt: { valued: ['-T', '-P', '-D'], positional: 1 },
+  numactl: { valued: ['-N', '-m', '-i', '-C', '--cpunodebind', '--membind', '--interleave', '--physcpubind'] },
+  cpulimit: { valued: ['-l', '-p', '-e'] },
+  'systemd-run': { valued: ['-u', '-p', '-t', '-E', '-H', '-M', '--unit', '--property', '--setenv', '--uid', '--gid'] },
+  'systemd-inhibit': {},
+  firejail: {},
+  fakeroot: {},
+  eatmydata: {},
+  faketime: { valued: ['-f'], positional: 1 },
+  torsocks: {},
+  torify: {},
+  proxychains: { valued: ['-f'] },
+  proxychains4: { valued: ['-f'] },
+  gosu: { positional: 1, elevates: true },
+  'su-exec': { positional: 1, elevates: true },
+  setpriv: { valued: ['--reuid', '--regid', '--groups'] },
+  'xvfb-run': { valued: ['-n', '-s', '-e', '-f', '-p', '-w'] },
+  'dbus-run-session': {},
+  unbuffer: {},
+  rlwrap: {},
+  valgrind: {},
+  ltrace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
+  entr: {},
+  'cross-env': { assignments: true },
+  uv: { verbs: ['run'], valued: ['--with', '--python', '-p', '--project', '--directory', '--extra', '--group'] },
+  poetry: { verbs: ['run'] },
+  pipenv: { verbs: ['run'] },
+  pdm: { verbs: ['run'] },
+  rye: { verbs: ['run'] },
+  bundle: { verbs: ['exec'] },
+  pnpm: { verbs: ['exec'] },
   busybox: {},
   toybox: {},
   caffeinate: { valued: ['-t', '-w'] },
@@ -101,7 +137,8 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
 }
 
 function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] {
-  let at = 1
+  if (wrapper.verbs && !wrapper.verbs.includes(words[1]?.text ?? '')) return []
+  let at = wrapper.verbs ? 2 : 1
   for (; at < words.length; at++) {
     const text = words[at]!.text
     if (text === '--') {

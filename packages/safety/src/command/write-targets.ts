@@ -24,6 +24,8 @@ function byProgram({ name, args }: Invocation): readonly string[] {
   const options = readOptions(args, ['-t', '--target-directory', '-S', '-m', '-o', '-g', '-s', '-r'])
   const { operands } = options
   switch (name) {
+    case 'ed':
+    case 'patch':
     case 'tee':
     case 'truncate':
     case 'shred':
@@ -56,9 +58,23 @@ function byProgram({ name, args }: Invocation): readonly string[] {
       return valueAfter(words, ['-O', '--output-document'])
     case 'sort':
       return valueAfter(words, ['-o', '--output'])
+    case 'find':
+      return words.filter((_, at) => /^-(?:fprint[f0]?|fls)$/.test(words[at - 1] ?? ''))
+    case 'tar':
+    case 'bsdtar':
+      return isExtracting(words) ? valueAfter(words, ['-C', '--directory']) : []
+    case 'unzip':
+      return valueAfter(words, ['-d'])
+    case 'awk':
+    case 'gawk':
+      return valueAfter(words, ['-i', '--include']).includes('inplace') ? operands.slice(1) : []
     default:
       return []
   }
+}
+
+function isExtracting(words: readonly string[]): boolean {
+  return words.some((word) => /^--(?:extract|get)$|^-[a-zA-Z]*x/.test(word)) || /^[a-zA-Z]*x/.test(words[0] ?? '')
 }
 
 /** The last operand, and what the sources would be called inside it. */

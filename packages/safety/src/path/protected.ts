@@ -69,6 +69,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     'it belongs to the system',
     /^(?:\/private)?\/(?:etc|boot|bin|sbin|lib(?:32|64|x32)?|system|usr\/(?:bin|sbin|lib|libexec|share|include))(?:\/.*)?$/,
   ),
+  asked('git-internals', 'git runs what is written there', /^~\/\.(?:gitconfig|config\/git\/(?:config|attributes))$/),
   asked(
     'git-internals',
     'git runs what is written there',
