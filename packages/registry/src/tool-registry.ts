@@ -292,7 +292,9 @@ async function checked(tool: Tool, parameters: ToolParameters, args: JsonObject)
   if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }
   return {
     type: 'immediate',
-    outcome: errorOutcome(`Invalid arguments for ${tool.name}: ${result.message}. Correct them and call again.`),
+    outcome: errorOutcome(
+      `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.`,
+    ),
   }
 }
 

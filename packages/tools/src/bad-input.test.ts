@@ -128,6 +128,19 @@ describe('file tools', () => {
     }
   })
 
+  it('name the file that a link made them write', async () => {
+    const { use, at } = await setUp()
+    await mkdir(at('sub'))
+    await symlink('sub', at('folder'))
+    await writeFile(at('sub/real.txt'), 'one\n')
+    await symlink('sub/real.txt', at('link.txt'))
+    const note = `${at('link.txt')} is a link: ${at('sub/real.txt')} was written.`
+    expect((await use('patch', { path: 'link.txt', old_string: 'one', new_string: 'two' })).text).toContain(note)
+    expect((await use('patch', { patch: '*** Update File: link.txt\n-two\n+2\n' })).text).toContain(note)
+    expect((await use('write_file', { path: 'link.txt', content: 'three\n' })).data['warning']).toBe(note)
+    expect((await use('write_file', { path: 'folder/real.txt', content: '' })).data).not.toHaveProperty('warning')
+  })
+
   it('say that a relative path leads out of the workspace, and only then', async () => {
     const { context, use, folder, at } = await setUp()
     const elsewhere = await temporaryEnvironment()

@@ -3,7 +3,7 @@ import type { FileStat } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { misplaced, outsideNote, permitWrite, writeAction } from './files/file-access.js'
+import { linkNote, misplaced, outsideNote, permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger, staleNote } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences, refuseNotes } from './files/refusals.js'
 import { newSyntaxError } from './files/syntax.js'
@@ -46,8 +46,9 @@ async function writeFile(args: Args, context: ToolContext, settings: ToolSetting
   if (problem) return failure(problem)
   const path = context.environment.resolve(args.path)
   const { permit, real } = await permitWrite(context, path)
-  const outside = await outsideNote(context, args.path)
-  const work = () => overwrite(args.content, context, settings, { path, real, permit, outside })
+  const where = [await linkNote(context, path, real), await outsideNote(context, args.path)]
+  const notes = where.filter((note) => note !== null)
+  const work = () => overwrite(args.content, context, settings, { path, real, permit, notes })
   return settings.sharedFiles?.alone(context, [path], work) ?? work()
 }
 
@@ -56,15 +57,15 @@ interface PermittedFile {
   /** With links followed. */
   readonly real: string
   readonly permit: Permit
-  /** Where the path leads, when that is out of the workspace. */
-  readonly outside: string | null
+  /** Where the path leads, when that is another file or out of the workspace. */
+  readonly notes: readonly string[]
 }
 
 async function overwrite(
   content: string,
   context: ToolContext,
   settings: ToolSettings,
-  { path, real, permit, outside }: PermittedFile,
+  { path, real, permit, notes }: PermittedFile,
 ): Promise<ToolResult> {
   const { environment } = context
   const stat = await environment.stat(real)
@@ -84,7 +85,7 @@ async function overwrite(
   ledger.wrote(real, written.version)
   ledger.editWorked(real)
   const lint = await lintAfter(written.version)
-  const warnings = [lost, outside].filter((warning) => warning !== null)
+  const warnings = [...(lost === null ? [] : [lost]), ...notes]
   return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, warnings, lint })
 }
 

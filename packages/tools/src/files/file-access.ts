@@ -58,6 +58,13 @@ export async function outsideNote(
   return `${path} is outside the workspace ${root}: relative paths start at ${environment.cwd()} now.`
 }
 
+/** A line on a file that is a link: another one was changed; `null` for any other. `real` is where `path` leads, links followed. */
+export async function linkNote({ environment }: ToolContext, path: string, real: string): Promise<string | null> {
+  if (real === path) return null
+  const folder = await environment.realpath(posix.dirname(path))
+  return real === posix.join(folder, posix.basename(path)) ? null : `${path} is a link: ${real} was written.`
+}
+
 /** Whether `path` is `folder` or lies in it; both absolute. */
 export function isInside(path: string, folder: string): boolean {
   const way = posix.relative(folder, path)

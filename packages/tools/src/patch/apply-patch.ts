@@ -1,7 +1,7 @@
 import { errorLine } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { outsideNote, permitWrite } from '../files/file-access.js'
+import { linkNote, outsideNote, permitWrite } from '../files/file-access.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
@@ -44,15 +44,22 @@ export async function applyPatch(text: string, context: ToolContext, settings: T
     if (problem !== null) return halfDone(one.step, problem, done)
     done.push(one.step)
   }
-  return report(done, [...plan.notes, ...(await outsideNotes(parsed.operations, context))], lints)
+  return report(done, [...plan.notes, ...(await placeNotes(parsed.operations, permitted, context))], lints)
 }
 
-/** Lines on the paths of a patch that lead out of the workspace. */
-async function outsideNotes(operations: readonly PatchOperation[], context: ToolContext): Promise<readonly string[]> {
+/** Lines on the paths of a patch that lead to another file, or out of the workspace. */
+async function placeNotes(
+  operations: readonly PatchOperation[],
+  steps: readonly PermittedStep[],
+  context: ToolContext,
+): Promise<readonly string[]> {
   const asked = operations.flatMap((operation) =>
     operation.type === 'move' ? [operation.from, operation.to] : [operation.path],
   )
-  const notes = await Promise.all([...new Set(asked)].map((path) => outsideNote(context, path)))
+  const notes = await Promise.all([
+    ...steps.map(({ step, real }) => (step.type === 'write' ? linkNote(context, step.path, real) : null)),
+    ...[...new Set(asked)].map((path) => outsideNote(context, path)),
+  ])
   return notes.filter((note) => note !== null)
 }
 

@@ -1,5 +1,5 @@
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { outsideNote, permitWrite } from '../files/file-access.js'
+import { linkNote, outsideNote, permitWrite } from '../files/file-access.js'
 import { staleNote } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
@@ -65,25 +65,26 @@ async function save(
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
   if (typeof written === 'string') return failure(written)
   settings.sharedFiles?.wrote(context, real, written.version)
-  const outside = await outsideNote(context, file.asked)
-  return report(file, outcome, { stale, outside, lint: await lintAfter(written.version) })
+  const where = [await linkNote(context, file.path, real), await outsideNote(context, file.asked)]
+  return report(file, outcome, { stale, where, lint: await lintAfter(written.version) })
 }
 
 /** What is said of an edit besides its diff. */
 interface Remarks {
   readonly stale: string | null
-  readonly outside: string | null
+  /** Where the path leads, when that is another file or out of the workspace. */
+  readonly where: readonly (string | null)[]
   readonly lint: readonly string[]
 }
 
-async function report(file: TextFile, outcome: Edited, { stale, outside, lint }: Remarks): Promise<ToolResult> {
+async function report(file: TextFile, outcome: Edited, { stale, where, lint }: Remarks): Promise<ToolResult> {
   const diff = await unifiedDiff(file.path, file.text, outcome.text)
   const syntaxError = await newSyntaxError(file.path, outcome.text, file.text)
   const notes = [
     ...(outcome.strategy === 'exact' ? [] : [`Matched loosely (${outcome.strategy}): check the diff.`]),
     ...(outcome.replacements > 1 ? [`${plural(outcome.replacements, 'replacement')}.`] : []),
     ...(stale ? [`${stale}.`] : []),
-    ...(outside ? [outside] : []),
+    ...where.filter((note) => note !== null),
     ...(syntaxError ? [`Syntax error now: ${syntaxError}`] : []),
     ...lint,
   ]
