@@ -206,10 +206,16 @@ const ALLOWED = [
     reason: 'snapshots, in the home; a workspace is written in a restore only, against a permit',
   },
   {
-    files: ['packages/tools/src/search/line-matcher.ts'],
+    files: ['packages/tools/src/search/expression-matcher.ts'],
     uses: ['node:vm'],
     owner: 'tools',
     reason: 'a pattern of a search runs under a time limit; the text of the script is fixed',
+  },
+  {
+    files: ['packages/tools/src/search/matching-thread.ts'],
+    uses: ['node:worker_threads'],
+    owner: 'tools',
+    reason: 'a pattern of a search that takes long runs in a thread; its text is fixed',
   },
   {
     files: [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLineMatcher } from './line-matcher.js'
 
 const row = (at: number) => `${at % 3 === 0 ? 'a needle' : 'hay'} ${'.'.repeat(at % 200)} ${at}`
@@ -6,22 +6,60 @@ const long = Array.from({ length: 20_000 }, (_, at) => row(at))
 const short = Array.from({ length: 40 }, (_, at) => row(at))
 const files = [short, long, [], ['one needle'], [`needle ${'x'.repeat(600_000)}`, 'needle'], short]
 
+const TRAP = `${'a'.repeat(40)}!`
+
+function matcher(pattern: string, signal = new AbortController().signal) {
+  const made = createLineMatcher(pattern, signal)
+  onTestFinished(async () => {
+    await made.end()
+    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([])
+  })
+  return made
+}
+
+/** How often other work had its turn. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let [turns, isOver] = [0, false]
+  const turn = () => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work.catch(() => undefined)
+  isOver = true
+  return turns
+}
+
 describe.each(['needle', 'ne+dle'])('a matcher of %s', (pattern) => {
   it('gives the numbers of lines, however long the files are', async () => {
     const expected = files.map((lines) => lines.flatMap((line, at) => (line.includes('needle') ? [at] : [])))
-    expect(await createLineMatcher(pattern)(files)).toEqual(expected)
+    expect(await matcher(pattern).match(files)).toEqual(expected)
   })
 
   it('lets other work have its turn', async () => {
-    let turns = 0
-    let isOver = false
-    const turn = () => {
-      turns++
-      if (!isOver) setImmediate(turn)
-    }
-    setImmediate(turn)
-    await createLineMatcher(pattern)(files)
-    isOver = true
-    expect(turns).toBeGreaterThanOrEqual(4)
+    expect(await turnsDuring(matcher(pattern).match(files))).toBeGreaterThanOrEqual(4)
+  })
+})
+
+describe('a matcher of an expression that takes long', () => {
+  it('goes on in a thread, with the same result', async () => {
+    const lines = ['aaa', `${'a'.repeat(23)}!`, 'b', 'aa']
+    const { match } = matcher('^(a+)+$')
+    const hits = [0, 3]
+    expect(await match([lines, lines])).toEqual([hits, hits])
+    expect(await match([['a'], lines])).toEqual([[0], hits])
+  })
+
+  it('gives up when it does not end, and lets other work have its turn till then', async () => {
+    const trapped = matcher('^(a+)+$').match([[TRAP]])
+    expect(await turnsDuring(trapped)).toBeGreaterThan(20)
+    await expect(trapped).rejects.toMatchObject({ code: 'tool.bad_pattern' })
+  })
+
+  it('stops at once when it is aborted', async () => {
+    const aborting = new AbortController()
+    const trapped = matcher('^(a+)+$', aborting.signal).match([[TRAP]])
+    setTimeout(() => aborting.abort(new Error('enough')), 200)
+    await expect(trapped).rejects.toThrow('enough')
   })
 })

@@ -1,8 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { createContext, Script } from 'node:vm'
 import { errorLine, HermesError } from '@hermes/contracts'
+import { ExpressionMatcher } from './expression-matcher.js'
 
-const TIMEOUT_MS = 1000
 const CLASSES: Readonly<Record<string, string>> = {
   alpha: 'a-zA-Z',
   digit: '0-9',
@@ -42,37 +41,42 @@ export const badPattern = (reason: string): HermesError =>
     },
   )
 
-const FIND_HITS = `files.map((lines) => {
-  const hits = []
-  for (let i = 0; i < lines.length; i++) if (regex.test(lines[i])) hits.push(i)
-  return hits
-})`
-
-/**
- * Gives the numbers, from 0, of the lines that match, for each of several files. Other work has its turn in between.
- * @throws HermesError `tool.bad_pattern` for an expression that backtracks without end: a second is its limit for half a million characters.
- */
-export type LineMatcher = (files: readonly (readonly string[])[]) => Promise<readonly (readonly number[])[]>
-
-type SyncMatcher = (files: readonly (readonly string[])[]) => readonly (readonly number[])[]
-
 /** As many characters as one call of a matcher is for, which costs most for being called at all. */
 export const MATCHED_AT_ONCE_CHARS = 500_000
 
 /** Signs that mean more than themselves in an expression. */
 const SPECIAL = /[\\^$.*+?()[\]{}|]/
 
+type Files = readonly (readonly string[])[]
+type Hits = readonly (readonly number[])[]
+
+/** Finds lines in files that are given as lines. */
+export interface LineMatcher {
+  /**
+   * The numbers, from 0, of the lines that match, for each file. Other work has its turn in between. Abort rejects with its reason.
+   * @throws HermesError `tool.bad_pattern` for an expression that takes more than a second for half a million characters.
+   */
+  match(files: Files): Promise<Hits>
+  end(): Promise<void>
+}
+
 /** @throws HermesError `tool.bad_pattern`. */
-export function createLineMatcher(pattern: string): LineMatcher {
-  const match = SPECIAL.test(pattern) ? expressionMatcher(toRegExp(pattern)) : textMatcher(pattern)
-  return async (files) => {
-    const hits = files.map((): number[] => [])
-    for (const parts of slices(files)) {
-      const found = match(parts.map(({ lines }) => lines))
-      for (const [at, { file, from }] of parts.entries()) for (const line of found[at]!) hits[file]!.push(from + line)
-      await nextTick()
-    }
-    return hits
+export function createLineMatcher(pattern: string, signal: AbortSignal): LineMatcher {
+  const expression = SPECIAL.test(pattern) ? new ExpressionMatcher(toRegExp(pattern)) : null
+  return {
+    async match(files) {
+      const hits = files.map((): number[] => [])
+      for (const parts of slices(files)) {
+        const lines = parts.map((part) => part.lines)
+        const found = expression ? await expression.match(lines, signal) : findText(pattern, lines)
+        if (!found) throw badPattern('it backtracks without end; make it simpler')
+        for (const [at, { file, from }] of parts.entries()) for (const line of found[at]!) hits[file]!.push(from + line)
+        await nextTick()
+        signal.throwIfAborted()
+      }
+      return hits
+    },
+    end: async () => expression?.end(),
   }
 }
 
@@ -83,7 +87,7 @@ interface Part {
   readonly lines: readonly string[]
 }
 
-function* slices(files: readonly (readonly string[])[]): Generator<readonly Part[]> {
+function* slices(files: Files): Generator<readonly Part[]> {
   let parts: Part[] = []
   let chars = 0
   for (const [file, lines] of files.entries()) {
@@ -101,22 +105,5 @@ function* slices(files: readonly (readonly string[])[]): Generator<readonly Part
   if (parts.length > 0) yield parts
 }
 
-const textMatcher =
-  (text: string): SyncMatcher =>
-  (files) =>
-    files.map((lines) => lines.flatMap((line, number) => (line.includes(text) ? [number] : [])))
-
-function expressionMatcher(regex: RegExp): SyncMatcher {
-  const sandbox = createContext({ regex, files: [] as readonly (readonly string[])[] })
-  // A time limit on `vm` is the one way to stop an expression that runs on the event loop. It starts a thread for each call.
-  const script = new Script(FIND_HITS)
-  return (files) => {
-    sandbox['files'] = files
-    try {
-      return script.runInContext(sandbox, { timeout: TIMEOUT_MS }) as number[][]
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-      throw badPattern('it backtracks without end; make it simpler')
-    }
-  }
-}
+const findText = (text: string, files: Files): Hits =>
+  files.map((lines) => lines.flatMap((line, number) => (line.includes(text) ? [number] : [])))

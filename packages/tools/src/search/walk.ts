@@ -5,10 +5,11 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import { sniff } from '../files/binary-kind.js'
 import { globMatcher } from './globs.js'
 import { type IgnoreRules, inFolder, isIgnored, rulesAbove, rulesIn } from './ignore-rules.js'
-import { createLineMatcher, MATCHED_AT_ONCE_CHARS, toRegExp } from './line-matcher.js'
+import { createLineMatcher, type LineMatcher, MATCHED_AT_ONCE_CHARS, toRegExp } from './line-matcher.js'
 import { requiredText } from './required-text.js'
 import {
   type ContentQuery,
+  type Found,
   type FoundFile,
   type FoundLine,
   MAX_COLLECTED_CHARS,
@@ -25,25 +26,12 @@ const ENTRIES_AT_ONCE = 2000
 /** Searches through the environment's own file access: slower than ripgrep, with the same results. */
 export const walkSearcher: Searcher = {
   async content(query, context) {
-    const match = createLineMatcher(query.pattern)
-    const results: FoundFile[] = []
-    let collected = 0
-    for await (const texts of textsOf(query, context)) {
-      const files = texts.map(({ path, text }) => ({ path, lines: toLines(text) }))
-      for (const [at, hits] of (await match(files.map(({ lines }) => lines))).entries()) {
-        if (hits.length === 0) continue
-        const { path, lines } = files[at]!
-        const found = {
-          path,
-          lines: query.mode === 'content' ? withContext(lines, hits, query) : [],
-          count: hits.length,
-        }
-        collected += path.length + found.lines.reduce((sum, line) => sum + Math.min(line.text.length, 4096), 0)
-        results.push(found)
-        if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
-      }
+    const matcher = createLineMatcher(query.pattern, context.signal)
+    try {
+      return await searchContent(query, context, matcher)
+    } finally {
+      await matcher.end()
     }
-    return { results, complete: true }
   },
   async files(scope, context) {
     const results: string[] = []
@@ -56,6 +44,27 @@ export const walkSearcher: Searcher = {
       }
     return { results, complete: true }
   },
+}
+
+async function searchContent(
+  query: ContentQuery,
+  context: ToolContext,
+  matcher: LineMatcher,
+): Promise<Found<FoundFile>> {
+  const results: FoundFile[] = []
+  let collected = 0
+  for await (const texts of textsOf(query, context)) {
+    const files = texts.map(({ path, text }) => ({ path, lines: toLines(text) }))
+    for (const [at, hits] of (await matcher.match(files.map(({ lines }) => lines))).entries()) {
+      if (hits.length === 0) continue
+      const { path, lines } = files[at]!
+      const shown = query.mode === 'content' ? withContext(lines, hits, query) : []
+      collected += path.length + shown.reduce((sum, line) => sum + Math.min(line.text.length, 4096), 0)
+      results.push({ path, lines: shown, count: hits.length })
+      if (collected > MAX_COLLECTED_CHARS) return { results, complete: false }
+    }
+  }
+  return { results, complete: true }
 }
 
 /** The files of the scope, folder by folder. */
