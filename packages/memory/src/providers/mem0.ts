@@ -17,7 +17,8 @@ interface Paths {
   readonly add: string
   readonly search: string
   readonly one: (id: string) => string
-  readonly ping: string
+  /** What costs nothing and needs the key; `null` where only a search tells whether searching works. */
+  readonly ping: string | null
   readonly auth: (key: string) => Readonly<Record<string, string>>
   /** Whose memories a search looks through. */
   readonly scope: (userId: string) => JsonObject
@@ -35,9 +36,10 @@ const ownServer: Paths = {
   add: '/memories',
   search: '/search',
   one: (id) => `/memories/${encodeURIComponent(id)}`,
-  ping: '/memories?user_id=hermes-check',
+  ping: null,
   auth: (key) => ({ 'x-api-key': key }),
-  scope: (userId) => ({ user_id: userId }),
+  // Servers before 1.0 read the first alone, those of today the second.
+  scope: (userId) => ({ user_id: userId, filters: { user_id: userId } }),
 }
 
 class Mem0 implements MemoryProvider {
@@ -88,7 +90,9 @@ class Mem0 implements MemoryProvider {
   }
 
   async check({ signal }: CallOptions): Promise<void> {
-    await this.#ask('GET', this.#paths.ping, { signal })
+    const { ping } = this.#paths
+    if (ping === null) await this.recall('check', { limit: 1, signal })
+    else await this.#ask('GET', ping, { signal })
   }
 
   async close(): Promise<void> {}

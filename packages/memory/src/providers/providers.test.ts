@@ -54,10 +54,10 @@ describe('mem0, the platform', () => {
   })
 })
 
-describe('mem0, a server of its own', () => {
+describe.each(['old', 'new'] as const)('mem0, a server of one’s own, %s', (age) => {
   testMemoryProvider(
     subject(
-      () => startService(services.mem0Server(), KEY),
+      () => startService(services.mem0Server(age), KEY),
       (service) => ({ name: 'mem0', ...account(service) }),
     ),
   )
@@ -136,6 +136,18 @@ describe('what a service may do wrong', () => {
       [400, { detail: 'user_id\nis missing.' }],
       'memory.provider_refused',
       'answered 400: user_id is missing.',
+    ],
+    [
+      'reasons as FastAPI lists them',
+      [422, { detail: [{ loc: ['body', 'top_k'], msg: 'Input should be at most 100' }] }],
+      'memory.provider_refused',
+      'answered 422: Input should be at most 100.',
+    ],
+    [
+      'a reason as OpenAI puts it',
+      [404, { error: { message: 'No such model.', code: 'model_not_found' } }],
+      'memory.provider_refused',
+      'answered 404: No such model.',
     ],
   ] as const)('is told in one line: %s', async (_, reply, code, text) => {
     const provider = await open(reply)

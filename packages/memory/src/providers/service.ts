@@ -102,14 +102,20 @@ function refusal(title: string, status: number, body: string): HermesError {
 function said(body: string): string {
   let text = body
   try {
-    const parsed: unknown = JSON.parse(body)
-    const told = isJsonObject(parsed) ? (parsed['detail'] ?? parsed['message'] ?? parsed['error']) : null
-    text = typeof told === 'string' ? told : ''
+    text = reasonIn(JSON.parse(body))
   } catch {
     text = /^\s*</.test(body) ? '' : body
   }
   const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, DETAIL_CHARS)
   return line === '' ? '' : `: ${line}`
+}
+
+/** Services put it in a text, in an object or in a list of such. */
+function reasonIn(reply: unknown): string {
+  if (typeof reply === 'string') return reply
+  if (Array.isArray(reply)) return reasonIn(reply[0])
+  if (!isJsonObject(reply)) return ''
+  return reasonIn(reply['detail'] ?? reply['message'] ?? reply['msg'] ?? reply['error'])
 }
 
 type FailureKind = 'unauthorized' | 'refused' | 'unavailable' | 'bad_reply'

@@ -109,17 +109,20 @@ export function mem0Platform(): Service {
   }
 }
 
-/** A server of Mem0 of one's own. */
-export function mem0Server(): Service {
+/** A server of Mem0 of one's own: one before 1.0, which knows of filters for metadata alone, or one of those that want owners in them. */
+export function mem0Server(age: 'old' | 'new' = 'new'): Service {
   const shelf = new Shelf()
   return ({ method, path, body }) => {
-    if (path === '/memories' && method === 'GET') return [200, { results: [] }]
+    if (path === '/memories' && method === 'GET')
+      return age === 'old' ? [200, { results: [] }] : [502, { detail: 'Top-level entity parameters are not supported in get_all().' }]
     if (path === '/memories' && method === 'POST') {
       for (const text of texts(body['messages'])) shelf.add(String(body['user_id']), text)
       return [200, { results: [] }]
     }
     if (path === '/search' && method === 'POST') {
-      const found = shelf.search(String(body['user_id']), String(body['query']), 100)
+      const owner = age === 'old' ? body['user_id'] : (body['filters'] as Body | undefined)?.['user_id']
+      if (typeof owner !== 'string') return [500, { detail: "At least one of 'user_id', 'agent_id', or 'run_id' must be provided." }]
+      const found = shelf.search(owner, String(body['query']), 100)
       return [200, { results: found.map(({ id, text }) => ({ id, memory: text })) }]
     }
     const [, id] = /^\/memories\/([^/]+)$/.exec(path) ?? []
