@@ -53,6 +53,21 @@ describe('the loop guard', () => {
     expect(repeat(guard, 1, { toolName: 'patch', outcome: failed, effect: 'write' })).toBeNull()
   })
 
+  it.each([1, 2, 3, 4])('tells of %i calls that are made in a circle, and goes on with them', (calls) => {
+    const guard = new LoopGuard({ hardStops: true })
+    const round = (text: string) =>
+      Array.from({ length: calls }, (_, n) =>
+        guard.after({ toolName: 'terminal', args: { n }, effect: 'write', outcome: outcome(text) }),
+      )
+    const hints = [...round('same'), ...round('same'), ...round('same')]
+    expect(hints.slice(0, -1).filter((hint) => hint !== null)).toEqual([])
+    expect(hints.at(-1)).toMatch(
+      /^\[(?:This call was|The last \d calls were) made 3 times now, with the same results\./,
+    )
+    expect(round('other').filter((hint) => hint !== null)).toEqual([])
+    expect(guard.before('terminal', { n: 0 })).toEqual({ type: 'allow' })
+  })
+
   it('refuses the sixth call of its kind where nobody watches, and only there', () => {
     for (const hardStops of [true, false]) {
       const guard = new LoopGuard({ hardStops })

@@ -30,6 +30,12 @@ const TOLERATED: ReadonlySet<string> = new Set([
 const SAME_FAILURE = { warn: 2, stop: 5 }
 const TOOL_FAILURE = { warn: 3, stop: 8 }
 const SAME_RESULT = { warn: 2, stop: 5 }
+/** So many rounds of the same calls with the same results, of at most so many calls, are a circle. */
+const CIRCLE = { rounds: 3, maxCalls: 4 }
+/** Of a result that is compared, from both of its ends. */
+const COMPARED_CHARS = 500
+/** What is waited for stays the same for as long as it takes. */
+const WAITING: ReadonlySet<string> = new Set(['process', 'browser_navigate', 'web_extract'])
 
 /** A finished call, as the guard counts it. */
 export interface GuardedCall {
@@ -41,14 +47,17 @@ export interface GuardedCall {
 
 /**
  * Notices within one run that a model calls the same thing over and over: a call that fails with the same arguments, a tool that fails
- * whatever the arguments, a read that brings nothing new. Whatever changes something with success starts the count anew, since a call
- * may well come out differently after it.
+ * whatever the arguments, a read that brings nothing new, a few calls in a circle. Whatever changes something with success starts the count anew, since a call
+ * may well come out differently after it; only a circle is one with such calls in it too, and then the model is told, not stopped.
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>
   readonly #failures = new Map<string, number>()
   readonly #toolFailures = new Map<string, number>()
   readonly #results = new Map<string, { readonly text: string; readonly count: number }>()
+  readonly #asked = new Set<string>()
+  /** The last calls with their results, newest last. */
+  readonly #trail: string[] = []
   #halted: string | null = null
 
   constructor({ warnings = true, hardStops = false }: LoopGuardOptions = {}) {
@@ -77,11 +86,34 @@ export class LoopGuard {
     return { type: 'allow' }
   }
 
+  /** Whether this very call was refused once by this question already: then it is meant. */
+  insists(toolName: string, args: JsonValue): boolean {
+    const key = keyOf(toolName, args)
+    const wasAsked = this.#asked.has(key)
+    this.#asked.add(key)
+    return wasAsked
+  }
+
   /** Counts a finished call. Gives what the model should be told on its result; `null` for nothing. */
   after({ toolName, args, effect, outcome }: GuardedCall): string | null {
     const key = keyOf(toolName, args)
+    const circle = this.#circle(toolName, key, outcome)
     const hint = outcome.isError ? this.#failed(toolName, key) : this.#worked(toolName, key, effect, outcome)
-    return this.#options.warnings && hint !== null ? `[${hint}]` : null
+    const said = hint ?? circle
+    return this.#options.warnings && said !== null ? `[${said}]` : null
+  }
+
+  #circle(toolName: string, key: string, outcome: ToolOutcome): string | null {
+    if (WAITING.has(toolName)) return null
+    this.#trail.push(`${key} ${edges(outcome)}`)
+    if (this.#trail.length > CIRCLE.rounds * CIRCLE.maxCalls) this.#trail.shift()
+    for (let calls = 1; calls <= CIRCLE.maxCalls; calls++) {
+      const last = this.#trail.slice(-CIRCLE.rounds * calls)
+      if (last.length < CIRCLE.rounds * calls || last.some((one, at) => one !== last[at % calls])) continue
+      const what = calls === 1 ? 'This call was' : `The last ${calls} calls were`
+      return `${what} made ${CIRCLE.rounds} times now, with the same results. Nothing new comes of it; do something else, or say what is in the way.`
+    }
+    return null
   }
 
   #failed(toolName: string, key: string): string | null {
@@ -111,6 +143,12 @@ export class LoopGuard {
     if (count < SAME_RESULT.warn) return null
     return `This call has now brought the same result ${count} times. It is above; use it.`
   }
+}
+
+/** Enough of a result to tell it from another. */
+function edges({ content, isError }: ToolOutcome): string {
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return `${isError} ${text.length} ${text.slice(0, COMPARED_CHARS)} ${text.slice(-COMPARED_CHARS)}`
 }
 
 function block(reason: string): GuardVerdict {

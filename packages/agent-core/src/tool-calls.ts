@@ -5,6 +5,7 @@ import type { Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { takeApprovalNote } from './approval-notes.js'
 import { blockedBy, observe } from './hooks.js'
+import { leftOutMark, leftOutRefusal } from './left-out.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
 import { waitWhileHeld } from './pause.js'
 import { planRefusal } from './plan-mode.js'
@@ -127,6 +128,9 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   }
   const verdict = context.guard.before(tool.name, args as JsonObject)
   if (verdict.type !== 'allow') return { type: 'settled', call, outcome: errorOutcome(verdict.text) }
+  const mark = (tool.effect ?? 'write') === 'write' ? leftOutMark(call) : null
+  if (mark !== null && !context.guard.insists(tool.name, args as JsonObject))
+    return { type: 'settled', call, outcome: errorOutcome(leftOutRefusal(mark)) }
   const refusal = context.session.isPlanning ? planRefusal(tool) : null
   const block = refusal ?? (await blockedBy(context.hooks, context.logger, hooked))
   if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
