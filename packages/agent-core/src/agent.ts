@@ -5,7 +5,7 @@ import type { Entry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
-import { compactRequest, storeCompaction } from './context-window.js'
+import { type CompactWishes, compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { observe } from './hooks.js'
@@ -44,11 +44,12 @@ export interface Agent {
   /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
   interrupt(reason?: string): void
   /**
-   * Condenses the session now, telling most about `focus`. Rejects with `agent.busy` while a run is active, and with an `AbortError`.
+   * Condenses the session now, telling most about `focus`, what is older than the newest `keepTurns` messages of the user. Rejects with
+   * `agent.busy` while a run is active, and with an `AbortError`.
    */
-  compact(options?: { readonly focus?: string; readonly signal?: AbortSignal }): Promise<CompactOutcome>
+  compact(options?: CompactWishes & { readonly signal?: AbortSignal }): Promise<CompactOutcome>
   /** What {@link Agent.compact} would take out; `null` when there is nothing. */
-  planCompaction(): Promise<CompactPlan | null>
+  planCompaction(options?: CompactWishes): Promise<CompactPlan | null>
   /**
    * Takes back the newest `turns` of the user (default 1), or everything from the entry `fromSeq` on. The log keeps what was said; models
    * see it no more. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
@@ -178,19 +179,21 @@ class CoreAgent implements Agent {
     }
   }
 
-  async compact(options: { readonly focus?: string; readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
+  async compact(options: CompactWishes & { readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
     const { engine } = this.#parts
     if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that condenses a session.' }
     return this.#alone(options.signal, async (signal) => {
-      const outcome = await engine.compact(compactRequest(this.#parts, 'asked', options.focus), { signal })
+      const outcome = await engine.compact(compactRequest(this.#parts, 'asked', options), { signal })
       await storeCompaction(this.#parts, outcome)
       return outcome
     })
   }
 
-  async planCompaction(): Promise<CompactPlan | null> {
+  async planCompaction(options: CompactWishes = {}): Promise<CompactPlan | null> {
     const { engine } = this.#parts
-    return engine ? this.#alone(undefined, async () => engine.plan(compactRequest(this.#parts, 'asked'))) : null
+    return engine
+      ? this.#alone(undefined, async () => engine.plan(compactRequest(this.#parts, 'asked', options)))
+      : null
   }
 
   async undo(options: { readonly turns?: number } | { readonly fromSeq: number } = {}): Promise<Undone | null> {

@@ -65,11 +65,20 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
   return null
 }
 
+/** What a person wants of a compaction. */
+export type CompactWishes = Pick<CompactRequest, 'focus' | 'keepTurns'>
+
 /** What a context engine has to know about a session and keep of it. */
-export function compactRequest(parts: AgentParts, cause: CompactRequest['cause'], focus?: string): CompactRequest {
+export function compactRequest(
+  parts: AgentParts,
+  cause: CompactRequest['cause'],
+  wishes: CompactWishes = {},
+): CompactRequest {
   const tasks = tasksToCarry(parts.session.state)
   const carry = tasks === null ? [] : [tasks]
-  return { ...contextState(parts), cause, carry, ...(focus === undefined ? {} : { focus }) }
+  const { focus, keepTurns } = wishes
+  const about = { ...(focus === undefined ? {} : { focus }), ...(keepTurns === undefined ? {} : { keepTurns }) }
+  return { ...contextState(parts), cause, carry, ...about }
 }
 
 /** Makes a compaction durable. */

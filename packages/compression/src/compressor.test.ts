@@ -389,6 +389,21 @@ describe('a compaction', () => {
     })
   })
 
+  it('takes out what is older than the newest messages of the user, where a person wants that', async () => {
+    const turns = Array.from({ length: 6 }, (_, at) => [
+      say(`request ${at}`),
+      ...step(`c${at}`, 'out\n'.repeat(900)),
+    ]).flat()
+    const entries = log(prompt, ...turns)
+    const engine = engineWith(summariser(SUMMARY))
+    const asked = request(entries, { cause: 'asked', keepTurns: 4 })
+    // The first three messages stay at the beginning.
+    expect(await engine.plan(asked)).toMatchObject({ messages: 3, fromSeq: 5, upToSeq: 7 })
+    const sent = project(await compacted(engine, asked))
+    expect(sent.slice(-12)).toEqual(project(entries).slice(-12))
+    expect(await engine.plan(request(entries, { cause: 'asked', keepTurns: 9 }))).toBeNull()
+  })
+
   it('foresees about what it comes to', async () => {
     const engine = engineWith(summariser(SUMMARY))
     const plan = await engine.plan(request(LONG_LOOP))

@@ -105,7 +105,8 @@ class Compressor implements ContextEngine {
     // A person who asks for it wants more gone than what is too much.
     const isAsked = cause === 'asked'
     const budgets = isAsked ? { ...usual, tail: Math.floor(Math.min(usual.tail, tokens * ASKED_SHARE)) } : usual
-    const settings = { ...this.#options.settings, ...(isAsked ? { protectLast: 0 } : {}) }
+    const { keepTurns } = request
+    const settings = { ...this.#options.settings, keepTurns, ...(isAsked ? { protectLast: 0 } : {}) }
     const region = findRegion(entries, budgets, settings)
     const shortened = shortenTail(region.tail, budgets.threshold / 2)
     if (region.dropped.length === 0 && shortened.length === 0) return null

@@ -33,14 +33,20 @@ const TAIL_CEILING = 1.5
  * Where to cut. A call and its results stay together on one side. The head stays as an earlier compaction
  * chose it, so that it remains cached.
  */
-export function findRegion(entries: readonly Entry[], budgets: Budgets, settings: CompressionSettings = {}): Region {
+export function findRegion(
+  entries: readonly Entry[],
+  budgets: Budgets,
+  settings: CompressionSettings & { readonly keepTurns?: number | undefined } = {},
+): Region {
   const earlier = latestCompaction(entries)
   const all = entries.filter(isTalk).map(measure)
   const headLength = earlier
     ? all.filter(({ seq }) => seq <= (earlier.headUpToSeq ?? Number.NEGATIVE_INFINITY)).length
     : headLengthOf(all, budgets, settings.protectFirst ?? 3)
   const firstLive = earlier ? all.filter(({ seq }) => seq <= earlier.upToSeq).length : headLength
-  const cut = tailStart(all, firstLive, budgets, settings.protectLast ?? 20)
+  const { keepTurns, protectLast = 20 } = settings
+  const cut =
+    keepTurns === undefined ? tailStart(all, firstLive, budgets, protectLast) : turnStart(all, firstLive, keepTurns)
   const asked = all.findLastIndex(isRequest)
   return {
     all,
@@ -87,6 +93,12 @@ function tailStart(all: readonly Talk[], firstLive: number, budgets: Budgets, pr
   }
   while (start > firstLive && all[start]?.message.role === 'tool') start--
   return start
+}
+
+/** The index of the newest request but so many; a call and its results are never across it. */
+function turnStart(all: readonly Talk[], firstLive: number, turns: number): number {
+  const requests = [...all.keys()].filter((index) => isRequest(all[index]!))
+  return Math.max(firstLive, requests.at(-turns) ?? 0)
 }
 
 /** The tokens of all of them. */

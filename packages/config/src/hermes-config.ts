@@ -1,12 +1,6 @@
 import type { QuirkSettings } from './quirk-settings.js'
 import type { TerminalSettings } from './terminal-settings.js'
 
-/** What a person adds to the hint of a platform, or puts in its place. */
-export interface PlatformHint {
-  readonly append?: string
-  readonly replace?: string
-}
-
 /** `config.yaml` with defaults filled in. Names are those of the file; keys that are not listed here are kept too. */
 export interface HermesConfig {
   readonly model: ModelSettings
@@ -194,7 +188,7 @@ export interface HermesConfig {
   /** Default 20,000. */
   readonly context_file_max_chars: number
   /** What the system text says of how an agent speaks, by surface (`cli`, `oneshot`, `acp`, `gateway` …): more, or instead. */
-  readonly platform_hints: Readonly<Record<string, PlatformHint | undefined>>
+  readonly platform_hints: Readonly<Record<string, { readonly append?: string; readonly replace?: string } | undefined>>
   /** IANA name; empty for the machine's. */
   readonly timezone: string
   readonly display: {

@@ -25,6 +25,8 @@ export interface CompactRequest extends ContextState {
   readonly carry: readonly string[]
   /** What the summary should tell most about. */
   readonly focus?: string
+  /** Only what is older than the newest so many messages of the user goes; at least 1. Default: as much as makes room. */
+  readonly keepTurns?: number
 }
 
 /** What a compaction would take out, without asking any model. */

@@ -24,8 +24,8 @@ export const SLASH_COMMANDS = [
   {
     name: 'compress',
     aliases: ['compact'],
-    args: '[TOPIC]',
-    summary: 'condense the conversation (or --dry-run)',
+    args: '[TOPIC | here N]',
+    summary: 'condense the conversation, or what is before your last N messages; --dry-run',
     whileBusy: false,
   },
   { name: 'usage', aliases: [], args: '', summary: 'tokens and money so far', whileBusy: true },
