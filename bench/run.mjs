@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { bundle } from '../scripts/build.mjs'
 import { readOptions } from '../scripts/options.mjs'
 import { acpServer } from './acp.mjs'
+import { backends } from './backends.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
 import { keystrokeEcho } from './echo.mjs'
@@ -39,6 +40,7 @@ const SCENARIOS = {
   'execute-code': executeCode,
   isolation,
   tools,
+  backends,
   wires,
   size: installedSize,
 }
