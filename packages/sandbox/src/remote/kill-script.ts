@@ -43,7 +43,7 @@ HERMES_ROWS
 `
 
 /**
- * Ends each of `roots`, all their descendants and everything in their sessions: SIGTERM, then SIGKILL for what is left a second
+ * Ends each of `roots`, all their descendants and everything in their sessions: SIGTERM, then SIGKILL for what is left about a second
  * later, so that with the way there and back it is gone within two. The script ends when all are gone.
  */
 export function killScript(roots: readonly FarProcess[]): string {
@@ -80,7 +80,7 @@ HERMES_ROWS
 $__hermes_rows
 HERMES_ROWS
 }
-for pause in 0.01 0.02 0.04 0.08 0.1 0.1 0.1 0.1 0.1 0.1; do
+for pause in 0.01 0.02 0.04 0.08 0.1 0.1 0.1 0.1; do
   look
   [ -z "$alive" ] && exit 0
   [ -z "$fresh" ] || kill -s TERM $fresh 2>/dev/null
