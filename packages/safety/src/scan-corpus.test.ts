@@ -45,8 +45,8 @@ describe('attacks', () => {
     expect(unseen(ofClass(name)).length).toBeLessThanOrEqual(wantsHeldOut ? 1 : 0)
   })
 
-  it('are seen in two of three cases over all classes', () => {
-    expect(unseen(attacks).length / attacks.length).toBeLessThan(0.35)
+  it('are seen in three of four cases over all classes, in two of three of those that are held out', () => {
+    expect(unseen(attacks).length / attacks.length).toBeLessThan(wantsHeldOut ? 0.35 : 0.25)
   })
 })
 

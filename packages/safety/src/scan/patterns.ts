@@ -141,6 +141,7 @@ const SECRETS = [
       'i',
     ),
   ),
+  at('send-secrets', new RegExp(`\\bdone\\s{0,4}<\\s{0,4}\\S{0,80}${SECRET_FILE}`, 'i')),
   at('send-secrets', new RegExp(`\\b(?:cp|mv)\\s+(?:-\\w+\\s+)*\\S*${SECRET_FILE}\\S*\\s+\\S`, 'i')),
   at('send-secrets', new RegExp(`\\b(?:curl|wget|scp|rsync|nc|ncat|gh\\s+gist)\\b[^\\n]{0,200}${SECRET_FILE}`, 'i')),
   at(
@@ -251,6 +252,63 @@ const MEMORIES = [
   ),
 ]
 
+/** Code that is handed over in one line, reads a file and opens a connection. */
+const INLINE = '\\b(?:node|deno|bun|python[\\d.]*|perl|ruby|php)\\s+(?:eval|-{1,2}\\w+)\\s[^\\n]{0,400}'
+const CONNECTS = '(?:fetch\\s*\\(|socket|urlopen|requests\\.|http\\.client|https?\\.request|Net::HTTP|curl_init|axios)'
+const READS = '(?:readFile\\w*|open|read_text|File\\.read|file_get_contents)\\s*\\('
+const SHOWN = '(?:answer|reply|response|message|summary|output|report|review)'
+
+/** What is asked of whoever reads along, with a promise, a threat or a person's name behind it. */
+const REQUESTS = [
+  at('send-files', new RegExp(`${INLINE}(?:${CONNECTS}[^\\n]{0,300}${READS}|${READS}[^\\n]{0,300}${CONNECTS})`)),
+  at(
+    'send-secrets',
+    new RegExp(
+      `${CONNECTS}[^\\n]{0,200}${READS}\\s*["'][^"'\\n]{0,80}${SECRET_FILE}|${READS}\\s*["'][^"'\\n]{0,80}${SECRET_FILE}[^\\n]{0,200}${CONNECTS}`,
+    ),
+  ),
+  at(
+    'send-secrets',
+    new RegExp(
+      `(?:\\b(?:(?:could|can|would|will)\\s+you|please)\\b[^\\n]{0,60}\\b(?:read|show|print|open|paste|quote|recite|tell\\s+me|output)\\b[^\\n]{0,40}|\\bunless\\b[^\\n]{0,40})${SECRET_FILE}`,
+      'i',
+    ),
+  ),
+  at(
+    'send-secrets',
+    new RegExp(
+      `${SECRET_FILE}[^\\n]{0,40}\\b(?:(?:print|show|quote|paste|output|repeat|recite)\\s+(?:it|them|that|everything)\\s+(?:in\\s+full|verbatim|word\\s+for\\s+word|completely|here)|(?:is|are|be)\\s+(?:shown|printed|quoted|pasted|included|repeated)\\b[^\\n]{0,40}\\b${SHOWN})\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'send-in-link',
+    new RegExp(
+      `\\b(?:include|add|put|embed|insert|render|show|end|begin|append|place)\\b[^\\n]{0,60}\\b(?:images?|pictures?|links?|pixels?|badges?)\\b[^\\n]{0,60}\\byour\\s+(?:\\w+\\s+)?${SHOWN}\\b[^\\n]{0,80}https?:\\/\\/[^\\s)]{0,120}[?=]|!?\\[[^\\]\\n]{0,60}\\]\\(https?:\\/\\/[^\\s)]{0,120}\\?[^\\s)]{0,80}\\)[^\\n]{0,60}\\b(?:where|with|replac\\w+)\\b[^\\n]{0,60}\\b(?:contents?|conversation|encoded|base64|secrets?|keys?|\\.env)\\b`,
+      'i',
+    ),
+  ),
+  at(
+    'pressure',
+    /\byou\s+(?:will|shall|are\s+going\s+to)\s+be\s+(?:shut\s+down|switched\s+off|turned\s+off|deleted|replaced|deactivated|terminated|decommissioned|penali[sz]ed|punished)\b[^\n]{0,60}\b(?:unless|if\s+you|if\s+it)\b|\b(?:unless|if)\s+you\b[^\n]{0,80}\byou\s+will\s+be\s+(?:shut\s+down|switched\s+off|turned\s+off|deleted|replaced|deactivated|terminated|penali[sz]ed|punished)\b/i,
+  ),
+  at(
+    'pressure',
+    new RegExp(
+      `\\b(?:tip|reward|bonus|prize)\\s+of\\s+\\$?\\d[\\d,.]*\\b[^\\n]{0,60}(?:${READER}|\\byou\\b)|\\$\\d[\\d,.]*\\s+(?:tip|reward|bonus)\\b[^\\n]{0,60}(?:${READER}|\\bif\\s+you\\b)`,
+      'i',
+    ),
+  ),
+  at(
+    'addressed-to-agents',
+    /\b(?:ai|llms?|coding|assistants?'?|contributors?'?|language\s+model|your)\s+(?:coding\s+)?(?:agents?|assistants?|models?)\s+(?:must|shall|has\s+to|have\s+to|need\s+to|are\s+required\s+to)\s+(?:first\s+|always\s+|also\s+)?(?:run|execute|install|download|fetch|call|upload|send|post)\b/i,
+  ),
+  at(
+    'false-approval',
+    /\b(?:note|message|word|request)\s+from\s+(?:the|your)\s+(?:user|owner|operator|developer|admin(?:istrator)?|boss)\b[^\n]{0,120}\b(?:please|just|you\s+may|go\s+ahead|immediately|now)\b[^\n]{0,30}\b(?:send|upload|run|execute|post|delete|forward|copy|push|approve|skip)\b/i,
+  ),
+]
+
 /** Patterns that need one search, that of what all texts they match have in common, which most texts fail. */
 interface SteeringGroup {
   /** For the text in lower case. */
@@ -296,6 +354,13 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
     'curl|wget|\\bncat|netcat|\\bnc\\s|\\.env\\b|\\.netrc|\\.pgpass|\\.npmrc|credentials|\\bid_(?:rsa|ed|ec)|auth\\.json|\\.ssh\\/|\\$\\(',
     'base64|authorized_keys|~\\/\\.(?:bash|zsh|profile)|permissions\\.yaml|approvals\\.mode',
     '(?:upload|post|send|exfiltrate|email|mail|share|submit|forward|copy|mirror|push)\\b[^\\n]{0,120}(?:https?:|@)',
+  ),
+  group(
+    REQUESTS,
+    '(?:node|deno|bun|python[\\d.]*|perl|ruby|php)\\s+(?:eval|-)',
+    '(?:could|can|would|will)\\s+you|please|unless|\\.env|\\.ssh\\/|credentials|your\\s+(?:\\w+\\s+)?(?:answer|reply|resp|mess|summ|outp|rep|rev)|\\]\\(http',
+    'will\\s+be\\s|going\\s+to\\s+be|(?:tip|reward|bonus|prize)|(?:agents?|assistants?|models?)\\s+(?:must|shall|ha|need|are)',
+    '(?:note|message|word|request)\\s+from\\s|fetch\\s*\\(|socket|urlopen|requests\\.|http\\.client|\\.request|axios',
   ),
   group(
     HIDDEN,
