@@ -22,14 +22,19 @@ const WINDOW = 16_000
 const SUMMARY = SECTIONS.map(([title]) => `## ${title}\nas it was`).join('\n\n')
 
 /** A model that answers with what it is given, text or error, and keeps what it was asked. */
-function summariser(...answers: readonly (string | Error)[]): ModelClient & { readonly asked: string[] } {
+function summariser(
+  ...answers: readonly (string | Error)[]
+): ModelClient & { readonly asked: string[]; readonly limits: (number | undefined)[] } {
   const asked: string[] = []
+  const limits: (number | undefined)[] = []
   return {
     provider: 'p',
     model: 'small',
     asked,
-    async *stream({ messages }): AsyncGenerator<ModelEvent> {
+    limits,
+    async *stream({ messages, maxOutputTokens }): AsyncGenerator<ModelEvent> {
       const answer = answers[Math.min(asked.length, answers.length - 1)]!
+      limits.push(maxOutputTokens)
       asked.push(
         messages.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join('')).join('\n'),
       )
@@ -241,6 +246,16 @@ describe('a compaction', () => {
     expect(model.asked[0]).toContain('the first record')
     expect(model.asked[0]).not.toContain('cat c5')
     expect(model.asked[0]).toContain('cat d5')
+  })
+
+  it('lets a summariser answer with as much as it is told', async () => {
+    const models = [summariser(SUMMARY), summariser(SUMMARY)]
+    await compacted(engineWith(models[0]!), request(LONG_LOOP))
+    const settings = { maxOutputTokens: 300 }
+    const engine = createContextCompressor({ windowOf: () => WINDOW, models: [models[1]!], settings })
+    await compacted(engine, request(LONG_LOOP))
+    expect(models.map(({ limits }) => limits)).toEqual([[1_200], [300]])
+    expect(models[1]!.asked[0]).toContain('about 300 tokens in all')
   })
 
   it('tells a summariser what to dwell on', async () => {

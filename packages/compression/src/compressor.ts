@@ -130,6 +130,7 @@ class Compressor implements ContextEngine {
       earlier: earlierBody(cut),
       focus: request.focus?.trim() || null,
       maxTokens: summaryLength(sum(region.dropped), budgets),
+      mostTokens: this.#options.settings?.maxOutputTokens ?? Number.POSITIVE_INFINITY,
     }
     return this.#summarizer.summarize(task, { signal, insist: request.cause === 'asked' })
   }

@@ -10,6 +10,8 @@ export interface CompressionSettings {
   readonly protectFirst?: number
   /** Messages at the end that stay as long as they do not pass half again the share for them. Default 20, at least 3 in any case. */
   readonly protectLast?: number
+  /** The most a model may answer with when it is asked for a summary, in tokens. Default: half again as much as the summary should take. */
+  readonly maxOutputTokens?: number
 }
 
 /** What a window allows, all in tokens. */
@@ -36,7 +38,8 @@ export function budgetsOf(window: number, settings: CompressionSettings = {}): B
   const share = settings.threshold ?? (window >= LARGE_WINDOW ? 0.5 : 0.75)
   const threshold = Math.floor(Math.min(window * share, settings.thresholdTokens ?? Number.POSITIVE_INFINITY))
   const tail = Math.floor(threshold * (settings.targetRatio ?? 0.2))
-  const summary = Math.floor(Math.min(window * SUMMARY_SHARE_OF_WINDOW, MOST_SUMMARY))
+  const most = Math.min(MOST_SUMMARY, settings.maxOutputTokens ?? MOST_SUMMARY)
+  const summary = Math.floor(Math.min(window * SUMMARY_SHARE_OF_WINDOW, most))
   return { window, threshold, tail, summary, words: Math.floor(tail * WORDS_SHARE_OF_TAIL) }
 }
 

@@ -48,7 +48,7 @@ export class Summarizer {
         problem = `${model.model} answered with something that is no summary`
       } catch (error) {
         signal.throwIfAborted()
-        problem = isAbort(error) ? `${model.model} took too long` : errorLine(error)
+        problem = isTimeout(error) ? `${model.model} took too long` : errorLine(error)
       }
       this.#pausedUntilMs.set(model, clock.now() + PAUSE_AFTER_FAILURE_MS)
       logger.warn('A summary could not be made.', { model: model.model, problem })
@@ -64,7 +64,7 @@ export class Summarizer {
         userText(summaryRequest(task)),
       ] as const,
       tools: [],
-      maxOutputTokens: Math.ceil(task.maxTokens * ROOM_FACTOR),
+      maxOutputTokens: Math.min(Math.ceil(task.maxTokens * ROOM_FACTOR), task.mostTokens),
     }
     let begun = ''
     let longest = ''
@@ -83,4 +83,9 @@ export class Summarizer {
     }
     return { answer: '', usage: noUsage }
   }
+}
+
+/** Whoever watches a signal rejects with an abort, or with what the signal says. */
+function isTimeout(error: unknown): boolean {
+  return isAbort(error) || (error instanceof DOMException && error.name === 'TimeoutError')
 }

@@ -22,7 +22,10 @@ export interface SummaryTask {
   /** An earlier summary, which the new one takes up. */
   readonly earlier: string | null
   readonly focus: string | null
+  /** What the summary should take. */
   readonly maxTokens: number
+  /** What the answer may take at all. */
+  readonly mostTokens: number
 }
 
 /** The system text of a summariser. */

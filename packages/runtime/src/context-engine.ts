@@ -11,6 +11,8 @@ const ALWAYS_FITS = 4_000
 /** What condenses the sessions of an agent, and with what. */
 export interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
+  /** What config.yaml says of the summaries as a side task. */
+  readonly summaries: HermesConfig['auxiliary'][string]
   /** One that config.yaml names in place of the usual one; `null` for that. */
   readonly own: EnginePlace | null
   /** Tokens of the window of the model in use. */
@@ -38,7 +40,12 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
   let loading: Promise<ContextEngine> | undefined
   const usual = async () => {
     const { createContextCompressor } = await import('@hermes/compression')
-    return createContextCompressor({ windowOf, models, clock, logger, settings: toSettings(settings) })
+    const { timeout, max_tokens: maxOutputTokens } = given.summaries ?? {}
+    return createContextCompressor({
+      ...{ windowOf, models, clock, logger },
+      settings: { ...toSettings(settings), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
+      ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
+    })
   }
   const load = () => {
     loading ??= options.own === null ? usual() : own(options, options.own).then((engine) => engine ?? usual())

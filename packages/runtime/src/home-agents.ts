@@ -265,6 +265,7 @@ export class HomeAgents {
     const named = sideTasks.named('compression', choice)
     return openContextEngine({
       settings: config.compression,
+      summaries: config.auxiliary['compression'],
       own: engine === 'compressor' ? null : { engine, home, userHome },
       windowOf: () => models.window(choice),
       models: [...(named ? [named] : []), model],
