@@ -17,10 +17,11 @@ export interface FarSide {
 }
 
 /**
- * Finds out what {@link FarSide} holds and makes its scratch directory. `login` takes the variables of a login shell. Exits with
- * `HERMES:no_directory` when `cwd` (absolute, or from the home directory) is not there.
+ * Finds out what {@link FarSide} holds and makes its scratch directory. `login` takes the variables of a login shell, unless its start-up
+ * files end it or take longer than `loginSeconds` (default 8). Exits with `HERMES:no_directory` when `cwd` (absolute, or from the home
+ * directory) is not there.
  */
-export function probeScript(cwd: string, login: boolean): string {
+export function probeScript(cwd: string, login: boolean, loginSeconds = 8): string {
   return `home=\${HOME:-/}
 case ${quote(cwd)} in /*) dir=${quote(cwd)} ;; *) dir=$home/${quote(cwd)} ;; esac
 cd -- "$dir" 2>/dev/null || { echo "HERMES:no_directory $dir" >&2; exit 1; }
@@ -29,7 +30,8 @@ plain='' first=-l
 case $shell in */bash) plain='--norc --noprofile' ;; esac
 dump='{ command pwd; printf "\\\\0"; export -p; printf "\\\\0."; } >&4'
 scratch=$(umask 077; mktemp -d "\${TMPDIR:-/tmp}/hermes-XXXXXXXX") || exit 1
-${login ? '"$shell" -l -c "cd -- \\"\\$1\\"; $dump" sh "$dir" 4> "$scratch/env" >/dev/null 2>&1 </dev/null' : 'false'} && [ -s "$scratch/env" ] || "$shell" $plain -c "$dump" 4> "$scratch/env" </dev/null
+${login ? logIn(loginSeconds) : ''}
+[ -s "$scratch/env" ] || "$shell" $plain -c "$dump" 4> "$scratch/env" </dev/null
 case $(stat -c %.9Y / 2>/dev/null) in
   *[0-9].[0-9]*) stat=gnu ;;
   *) if stat -c %Y / >/dev/null 2>&1; then stat=busybox; else stat=bsd; fi ;;
@@ -38,6 +40,16 @@ name=$(. /etc/os-release 2>/dev/null; printf %s "$PRETTY_NAME")
 printf '%s\\0' "$home" "$(id -un 2>/dev/null || id -u)" "$(uname -sr 2>/dev/null) ($name)" "$shell" "$stat" "$scratch"
 cat "$scratch/env"; rm -f "$scratch/env"`
 }
+
+/** Nothing of it holds the way open once the script has ended. */
+const logIn = (
+  seconds: number,
+) => `"$shell" -l -c "cd -- \\"\\$1\\"; $dump" sh "$dir" 4> "$scratch/env" >/dev/null 2>&1 </dev/null &
+login=$!
+{ sleep ${seconds}; kill -s KILL $login; } >/dev/null 2>&1 </dev/null &
+watch=$!
+wait $login 2>/dev/null
+kill $watch 2>/dev/null`
 
 /** Reads what {@link probeScript} printed; `null` when it is not that. */
 export function parseProbe(printed: Buffer): FarSide | null {
