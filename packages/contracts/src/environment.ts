@@ -48,6 +48,8 @@ export interface ExecResult {
   readonly fullOutputPath: string | null
   /** How many bytes of it are there, from the first on. Default: all. */
   readonly savedBytes?: number
+  /** What the command became when `yieldSignal` fired before it had ended; it goes on. The rest says how things stood then. */
+  readonly process?: BackgroundProcess
   /** The shell's directory afterwards. */
   readonly cwd: string
 }
@@ -68,6 +70,11 @@ export interface ExecOptions {
   readonly maxOutputBytes?: number
   /** Aborting kills the whole process tree within two seconds and resolves with `canceled`. */
   readonly signal?: AbortSignal
+  /**
+   * Lets the command go on as a background process, which ends with this program, and resolves with it; directory and variables stay as they
+   * were. Environments that cannot do that wait for the command.
+   */
+  readonly yieldSignal?: AbortSignal
   /** Output as it comes. Must not throw. */
   readonly onOutput?: (text: string) => void
   /**
@@ -172,11 +179,17 @@ export interface Environment {
   resolve(path: string): string
   /**
    * Bytes from `offset`, at most `length`; `null` when there is no such file. `into` may be filled from its start, and the filled part of
-   * it given back, instead of new memory; at most its length is read then.
+   * it given back, instead of new memory; at most its length is read then. `noLinks`: the path had no links when leave was given for it.
+   * @throws HermesError `environment.changed` when it leads elsewhere after `noLinks`, at least where commands see less than this program.
    */
   read(
     path: string,
-    options?: { readonly offset?: number; readonly length?: number; readonly into?: Uint8Array },
+    options?: {
+      readonly offset?: number
+      readonly length?: number
+      readonly into?: Uint8Array
+      readonly noLinks?: boolean
+    },
   ): Promise<Uint8Array | null>
   /**
    * Many whole files of the absolute `folder`, in the order of `paths`, some at a time. What is missing, no regular file or not readable
@@ -203,9 +216,10 @@ export interface Environment {
     options?: { readonly mode?: number; readonly ifVersion?: string; readonly noLinks?: boolean },
   ): Promise<FileStat>
   mkdir(permit: Permit, path: string): Promise<void>
-  rename(permit: Permit, from: string, to: string): Promise<void>
-  /** Removes a file, a link or an empty directory; nothing there is `environment.not_found`. */
-  remove(permit: Permit, path: string): Promise<void>
+  /** Links at the ends of both paths are not followed; with `noLinks` the folders of both had none either when leave was given. */
+  rename(permit: Permit, from: string, to: string, options?: { readonly noLinks?: boolean }): Promise<void>
+  /** Removes a file, a link or an empty directory; nothing there is `environment.not_found`. `noLinks` as for `rename`. */
+  remove(permit: Permit, path: string, options?: { readonly noLinks?: boolean }): Promise<void>
   /** Runs a command to its end. The permit names `options.cwd`, else `cwd()`. */
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
   /** @throws HermesError `environment.no_pty` when a pseudo-terminal is asked for and cannot be had; nothing was started then. */

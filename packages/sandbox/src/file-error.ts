@@ -27,7 +27,7 @@ export function systemCode(error: unknown): string | undefined {
 
 /** Somebody laid a link after leave was given for a path that had none. */
 export function linkCame(path: string): HermesError {
-  return new HermesError(`${path} leads somewhere else by now: a link was laid on the way. Nothing was written.`, {
+  return new HermesError(`${path} leads somewhere else by now: a link was laid on the way. Nothing was done.`, {
     code: 'environment.changed',
     details: { path },
   })
@@ -42,5 +42,14 @@ export function fileError(error: unknown, doing: string, path: string): HermesEr
     code: `environment.${code}`,
     details: { path, system },
     cause: error,
+  })
+}
+
+/** Something else is where a file is wanted. */
+export function notAFile(doing: string, path: string, directory: boolean): HermesError {
+  const what = directory ? 'a directory' : 'a device, pipe or socket'
+  return new HermesError(`Cannot ${doing} ${path}: it is ${what}, not a file.`, {
+    code: directory ? 'environment.is_directory' : 'environment.not_a_file',
+    details: { path },
   })
 }

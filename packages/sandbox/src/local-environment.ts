@@ -21,13 +21,13 @@ import { type IsolationOptions, writableRoots } from './isolation/plan.js'
 import {
   listDirectory,
   makeDirectory,
-  readBytes,
   realPath,
   removePath,
   renamePath,
   statPath,
   writeAtomically,
 } from './local-files.js'
+import { readBytes } from './local-read.js'
 import type { LoginOptions } from './login-shell.js'
 import { currentUser, describeSystem } from './probe.js'
 import { ProcessTable } from './process-table.js'
@@ -110,7 +110,8 @@ class LocalEnvironment implements Environment {
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
     const isolation = { isolate: this.#isolate, isIsolated: this.#isIsolated }
     const login = options.login ? { ...options.login, home: options.home } : null
-    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, login, ...isolation })
+    const take: ProcessTable['take'] = (taken, handle) => this.#table.take(taken, handle)
+    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, login, take, ...isolation })
     // The one that was there at the start, whatever commands have put in front of it since.
     this.sudo = sudoAccess(env['PATH'] ?? STANDARD_PATH)
     this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
@@ -192,16 +193,16 @@ class LocalEnvironment implements Environment {
     await makeDirectory(target)
   }
 
-  async rename(permit: Permit, from: string, to: string): Promise<void> {
+  async rename(permit: Permit, from: string, to: string, options?: { readonly noLinks?: boolean }): Promise<void> {
     const source = this.resolve(from)
     permit.consume(writeAction('rename', source))
-    await renamePath(source, this.resolve(to))
+    await renamePath(source, this.resolve(to), options)
   }
 
-  async remove(permit: Permit, path: string): Promise<void> {
+  async remove(permit: Permit, path: string, options?: { readonly noLinks?: boolean }): Promise<void> {
     const target = this.resolve(path)
     permit.consume(writeAction('remove', target))
-    await removePath(target)
+    await removePath(target, options)
   }
 
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {

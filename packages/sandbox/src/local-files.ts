@@ -1,84 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fstatSync, open as openFile, read as readFile } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, FileStat } from '@hermes/contracts/environment'
-import { fileError, systemCode } from './file-error.js'
+import { fileError, notAFile, systemCode } from './file-error.js'
+import { type HeldFolder, holdFolder, namedFolder } from './held-folder.js'
 
-const CHUNK_BYTES = 1_048_576
-/** For files that do not tell their size. */
-const BLIND_CHUNK_BYTES = 65_536
 const MAX_LINKS = 40
-
-// A pipe is opened without waiting for its other end, a terminal without becoming this program's own.
-const { O_RDONLY, O_NONBLOCK = 0, O_NOCTTY = 0 } = constants
-
-/** Bytes of a regular file from `offset`, at most `length`; `null` when nothing is there. Works for `/proc` files of size 0. */
-export async function readBytes(
-  path: string,
-  {
-    offset = 0,
-    into,
-    length = into?.length ?? Number.POSITIVE_INFINITY,
-  }: { readonly offset?: number; readonly length?: number; readonly into?: Uint8Array } = {},
-): Promise<Uint8Array | null> {
-  try {
-    const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-    try {
-      // What was just opened is asked and closed without a trip through the thread pool: that costs more than all three.
-      const stat = fstatSync(file)
-      if (!stat.isFile()) throw notAFile('read', path, stat.isDirectory())
-      // A size of 0 tells nothing: files of /proc have it.
-      const end = stat.size === 0 ? Number.POSITIVE_INFINITY : stat.size
-      const wanted = Math.min(length, Math.max(0, end - offset))
-      return into ? await fill(file, into.subarray(0, wanted), offset) : await readPart(file, offset, wanted)
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    // So a socket answers.
-    if (systemCode(error) === 'ENXIO') throw notAFile('read', path, false)
-    throw fileError(error, 'read', path)
-  }
-}
-
-async function readPart(file: number, offset: number, length: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  const chunkBytes = Number.isFinite(length) ? CHUNK_BYTES : BLIND_CHUNK_BYTES
-  let total = 0
-  while (total < length) {
-    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, length - total))
-    const bytesRead = await read(file, chunk, offset + total)
-    if (bytesRead === 0) break
-    chunks.push(chunk.subarray(0, bytesRead))
-    total += bytesRead
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, total)
-}
-
-async function fill(file: number, into: Uint8Array, offset: number): Promise<Uint8Array> {
-  let total = 0
-  while (total < into.length) {
-    const bytesRead = await read(file, into.subarray(total), offset + total)
-    if (bytesRead === 0) break
-    total += bytesRead
-  }
-  return into.subarray(0, total)
-}
-
-function open(path: string, flags: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    openFile(path, flags, (error, file) => (error ? reject(error) : resolve(file)))
-  })
-}
-
-function read(file: number, into: Uint8Array, position: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    readFile(file, into, 0, into.length, position, (error, bytesRead) => (error ? reject(error) : resolve(bytesRead)))
-  })
-}
 
 /** What is at `path`, links followed; `null` when nothing is. */
 export async function statPath(path: string): Promise<FileStat | null> {
@@ -158,21 +87,32 @@ async function followLinks(path: string, depth: number): Promise<string> {
 export async function writeAtomically(
   path: string,
   bytes: Uint8Array,
-  options: { readonly mode?: number; readonly ifVersion?: string },
+  options: { readonly mode?: number; readonly ifVersion?: string; readonly noLinks?: boolean },
 ): Promise<FileStat> {
-  const temporary = join(dirname(path), `.hermes-${randomBytes(6).toString('hex')}.tmp`)
+  const name = basename(path)
   try {
-    const before = await existing(path)
+    // What cannot be written is told before a folder is made for it.
+    await existing(path)
     await fs.mkdir(dirname(path), { recursive: true })
-    await writeTemporary(temporary, bytes, before, options.mode)
-    if (options.ifVersion !== undefined) await requireVersion(path, options.ifVersion)
-    await fs.rename(temporary, path)
-    return toFileStat(await fs.stat(path, { bigint: true }))
+    await using folder = await folderOf(path, options)
+    const target = folder.at(name)
+    const temporary = folder.at(`.hermes-${randomBytes(6).toString('hex')}.tmp`)
+    try {
+      await writeTemporary(temporary, bytes, await existing(target), options.mode)
+      if (options.ifVersion !== undefined) await requireVersion(path, target, options.ifVersion)
+      await fs.rename(temporary, target)
+      return toFileStat(await fs.stat(target, { bigint: true }))
+    } catch (error) {
+      await fs.rm(temporary, { force: true }).catch(() => undefined)
+      throw error
+    }
   } catch (error) {
-    await fs.rm(temporary, { force: true }).catch(() => undefined)
     throw fileError(error, 'write', path)
   }
 }
+
+const folderOf = async (path: string, { noLinks = false }: { readonly noLinks?: boolean }): Promise<HeldFolder> =>
+  noLinks ? holdFolder(dirname(path)) : namedFolder(dirname(path))
 
 async function existing(path: string): Promise<BigIntStats | null> {
   const stat = await fs.stat(path, { bigint: true }).catch((error: unknown) => {
@@ -203,20 +143,12 @@ async function writeTemporary(
   }
 }
 
-async function requireVersion(path: string, version: string): Promise<void> {
-  const now = await statPath(path)
+async function requireVersion(path: string, target: string, version: string): Promise<void> {
+  const now = await statPath(target)
   if (now?.version === version) return
   const what = now ? 'changed' : 'was removed'
   throw new HermesError(`${path} ${what} since it was read; read it again before writing.`, {
     code: 'environment.changed',
-    details: { path },
-  })
-}
-
-function notAFile(doing: string, path: string, directory: boolean): HermesError {
-  const what = directory ? 'a directory' : 'a device, pipe or socket'
-  return new HermesError(`Cannot ${doing} ${path}: it is ${what}, not a file.`, {
-    code: directory ? 'environment.is_directory' : 'environment.not_a_file',
     details: { path },
   })
 }
@@ -229,21 +161,29 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /** Renames within one file system; a file at `to` is replaced, parents of `to` are made. */
-export async function renamePath(from: string, to: string): Promise<void> {
+export async function renamePath(
+  from: string,
+  to: string,
+  options: { readonly noLinks?: boolean } = {},
+): Promise<void> {
   try {
     await fs.lstat(from)
     await fs.mkdir(dirname(to), { recursive: true })
-    await fs.rename(from, to)
+    await using source = await folderOf(from, options)
+    await using target = await folderOf(to, options)
+    await fs.rename(source.at(basename(from)), target.at(basename(to)))
   } catch (error) {
     throw fileError(error, 'rename', `${from} to ${to}`)
   }
 }
 
 /** Removes a file, a link (not its target) or an empty directory. */
-export async function removePath(path: string): Promise<void> {
+export async function removePath(path: string, options: { readonly noLinks?: boolean } = {}): Promise<void> {
   try {
-    const stat = await fs.lstat(path)
-    await (stat.isDirectory() ? fs.rmdir(path) : fs.unlink(path))
+    await using folder = await folderOf(path, options)
+    const target = folder.at(basename(path))
+    const stat = await fs.lstat(target)
+    await (stat.isDirectory() ? fs.rmdir(target) : fs.unlink(target))
   } catch (error) {
     throw fileError(error, 'remove', path)
   }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { FileContent, ReadManyOptions } from '@hermes/contracts/environment'
-import { readBytes } from './local-files.js'
+import { readBytes } from './local-read.js'
 
 /** A thread takes as long to start as this many files to read. */
 const FILES_WITHOUT_THREAD = 500

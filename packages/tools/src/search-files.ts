@@ -138,7 +138,7 @@ async function askedFolders(environment: Environment, root: string): Promise<rea
 /** Why nothing is found in a single file whatever it holds; `null` when it was searched. */
 async function whyNotSearched({ root, file }: SearchScope, { environment }: ToolContext): Promise<string | null> {
   const path = posix.join(root, file ?? '')
-  const start = await environment.read(path, { length: SNIFFED_BYTES })
+  const start = await environment.read(path, { length: SNIFFED_BYTES, noLinks: true })
   const sniffed = start && sniff(start)
   const isMarked = sniffed?.type === 'text' && (sniffed.encoding === 'utf-8' || sniffed.bomBytes > 0)
   if (!sniffed || isMarked) return null

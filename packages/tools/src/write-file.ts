@@ -105,7 +105,7 @@ function lostNote(
 /** The old text, for its format and its markers; `null` when it was not text. */
 async function probe(context: ToolContext, real: string, stat: FileStat): Promise<ReturnType<typeof decodeText>> {
   const whole = stat.sizeBytes <= MAX_PROBED_BYTES
-  const bytes = await context.environment.read(real, whole ? {} : { length: PROBE_BYTES })
+  const bytes = await context.environment.read(real, { ...(whole ? {} : { length: PROBE_BYTES }), noLinks: true })
   return bytes && decodeText(bytes)
 }
 

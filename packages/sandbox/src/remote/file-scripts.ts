@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { quote } from '../quote.js'
 import type { StatFlavor } from './probe-script.js'
 
@@ -148,9 +149,25 @@ export function mkdirScript(path: string): string {
   return `mkdir -p -- ${quote(path)}`
 }
 
+/** Whether the folders of the paths had no links when leave was given. */
+export interface LinkOptions {
+  readonly noLinks?: boolean
+}
+
+const withoutLinks = (paths: readonly string[], { noLinks = false }: LinkOptions): string =>
+  noLinks
+    ? `${FOLLOW}${paths
+        .map((path) => posix.dirname(path))
+        .map(
+          (folder) =>
+            `follow ${quote(folder)}\n[ "$real" = ${quote(folder)} ] || { echo HERMES:changed >&2; exit 1; }\n`,
+        )
+        .join('')}`
+    : ''
+
 /** As rename(2): a directory is no target for a file, and a link is replaced, not followed. */
-export function renameScript(from: string, to: string): string {
-  return `${looks('gnu')}
+export function renameScript(from: string, to: string, options: LinkOptions = {}): string {
+  return `${looks('gnu')}${withoutLinks([from, to], options)}
 from=${quote(from)} to=${quote(to)}
 there "$from" || exit 1
 d=\${to%/*}
@@ -162,8 +179,8 @@ fi
 mv -f -- "$from" "$to"`
 }
 
-export function removeScript(path: string): string {
-  return `${looks('gnu')}
+export function removeScript(path: string, options: LinkOptions = {}): string {
+  return `${looks('gnu')}${withoutLinks([path], options)}
 p=${quote(path)}
 there "$p" || exit 1
 if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`

@@ -178,16 +178,16 @@ class RemoteEnvironment implements Environment {
     await this.#files.mkdir(target)
   }
 
-  async rename(permit: Permit, from: string, to: string): Promise<void> {
+  async rename(permit: Permit, from: string, to: string, options?: { readonly noLinks?: boolean }): Promise<void> {
     const source = this.resolve(from)
     permit.consume(this.#writeAction('rename', source))
-    await this.#files.rename(source, this.resolve(to))
+    await this.#files.rename(source, this.resolve(to), options)
   }
 
-  async remove(permit: Permit, path: string): Promise<void> {
+  async remove(permit: Permit, path: string, options?: { readonly noLinks?: boolean }): Promise<void> {
     const target = this.resolve(path)
     permit.consume(this.#writeAction('remove', target))
-    await this.#files.remove(target)
+    await this.#files.remove(target, options)
   }
 
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {

@@ -4,6 +4,7 @@ import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, Environment, FileStat } from '@hermes/contracts/environment'
 import { farFileError, farSystemCode } from './far-error.js'
 import {
+  type LinkOptions,
   listScript,
   mkdirScript,
   readScript,
@@ -81,13 +82,13 @@ export class RemoteFiles {
     await this.#do(path, 'make the directory', mkdirScript(checked(path, 'make the directory')))
   }
 
-  async rename(from: string, to: string): Promise<void> {
-    const script = renameScript(checked(from, 'rename'), checked(to, 'rename'))
+  async rename(from: string, to: string, options: LinkOptions = {}): Promise<void> {
+    const script = renameScript(checked(from, 'rename'), checked(to, 'rename'), options)
     await this.#do(`${from} to ${to}`, 'rename', script)
   }
 
-  async remove(path: string): Promise<void> {
-    await this.#do(path, 'remove', removeScript(checked(path, 'remove')))
+  async remove(path: string, options: LinkOptions = {}): Promise<void> {
+    await this.#do(path, 'remove', removeScript(checked(path, 'remove'), options))
   }
 
   /** What is missing is `null`. */

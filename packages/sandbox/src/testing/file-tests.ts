@@ -130,6 +130,28 @@ export function fileTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect(text(await environment.read('real/deep/a'))).toBe('two')
     })
 
+    it('removes and renames nothing through a link that came after leave was given', async () => {
+      const { environment, run } = await harness(create)
+      await run('mkdir real other && echo kept > other/a && ln -s ../other real/link && echo mine > real/b')
+      const place = await environment.realpath('real')
+      const { backend } = environment
+      const change = (operation: 'remove' | 'rename', path: string) =>
+        testPermit({ type: 'write', path: `${place}/${path}`, operation, backend })
+      const noLinks = { noLinks: true }
+      const changed = { code: 'environment.changed' }
+      await expect(environment.remove(change('remove', 'link/a'), `${place}/link/a`, noLinks)).rejects.toMatchObject(
+        changed,
+      )
+      const rename = (from: string, to: string) =>
+        environment.rename(change('rename', from), `${place}/${from}`, `${place}/${to}`, noLinks)
+      await expect(rename('link/a', 'stolen')).rejects.toMatchObject(changed)
+      await expect(rename('b', 'link/b')).rejects.toMatchObject(changed)
+      expect((await run('ls real; cat real/link/a')).output).toBe('b\nlink\nkept\n')
+      await rename('b', 'deep/c')
+      await environment.remove(change('remove', 'link'), `${place}/link`, noLinks)
+      expect((await run('ls real; cat real/deep/c other/a')).output).toBe('deep\nmine\nkept\n')
+    })
+
     it('leaves no temporary file behind, whether a write succeeds or fails', async () => {
       const { environment, write } = await harness(create)
       await write('a', '1')

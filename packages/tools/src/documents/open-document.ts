@@ -25,7 +25,7 @@ export async function openDocument(context: ToolContext, real: string, stat: Fil
 }
 
 async function extract({ environment, signal }: ToolContext, real: string, kind: DocumentKind) {
-  const bytes = await environment.read(real, { offset: 0, length: MAX_DOCUMENT_BYTES })
+  const bytes = await environment.read(real, { offset: 0, length: MAX_DOCUMENT_BYTES, noLinks: true })
   if (!bytes) return null
   const { extractText } = await import('./extract-text.js')
   return extractText(kind, bytes, signal)

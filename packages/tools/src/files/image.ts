@@ -27,7 +27,7 @@ export async function showImage(
     return failure(
       `${path} is a ${kind} of ${plural(sizeBytes, 'byte')}; at most ${MAX_BYTES} are shown. Make a smaller copy with a command in terminal, and read that.`,
     )
-  const bytes = await environment.read(real, { offset: 0, length: MAX_BYTES })
+  const bytes = await environment.read(real, { offset: 0, length: MAX_BYTES, noLinks: true })
   if (!bytes) return failure(`${path} disappeared while it was read.`)
   const mediaType = MEDIA_TYPES[kind]!
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')

@@ -44,7 +44,8 @@ export class LineIndex {
     const stopAt = this.#scannedBytes + until.maxBytes
     while (!this.#isComplete && this.#before.at(-1)! < until.line && this.#scannedBytes < stopAt) {
       until.signal.throwIfAborted()
-      const bytes = await environment.read(path, { offset: this.#scannedBytes, length: into.length, into })
+      const part = { offset: this.#scannedBytes, length: into.length, into }
+      const bytes = await environment.read(path, { ...part, noLinks: true })
       if (!bytes) throw new HermesError(`${path} disappeared while it was read.`, { code: 'tool.file_disappeared' })
       this.#add(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), bytes.length < into.length)
     }

@@ -21,6 +21,7 @@ type TextKind = Extract<Sniffed, { type: 'text' }>
 
 /** What to read with {@link readLinePage}. */
 export interface LinePageRequest {
+  /** Without links. */
   readonly path: string
   /** As the file system says; 0 also for files whose size is not known. */
   readonly sizeBytes: number
@@ -41,7 +42,7 @@ export async function readLinePage(
   request: LinePageRequest,
   indexOf: () => LineIndex,
 ): Promise<LinePage | Extract<Sniffed, { type: 'binary' }> | null> {
-  const head = await environment.read(request.path, { offset: 0, length: CHUNK_BYTES })
+  const head = await environment.read(request.path, { offset: 0, length: CHUNK_BYTES, noLinks: true })
   if (!head) return null
   const sniffed = sniff(head)
   if (sniffed.type === 'binary') return sniffed
@@ -103,7 +104,7 @@ async function collect(
   let { offset: position, bytes } = from
   const stopAt = position + COUNT_BYTES
   for (;;) {
-    bytes ??= await environment.read(path, { offset: position, length: CHUNK_BYTES })
+    bytes ??= await environment.read(path, { offset: position, length: CHUNK_BYTES, noLinks: true })
     if (!bytes) throw new HermesError(`${path} disappeared while it was read.`, { code: 'tool.file_disappeared' })
     if (bytes.length === 0) break
     signal.throwIfAborted()

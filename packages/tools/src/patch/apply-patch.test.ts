@@ -1,6 +1,7 @@
-import { lstat, readFile, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '@hermes/contracts/environment'
+import type { Action } from '@hermes/contracts/policy'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, type TestContextOptions, temporaryEnvironment } from '../__fixtures__/test-context.js'
 import { createPatchTool } from '../index.js'
@@ -137,9 +138,32 @@ describe('a patch over several files', () => {
     ).toEqual([
       ['read', '', join(folder, 'a.txt')],
       ['write', 'write', join(folder, 'a.txt')],
+      ['read', '', join(folder, 'b.txt')],
       ['write', 'rename', join(folder, 'b.txt')],
       ['write', 'write', join(folder, '.env')],
     ])
+  })
+
+  it('takes nothing away through a linked folder, and moves nothing, that the policy keeps', async () => {
+    const { folder, environment } = await temporaryEnvironment()
+    await mkdir(join(folder, 'kept'))
+    for (const name of ['kept/a.txt', 'b.txt']) await writeFile(join(folder, name), 'mine\n')
+    await symlink('kept', join(folder, 'way'))
+    const kept = (action: Action) => 'path' in action && action.path.startsWith(join(folder, 'kept'))
+    const denied = { isError: true, text: 'Not allowed here.' }
+    const patch = (line: string, deny: (action: Action) => boolean) =>
+      call(tool, { patch: line }, createToolContext({ environment, deny }))
+    for (const line of ['Delete File: way/a.txt', 'Move File: way/a.txt -> c.txt', 'Move File: b.txt -> way/b.txt'])
+      expect(await patch(`*** ${line}`, (action) => action.type === 'write' && kept(action)), line).toMatchObject(
+        denied,
+      )
+    const unread = await patch('*** Move File: way/a.txt -> c.txt', (action) => action.type === 'read' && kept(action))
+    expect(unread).toMatchObject(denied)
+    expect([await readdir(folder), await readdir(join(folder, 'kept'))]).toEqual([['b.txt', 'kept', 'way'], ['a.txt']])
+    const free = await patch('*** Move File: way/a.txt -> way/c.txt\n*** Delete File: way/c.txt', () => false)
+    expect(free.isError).toBe(false)
+    expect(await readdir(join(folder, 'kept'))).toEqual([])
+    expect((await patch('*** Delete File: way', () => false)).isError).toBe(true)
   })
 
   it('says what was done when writing fails half way', async () => {

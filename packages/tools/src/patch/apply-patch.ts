@@ -1,13 +1,13 @@
 import { errorLine } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { linkNote, outsideNote, permitWrite } from '../files/file-access.js'
+import { linkNote, outsideNote, permitRead, permitWrite } from '../files/file-access.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
 import { failure } from '../result-text.js'
 import type { ToolSettings } from '../settings.js'
-import { changeAction } from './operation-actions.js'
+import { permitChange } from './operation-actions.js'
 import { type PatchOperation, parsePatch } from './parse-patch.js'
 import { type PatchStep, planPatch } from './plan-patch.js'
 import { unifiedDiff } from './unified-diff.js'
@@ -16,8 +16,10 @@ import { writeChecked } from './write-checked.js'
 interface PermittedStep {
   readonly step: PatchStep
   readonly permit: Permit
-  /** With links followed. */
+  /** With links followed, but for one at the end of what is taken away or moved. */
   readonly real: string
+  /** Where a move leads, with links followed. */
+  readonly target?: string
 }
 
 /** Applies a patch to several files: everything is tried out first, and nothing is written unless all of it fits. */
@@ -77,11 +79,12 @@ async function permitStep(step: PatchStep, context: ToolContext): Promise<Permit
     case 'write':
       return { step, ...(await permitWrite(context, step.path)) }
     case 'remove':
-      return { step, permit: await context.permit(changeAction(context, step.path, 'remove')), real: step.path }
+      return { step, ...(await permitChange(context, step.path, 'remove')) }
     case 'rename': {
-      // The permit names the source; the target is asked for as a file that is written.
-      await permitWrite(context, step.to)
-      return { step, permit: await context.permit(changeAction(context, step.from, 'rename')), real: step.from }
+      // Under its new name it may be read where the old one may not.
+      await permitRead(context, step.from)
+      const { real: target } = await permitWrite(context, step.to)
+      return { step, target, ...(await permitChange(context, step.from, 'rename')) }
     }
     default:
       return step satisfies never
@@ -101,7 +104,7 @@ async function attempt(
 }
 
 async function perform(
-  { step, permit, real }: PermittedStep,
+  { step, permit, real, target }: PermittedStep,
   versions: Map<string, string>,
   context: ToolContext,
 ): Promise<string | null> {
@@ -116,11 +119,11 @@ async function perform(
       return null
     }
     case 'remove':
-      await environment.remove(permit, step.path)
+      await environment.remove(permit, real, { noLinks: true })
       versions.delete(real)
       return null
     case 'rename':
-      await environment.rename(permit, step.from, step.to)
+      await environment.rename(permit, real, target ?? step.to, { noLinks: true })
       versions.delete(real)
       return null
     default:

@@ -28,7 +28,7 @@ export async function openTextFile(asked: string, context: ToolContext): Promise
   if (stat.type !== 'file') return `${path} is not a regular file, so it cannot be patched.`
   if (stat.sizeBytes > MAX_FILE_BYTES)
     return `${path} has ${stat.sizeBytes} bytes, too many for patch; edit it with a command in terminal.`
-  const bytes = await environment.read(real)
+  const bytes = await environment.read(real, { noLinks: true })
   if (!bytes) return missingFile(environment, path)
   const decoded = decodeText(bytes)
   if (!decoded) return `${path} is not UTF-8 text, so an edit could damage it; use a command in terminal.`

@@ -1,17 +1,35 @@
-import type { Action } from '@hermes/contracts/policy'
-import type { ToolPlanContext } from '@hermes/contracts/tool'
+import { posix } from 'node:path'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
 import { readAction, writeAction } from '../files/file-access.js'
 import type { PatchOperation } from './parse-patch.js'
 
 type Plan = Pick<ToolPlanContext, 'environment'>
 
 /** The action of taking `path` away, or of giving it another name. */
-export const changeAction = ({ environment }: Plan, path: string, operation: 'remove' | 'rename'): Action => ({
+const changeAction = ({ environment }: Plan, path: string, operation: 'remove' | 'rename'): Action => ({
   type: 'write',
   path: environment.resolve(path),
   operation,
   backend: environment.backend,
 })
+
+/**
+ * Asks for leave to take `path` away or to give it another name, where it says and where its folder is, and gives the path with the
+ * links of its folder followed; one at its end is not.
+ * @throws HermesError `policy.denied`.
+ */
+export async function permitChange(
+  context: ToolContext,
+  path: string,
+  operation: 'remove' | 'rename',
+): Promise<{ readonly permit: Permit; readonly real: string }> {
+  const permit = await context.permit(changeAction(context, path, operation))
+  const real = posix.join(await context.environment.realpath(posix.dirname(path)), posix.basename(path))
+  return real === path
+    ? { permit, real }
+    : { permit: await context.permit(changeAction(context, real, operation)), real }
+}
 
 /** What an operation does, for a decision before anything is done. */
 export function operationActions(operation: PatchOperation, context: Plan): readonly Action[] {
@@ -23,7 +41,11 @@ export function operationActions(operation: PatchOperation, context: Plan): read
     case 'delete':
       return [changeAction(context, operation.path, 'remove')]
     case 'move':
-      return [changeAction(context, operation.from, 'rename'), writeAction(context, operation.to)]
+      return [
+        readAction(context, operation.from),
+        changeAction(context, operation.from, 'rename'),
+        writeAction(context, operation.to),
+      ]
     default:
       return operation satisfies never
   }

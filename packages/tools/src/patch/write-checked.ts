@@ -19,7 +19,7 @@ export async function writeChecked(
 ): Promise<{ readonly version: string } | string> {
   const options = { noLinks: true, ...(ifVersion === null ? {} : { ifVersion }) }
   const written = await context.environment.write(file.permit, file.real, bytes, options)
-  const check = await context.environment.read(file.real)
+  const check = await context.environment.read(file.real, { noLinks: true })
   if (!check || !Buffer.from(check).equals(bytes))
     return `${file.path} does not hold what was written; another program may be writing to it. Read it again.`
   const ledger = fileLedger(context.state)
