@@ -181,6 +181,23 @@ describe('hermes tools and completion', () => {
     )
   })
 
+  it('gives a session a toolset of ones own, and says what is wrong with one', async () => {
+    await hermes(['config', 'set', 'custom_toolsets.look', '["read_file", "search_files"]'])
+    await hermes(['config', 'set', 'toolsets', '["look", "clarify"]'])
+    expect(await hermes(['config', 'check'])).toMatchObject({ exitCode: 0 })
+    expect((await hermes(['tools'])).stdout).toMatch(/^ {2}look +read_file, search_files/m)
+    scene.server.enqueue({ text: 'Here.' })
+    await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])
+    const { tools = [] } = scene.server.requests.at(-1)!.body
+    expect(tools.map((tool) => tool.function.name)).toEqual(['clarify', 'read_file', 'search_files'])
+    await hermes(['config', 'set', 'custom_toolsets.look', '["read_fiel"]'])
+    const wrong = await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])
+    expect(wrong).toMatchObject({
+      stdout: '',
+      stderr: expect.stringMatching(/^hermes: The toolset "look" names "read_fiel", which [^\n]+\n$/),
+    })
+  })
+
   it('prints a completion script that the shell accepts', async () => {
     const { stdout } = await hermes(['completion', 'bash'])
     const test = `COMP_WORDS=(hermes sessions s); COMP_CWORD=2; _hermes; echo \${COMPREPLY[*]}`

@@ -82,10 +82,11 @@ function unknownNames(value: unknown, { providers, toolsets, apiModes }: KnownNa
   for (const [task, entry] of Object.entries(asMap(value['auxiliary'])))
     if (asMap(entry)['provider'] !== 'main')
       check(['auxiliary', task, 'provider'], asMap(entry)['provider'], 'provider', allProviders)
+  const sets = toolsets && [...toolsets, ...Object.keys(asMap(value['custom_toolsets']))]
   const platforms = Object.keys(asMap(value['platform_toolsets'])).map((name) => ['platform_toolsets', name])
   for (const path of [['toolsets'], ['agent', 'disabled_toolsets'], ...platforms]) {
     const list = asList(path.reduce<unknown>((inner, key) => asMap(inner)[key], value))
-    for (const [index, name] of list.entries()) check([...path, index], name, 'toolset', toolsets)
+    for (const [index, name] of list.entries()) check([...path, index], name, 'toolset', sets)
   }
   return found
 }

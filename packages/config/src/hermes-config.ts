@@ -41,6 +41,8 @@ export interface HermesConfig {
   readonly toolsets: readonly string[]
   /** In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` … */
   readonly platform_toolsets: Readonly<Record<string, readonly string[] | undefined>>
+  /** Toolsets of one's own: names of tools and of other toolsets. */
+  readonly custom_toolsets: Readonly<Record<string, readonly string[] | undefined>>
   readonly tools: {
     readonly tool_search: {
       /** `auto`: definitions beyond the threshold are listed by name, and opened through `tool_search`. Default `auto`. */
@@ -68,6 +70,8 @@ export interface HermesConfig {
     readonly enabled: boolean
     /** Share of the model's window. Default: half of a window of 512,000 tokens or more, three quarters of a smaller one. */
     readonly threshold?: number
+    /** `threshold` of models whose id holds the key, or of a provider's as `PROVIDER:PART`; the longest key counts. */
+    readonly model_thresholds: Readonly<Record<string, number | undefined>>
     /** Tokens at which to condense at the latest. */
     readonly threshold_tokens?: number
     /** The newest messages that stay, as a share of the threshold. Default 0.2. */

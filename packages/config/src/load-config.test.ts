@@ -34,6 +34,7 @@ describe('loadConfig', () => {
         auxiliary: {},
         toolsets: ['hermes-cli'],
         platform_toolsets: {},
+        custom_toolsets: {},
         tools: { tool_search: { enabled: 'auto', threshold_pct: 5, listing_max_tokens: 4_000 } },
         agent: {
           max_turns: 90,

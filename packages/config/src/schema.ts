@@ -152,6 +152,7 @@ export const SCHEMA: Section = section({
   }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   platform_toolsets: { type: 'record', of: texts },
+  custom_toolsets: { type: 'record', of: texts },
   tools: section({
     tool_search: section({
       enabled: {
@@ -180,6 +181,7 @@ export const SCHEMA: Section = section({
     enabled: { type: 'boolean', default: true },
     threshold: { type: 'share' },
     threshold_tokens: count(1),
+    model_thresholds: { type: 'record', of: { type: 'share' } },
     target_ratio: { type: 'share', default: 0.2 },
     protect_first_n: count(0, 3),
     protect_last_n: count(0, 20),

@@ -12,6 +12,7 @@ export {
 } from './tool-registry.js'
 export {
   CORE_TOOLSETS,
+  type CustomToolsets,
   mergeToolsets,
   platformToolset,
   resolveToolsets,

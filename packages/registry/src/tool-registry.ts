@@ -14,7 +14,7 @@ import {
 } from './disclosure.js'
 import { isHermesError, RegistryError } from './registry-error.js'
 import { asExternal, errorOutcome, overlongText, toOutcome } from './result.js'
-import { mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
+import { type CustomToolsets, mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const AVAILABILITY_TTL_MS = 30_000
@@ -87,6 +87,8 @@ export interface ToolRegistryOptions {
   readonly tools?: readonly Tool[]
   /** Keeps the whole of a result that is cut, and gives the path; what it rejects with is ignored. Default: it is not kept. */
   readonly keepResult?: KeepResult
+  /** Toolsets beside the built-in ones and those of tools. Default: none. */
+  readonly toolsets?: CustomToolsets
   /** Default: nothing is ever hidden. */
   readonly disclosure?: DisclosureOptions
   /** Default: `Date.now`. */
@@ -107,9 +109,11 @@ class Registry implements ToolRegistry {
   readonly #now: () => number
   readonly #disclosure: DisclosureOptions | null
   readonly #keep: KeepResult | null
+  readonly #custom: CustomToolsets
   #generation = 0
 
-  constructor({ now = Date.now, disclosure, keepResult }: ToolRegistryOptions) {
+  constructor({ now = Date.now, disclosure, keepResult, toolsets = {} }: ToolRegistryOptions) {
+    this.#custom = toolsets
     this.#now = now
     this.#keep = keepResult ?? null
     this.#disclosure = disclosure ?? null
@@ -167,7 +171,10 @@ class Registry implements ToolRegistry {
   }
 
   toolsets(): Readonly<Record<string, Toolset>> {
-    return mergeToolsets([...this.#tools.values()].map(({ tool }) => tool))
+    return mergeToolsets(
+      [...this.#tools.values()].map(({ tool }) => tool),
+      this.#custom,
+    )
   }
 
   async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {

@@ -51,6 +51,19 @@ describe('resolveToolsets', () => {
     expect(() => resolveToolsets(loop, { enabled: ['a'] })).toThrow('include each other')
   })
 
+  it('takes sets of ones own, of tools and of other sets', () => {
+    const tools = [{ name: 'mcp__git__log', toolset: 'mcp-git' }]
+    const merged = mergeToolsets(tools, { look: ['read_file', 'search_files'], mine: ['look', 'todo', 'git', 'mcp_x'] })
+    expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual([
+      ...['mcp__git__log', 'mcp_x', 'read_file', 'search_files', 'todo_read', 'todo_write'],
+    ])
+    expect(() => resolveToolsets(mergeToolsets([], { a: ['b'], b: ['a'] }), { enabled: ['a'] })).toThrow('include each')
+    expect(() => mergeToolsets([], { file: ['terminal'] })).toThrow('There is a toolset "file" already')
+    expect(() => mergeToolsets([], { look: ['read_fiel'] })).toThrow(
+      'The toolset "look" names "read_fiel", which is neither a tool nor a toolset. Did you mean "read_file"?',
+    )
+  })
+
   it('leaves the built-in sets alone when a plugin extends one', () => {
     const merged = mergeToolsets([{ name: 'read_pdf', toolset: 'file' }])
     expect(merged['file']?.tools).toContain('read_pdf')

@@ -1,3 +1,4 @@
+import { closest } from 'fastest-levenshtein'
 import { RegistryError } from './registry-error.js'
 
 /** A named bundle of tools. */
@@ -86,9 +87,16 @@ export function platformToolset(surface: string): string {
   return Object.hasOwn(TOOLSETS, name) ? name : 'hermes-cli'
 }
 
-/** All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added. */
+/** Toolsets that a person made up: what each is called, and the tools and toolsets in it. */
+export type CustomToolsets = Readonly<Record<string, readonly string[] | undefined>>
+
+/**
+ * All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added, and `custom` ones.
+ * @throws RegistryError `registry.toolset_exists` for a custom one with the name of another, `registry.unknown_tool` for what is in it.
+ */
 export function mergeToolsets(
   registered: Iterable<{ readonly name: string; readonly toolset: string }>,
+  custom: CustomToolsets = {},
 ): Record<string, Toolset> {
   const merged: Record<string, { description: string; tools: string[]; includes: readonly string[] }> = {}
   for (const [name, toolset] of Object.entries(TOOLSETS)) merged[name] = { ...toolset, tools: [...toolset.tools] }
@@ -97,7 +105,34 @@ export function mergeToolsets(
     const members = merged[tool.toolset]!.tools
     if (!members.includes(tool.name)) members.push(tool.name)
   }
-  return merged
+  return { ...merged, ...customSets(merged, custom) }
+}
+
+function customSets(merged: Readonly<Record<string, Toolset>>, custom: CustomToolsets): Record<string, Toolset> {
+  const names = new Set([...Object.keys(merged), ...Object.keys(custom)])
+  const tools = new Set(Object.values(merged).flatMap((toolset) => toolset.tools))
+  const isSet = (name: string) => names.has(name) || names.has(`mcp-${name}`)
+  return Object.fromEntries(
+    Object.entries(custom).map(([name, members = []]) => {
+      if (Object.hasOwn(merged, name))
+        throw new RegistryError(
+          'registry.toolset_exists',
+          `There is a toolset "${name}" already; name yours otherwise.`,
+        )
+      // Tools of servers come and go.
+      const unknown = members.find((member) => !isSet(member) && !tools.has(member) && !member.startsWith('mcp_'))
+      if (unknown !== undefined) throw unknownMember(name, unknown, [...names, ...tools])
+      const [includes, own] = [members.filter(isSet), members.filter((member) => !isSet(member))]
+      return [name, { description: 'Your own', tools: own, includes }]
+    }),
+  )
+}
+
+function unknownMember(name: string, unknown: string, known: readonly string[]): RegistryError {
+  return new RegistryError(
+    'registry.unknown_tool',
+    `The toolset "${name}" names "${unknown}", which is neither a tool nor a toolset. Did you mean "${closest(unknown, [...known])}"?`,
+  )
 }
 
 /** Which toolsets are on and off. */

@@ -86,6 +86,7 @@ export class HomeTools {
     return createToolRegistry({
       tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
       disclosure: disclosureOf(config),
+      toolsets: config.custom_toolsets,
       keepResult,
     })
   }
