@@ -75,7 +75,7 @@ describe('loadConfig', () => {
           container_disk: 51_200,
           container_persistent: true,
         },
-        compression: { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20 },
+        compression: { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20, model_thresholds: {} },
         code_execution: { timeout: 120, max_tool_calls: 50 },
         context: { engine: 'compressor' },
         delegation: {

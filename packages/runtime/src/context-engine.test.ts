@@ -10,7 +10,11 @@ const entries: Entry[] = Array.from({ length: 40 }, (_, index) => ({
   ...{ seq: index + 1, atMs: 0 },
 }))
 const request = { entries, tokens: 40_000, provider: 'p', model: 'm', cause: 'threshold', carry: [] } as const
-const settings = { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20 }
+const settings = { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20, model_thresholds: {} }
+const given = {
+  ...{ settings, own: null, windowOf: async () => 40_000, models: [], scopeOf: () => ({}), summaries: undefined },
+  ...{ model: { provider: 'p', model: 'Vendor/Large-2' }, clock: systemClock, logger: silentLogger },
+}
 
 /** Answers at once, or never. */
 function model(isAnswering: boolean): ModelClient & { readonly limits: (number | undefined)[] } {
@@ -32,11 +36,19 @@ it.each([
   [{ timeout: 0.01 }, false, { type: 'compacted', isSummarized: false, problem: 'small took too long' }, 3_000],
 ])('holds a summariser to %j of config.yaml', async (said, isAnswering, outcome, limit) => {
   const client = model(isAnswering)
-  const engine = openContextEngine({
-    ...{ settings, own: null, windowOf: async () => 40_000, models: [client], scopeOf: () => ({}) },
-    ...{ clock: systemClock, logger: silentLogger },
-    summaries: { enabled: true, fallback_chain: [], ...said },
-  })
+  const summaries = { enabled: true, fallback_chain: [], ...said }
+  const engine = openContextEngine({ ...given, models: [client], summaries })
   expect(await engine!.compact(request, { signal: new AbortController().signal })).toMatchObject(outcome)
   expect(client.limits).toEqual([limit])
+})
+
+it.each([
+  [{}, 0.75],
+  [{ large: 0.9, small: 0.1 }, 0.9],
+  [{ large: 0.9, 'large-2': 0.6 }, 0.6],
+  [{ 'p:large': 0.6, 'q:large': 0.9 }, 0.6],
+])('is due where %j says so of the model', async (model_thresholds, share) => {
+  const engine = openContextEngine({ ...given, settings: { ...settings, model_thresholds } })!
+  const isDue = (tokens: number) => engine.isDue({ ...request, tokens })
+  expect([await isDue(40_000 * share - 1), await isDue(40_000 * share)]).toEqual([false, true])
 })

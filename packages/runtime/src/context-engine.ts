@@ -11,6 +11,8 @@ const ALWAYS_FITS = 4_000
 /** What condenses the sessions of an agent, and with what. */
 export interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
+  /** Whose window it is. */
+  readonly model: { readonly provider: string; readonly model: string }
   /** What config.yaml says of the summaries as a side task. */
   readonly summaries: HermesConfig['auxiliary'][string]
   /** One that config.yaml names in place of the usual one; `null` for that. */
@@ -43,7 +45,7 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
     const { timeout, max_tokens: maxOutputTokens } = given.summaries ?? {}
     return createContextCompressor({
       ...{ windowOf, models, clock, logger },
-      settings: { ...toSettings(settings), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
+      settings: { ...toSettings(given), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
       ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
     })
   }
@@ -77,12 +79,27 @@ async function own(
   }
 }
 
-function toSettings(settings: HermesConfig['compression']) {
+function toSettings({ settings, model }: ContextEngineOptions) {
+  const threshold = thresholdOf(settings.model_thresholds, model) ?? settings.threshold
   return {
     targetRatio: settings.target_ratio,
     protectFirst: settings.protect_first_n,
     protectLast: settings.protect_last_n,
-    ...(settings.threshold === undefined ? {} : { threshold: settings.threshold }),
+    ...(threshold === undefined ? {} : { threshold }),
     ...(settings.threshold_tokens === undefined ? {} : { thresholdTokens: settings.threshold_tokens }),
   }
+}
+
+/** What is said of a model by the longest part of its id. */
+function thresholdOf(
+  thresholds: HermesConfig['compression']['model_thresholds'],
+  { provider, model }: ContextEngineOptions['model'],
+): number | undefined {
+  const id = model.toLowerCase()
+  const isMeant = (key: string) =>
+    id.includes(key) || (key.startsWith(`${provider}:`) && id.includes(key.slice(provider.length + 1)))
+  const [meant] = Object.keys(thresholds)
+    .filter((key) => isMeant(key.toLowerCase()))
+    .sort((left, right) => right.length - left.length)
+  return meant === undefined ? undefined : thresholds[meant]
 }

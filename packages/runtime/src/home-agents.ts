@@ -266,6 +266,7 @@ export class HomeAgents {
     return openContextEngine({
       settings: config.compression,
       summaries: config.auxiliary['compression'],
+      model: choice,
       own: engine === 'compressor' ? null : { engine, home, userHome },
       windowOf: () => models.window(choice),
       models: [...(named ? [named] : []), model],
