@@ -128,6 +128,7 @@ function names({ action, command }: Subjected): readonly string[] {
         command!.text.trim(),
         ...command!.collected.invocations.flatMap((part) => [
           part.written,
+          ...part.layers,
           [part.name, ...part.args.map((word) => word.text)].join(' '),
         ]),
       ]

@@ -83,7 +83,7 @@ function matchesPart(rule: ParsedRule, part: Invocation): boolean {
   if (rule.argument === null) return true
   const { argument } = rule
   const bare = [part.name, ...part.args.map((word) => word.text)].join(' ')
-  if (rule.effect !== 'allow') return matchGlob(argument, part.written) || matchGlob(argument, bare)
+  if (rule.effect !== 'allow') return [part.written, bare, ...part.layers].some((text) => matchGlob(argument, text))
   const writesFile = part.redirects.some(
     ({ operator, target }) => operator.includes('>') && !/^(?:\d+-?|-|\/dev\/null)$/.test(target.text),
   )

@@ -203,6 +203,21 @@ describe('createPolicy', () => {
   })
 
   describe('rules', () => {
+    it.each([
+      'sudo ls',
+      '/usr/bin/sudo ls',
+      'A=1 sudo ls',
+      'env A=1 "sudo" ls',
+      'nohup /bin/sudo -n ls',
+      "bash -c '/usr/bin/sudo ls'",
+      'x | xargs sudo ls',
+    ])('finds a program that a rule denies in %s, whatever stands before it', async (command) => {
+      const { decide } = setUp({ rules: [{ pattern: 'terminal(sudo *)', effect: 'deny' }] })
+      expect(await decide(run(command))).toMatchObject({ type: 'deny', rule: 'terminal(sudo *)' })
+      expect(await setUp({ denyGlobs: ['sudo *'] }).decide(run(command))).toMatchObject({ rule: 'deny-glob' })
+      expect(await decide(run('echo sudo ls'))).toMatchObject({ type: 'allow' })
+    })
+
     it('judges a command line by its parts, where the others only look around in the workspace', async () => {
       const { decide } = setUp({
         workspace: ['/home/ada/project'],

@@ -145,6 +145,7 @@ class Collector implements Collected {
         ...(command.assignments ?? []).map(({ name, value }) => `${name}=${value.text}`),
         ...texts(command.words),
       ].join(' '),
+      layers: unwrapped.layers.map(([outer = EMPTY, ...more]) => [programName(outer), ...texts(more)].join(' ')),
       args,
       redirects: command.redirects,
       input,

@@ -16,6 +16,8 @@ export interface Invocation {
   readonly program: Word
   /** As it was written: assignments, wrappers and all. */
   readonly written: string
+  /** The same from each wrapper on, such as `sudo`, by its base name: neither a path nor what stands in front hides it. */
+  readonly layers: readonly string[]
   readonly args: readonly Word[]
   readonly redirects: readonly Redirect[]
   readonly input: Input

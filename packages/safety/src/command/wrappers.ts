@@ -103,6 +103,8 @@ export interface Unwrapped {
   readonly words: readonly Word[]
   readonly elevated: boolean
   readonly xargs: boolean
+  /** Each of those programs with all behind it, the outermost first. */
+  readonly layers: readonly (readonly Word[])[]
   /** Text that `env -S` splits into a command. */
   readonly splitText: string | null
 }
@@ -115,10 +117,12 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
   let rest = words
   let elevated = false
   let xargs = false
+  const layers: (readonly Word[])[] = []
   for (;;) {
     const name = rest[0] ? nameOf(rest[0]) : ''
     const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
-    if (!wrapper) return { words: rest, elevated, xargs, splitText: null }
+    if (!wrapper) return { words: rest, elevated, xargs, layers, splitText: null }
+    layers.push(rest)
     const split = name === 'env' ? rest.findIndex((word) => /^(?:-S|--split-string)/.test(word.text)) : -1
     const inner = skipOptions(rest, wrapper)
     if (split !== -1) {
@@ -126,12 +130,12 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
         .slice(split)
         .map((word) => word.text)
         .join(' ')
-      return { words: [], elevated, xargs, splitText: text.replace(/^(?:-S|--split-string=?)\s*/, '') }
+      return { words: [], elevated, xargs, layers, splitText: text.replace(/^(?:-S|--split-string=?)\s*/, '') }
     }
     elevated ||= wrapper.elevates ?? false
     xargs ||= name === 'xargs' || name === 'parallel'
     // Nothing to run: the wrapper itself is the command.
-    if (inner.length === 0) return { words: rest, elevated, xargs, splitText: null }
+    if (inner.length === 0) return { words: rest, elevated, xargs, layers, splitText: null }
     rest = inner
   }
 }
