@@ -120,6 +120,20 @@ describe('a session that grows', () => {
     expect(truncated).toHaveLength(3)
   })
 
+  it('names what a new session would begin with too, where that is most of it', async () => {
+    const model = scriptedModel([tooLong, tooLong])
+    const agent = createAgent({
+      model,
+      tools: [look],
+      system: 'word '.repeat(2_000),
+      contextEngine: engine(() => false),
+    })
+    expect((await agent.run('go').result).error).toMatchObject({
+      code: 'agent.context_full',
+      message: expect.stringMatching(/System text and tools alone take about 25\d\d tokens: use fewer toolsets/),
+    })
+  })
+
   it('tells the person once per run when condensing has become pointless', async () => {
     const context: ContextEngine = { ...engine(() => false), isDue: () => 'in vain' }
     const calls = ['a', 'b'].map((id) => ({ calls: [[id, 'look', {}]] as const }))

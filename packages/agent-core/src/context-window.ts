@@ -130,9 +130,17 @@ function passesSinceRequest(entries: readonly Entry[]): number {
   return passes
 }
 
-function contextFull({ model }: RunContext, cause: HermesError): HermesError {
-  return new HermesError(
-    `The conversation no longer fits ${model.model}, even condensed. Start a new session, or go on with a model that has a larger window.`,
-    { code: 'agent.context_full', details: cause.details, cause },
-  )
+function contextFull({ model, session }: RunContext, cause: HermesError): HermesError {
+  const prompt = session.prompt()
+  const fixed = prompt ? estimateTokens(prompt.system) + estimateTokens(prompt.tools) : 0
+  // A new session would begin with the same.
+  const way =
+    fixed > contextTokens(session.entries) / 2
+      ? `System text and tools alone take about ${fixed} tokens: use fewer toolsets, or a model with a larger window.`
+      : 'Start a new session, or go on with a model that has a larger window.'
+  return new HermesError(`The conversation no longer fits ${model.model}, even condensed. ${way}`, {
+    code: 'agent.context_full',
+    details: cause.details,
+    cause,
+  })
 }
