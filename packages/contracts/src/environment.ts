@@ -192,8 +192,8 @@ export interface Environment {
     },
   ): Promise<Uint8Array | null>
   /**
-   * Many whole files of the absolute `folder`, in the order of `paths`, some at a time. What is missing, no regular file or not readable
-   * is left out. Not there where it would be no faster than `read`. Whoever ends the iteration frees what it holds.
+   * Many whole files of the absolute `folder`, in the order of `paths`, some at a time. What is missing, no regular file, not readable or
+   * behind a link of the folder is left out. Not there where it would be no faster than `read`. Whoever ends the iteration frees what it holds.
    */
   readMany?(
     folder: string,

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ import { readMany } from './local-read-many.js'
 const ALL: ReadManyOptions = { maxBytes: 1_000_000, signal: new AbortController().signal }
 
 async function folderWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'hermes-sandbox-'))
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'hermes-sandbox-')))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   for (const [name, content] of Object.entries(files)) {
     await mkdir(join(folder, name, '..'), { recursive: true })
@@ -64,13 +64,27 @@ for (const [how, threadAfter] of [
       expect(await read(folder, numbered(40))).toEqual(files)
     })
 
-    it('are left out when they are missing, too large, or no regular files', async () => {
+    it('are left out when they are missing, too large, no regular files, or behind a link', async () => {
       const folder = await folderWith({ 'a b/ü.txt': 'here', large: 'x'.repeat(11), full: 'x'.repeat(10), empty: '' })
       execFileSync('mkfifo', [join(folder, 'pipe')])
       await symlink('full', join(folder, 'link'))
       await symlink('loop', join(folder, 'loop'))
-      const paths = ['none', 'a b/ü.txt', 'a b', 'pipe', 'loop', 'full/x', 'large', 'nul\0', 'full', 'empty', 'link']
-      const found = { 'a b/ü.txt': 'here', full: 'x'.repeat(10), empty: '', link: 'x'.repeat(10) }
+      await symlink('a b', join(folder, 'way'))
+      const paths = [
+        'none',
+        'a b/ü.txt',
+        'a b',
+        'pipe',
+        'loop',
+        'full/x',
+        'large',
+        'nul\0',
+        'full',
+        'empty',
+        'link',
+        'way/ü.txt',
+      ]
+      const found = { 'a b/ü.txt': 'here', full: 'x'.repeat(10), empty: '' }
       expect(await read(folder, paths, { maxBytes: 10 })).toEqual(Object.entries(found))
     })
 
@@ -81,7 +95,7 @@ for (const [how, threadAfter] of [
     })
 
     it.skipIf(process.platform !== 'linux')('are read to their end when they do not tell their size', async () => {
-      const [[, status] = ['', '']] = await read('/proc/self', ['status'])
+      const [[, status] = ['', '']] = await read(`/proc/${process.pid}`, ['status'])
       expect(status).toContain('Threads:')
       expect(await read('/dev', ['zero', 'null'])).toEqual([])
     })

@@ -12,13 +12,20 @@ const ANSWER_BYTES = 1_048_576
 
 // Kept as text, so that bundles need no further file. Without waiting for a thread pool a file takes a fourth of the time.
 const RUN = `
-const { closeSync, constants, fstatSync, openSync, readSync } = require('node:fs')
+const { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } = require('node:fs')
 const { parentPort, workerData } = require('node:worker_threads')
 const { folder, maxBytes, containing } = workerData
 // A pipe is opened without waiting for its other end, a terminal without becoming this program's own.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 const sought = containing?.map((bytes) => Buffer.from(bytes))
 let buffer = Buffer.allocUnsafeSlow(${2 * ANSWER_BYTES})
+
+/** Whether what is open was reached by its path without links; a file that another one took the place of since was. */
+function isThere(file, path) {
+  if (process.platform !== 'linux') return realpathSync(path) === path
+  const real = readlinkSync('/proc/self/fd/' + file)
+  return real === path || real === path + ' (deleted)'
+}
 
 /** Where the content that was read to 'start' ends; null for a file that is left out. */
 function read(path, start) {
@@ -37,7 +44,8 @@ function read(path, start) {
       if (end - start > maxBytes) return null
     }
     const bytes = buffer.subarray(start, end)
-    return !sought || sought.some((text) => bytes.includes(text)) ? end : null
+    const isWanted = !sought || sought.some((text) => bytes.includes(text))
+    return isWanted && isThere(file, path) ? end : null
   } catch {
     return null
   } finally {
@@ -152,7 +160,7 @@ class Reader {
     for (let start = 0; start < batch.length; start += READS_AT_ONCE) {
       signal.throwIfAborted()
       const reads = batch.slice(start, start + READS_AT_ONCE).map(async (path) => {
-        const bytes = await readBytes(this.#folder + path, { length: maxBytes + 1 }).catch(() => null)
+        const bytes = await readBytes(this.#folder + path, { length: maxBytes + 1, noLinks: true }).catch(() => null)
         if (!bytes || bytes.length > maxBytes) return []
         return this.#isWanted(bytes) ? [{ path, bytes }] : []
       })

@@ -150,7 +150,9 @@ async function* readEach(
   { maxBytes }: ReadManyOptions,
 ): AsyncGenerator<readonly FileContent[]> {
   const read = async (path: string) => {
-    const bytes = await environment.read(posix.join(root, path), { length: maxBytes + 1 }).catch(() => null)
+    const bytes = await environment
+      .read(posix.join(root, path), { length: maxBytes + 1, noLinks: true })
+      .catch(() => null)
     return bytes && bytes.length <= maxBytes ? [{ path, bytes }] : []
   }
   for await (const some of paths)
