@@ -313,6 +313,23 @@ describe('createAgent', () => {
     expect(notify).toBeUndefined()
   })
 
+  it('tells a call that runs when the user says something, and later calls of nothing that was carried', async () => {
+    const seen: boolean[] = []
+    const listening = record('listening', {
+      effect: 'read',
+      execute: async (_, { steered }) => {
+        seen.push(steered!.aborted)
+        if (seen.length === 1) void agent.steer('look here')
+        seen.push(steered!.aborted)
+        return 'heard'
+      },
+    })
+    const turns = [{ calls: [['a', 'listening', {}]] }, { calls: [['b', 'listening', {}]] }, { text: 'ok' }] as const
+    const { agent } = setUp(turns as never, { tools: [listening] })
+    await agent.run('go').result
+    expect(seen).toEqual([false, true, false, false])
+  })
+
   it('delivers a steering note with the next tool result and queues what none could carry', async () => {
     let steered: Promise<string> | undefined
     const nudge = record('nudge', {

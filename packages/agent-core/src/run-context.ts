@@ -119,8 +119,20 @@ export interface WaitingNote {
 export class SteerQueue {
   readonly #waiting: (Omit<WaitingNote, 'text' | 'origin'> & { readonly say: () => Said | null })[] = []
 
+  #steered: AbortController | null = null
+  #steers = 0
+
   add(text: string): Promise<'delivered' | 'queued'> {
+    this.#steers++
+    this.#steered?.abort()
     return new Promise((settle) => this.#waiting.push({ say: () => ({ text, origin: 'steer' }), settle }))
+  }
+
+  /** Fires while something the user said waits to be carried. */
+  steered(): AbortSignal {
+    this.#steered ??= new AbortController()
+    if (this.#steers > 0) this.#steered.abort()
+    return this.#steered.signal
   }
 
   /** A notice of a tool; a function is asked when the notice is taken, and drops it with `null`. */
@@ -148,6 +160,8 @@ export class SteerQueue {
 
   /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
   take(count = this.#waiting.length): readonly WaitingNote[] {
+    this.#steers = 0
+    this.#steered = null
     return this.#waiting.splice(0, count).flatMap(({ say, ...note }) => {
       const said = say()
       return said === null ? [] : [{ ...note, ...said }]

@@ -65,6 +65,10 @@ export function toolContext(
       return toolMail(context)
     },
     ask: (question) => askUser(context, callId, question),
+    // What another call waits for has to be waited for.
+    get steered(): AbortSignal | undefined {
+      return more.tools && context.steering.steered()
+    },
     ...more,
   }
 }

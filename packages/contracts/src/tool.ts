@@ -177,6 +177,8 @@ export interface ToolContext {
   /** Like `notify`, and it outlives the process. Missing where nobody would get to read it. */
   readonly mail?: ToolMail | undefined
   ask(question: Question): Promise<Answer>
+  /** Fires when the user says something while the call runs, which rides on its result. Missing where nobody can. */
+  readonly steered?: AbortSignal | undefined
   readonly state: ToolState
   /** Missing where a call must not call others: in a call that another one made. */
   readonly tools?: ToolCaller | undefined

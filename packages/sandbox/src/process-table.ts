@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
@@ -112,6 +112,30 @@ export class ProcessTable {
     this.#save(record)
     if (launch) await this.#awaitStart(tracked, handle, launch, id)
     return tracked
+  }
+
+  /**
+   * Takes over a process that is not waited for any more: `output` is what it wrote so far, `append` takes what it writes from now on.
+   * @throws HermesError `environment.too_many_processes`.
+   */
+  take(
+    taken: { readonly command: string; readonly cwd: string; readonly output: string },
+    handle: ProcessHandle,
+  ): { readonly process: BackgroundProcess; readonly append: (chunk: Buffer) => void } {
+    this.#makeRoom()
+    const id = `proc_${randomBytes(4).toString('hex')}`
+    const files = processFiles(this.#directory, id)
+    closeSync(this.#openLog(files))
+    appendQuietly(files.log, taken.output)
+    const { command, cwd } = taken
+    const { pid } = handle
+    const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
+    const state = { status: 'running', exitCode: null, signal: null } as const
+    const startTime = processStartTime(pid) ?? ''
+    const record = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
+    const process = this.#track(record, handle)
+    this.#save(record)
+    return { process, append: (chunk) => appendQuietly(files.log, chunk) }
   }
 
   list(): readonly BackgroundProcess[] {
@@ -318,11 +342,11 @@ function readText(path: string): string {
 }
 
 /** The log goes with the process when it is forgotten while its last output is still on the way. */
-function appendQuietly(path: string, data: string): void {
+function appendQuietly(path: string, data: string | Buffer): void {
   try {
     const log = openSync(path, constants.O_WRONLY | constants.O_APPEND)
     try {
-      writeSync(log, data)
+      writeFileSync(log, data)
     } finally {
       closeSync(log)
     }

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { commandTooLong } from './command-text.js'
 import { systemCode } from './file-error.js'
 import type { OrphanGuard } from './orphan-guard.js'
 import type { OutputPipe } from './output-pipe.js'
+import type { ProcessHandle } from './process-handle.js'
 import { groupExists, killTree } from './process-tree.js'
 
 const DRAIN_LIMIT_MS = 250
@@ -27,13 +28,17 @@ interface CommandRun {
   readonly guard: OrphanGuard
   /** What the child gets as file descriptors 4, 5 and so on. */
   readonly descriptors: readonly number[]
+  /** Stops waiting for the process. */
+  readonly yieldSignal?: AbortSignal | undefined
 }
 
 export interface CommandEnd {
   readonly exitCode: number | null
   readonly signal: string | null
-  /** Why the tree was killed; `null` when the command ended by itself. */
+  /** Why the tree was killed; `null` when the command ended by itself, or goes on. */
   readonly stopped: 'timeout' | 'abort' | null
+  /** The process that goes on because nobody waits for it any more; its output still comes. */
+  readonly goesOn?: ProcessHandle
   /** The process group, when the command left processes in it. */
   readonly remainingGroup: number | null
 }
@@ -53,15 +58,54 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     child.once('error', (error) => reject(spawnFailed(error, run.program)))
   })
-  try {
-    const { stopped, end } = await watch(run, group, exit)
+  const finish = async () => {
     await drained.quiet()
     const left = group !== undefined && groupExists(group)
     if (group !== undefined && !left) run.guard.remove(group)
-    return { ...end, stopped, remainingGroup: left ? group : null }
-  } finally {
     run.pipe.release(drained.ended())
     leave(output)
+    return left ? group : null
+  }
+  let isLeft = false
+  try {
+    const first = await watch(run, group, exit)
+    if (first === 'yield') {
+      isLeft = true
+      const handle = detached(child, output, exit.finally(finish))
+      return { exitCode: null, signal: null, stopped: null, remainingGroup: null, goesOn: handle }
+    }
+    const { stopped, end } = first
+    return { ...end, stopped, remainingGroup: await finish() }
+  } catch (error) {
+    if (!isLeft) {
+      run.pipe.release(drained.ended())
+      leave(output)
+    }
+    throw error
+  }
+}
+
+/** A child whose end somebody may look for later; from now on it keeps nobody alive. */
+function detached(
+  child: ChildProcess,
+  output: Readable,
+  exit: Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>,
+): ProcessHandle {
+  const streams = [child, output as { ref?: () => void; unref?: () => void }]
+  for (const stream of streams) stream.unref?.()
+  exit.catch(() => undefined)
+  return {
+    pid: child.pid ?? 0,
+    onExit: (listener) =>
+      void exit.then(
+        ({ exitCode, signal }) => listener(exitCode, signal),
+        () => listener(null, null),
+      ),
+    write: () => false,
+    closeInput: () => undefined,
+    hold: (isHeld) => {
+      for (const stream of streams) isHeld ? stream.ref?.() : stream.unref?.()
+    },
   }
 }
 
@@ -90,12 +134,15 @@ async function watch(
   run: CommandRun,
   group: number | undefined,
   exit: Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>,
-): Promise<{ stopped: CommandEnd['stopped']; end: Pick<CommandEnd, 'exitCode' | 'signal'> }> {
+): Promise<'yield' | { stopped: CommandEnd['stopped']; end: Pick<CommandEnd, 'exitCode' | 'signal'> }> {
   const settled = new AbortController()
-  const abort = Promise.withResolvers<'abort'>()
+  const abort = Promise.withResolvers<'abort' | 'yield'>()
   const onAbort = () => abort.resolve('abort')
+  const onYield = () => abort.resolve('yield')
   run.signal.addEventListener('abort', onAbort, { once: true })
+  run.yieldSignal?.addEventListener('abort', onYield, { once: true })
   if (run.signal.aborted) onAbort()
+  if (run.yieldSignal?.aborted) onYield()
   const timeout = run.clock.sleep(run.timeoutMs, settled.signal).then(
     () => 'timeout' as const,
     () => new Promise<never>(() => undefined),
@@ -103,6 +150,7 @@ async function watch(
   try {
     const first = await Promise.race([exit, timeout, abort.promise])
     if (typeof first !== 'string') return { stopped: null, end: first }
+    if (first === 'yield') return first
     if (group !== undefined) await killTree(group, { clock: run.clock })
     const stuck = run.clock.sleep(REAP_LIMIT_MS, settled.signal).then(
       () => ({ exitCode: null, signal: 'SIGKILL' }),
@@ -112,6 +160,7 @@ async function watch(
   } finally {
     settled.abort()
     run.signal.removeEventListener('abort', onAbort)
+    run.yieldSignal?.removeEventListener('abort', onYield)
   }
 }
 

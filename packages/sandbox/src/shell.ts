@@ -10,6 +10,8 @@ import { type Capture, type LoginOptions, withLogin } from './login-shell.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
+import type { ProcessHandle } from './process-handle.js'
+import type { ProcessTable } from './process-table.js'
 import { groupExists, killTree } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { RunningCommands } from './running-commands.js'
@@ -37,6 +39,8 @@ interface ShellOptions {
   readonly isolate: Isolate | null
   /** Whether it does: a machine may have no way to. */
   readonly isIsolated: () => boolean
+  /** Takes over a command that goes on without being waited for. */
+  readonly take: ProcessTable['take']
   /** Whose start-up files the first command waits for. */
   readonly login: (LoginOptions & { readonly home: string }) | null
 }
@@ -139,17 +143,25 @@ export class Shell {
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
       const child = await this.#child(line, statePath, env ? { ...options, env } : options, start)
+      let take = emit
       const end = await runCommand({
         ...child,
         cwd: start.cwd,
         stdin,
         pipe,
-        onOutput: emit,
+        onOutput: (chunk) => take(chunk),
+        yieldSignal: options.yieldSignal,
         timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
         signal,
         clock: this.#options.clock,
         guard: this.#guard,
       }).finally(child.release)
+      if (end.goesOn) {
+        const { process, append } = this.#letGo(end.goesOn, { command, cwd: start.cwd, output: output.text() }, askpass)
+        take = append
+        askpass = null
+        return { ...this.#result(end, output, startedMs), process }
+      }
       this.#keepTrack(end.remainingGroup)
       const dropped = this.#keepState(end, statePath, env ? { ...options, env } : options, start)
       if (dropped !== '') emit(Buffer.from(dropped))
@@ -159,6 +171,18 @@ export class Shell {
       if (stdin !== null) closeSync(stdin)
       askpass?.remove()
       rmSync(statePath, { recursive: true, force: true })
+    }
+  }
+
+  /** Passes a command on that is not waited for any more, with what its `sudo` asks; where nobody can take it, it is ended. */
+  #letGo(handle: ProcessHandle, taken: Parameters<ProcessTable['take']>[0], askpass: Askpass | null) {
+    try {
+      const { process, append } = this.#options.take(taken, handle)
+      if (askpass) process.observe({ onExit: () => askpass.remove() })
+      return { process, append }
+    } catch (error) {
+      void killTree(handle.pid, { clock: this.#options.clock }).finally(() => askpass?.remove())
+      throw error
     }
   }
 

@@ -1,8 +1,7 @@
-import { HermesError, type JsonObject } from '@hermes/contracts'
+import { HermesError } from '@hermes/contracts'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
-import { cleanOutput, exitCodeMeaning } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
@@ -10,8 +9,10 @@ import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
 import { isolationNote, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
+import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
 import { forgetWhenRefused, type SudoPassword, sudoOutcome, sudoPassword } from './terminal/sudo.js'
+import { yielded, yieldTo } from './terminal/yield-to.js'
 
 const parameters = {
   type: 'object',
@@ -33,8 +34,6 @@ const parameters = {
 } as const
 
 type Args = FromSchema<typeof parameters>
-
-const NO_PTY = 'There is no pseudo-terminal here (node-pty is not installed), so it runs without one.'
 
 /** Runs a shell command. */
 export const createTerminalTool = (settings: ToolSettings = defaultToolSettings) =>
@@ -149,15 +148,20 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
   const before = context.environment.cwd()
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
-  const result = await context.environment.exec(permit, args.command, {
-    ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
-    ...(password ? { sudoPassword: password.text } : {}),
-    outside,
-    timeoutMs,
-    maxOutputBytes: settings.outputMaxBytes,
-    signal: context.signal,
-    onOutput: progress,
-  })
+  const ended = new AbortController()
+  const result = await context.environment
+    .exec(permit, args.command, {
+      ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
+      ...(password ? { sudoPassword: password.text } : {}),
+      outside,
+      timeoutMs,
+      maxOutputBytes: settings.outputMaxBytes,
+      signal: context.signal,
+      onOutput: progress,
+      ...yieldTo(context.steered, settings.clock, ended.signal),
+    })
+    .finally(() => ended.abort())
+  if (result.process) return yielded(result, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
   const notes = [...more.notes, ...(outside ? [] : notesOf(result, context))]
@@ -204,57 +208,4 @@ async function runOnPty(
 function notesOf(result: ExecResult, { environment }: ToolContext): readonly string[] {
   const note = isolationNote(result, environment)
   return note === null ? [] : [note]
-}
-
-/** What a report needs besides the result. */
-interface Surroundings {
-  readonly timeoutMs: number
-  /** The shell's directory. */
-  readonly before: string
-  readonly after: string
-  readonly notes: readonly string[]
-  readonly data: JsonObject
-}
-
-function report(args: Args, result: ExecResult, at: Surroundings, hasPty = true): ToolResult {
-  const output = cleanOutput(result.output).trimEnd()
-  const meaning = result.exitCode ? exitCodeMeaning(args.command, result.exitCode) : null
-  const notes = [
-    ...(args.pty && !hasPty ? [`[${NO_PTY}]`] : []),
-    ...(result.fullOutputPath
-      ? [`[output cut: ${result.outputBytes} bytes, ${partSaved(result)} in ${result.fullOutputPath}]`]
-      : []),
-    ...ending(result, meaning, at),
-    ...at.notes,
-  ]
-  const text = [output === '' && notes.length === 0 ? '(no output)' : output, ...notes].filter((line) => line !== '')
-  const data = {
-    output,
-    exit_code: result.exitCode,
-    ...(meaning ? { exit_code_meaning: meaning } : {}),
-    ...(result.timedOut ? { timed_out: true } : {}),
-    ...(result.canceled ? { interrupted: true } : {}),
-    ...(result.fullOutputPath ? { full_output_path: result.fullOutputPath } : {}),
-    ...at.data,
-    cwd: at.after,
-    duration_ms: result.durationMs,
-  }
-  return { data, text: text.join('\n'), isError: result.timedOut }
-}
-
-const partSaved = ({ savedBytes }: ExecResult): string =>
-  savedBytes === undefined ? 'all of it' : `the first ${savedBytes} of them`
-
-function ending(result: ExecResult, meaning: string | null, at: Surroundings): readonly string[] {
-  if (result.timedOut)
-    return [
-      `[killed after ${at.timeoutMs / 1000} s. Give a longer timeout, make the work smaller, or run it with background=true and wait for it with process.]`,
-    ]
-  if (result.canceled) return ['[interrupted by the user]']
-  const facts: string[] = []
-  if (result.exitCode === null) facts.push(`ended by ${result.signal ?? 'a signal'}`)
-  else if (result.exitCode !== 0) facts.push(`exit ${result.exitCode}${meaning ? `: ${meaning}` : ''}`)
-  if (facts.length > 0) facts.push(`${(result.durationMs / 1000).toFixed(1)} s`)
-  if (at.after !== at.before) facts.push(`cwd ${at.after}`)
-  return facts.length === 0 ? [] : [`[${facts.join(' · ')}]`]
 }

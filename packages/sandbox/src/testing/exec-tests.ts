@@ -157,6 +157,39 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect(await gone(result.output.trim())).toBe(true)
     })
 
+    it('goes on as a background process once nobody waits, or is waited for all the same', async () => {
+      const { run, environment, gone } = await harness(create)
+      const start = environment.cwd()
+      const controller = new AbortController()
+      let shown = ''
+      const onOutput = (text: string) => {
+        shown += text
+        if (shown.includes('one\n')) controller.abort()
+      }
+      const command = 'cd /; echo one; while [ ! -e "$OLDPWD/go" ]; do sleep 0.02; done; echo two; sleep 0.2; exit 3'
+      const yieldSignal = controller.signal
+      const running = run(command, { yieldSignal, onOutput, timeoutMs: 20_000 })
+      while (!shown.includes('one\n')) await new Promise((resolve) => setTimeout(resolve, 10))
+      await run('touch go')
+      const result = await running
+      if (!result.process) {
+        expect(result).toMatchObject({ exitCode: 3, output: 'one\ntwo\n' })
+        return
+      }
+      expect(result).toMatchObject({ exitCode: null, canceled: false, timedOut: false, output: 'one\n', cwd: start })
+      expect(result.process.info()).toMatchObject({ command, cwd: start })
+      expect(environment.processes().map((process) => process.info().id)).toEqual([result.process.info().id])
+      expect(await result.process.wait()).toMatchObject({ status: 'exited', exitCode: 3 })
+      expect(result.process.output()).toBe('one\ntwo\n')
+      const second = new AbortController()
+      const listener = (text: string) => text.includes('\n') && second.abort()
+      const { process, output } = await run('echo $$; sleep 60', { yieldSignal: second.signal, onOutput: listener })
+      expect(process!.write('x')).toBe(false)
+      await process!.kill()
+      expect(await gone(output.trim())).toBe(true)
+      expect(environment.cwd()).toBe(start)
+    })
+
     it('ends the whole tree at the time limit and leaves the shell as it was', async () => {
       const { run, gone, environment } = await harness(create)
       const start = environment.cwd()
