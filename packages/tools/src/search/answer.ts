@@ -100,10 +100,17 @@ function listing(files: readonly FoundFile[], { args }: Show): JsonObject {
   }
 }
 
+/** A name with what would break its line, or steer a terminal, as escapes. */
+const oneLine = (name: string): string =>
+  name.replace(/[\u0000-\u001f\u007f\u2028\u2029]/g, (sign) =>
+    sign === '\n' ? '\\n' : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
 function draw(file: FoundFile, { args }: Show): readonly string[] {
-  if (args.target === 'files' || args.output_mode === 'files_only') return [file.path]
-  if (args.output_mode === 'count') return [`${file.path}: ${file.count}`]
-  const lines: string[] = [file.path]
+  const name = oneLine(file.path)
+  if (args.target === 'files' || args.output_mode === 'files_only') return [name]
+  if (args.output_mode === 'count') return [`${name}: ${file.count}`]
+  const lines: string[] = [name]
   let last = 0
   for (const { line, text, isMatch } of file.lines) {
     const isContext = file.lines.some((other) => !other.isMatch)

@@ -30,7 +30,7 @@ export const ripgrepSearcher: Searcher = {
   async content(query, context) {
     const modes = { content: contentFlags(query), files_only: '-l --null', count: '-c --null --with-filename' }
     const flags = `--crlf --engine auto ${modes[query.mode]} -e ${quote(query.pattern)}`
-    const run = await ripgrep(`${COMMON} ${scopeFlags(query)} ${flags} -- ${quote(query.file ?? '.')}`, query, context)
+    const run = await ripgrep(`${COMMON} ${scopeFlags(query)} ${flags} -- ${quote(placeOf(query))}`, query, context)
     if (!run) return null
     const results = query.mode === 'content' ? parseLines(run.output) : parseCounts(run.output, query.mode)
     if (results.length === 0 && run.failed) return refused(run.output)
@@ -38,17 +38,24 @@ export const ripgrepSearcher: Searcher = {
     return { results: await matching(results, query, (file) => file.path), complete, timedOut }
   },
   async files(scope, context) {
-    const run = await ripgrep(`${COMMON} ${scopeFlags(scope)} --files -- ${quote(scope.file ?? '.')}`, scope, context)
+    const run = await ripgrep(
+      `${COMMON} ${scopeFlags(scope)} --files --null -- ${quote(placeOf(scope))}`,
+      scope,
+      context,
+    )
     if (!run) return null
-    const paths = run.output.split('\n').filter((line) => line !== '')
+    const paths = run.output.split('\0').slice(0, -1)
     if (run.failed && paths.length === 0) return null
     const { complete, timedOut } = run
     return { results: await matching(paths.map(relative), scope, (path) => path), complete, timedOut }
   },
 }
 
+/** So that every path of the output begins alike. */
+const placeOf = ({ file }: SearchScope): string => (file === null ? '.' : `./${file}`)
+
 const contentFlags = (query: ContentQuery): string =>
-  `--no-heading --with-filename --line-number --field-match-separator '\\x1f' --field-context-separator '\\x1e' --max-columns ${MAX_COLUMNS} --max-columns-preview -C ${query.context}`
+  `--no-heading --with-filename --line-number --null --no-context-separator --field-match-separator '\\x1f' --field-context-separator '\\x1e' --max-columns ${MAX_COLUMNS} --max-columns-preview -C ${query.context}`
 
 function scopeFlags(scope: SearchScope): string {
   const flags = [
@@ -114,15 +121,16 @@ function refused(output: string): null {
   throw badPattern(reason.replace(/\.$/, ''))
 }
 
+/** A path, which may hold line breaks, NUL, a number, a separator and a line. Of output that was cut the rest of a row is passed over. */
+const ROW = /^(\.\/[^\0]+)\0(\d+)([\u001e\u001f])([^\n]*)/gm
+
 function parseLines(output: string): readonly FoundFile[] {
   const files = new Map<string, FoundLine[]>()
-  for (const row of output.split('\n')) {
-    const fields = /^([^\u001e\u001f]+)([\u001e\u001f])(\d+)[\u001e\u001f](.*)$/s.exec(row)
-    if (!fields) continue
-    const path = relative(fields[1]!)
+  for (const [, name, number, separator, line] of output.matchAll(ROW)) {
+    const path = relative(name!)
     const lines = files.get(path) ?? []
     files.set(path, lines)
-    lines.push({ line: Number(fields[3]), text: fields[4]!.replace(/\r$/, ''), isMatch: fields[2] === MATCH })
+    lines.push({ line: Number(number), text: line!.replace(/\r$/, ''), isMatch: separator === MATCH })
   }
   return [...files].map(([path, lines]) => ({ path, lines, count: lines.filter((line) => line.isMatch).length }))
 }
@@ -133,7 +141,7 @@ function parseCounts(output: string, mode: 'files_only' | 'count'): readonly Fou
       .split('\0')
       .slice(0, -1)
       .map((path) => ({ path: relative(path), lines: [], count: 1 }))
-  return [...output.matchAll(/([^\0\n]+)\0(\d+)/g)].map(([, path, count]) => ({
+  return [...output.matchAll(/^(\.\/[^\0]+)\0(\d+)$/gm)].map(([, path, count]) => ({
     path: relative(path!),
     lines: [],
     count: Number(count),

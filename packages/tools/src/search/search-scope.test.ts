@@ -72,6 +72,22 @@ describe.each(WAYS)('search_files with %s', (_, searchers) => {
     )
   })
 
+  it('finds files whose names hold line breaks, under those names', async () => {
+    const { put, search, folder } = await setUp(searchers)
+    for (const name of ['-a\nb.txt', 'c\n./d.txt', './e\r\u2028f.txt']) await put(name, 'x\nneedle \r\u2028 \ny\n')
+    const paths = ['-a\nb.txt', 'c\n./d.txt', 'e\r\u2028f.txt'].map((name) => `${folder}/${name}`)
+    const content = await search({ pattern: 'needle' })
+    expect(content.data['matches']).toEqual(paths.map((path) => ({ path, line: 2, content: 'needle \r\u2028 ' })))
+    expect(content.text).toContain('-a\\nb.txt\n  2: needle')
+    expect(content.text).toContain('e\\u000d\\u2028f.txt\n')
+    expect((await search({ pattern: 'needle', context: 1 })).data['matches']).toHaveLength(9)
+    for (const output_mode of ['files_only', 'count'])
+      expect((await search({ pattern: 'needle', output_mode })).data['total_count']).toBe(3)
+    const files = (await search({ pattern: '*.txt', target: 'files' })).data['files'] as string[]
+    expect(files.toSorted()).toEqual(paths)
+    expect((await search({ pattern: 'needle', path: '-a\nb.txt' })).data['total_count']).toBe(1)
+  })
+
   it('leaves out on a Mac what the person at the screen would be asked about', async () => {
     const onMac = (environment: Environment) => ({
       probe: async () => ({ ...(await environment.probe()), os: 'Darwin 24.1 (macOS 15.1)' }),
@@ -106,7 +122,7 @@ describe('search_files', () => {
     const looks = () => context.permitted.filter((action) => action.type === 'spawn').length - 1
     for (let count = 0; count < 5; count++) await search({ pattern: 'needle' })
     expect(looks()).toBe(1)
-    await put('bin/rg', `#!/bin/sh\nprintf './of-ripgrep.txt\\0371\\037needle\\n'\n`)
+    await put('bin/rg', `#!/bin/sh\nprintf './of-ripgrep.txt\\0001\\037needle\\n'\n`)
     await chmod(join(folder, 'bin/rg'), 0o755)
     const found = []
     for (let count = 0; count < 10; count++) found.push((await search({ pattern: 'needle' })).data['matches'])
@@ -119,7 +135,7 @@ describe('search_files', () => {
       exec: (permit: Permit, command: string, options?: ExecOptions) =>
         environment.exec(permit, command, { ...options, ...(options?.timeoutMs ? { timeoutMs: 700 } : {}) }),
     }))
-    await put('bin/rg', `#!/bin/sh\nprintf './a.txt\\0371\\037needle\\n'; exec sleep 60\n`)
+    await put('bin/rg', `#!/bin/sh\nprintf './a.txt\\0001\\037needle\\n'; exec sleep 60\n`)
     await chmod(join(folder, 'bin/rg'), 0o755)
     await run(`export PATH=${folder}/bin:$PATH`)
     const { text, data } = await search({ pattern: 'needle' })
