@@ -171,6 +171,14 @@ export interface HermesConfig {
     /** Globs of commands that never run. */
     readonly deny: readonly string[]
   }
+  readonly security: {
+    /** Whether this machine and private networks are fetched from without asking. Default `false`. */
+    readonly allow_private_urls: boolean
+    /** Addresses and ranges such as `198.18.0.0/15` that count as public ones. */
+    readonly allowed_ranges: readonly string[]
+    /** Domains that nothing is fetched from, nor from what is below them. */
+    readonly website_blocklist: { readonly enabled: boolean; readonly domains: readonly string[] }
+  }
   readonly checkpoints: CheckpointSettings
   readonly command_allowlist: readonly string[]
   readonly bedrock: BedrockSettings

@@ -106,6 +106,11 @@ describe('loadConfig', () => {
         file_read_max_chars: 100_000,
         lint: { enabled: true, timeout: 3 },
         approvals: { mode: 'ask', timeout: 300, deny: [] },
+        security: {
+          allow_private_urls: false,
+          allowed_ranges: [],
+          website_blocklist: { enabled: false, domains: [] },
+        },
         checkpoints: {
           enabled: true,
           max_snapshots: 20,

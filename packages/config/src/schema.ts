@@ -235,6 +235,11 @@ export const SCHEMA: Section = section({
     timeout: seconds(300),
     deny: texts,
   }),
+  security: section({
+    allow_private_urls: { type: 'boolean', default: false },
+    allowed_ranges: texts,
+    website_blocklist: section({ enabled: { type: 'boolean', default: false }, domains: texts }),
+  }),
   checkpoints: section({
     enabled: { type: 'boolean', default: true },
     max_snapshots: count(1, 20),

@@ -41,6 +41,7 @@ import {
 } from './lineage.js'
 import { MIXTURE } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
+import { networkOf } from './network-settings.js'
 import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, ReadyAgent, RuntimeOptions } from './runtime.js'
 import type { SideTasks } from './side-task-clients.js'
@@ -251,7 +252,9 @@ export class HomeAgents {
       children: tree,
       memory: longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter },
       ...(mode === 'off' ? {} : { runtimeState: { handedOn, git: mode === 'on' || AT_A_WORKSPACE.has(surface) } }),
-      ...(request.references === false ? {} : { references: referenceOptions({ windowTokens, storage, proxies }) }),
+      ...(request.references === false
+        ? {}
+        : { references: referenceOptions({ windowTokens, storage, proxies, network: networkOf(config) }) }),
     }
   }
 

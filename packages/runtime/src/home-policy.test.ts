@@ -173,3 +173,30 @@ it('asks a person when the model that reviews fails', async () => {
 })
 
 testApprovalStore({ create: () => ({ approvals: createMemoryApprovalStore() }) })
+
+it('opens and closes addresses as config.yaml says, metadata services never, and says which range cannot be read', async () => {
+  const config = [
+    'security:',
+    '  allowed_ranges: [198.18.0.0/15, 100.64.0.0/99]',
+    '  website_blocklist: {enabled: true, domains: [bad.example]}',
+  ].join('\n')
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
+  const { policy, problems } = await openHome()
+  expect(problems).toEqual([
+    'security.allowed_ranges: "100.64.0.0/99" is no range such as 198.18.0.0/15; it is left out.',
+  ])
+  const decided = async (url: string) => (await policy.decide({ type: 'fetch', url, method: 'GET' }, subject)).type
+  expect(await decided('http://198.18.3.4/')).toBe('allow')
+  expect(await decided('http://100.64.0.1/')).toBe('deny')
+  expect(await decided('https://fine.example/bad.example')).toBe('allow')
+  for (const url of ['https://bad.example', 'https://bad.example/x', 'http://www.bad.example:81/x'])
+    expect(await decided(url)).toBe('deny')
+  expect((await policy.decide(spawn('curl https://bad.example/x'), subject)).type).toBe('deny')
+
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), 'security: {allow_private_urls: true}\n')
+  const open = await openHome()
+  const here = async (url: string) => (await open.policy.decide({ type: 'fetch', url, method: 'GET' }, subject)).type
+  expect(await here('http://localhost:8080/')).toBe('allow')
+  expect(await here('http://192.168.1.1/')).toBe('allow')
+  expect(await here('http://169.254.169.254/')).toBe('deny')
+})

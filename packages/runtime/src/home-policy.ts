@@ -12,6 +12,7 @@ import {
 } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
+import { blockedSites, networkOf } from './network-settings.js'
 
 /** The policy of a home, with what it goes by and what it leaves. */
 export interface HomePolicy {
@@ -31,7 +32,7 @@ export interface HomePolicyOptions {
   readonly userHome: string
   readonly cwd: string
   readonly yolo: boolean
-  readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist'>
+  readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist' | 'security'>
   readonly rules: readonly PermissionRule[]
   /** Absolute folders, outside of which no tool writes a file; none for no such limit. */
   readonly writeRoots: readonly string[]
@@ -58,7 +59,8 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     userHome,
     workspace: [cwd],
     writeRoots,
-    denyGlobs: config.approvals.deny,
+    denyGlobs: [...config.approvals.deny, ...blockedSites(config)],
+    network: networkOf(config),
     allowlist: config.command_allowlist,
   }
   const audit = new LateAudit(options)

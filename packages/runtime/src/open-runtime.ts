@@ -33,6 +33,7 @@ import { keepResultsIn } from './kept-results.js'
 import { makeHome } from './make-home.js'
 import type { MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
+import { rangeProblems } from './network-settings.js'
 import { openEnvironment } from './open-environment.js'
 import { type HomeStore, openStore, storeSecrets } from './open-store.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
@@ -73,7 +74,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     writeRoots: await writeRootsOf(secrets.values, options),
     proxies,
     stored,
-    problems: [...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
+    problems: [
+      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
+      ...rangeProblems(loaded.config),
+    ],
   })
 }
 

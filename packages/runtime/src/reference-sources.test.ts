@@ -14,7 +14,7 @@ async function textOf(html: string): Promise<string> {
     server.close()
   })
   const storage = () => Promise.reject(new Error('It is not needed.'))
-  const { readPage } = referenceOptions({ windowTokens: async () => 1, storage, proxies: null })
+  const { readPage } = referenceOptions({ windowTokens: async () => 1, storage, proxies: null, network: {} })
   const signal = AbortSignal.timeout(30_000)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   return readPage!(url, { permit: async (action) => createPermit(action), signal })

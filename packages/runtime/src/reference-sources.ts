@@ -1,7 +1,7 @@
 import type { ReferenceOptions } from '@hermes/agent-core'
 import { HermesError } from '@hermes/contracts'
 import { type Entry, messageText, project } from '@hermes/contracts/conversation'
-import type { Proxies } from '@hermes/safety'
+import type { JudgeSettings, Proxies } from '@hermes/safety'
 import type { Storage } from '@hermes/storage'
 
 const MAX_SESSION_CHARS = 60_000
@@ -11,15 +11,16 @@ export interface ReferenceSources {
   readonly windowTokens: () => Promise<number>
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null
+  readonly network: NonNullable<JudgeSettings['network']>
 }
 
 /** Pages and sessions for the references of a person's message; nothing is loaded before there is one. */
-export function referenceOptions({ windowTokens, storage, proxies }: ReferenceSources): ReferenceOptions {
+export function referenceOptions({ windowTokens, storage, proxies, network }: ReferenceSources): ReferenceOptions {
   return {
     windowTokens,
     readPage: async (url, { permit, signal }) => {
       const { createPublicFetch } = await import('@hermes/safety/public-fetch')
-      const response = await createPublicFetch({ proxies })(url, { permit, signal })
+      const response = await createPublicFetch({ proxies, network })(url, { permit, signal })
       if (response.status < 200 || response.status > 299) throw refused(`the server answered ${response.status}`)
       return pageText(response)
     },

@@ -82,6 +82,7 @@ it.each([
   'git pull && git fetch --all',
   'rsync -a src/ dist/',
   'gh pr view 12',
+  'touch .claude/worktrees/x/a.ts',
   'npm test > out.log 2>&1',
   'echo x > /tmp/a && cat /tmp/a > /dev/null',
   'cp a sub/b',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CheckUrlOptions, checkUrl } from './check-url.js'
+import { isRange } from './ip-address.js'
 
 const rule = (url: string, options?: CheckUrlOptions) => {
   const check = checkUrl(url, options)
@@ -52,6 +53,32 @@ describe('checkUrl', () => {
     ['http://[ff02::1]', 'reserved-address'],
   ])('%s is %s', (url, expected) => {
     expect(rule(url)).toBe(expected)
+  })
+
+  it.each([
+    ['http://198.18.0.7/', 'ok'],
+    ['http://198.19.255.255/', 'ok'],
+    ['http://198.20.0.1/', 'ok'],
+    ['http://[::ffff:198.18.0.7]/', 'ok'],
+    ['http://100.64.3.4/', 'ok'],
+    ['http://100.64.3.5/', 'private-network'],
+    ['http://100.100.100.200/', 'metadata-endpoint'],
+    ['http://[fd7a:115c:a1e0::1]/', 'ok'],
+    ['http://[fd7a:115c:a1e1::1]/', 'private-network'],
+    ['http://10.0.0.1/', 'private-network'],
+    ['http://169.254.169.254/', 'metadata-endpoint'],
+    ['http://198.51.100.1/', 'reserved-address'],
+  ])('with ranges of ones own %s is %s', (url, expected) => {
+    const allowRanges = [
+      '198.18.0.0/15',
+      '100.64.3.4',
+      'fd7a:115c:a1e0::/48',
+      '169.254.0.0/16',
+      'nonsense',
+      '10.0.0.0/129',
+    ]
+    expect(rule(url, { allowRanges })).toBe(expected)
+    expect(allowRanges.map(isRange)).toEqual([true, true, true, true, false, false])
   })
 
   it('opens loopback and private networks on request, metadata never', () => {

@@ -1,4 +1,4 @@
-import { type AddressKind, ipv4Kind, ipv6Kind } from './ip-address.js'
+import { type AddressKind, ipv4Kind, ipv6Kind, isInRanges } from './ip-address.js'
 
 /** Options of {@link checkUrl}. */
 export interface CheckUrlOptions {
@@ -6,6 +6,8 @@ export interface CheckUrlOptions {
   readonly allowLoopback?: boolean
   /** Private networks; cloud metadata addresses stay refused. Default `false`. */
   readonly allowPrivate?: boolean
+  /** Addresses and ranges such as `198.18.0.0/15` that are reached like public ones; metadata addresses never. Default none. */
+  readonly allowRanges?: readonly string[]
 }
 
 /** Whether a URL may be fetched. */
@@ -25,21 +27,30 @@ export function checkUrl(url: string, options: CheckUrlOptions = {}): UrlCheck {
     return refuse('url-scheme', `only http and https are fetched, not ${protocol.slice(0, -1)}`)
   }
   if (username !== '' || password !== '') return refuse('url-credentials', 'it carries a user name or password')
-  const kind = hostKind(hostname)
+  const kind = reachedAs(hostname, options)
   switch (kind) {
     case 'public':
       return { ok: true }
     case 'metadata':
       return refuse('metadata-endpoint', 'it is the metadata service of a cloud, which hands out credentials')
     case 'loopback':
-      return options.allowLoopback ? { ok: true } : refuse('loopback', 'it points to this machine')
+      return refuse('loopback', 'it points to this machine')
     case 'private':
-      return options.allowPrivate ? { ok: true } : refuse('private-network', 'it points into a private network')
+      return refuse('private-network', 'it points into a private network')
     case 'reserved':
       return refuse('reserved-address', 'its address is reserved')
     default:
       return kind satisfies never
   }
+}
+
+/** What a host of a parsed URL is taken for where `options` open some places. */
+export function reachedAs(hostname: string, options: CheckUrlOptions): AddressKind {
+  const kind = hostKind(hostname)
+  const { allowLoopback = false, allowPrivate = false, allowRanges = [] } = options
+  if (kind === 'metadata' || kind === 'public') return kind
+  if ((kind === 'loopback' && allowLoopback) || (kind === 'private' && allowPrivate)) return 'public'
+  return allowRanges.length > 0 && isInRanges(hostname.replace(/^\[|\]$/g, ''), allowRanges) ? 'public' : kind
 }
 
 /** What kind of place a host of a parsed URL is: the parser has already turned odd spellings of addresses into plain ones. */

@@ -43,6 +43,48 @@ function toNumber(address: string): number {
   return address.split('.').reduce((total, part) => total * 256 + Number(part), 0)
 }
 
+/** Whether an address without brackets lies in one of `ranges`, each an address or `ADDRESS/BITS`. One that cannot be read holds nothing. */
+export function isInRanges(address: string, ranges: readonly string[]): boolean {
+  const at = toBits(address)
+  return at !== null && ranges.map(parseRange).some((range) => range !== null && holds(range, at))
+}
+
+/** Whether a text is such a range. */
+export function isRange(text: string): boolean {
+  return parseRange(text) !== null
+}
+
+interface Range {
+  readonly base: bigint
+  readonly bits: number
+}
+
+/** An address in the 128 bits of IPv6, where IPv4 has its own corner; `null` for what is none. */
+function toBits(address: string): bigint | null {
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(address))
+    return address.split('.').every((part) => Number(part) < 256) ? MAPPED + BigInt(toNumber(address)) : null
+  const groups = /^[\da-f:.]+$/i.test(address) && address.includes(':') ? expand(address) : null
+  if (!groups) return null
+  const embedded = embeddedIpv4(groups)
+  if (embedded !== null) return MAPPED + BigInt(toNumber(embedded))
+  return groups.reduce((total, group) => (total << 16n) + BigInt(group), 0n)
+}
+
+const MAPPED = 0xffffn << 32n
+
+function parseRange(text: string): Range | null {
+  const [, address = '', length] = /^([^/\s]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? []
+  const base = toBits(address)
+  const isV4 = !address.includes(':')
+  const bits = length === undefined ? 128 : Number(length) + (isV4 ? 96 : 0)
+  return base === null || bits > 128 ? null : { base, bits }
+}
+
+function holds({ base, bits }: Range, at: bigint): boolean {
+  const rest = BigInt(128 - bits)
+  return base >> rest === at >> rest
+}
+
 /** The kind of an IPv6 address without brackets; addresses that carry an IPv4 one count as that. */
 export function ipv6Kind(address: string): AddressKind {
   const groups = expand(address)

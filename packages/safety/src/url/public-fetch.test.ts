@@ -75,6 +75,18 @@ describe('createPublicFetch', () => {
     expect(hits).toBe(0)
   })
 
+  it('goes where a name leads in a range that was opened, and to no metadata service there', async () => {
+    const port = await serve((_, response) => void response.end('inside'))
+    const to = (address: string) => {
+      const network = { allowRanges: ['127.0.0.0/8', '169.254.0.0/16'] }
+      return createPublicFetch({ resolve: async () => [{ address, family: 4 }], network })
+    }
+    const response = await to('127.0.0.1')(`http://service.example.com:${port}/`, { permit })
+    expect(text(response.body)).toBe('inside')
+    const run = to('169.254.169.254')(`http://service.example.com:${port}/`, { permit })
+    await expect(run).rejects.toMatchObject({ code: 'policy.address_refused' })
+  })
+
   it('keeps so many bytes at most, and ends a server that never does', async () => {
     const port = await serve((_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })

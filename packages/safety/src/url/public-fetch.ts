@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { HermesError } from '@hermes/contracts'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { hostKind } from './check-url.js'
+import { type CheckUrlOptions, hostKind, reachedAs } from './check-url.js'
 import { isThisMachine, type Proxies } from './proxies.js'
 
 /** Options of {@link createPublicFetch}. */
@@ -12,6 +12,8 @@ export interface PublicFetchOptions {
   readonly proxies?: Proxies | null
   /** All addresses of a host. Default: the system's resolver. */
   readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
+  /** Places beside public ones that names may lead to. Default: none. */
+  readonly network?: CheckUrlOptions
 }
 
 /** One request for something that a person or a text named. */
@@ -104,14 +106,17 @@ async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): 
 }
 
 /** Resolves the host once, here, so that what was checked is what is connected to. Literal addresses were judged by the policy. */
-async function pinned({ hostname }: URL, { resolve = lookupAll }: PublicFetchOptions): Promise<LookupFunction> {
+async function pinned(
+  { hostname }: URL,
+  { resolve = lookupAll, network = {} }: PublicFetchOptions,
+): Promise<LookupFunction> {
   const addresses = hostKind(hostname) === 'public' ? await resolve(hostname) : null
   const inside = addresses?.find(
-    ({ address, family }) => hostKind(family === 6 ? `[${address}]` : address) !== 'public',
+    ({ address, family }) => reachedAs(family === 6 ? `[${address}]` : address, network) !== 'public',
   )
   if (inside)
     throw new HermesError(
-      `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read.`,
+      `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read. If that is meant, add the address or its range to security.allowed_ranges in config.yaml.`,
       {
         code: 'policy.address_refused',
         details: { host: hostname },
