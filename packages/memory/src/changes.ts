@@ -60,7 +60,7 @@ function applyOne(entries: string[], change: MemoryChange, objection: ChangeRule
   const old = entries[found.index]!
   const replaced = change.action === 'replace' ? [toEntry(change.content)] : []
   const next = entries.flatMap((entry, index) => (index === found.index ? replaced : entry === old ? [] : [entry]))
-  return next.filter((entry, index) => next.indexOf(entry) === index)
+  return [...new Set(next)]
 }
 
 function shown(text: string): string {

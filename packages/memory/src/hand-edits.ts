@@ -21,10 +21,9 @@ export function mergeHandEdit(text: string, records: readonly MemoryRecord[], sa
   const entries = parseEntries(text)
   const seen = stateSeen(entries, records, savedAtMs)
   if (!seen || seen.isNewest || isRewritten(entries, seen.state)) return { entries, restored: [] }
-  const written = entries.filter((entry) => !seen.state.includes(entry))
-  const restored = seen.newest.filter(
-    (entry) =>
-      !seen.state.includes(entry) && !entries.includes(entry) && !written.some((other) => isReworded(entry, other)),
+  const written = without(entries, seen.state)
+  const restored = without(without(seen.newest, seen.state), entries).filter(
+    (entry) => !written.some((other) => isReworded(entry, other)),
   )
   return { entries: [...entries, ...restored], restored }
 }
@@ -39,13 +38,13 @@ export function mergeLateWrite(
   { records, savedAtMs }: { readonly records: readonly MemoryRecord[]; readonly savedAtMs: number },
 ): readonly string[] {
   const entries = parseEntries(text)
-  const seen = stateSeen(entries, records, savedAtMs)?.state ?? []
-  const isForgotten = (entry: string) => seen.includes(entry) && records.some((record) => takesAway(record, entry))
-  return [...current, ...entries.filter((entry) => !current.includes(entry) && !isForgotten(entry))]
+  const seen = new Set(stateSeen(entries, records, savedAtMs)?.state)
+  const forgotten = new Set(records.flatMap(takenAway).filter((entry) => seen.has(entry)))
+  return [...current, ...without(entries, current).filter((entry) => !forgotten.has(entry))]
 }
 
-function takesAway({ origin, before, after }: MemoryRecord, entry: string): boolean {
-  return origin !== BY_HAND && parseEntries(before).includes(entry) && !parseEntries(after).includes(entry)
+function takenAway({ origin, before, after }: MemoryRecord): readonly string[] {
+  return origin === BY_HAND ? [] : without(parseEntries(before), parseEntries(after))
 }
 
 interface SeenState {
@@ -63,19 +62,27 @@ function stateSeen(entries: readonly string[], records: readonly MemoryRecord[],
   const recent = records.filter(({ atMs }) => savedAtMs - atMs < STALE_MS)
   const texts = new Set([last.after, ...recent.flatMap(({ before, after }) => [before, after]).reverse()])
   const states = [...texts].map((state) => parseEntries(state))
-  const distances = states.map((state) => distance(state, entries))
+  const written = new Set(entries)
+  const distances = states.map((state) => distance(new Set(state), written))
   const least = Math.min(...distances)
   const state = states[distances.indexOf(least)]!
   return { state, newest: states[0]!, isNewest: least === 0 || least === distances[0] }
 }
 
 function isRewritten(entries: readonly string[], state: readonly string[]): boolean {
-  return !state.some((entry) => entries.includes(entry))
+  return without(state, entries).length === state.length
 }
 
 /** How many entries only one of the two has. */
-function distance(one: readonly string[], other: readonly string[]): number {
-  return one.filter((entry) => !other.includes(entry)).length + other.filter((entry) => !one.includes(entry)).length
+function distance(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const shared = [...one].filter((entry) => other.has(entry)).length
+  return one.size + other.size - 2 * shared
+}
+
+/** As quick for a million: a file may hold nonsense. */
+function without(entries: readonly string[], others: readonly string[]): readonly string[] {
+  const gone = new Set(others)
+  return entries.filter((entry) => !gone.has(entry))
 }
 
 /** Whether two entries share half of their words: then one of them was made of the other. */

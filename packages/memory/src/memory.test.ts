@@ -137,6 +137,18 @@ describe('a store', () => {
     }
   })
 
+  it('is mended by and by when somebody put two hundred thousand lines of nonsense there', async () => {
+    const memory = open()
+    for (const word of ['one', 'two']) await memory.change('memory', [add(word)], 'test')
+    const nonsense = Array.from({ length: 200_000 }, (_, index) => `line ${index}`)
+    await writeFile(join(directory, 'MEMORY.md'), joinEntries(['one', ...nonsense]))
+    expect(await memory.change('memory', [add('three')], 'test')).toMatchObject({ type: 'refused' })
+    const remove: MemoryChange = { action: 'remove', oldText: 'line 99999' }
+    expect(await memory.change('memory', [remove], 'test')).toMatchObject({ type: 'changed' })
+    expect(await memory.undo()).toMatchObject({ type: 'undone' })
+    expect(new Set(await entriesOf(memory))).toContain('line 99999')
+  })
+
   it('is not taken for empty where its folder is no folder', async () => {
     await writeFile(directory, 'no folder')
     await expect(open().read('memory')).rejects.toMatchObject({ code: 'memory.unreadable' })

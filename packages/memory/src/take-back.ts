@@ -14,11 +14,14 @@ export const BETWEEN = 'between'
 export function takeBack({ before, after }: Pick<MemoryRecord, 'before' | 'after'>, text: string): string | null {
   if (text === after) return before
   const [was, became, now] = [parseEntries(before), parseEntries(after), parseEntries(text)]
-  const added = became.filter((entry) => !was.includes(entry))
-  if (!added.every((entry) => now.includes(entry))) return null
-  const entries = now.filter((entry) => !added.includes(entry))
+  const [old, kept, there] = [new Set(was), new Set(became), new Set(now)]
+  const added = new Set(became.filter((entry) => !old.has(entry)))
+  if (![...added].every((entry) => there.has(entry))) return null
+  const entries = now.filter((entry) => !added.has(entry))
+  const left = new Set(entries)
   for (const [index, entry] of was.entries()) {
-    if (became.includes(entry) || entries.includes(entry)) continue
+    if (kept.has(entry) || left.has(entry)) continue
+    left.add(entry)
     const neighbour = entries.indexOf(was[index - 1] ?? '')
     entries.splice(index === 0 ? 0 : neighbour < 0 ? entries.length : neighbour + 1, 0, entry)
   }
