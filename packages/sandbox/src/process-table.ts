@@ -20,7 +20,7 @@ import {
   thisOwner,
 } from './process-record.js'
 import { processStartTime } from './process-tree.js'
-import { loadPty, type PtyModule } from './pty.js'
+import { loadPty, type PtyModule, SCREEN } from './pty.js'
 import { quote } from './quote.js'
 import { backgroundArgs, type ShellProgram } from './shell-script.js'
 import { TrackedProcess } from './tracked-process.js'
@@ -29,9 +29,6 @@ const MAX_TRACKED = 64
 const KEEP_FINISHED_MS = 30 * 60_000
 const TRIM_EVERY_MS = 5_000
 const START_POLL_MS = 5
-const PTY_NAME = 'xterm-256color'
-const PTY_COLUMNS = 120
-const PTY_ROWS = 30
 
 interface ProcessTableOptions {
   readonly program: ShellProgram
@@ -87,7 +84,9 @@ export class ProcessTable {
       readonly line?: string
     } = {},
   ): Promise<BackgroundProcess> {
-    const module = options.pty ? await loadPty(this.#options.loadPty) : null
+    const { pty = false } = options
+    // Another side has pseudo-terminals of its own.
+    const module = pty && !options.far ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
     const { far, isolate } = options
@@ -105,7 +104,7 @@ export class ProcessTable {
     const { pid } = handle
     const startTime = job ? '' : (processStartTime(pid) ?? '')
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
-    const state = { status: 'running', exitCode: null, signal: null, ...(module ? { pty: true } : {}) } as const
+    const state = { status: 'running', exitCode: null, signal: null, ...(pty ? { pty } : {}) } as const
     const base = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
     const record: ProcessRecord = job ? { ...base, far: job.far, job: job.job } : base
     const tracked = this.#track(record, handle)
@@ -222,13 +221,12 @@ export class ProcessTable {
   async #startPty(start: Start, module: PtyModule): Promise<ProcessHandle> {
     const { program } = this.#options
     const { files, cwd } = start
-    const client = await this.#clientOf({ ...start, env: { ...start.env, TERM: PTY_NAME } })
+    const client = await this.#clientOf({ ...start, env: { ...start.env, TERM: SCREEN.name } })
     const log = this.#openLog(files)
     try {
       const command = withDescriptors(client.command, client.descriptors)
       const args = backgroundArgs(program, command, files.exit)
-      const screen = { name: PTY_NAME, cols: PTY_COLUMNS, rows: PTY_ROWS }
-      const pty = module.spawn(program.path, args, { ...screen, cwd, env: { ...client.env, PWD: cwd } })
+      const pty = module.spawn(program.path, args, { ...SCREEN, cwd, env: { ...client.env, PWD: cwd } })
       pty.onData((data) => appendQuietly(files.log, data))
       // It opens what it is given some time after it was started.
       pty.onExit(client.release)

@@ -24,6 +24,9 @@ export interface PtyModule {
   ): PtyProcess
 }
 
+/** What programs on a pseudo-terminal of ours find. */
+export const SCREEN = Object.freeze({ name: 'xterm-256color', cols: 120, rows: 30 })
+
 const NAME: string = 'node-pty'
 
 /** Whether node-pty is installed beside this program. */

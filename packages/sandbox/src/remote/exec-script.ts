@@ -1,3 +1,4 @@
+import { SCREEN } from '../pty.js'
 import { quote } from '../quote.js'
 import { foregroundArgs, shellProgram } from '../shell-script.js'
 import { COUNT_LEFT, OWN_START } from './kill-script.js'
@@ -11,6 +12,8 @@ export interface FarCommand {
   /** Names of variables the far shell may have by itself. */
   readonly inherited: Iterable<string>
   readonly shell: string
+  /** On a pseudo-terminal, where the other side has `script` of util-linux; for background processes. */
+  readonly pty?: boolean
   /** Lines before it starts, once its directory is there, and after it has ended. */
   readonly around?: { readonly before: string; readonly after: string }
 }
@@ -57,8 +60,14 @@ export function backgroundScript(far: FarCommand, mark: string): string {
 ${far.around?.before ?? ''}
 ${OWN_START}echo "${mark} $$ $__hermes_start" >&2
 ( ${exportLines(far.env, far.inherited)}
-exec ${args.map(quote).join(' ')} ) 2>&1
+exec ${(far.pty ? onTerminal(args) : args).map(quote).join(' ')} ) 2>&1
 __hermes_status=$?
 ${far.around?.after ?? ''}
 exit $__hermes_status`
+}
+
+/** @see https://man7.org/linux/man-pages/man1/script.1.html */
+function onTerminal(args: readonly string[]): string[] {
+  const size = `stty cols ${SCREEN.cols} rows ${SCREEN.rows} 2>/dev/null`
+  return ['env', `TERM=${SCREEN.name}`, 'script', '-qefc', `${size}; exec ${args.map(quote).join(' ')}`, '/dev/null']
 }

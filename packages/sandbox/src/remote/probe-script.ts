@@ -10,6 +10,8 @@ export interface FarSide {
   readonly os: string
   readonly shell: string
   readonly stat: StatFlavor
+  /** Whether it has a program that gives pseudo-terminals. */
+  readonly pty: boolean
   /** A directory of ours, for the user alone. */
   readonly scratch: string
   /** What the shell saved of its directory and variables; see `parseShellState`. */
@@ -36,8 +38,10 @@ case $(stat -c %.9Y / 2>/dev/null) in
   *[0-9].[0-9]*) stat=gnu ;;
   *) if stat -c %Y / >/dev/null 2>&1; then stat=busybox; else stat=bsd; fi ;;
 esac
+pty=no
+case $(script --version </dev/null 2>/dev/null) in *util-linux*) pty=yes ;; esac
 name=$(. /etc/os-release 2>/dev/null; printf %s "$PRETTY_NAME")
-printf '%s\\0' "$home" "$(id -un 2>/dev/null || id -u)" "$(uname -sr 2>/dev/null) ($name)" "$shell" "$stat" "$scratch"
+printf '%s\\0' "$home" "$(id -un 2>/dev/null || id -u)" "$(uname -sr 2>/dev/null) ($name)" "$shell" "$stat" "$pty" "$scratch"
 cat "$scratch/env"; rm -f "$scratch/env"`
 }
 
@@ -55,13 +59,13 @@ kill $watch 2>/dev/null`
 export function parseProbe(printed: Buffer): FarSide | null {
   const texts: string[] = []
   let at = 0
-  for (let count = 0; count < 6; count++) {
+  for (let count = 0; count < 7; count++) {
     const end = printed.indexOf(0, at)
     if (end === -1) return null
     texts.push(printed.toString('utf8', at, end))
     at = end + 1
   }
-  const [home = '', user = '', os = '', shell = '', stat = '', scratch = ''] = texts
+  const [home = '', user = '', os = '', shell = '', stat = '', pty = '', scratch = ''] = texts
   if (!scratch.startsWith('/')) return null
   return {
     home,
@@ -69,6 +73,7 @@ export function parseProbe(printed: Buffer): FarSide | null {
     os: os.replace(/ \(\)$/, ''),
     shell,
     stat: stat === 'gnu' || stat === 'bsd' ? stat : 'busybox',
+    pty: pty === 'yes',
     scratch,
     state: printed.subarray(at),
   }

@@ -12,6 +12,7 @@ const MAX_REPLY_BYTES = 2 ** 30
 
 /** A way there by a program of this machine, such as `ssh` or `docker exec`. */
 export abstract class ProgramHost implements RemoteHost {
+  readonly hasPty = true
   protected readonly maxReplyBytes: number = MAX_REPLY_BYTES
   abstract readonly backend: string
   abstract readonly name: string

@@ -109,7 +109,7 @@ class RemoteEnvironment implements Environment {
   constructor(host: RemoteHost, options: RemoteOptions & { readonly sync: FolderSync | null }, side: FarSide) {
     const { outputDir, clock = systemClock, logger = silentLogger, env = {} } = options
     this.backend = host.backend
-    this.capabilities = { background: true, pty: false, isolated: host.isolated }
+    this.capabilities = { background: true, pty: side.pty && (host.hasPty ?? false), isolated: host.isolated }
     this.#host = host
     this.#sync = options.sync
     this.#side = side
@@ -199,7 +199,7 @@ class RemoteEnvironment implements Environment {
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
     this.#requireOpen()
-    if (options.pty) {
+    if (options.pty && !this.capabilities.pty) {
       throw new HermesError(`There is no pseudo-terminal in a ${this.backend} environment; run it without.`, {
         code: 'environment.no_pty',
       })
@@ -208,9 +208,9 @@ class RemoteEnvironment implements Environment {
     const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
     permit.consume(this.#spawnAction(command, far.cwd))
     await this.#host.connect()
-    const told = await this.#shell.withSudo(far, options)
+    const told = await this.#shell.withSudo({ ...far, pty: options.pty ?? false }, options)
     const start = this.#host.background(told, randomBytes(8).toString('hex'))
-    return this.#table.spawn(command, far.cwd, {}, { far: start })
+    return this.#table.spawn(command, far.cwd, {}, { far: start, pty: options.pty ?? false })
   }
 
   async keepText(text: string): Promise<string> {

@@ -39,6 +39,8 @@ export interface RemoteHost {
   readonly name: string
   /** Whether commands run apart from this machine's files. */
   readonly isolated: boolean
+  /** Whether its background processes can have a pseudo-terminal, where the other side has a program for that. Default `false`. */
+  readonly hasPty?: boolean
   /** Opens the way, or opens it again when it was lost. Called before each command. */
   connect(): Promise<void>
   /** Runs a script to its end, with `input` as its standard input. */

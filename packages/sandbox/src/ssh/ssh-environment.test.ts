@@ -69,6 +69,23 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
       }
     })
 
+    it('has the pseudo-terminals of script over there, and ends what runs on them', async () => {
+      const { environment, start, gone } = await harness(create)
+      expect(environment.capabilities.pty).toBe(missingPrograms('script') === null)
+      if (!environment.capabilities.pty) return
+      const one = await start('stty size; echo "$TERM"; cat; echo end; exit 3', { pty: true })
+      while (!one.output().includes('xterm')) await new Promise((resolve) => setTimeout(resolve, 20))
+      one.write('typed\r')
+      while (!/typed[\s\S]*typed/.test(one.output())) await new Promise((resolve) => setTimeout(resolve, 20))
+      one.closeInput()
+      expect(await one.wait({ timeoutMs: 10_000 })).toMatchObject({ exitCode: 3, pty: true })
+      expect(one.output()).toMatch(/^30 120\r\nxterm-256color\r\n[\s\S]*end\r\n$/)
+      const two = await start('trap "" HUP TERM; sleep 60 & echo "pid $!"; wait', { pty: true })
+      while (!/pid \d+/.test(two.output())) await new Promise((resolve) => setTimeout(resolve, 20))
+      await two.kill()
+      expect(await gone(/pid (\d+)/.exec(two.output())![1]!)).toBe(true)
+    })
+
     it('tells sudo over there its password, which stays on standard input and in a file that goes away', async () => {
       const asked = await options()
       const bin = join(asked.cwd!, 'bin')

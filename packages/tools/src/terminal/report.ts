@@ -3,7 +3,8 @@ import type { ExecResult } from '@hermes/contracts/environment'
 import type { ToolResult } from '@hermes/contracts/tool'
 import { cleanOutput, exitCodeMeaning } from '@hermes/sandbox'
 
-export const NO_PTY = 'There is no pseudo-terminal here (node-pty is not installed), so it runs without one.'
+export const NO_PTY =
+  'There is no pseudo-terminal here (it takes node-pty on this machine, script of util-linux on others), so it runs without one.'
 
 /** What a report needs besides the result. */
 interface Surroundings {
