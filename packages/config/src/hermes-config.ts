@@ -170,6 +170,8 @@ export interface HermesConfig {
     readonly timeout: number
     /** Globs of commands that never run. */
     readonly deny: readonly string[]
+    /** What the model that reviews questions goes by besides its own rules, in plain words. */
+    readonly smart_policy: string
   }
   readonly security: {
     /** Whether this machine and private networks are fetched from without asking. Default `false`. */

@@ -234,6 +234,7 @@ export const SCHEMA: Section = section({
     },
     timeout: seconds(300),
     deny: texts,
+    smart_policy: { type: 'text', default: '' },
   }),
   security: section({
     allow_private_urls: { type: 'boolean', default: false },

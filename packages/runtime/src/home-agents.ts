@@ -49,6 +49,7 @@ import { openSystemPrompt } from './system-prompt.js'
 import type { TurnScopes } from './turn-scopes.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
+const LIST_TIMEOUT_MS = 10_000
 /** Where who writes works on the files of the workspace too. */
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 
@@ -298,7 +299,8 @@ export class HomeAgents {
       models: async () => {
         if (model.provider === MIXTURE) return Object.keys(config.moa.presets)
         const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
-        return listModels({ ...choice, apiKey, fetch }).catch(() => [])
+        const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
+        return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
       },
       limits: () => model.limits(),
       sideTask: (task) => sideTasks.client(task, choice),

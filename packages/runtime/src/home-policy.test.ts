@@ -130,7 +130,7 @@ it('touches no store for what is only read', async () => {
 })
 
 it('has a model review what would be asked when approvals are smart, and books it', async () => {
-  const config = `approvals: {mode: smart, timeout: 1}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
+  const config = `approvals: {mode: smart, timeout: 1, smart_policy: Builds may go.}\nmodel: {default: m, base_url: '${server.baseUrl}'}\n`
   await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), config)
   server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf dist' } }] }, { text: 'APPROVE' })
   server.enqueue({ text: 'Gone.' })
@@ -139,7 +139,7 @@ it('has a model review what would be asked when approvals are smart, and books i
   const { agent } = await runtime.createAgent({})
   expect(await agent.run('Clean up.').result).toMatchObject({ status: 'completed', text: 'Gone.' })
   expect(existsSync(dist())).toBe(false)
-  expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('rm -rf dist')
+  expect(JSON.stringify(server.requests[1]!.body.messages)).toMatch(/Builds may go\..*rm -rf dist/)
   await runtime.close()
   const { audit, ledger } = await (await openHome()).storage()
   expect(await audit.list({ toolName: 'terminal' })).toMatchObject([{ decision: 'allow', by: 'custom/m' }])

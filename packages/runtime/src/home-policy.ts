@@ -107,7 +107,8 @@ function lateReviewer({ reviewModel, config, logger }: HomePolicyOptions): Revie
       const clientFor = () => reviewModel(question.subject.rootSessionId ?? question.subject.sessionId)
       const inTime = AbortSignal.timeout(timeout * 1_000)
       const signal = stopped ? AbortSignal.any([stopped, inTime]) : inTime
-      return createModelReviewer({ clientFor, onFailure }).review(question, { signal })
+      const { smart_policy: guidance } = config.approvals
+      return createModelReviewer({ clientFor, guidance, onFailure }).review(question, { signal })
     },
   }
 }

@@ -8,6 +8,8 @@ import type { Review, Reviewer } from './reviewer.js'
 export interface ModelReviewerOptions {
   /** Opened for each question; a rejection leaves it to a person. */
   readonly clientFor: (question: ApprovalQuestion) => Promise<ModelClient>
+  /** What the owner of the machine wants to be gone by, in their own words; it goes into the system text. Default: nothing. */
+  readonly guidance?: string
   /** Told of what went wrong, on one line. */
   readonly onFailure?: (error: unknown) => void
 }
@@ -29,11 +31,16 @@ ESCALATE: everything else, and whenever you are not sure.
 
 Answer with exactly one of these words: APPROVE, DENY, ESCALATE.`
 
+function taskWith(guidance: string): string {
+  const added = guidance.trim()
+  return added === '' ? TASK : `${TASK}\n\nThe owner of the machine adds, and it goes before the above:\n${added}`
+}
+
 /** A model as reviewer. It answers with one of three words; anything else, an error, and text it could misread are left to a person. */
-export function createModelReviewer({ clientFor, onFailure }: ModelReviewerOptions): Reviewer {
+export function createModelReviewer({ clientFor, guidance = '', onFailure }: ModelReviewerOptions): Reviewer {
   return {
     review: async (question, { signal } = {}) => {
-      const request = requestFor(question)
+      const request = requestFor(question, guidance)
       if (!request) return { verdict: 'escalate', by: 'nobody' }
       try {
         const client = await clientFor(question)
@@ -48,7 +55,10 @@ export function createModelReviewer({ clientFor, onFailure }: ModelReviewerOptio
 }
 
 /** `null` for what a model could misread: too long, or with signs that hide what is said. */
-function requestFor({ action, subject, summary }: ApprovalQuestion): Omit<ModelRequest, 'model'> | null {
+function requestFor(
+  { action, subject, summary }: ApprovalQuestion,
+  guidance: string,
+): Omit<ModelRequest, 'model'> | null {
   const { toolName = null, origin, tainted } = subject
   const text = JSON.stringify({
     stopped_because: summary,
@@ -60,7 +70,7 @@ function requestFor({ action, subject, summary }: ApprovalQuestion): Omit<ModelR
   const plain = [summary, ...Object.values(action).flat()].join('\n')
   if (text.length > MAX_CHARS || !plain.isWellFormed() || CONTROL.test(plain)) return null
   return {
-    messages: [{ role: 'system', content: [{ type: 'text', text: TASK }] }, userText(text)],
+    messages: [{ role: 'system', content: [{ type: 'text', text: taskWith(guidance) }] }, userText(text)],
     tools: [],
     temperature: 0,
     maxOutputTokens: MAX_OUTPUT_TOKENS,
