@@ -14,10 +14,13 @@ export interface MemoryRecord {
 }
 
 const KEPT = 100
+/** Of files that hold nonsense fewer changes are kept, the newest always. */
+const KEPT_CHARS = 20_000_000
+const MAX_BYTES = 100_000_000
 
 /** The changes that a file of JSON lines holds, oldest first; lines that are none are skipped. */
 export async function readHistory(file: string): Promise<readonly MemoryRecord[]> {
-  const text = await readMemoryFile(file).catch(() => '')
+  const text = await readMemoryFile(file, MAX_BYTES).catch(() => '')
   return text.split('\n').flatMap((line) => {
     try {
       const record: unknown = JSON.parse(line)
@@ -35,8 +38,13 @@ function isRecord(value: unknown): value is MemoryRecord {
   return isKnown && Number.isSafeInteger(atMs) && [origin, before, after].every((text) => typeof text === 'string')
 }
 
-/** Keeps the newest hundred. */
+/** Keeps the newest hundred, or as many as take 20 MB. */
 export async function writeHistory(file: string, records: readonly MemoryRecord[]): Promise<void> {
-  const lines = records.slice(-KEPT).map((record) => `${JSON.stringify(record)}\n`)
-  await writeMemoryFile(file, lines.join(''))
+  let chars = 0
+  const lines = records
+    .slice(-KEPT)
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .reverse()
+    .filter(({ length }, index) => (chars += length) <= KEPT_CHARS || index === 0)
+  await writeMemoryFile(file, lines.reverse().join(''))
 }

@@ -23,25 +23,25 @@ const MAX_REPLACED = 20
  * The text of a file; empty when there is none.
  * @throws HermesError `memory.unreadable` for one that is no text, no regular file or larger than 10 MB; it is left as it is.
  */
-export async function readMemoryFile(file: string): Promise<string> {
+export async function readMemoryFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
   for (let waitedMs = 0; ; waitedMs += 5) {
-    const text = await readText(file)
+    const text = await readText(file, maxBytes)
     if (text !== null) return text
     const [next] = await filesBeside(await targetOf(file), NEW)
     if (next === undefined) return ''
-    if (waitedMs >= ABSENT_MS) return (await readText(next)) ?? ''
+    if (waitedMs >= ABSENT_MS) return (await readText(next, maxBytes)) ?? ''
     await wait(5)
   }
 }
 
 /** `null` when there is none. */
-async function readText(file: string): Promise<string | null> {
+async function readText(file: string, maxBytes: number): Promise<string | null> {
   let bytes: Uint8Array
   try {
     const found = await stat(file)
     // A pipe or a device would hold the start up for ever.
     if (!found.isFile()) throw new Error('it is not a file')
-    if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1_000_000} MB`)
+    if (found.size > maxBytes) throw new Error(`it is larger than ${maxBytes / 1_000_000} MB`)
     bytes = await readFile(file)
   } catch (error) {
     if (isMissing(error)) return null

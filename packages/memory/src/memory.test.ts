@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { MemoryChange } from './changes.js'
+import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { type Memory, type MemoryOptions, memorySection, openMemory } from './index.js'
 import { replaceMemoryFile } from './memory-files.js'
@@ -137,16 +137,23 @@ describe('a store', () => {
     }
   })
 
-  it('is mended by and by when somebody put two hundred thousand lines of nonsense there', async () => {
+  it('is mended by and by when somebody put thousands of lines of nonsense there', async () => {
     const memory = open()
     for (const word of ['one', 'two']) await memory.change('memory', [add(word)], 'test')
-    const nonsense = Array.from({ length: 200_000 }, (_, index) => `line ${index}`)
+    const nonsense = Array.from({ length: 30_000 }, (_, index) => `line ${index}`)
     await writeFile(join(directory, 'MEMORY.md'), joinEntries(['one', ...nonsense]))
     expect(await memory.change('memory', [add('three')], 'test')).toMatchObject({ type: 'refused' })
-    const remove: MemoryChange = { action: 'remove', oldText: 'line 99999' }
+    const remove: MemoryChange = { action: 'remove', oldText: 'line 29999' }
     expect(await memory.change('memory', [remove], 'test')).toMatchObject({ type: 'changed' })
     expect(await memory.undo()).toMatchObject({ type: 'undone' })
-    expect(new Set(await entriesOf(memory))).toContain('line 99999')
+    expect(new Set(await entriesOf(memory))).toContain('line 29999')
+  })
+
+  it('takes one of a quarter of a million entries away in a moment', () => {
+    const entries = Array.from({ length: 250_000 }, (_, index) => `line ${index}`)
+    const rules = { limit: 2_200, objection: () => null }
+    const applied = applyChanges(entries, [{ action: 'remove', oldText: 'line 249999' }], rules)
+    expect(applied.type === 'applied' && applied.entries.length).toBe(249_999)
   })
 
   it('is not taken for empty where its folder is no folder', async () => {

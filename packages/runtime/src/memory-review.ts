@@ -44,7 +44,11 @@ export async function reviewMemory(options: MemoryReviewOptions): Promise<Memory
   const known = await Promise.all(
     targets.map(async (target) => {
       const state = await (await memory.open(target)).read(target)
-      return `${target} (${state.chars} of ${state.limit} characters):\n${joinEntries(state.entries)}`
+      // A file that somebody filled with nonsense is not sent whole.
+      const entries = joinEntries(state.entries)
+        .slice(0, 2 * state.limit)
+        .toWellFormed()
+      return `${target} (${state.chars} of ${state.limit} characters):\n${entries}`
     }),
   )
   const said = entries.flatMap(line).join('\n\n').slice(-MAX_CHARS).toWellFormed()
