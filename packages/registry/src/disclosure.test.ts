@@ -99,6 +99,13 @@ describe('tool_search', () => {
     )
   })
 
+  it('names only so many of what fits worse, or where nothing fits', async () => {
+    const registry = open(Array.from({ length: 300 }, (_, n) => tool(`do_${n}`, 'mcp-many')))
+    const found = textOf(await call(registry, 'tool_search', { query: 'do' }))
+    expect(found.split('\n').at(-1)).toMatch(/^Also: (?:do_\d+, ){24}do_\d+ and 270 more$/)
+    expect(textOf(await call(registry, 'tool_search', { query: 'weather' }))).toMatch(/, do_\d+ and 100 more\.$/)
+  })
+
   it('meets plurals and other forms of a word', () => {
     const definitions = [
       { name: 'search_files', description: '', parameters: {} },

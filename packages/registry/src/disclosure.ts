@@ -107,6 +107,15 @@ function listing(hidden: readonly OwnedDefinition[], budgetTokens: number): stri
     .join('\n')
 }
 
+/** Of names that are told although nobody asked for them by name. */
+const MAX_NAMES = 200
+const MAX_MORE = 25
+
+function listed(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).join(', ')
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown
+}
+
 /** The tool behind {@link TOOL_SEARCH}; `candidates` are the definitions that may be found. */
 export function searchTool(
   candidates: () => Promise<readonly ToolDefinition[]>,
@@ -127,12 +136,12 @@ export function searchTool(
       const found = ranked.slice(0, limit)
       if (found.length === 0) {
         const names = all.map(({ name }) => name)
-        return `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${names.join(', ')}.`}`
+        return `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${listed(names, MAX_NAMES)}.`}`
       }
       const more = ranked.slice(limit).map(({ name }) => name)
       const lines = found.map((tool) => JSON.stringify(tool))
-      const rest = more.length > 0 ? [`Also: ${more.join(', ')}`] : []
-      return { data: { tools: found as never, more }, text: [...lines, ...rest].join('\n') }
+      const rest = more.length > 0 ? [`Also: ${listed(more, MAX_MORE)}`] : []
+      return { data: { tools: found as never, more: more.slice(0, MAX_MORE) }, text: [...lines, ...rest].join('\n') }
     },
   }
 }
