@@ -35,7 +35,7 @@ export async function readFile(
   const most = lines ? MAX_RANGE_BYTES : MAX_FILE_BYTES
   if (stat.sizeBytes > most)
     throw refusal(`it has ${stat.sizeBytes} bytes, more than ${most}; name a range such as @file:${name}:1-200`)
-  const bytes = await environment.read(real)
+  const bytes = await environment.read(real, { noLinks: true })
   if (!bytes) throw refusal('there is no such file')
   if (bytes.includes(0)) throw refusal('it is no text')
   seenFiles(context.session.state).set(real, stat.version)

@@ -61,7 +61,7 @@ async function readHint(
       path: real,
       backend: environment.backend,
     })
-    const bytes = await environment.read(real, { length: MAX_HINT_BYTES })
+    const bytes = await environment.read(real, { length: MAX_HINT_BYTES, noLinks: true })
     return bytes === null || bytes.includes(0) ? null : new TextDecoder().decode(bytes)
   } catch {
     context.signal.throwIfAborted()
