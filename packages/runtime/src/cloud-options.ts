@@ -66,8 +66,8 @@ function common(request: EnvironmentRequest, name: string) {
   const { clientEnv: _, ...rest } = shared(request, name)
   return {
     ...rest,
-    // A sandbox that is not kept belongs to this one agent.
-    task: isKept ? 'default' : `${process.pid}-${clock.now()}`,
+    // A sandbox that is not kept belongs to one session.
+    task: isKept ? 'default' : (request.task ?? `${process.pid}-${clock.now()}`),
     profile: digest([home]),
     persistent: isKept,
     folders: syncFolders(request),

@@ -11,6 +11,8 @@ export interface EnvironmentRequest {
   /** Where the agent works on this machine. Absolute. */
   readonly cwd: string
   readonly tempDir: string
+  /** Whose containers and sandboxes are shared where they are not kept: a session with those it hands tasks to. Default: nobody's. */
+  readonly task?: string
   readonly env: Readonly<Record<string, string>>
   /** Keys and tokens of the home, for what configuration asks to pass on. */
   readonly secrets: Readonly<Record<string, string>>

@@ -68,8 +68,8 @@ export async function dockerOptions(request: EnvironmentRequest): Promise<Docker
   return {
     image: terminal.docker_image,
     program: findEngine(env),
-    // A container that is not kept belongs to this one agent.
-    task: isKept ? 'default' : `${process.pid}-${request.clock.now()}`,
+    // A container that is not kept belongs to one session.
+    task: isKept ? 'default' : (request.task ?? `${process.pid}-${request.clock.now()}`),
     profile: digest([home]),
     persistent: isKept,
     mounts: [

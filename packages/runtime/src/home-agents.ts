@@ -67,7 +67,8 @@ export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHo
   readonly tools: HomeTools
   readonly proxies: Proxies | null
   readonly storage: () => Promise<Storage>
-  readonly environmentIn: (cwd: string) => Promise<Environment>
+  /** `session`: whose containers are shared where they are not kept. */
+  readonly environmentIn: (cwd: string, session: string) => Promise<Environment>
   readonly codeIn: (cwd: string) => HomeCode
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
@@ -173,7 +174,7 @@ export class HomeAgents {
   }
 
   async #equip(
-    { request, lineage, cwd, tree }: AgentPlace,
+    { request, lineage, cwd, tree, sessionId }: AgentPlace,
     createChild: (task: ChildTask, at: ChildPlace) => Promise<ReadyAgent>,
   ): Promise<AgentGear> {
     const { config, tools } = this.#options
@@ -186,7 +187,7 @@ export class HomeAgents {
     const toolsets = tools.selection(request)
     // Names that no toolset has are told before anything is opened.
     resolveToolsets(registry.toolsets(), toolsets)
-    const environment = await this.#options.environmentIn(cwd)
+    const environment = await this.#options.environmentIn(cwd, lineage.rootSessionId ?? sessionId)
     const close = async () => {
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }

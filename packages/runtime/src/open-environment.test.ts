@@ -137,6 +137,26 @@ needs(dockerMissing())('in a container', () => {
     const other = join(root, 'user/.hermes/sandboxes/docker/default/workspace/note')
     expect(await readFile(other, 'utf8')).toBe('kept\n')
   })
+
+  it('shares a container that is not kept among the agents of one session alone', async () => {
+    const settings = `  backend: docker
+  docker_image: ${engine.image}
+  docker_network: false
+  docker_shm_size: 64m
+  container_memory: 256
+  container_persistent: false
+`
+    const { request } = await requestFor(settings, { DOCKER_HOST: engine.env['DOCKER_HOST']! })
+    const openFor = async (task: string) => {
+      const environment = await openEnvironment({ ...request, task })
+      onTestFinished(() => environment.close())
+      return environment
+    }
+    const [parent, child, stranger] = [await openFor('one'), await openFor('one'), await openFor('two')]
+    await run(parent, 'echo here > /tmp/note')
+    expect((await run(child, 'cat /tmp/note')).output).toBe('here\n')
+    expect((await run(stranger, 'cat /tmp/note')).exitCode).toBe(1)
+  })
 })
 
 needs(missingPrograms('setsid'))('in a cloud', () => {

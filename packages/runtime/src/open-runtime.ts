@@ -209,7 +209,7 @@ class HomeRuntime implements Runtime {
       sideTasks: this.#sideTasks,
       tools,
       turnScopes,
-      environmentIn: (cwd) => this.#environment(cwd),
+      environmentIn: (cwd, task) => this.#environment(cwd, task),
       redact: (more) => this.#redact(more),
       closers: this.#closers,
     })
@@ -312,8 +312,9 @@ class HomeRuntime implements Runtime {
     return writableRoots({ cwd, home: userHome, temp: [this.#options.tempDir], isolation })
   }
 
-  #environment(cwd: string): Promise<Environment> {
-    return openEnvironment(this.#environmentRequest(cwd))
+  #environment(cwd: string, task?: string): Promise<Environment> {
+    const request = this.#environmentRequest(cwd)
+    return openEnvironment(task === undefined ? request : { ...request, task })
   }
 
   #environmentRequest(cwd: string): EnvironmentRequest {

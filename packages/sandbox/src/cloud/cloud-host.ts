@@ -1,11 +1,11 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { FarStart } from '../far-start.js'
+import { type Lease, takeLease } from '../leases.js'
 import type { ProcessHandle } from '../process-handle.js'
 import { backgroundScript, type FarCommand } from '../remote/exec-script.js'
 import type { FarStream, RemoteHost, Said, StreamListener } from '../remote/remote-host.js'
 import type { FollowedJob } from './followed-job.js'
 import { jobStream } from './job-stream.js'
-import { type Lease, takeLease } from './leases.js'
 import { followAgain, startBackgroundJob } from './start-job.js'
 
 /** A sandbox of a cloud, running. */

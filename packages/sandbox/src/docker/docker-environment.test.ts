@@ -113,6 +113,18 @@ needs(dockerMissing())('in a container', () => {
       expect(docker('ps', '--all', '--quiet', '--filter', 'label=hermes.task=once')).toBe('')
     })
 
+    it('is removed by the last of those who share it', async () => {
+      const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-shared-'))
+      onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+      const make = () => create({ task: 'by turns', persistent: false, outputDir, mounts: [], cwd: '/workspace' })
+      const [first, second] = [await harness(make), await harness(make)]
+      await first.run('echo here > note')
+      await first.environment.close()
+      expect((await second.run('cat note')).output).toBe('here\n')
+      await second.environment.close()
+      expect(docker('ps', '--all', '--quiet', '--filter', 'label=hermes.task=by turns')).toBe('')
+    })
+
     it('says that it is gone when somebody removed it, and starts anew with the next command', async () => {
       const { run, environment } = await harness(() => create({ task: 'removed' }))
       docker('rm', '--force', docker('ps', '--quiet', '--filter', 'label=hermes.task=removed'))

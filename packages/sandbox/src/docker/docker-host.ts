@@ -1,4 +1,5 @@
 import type { Clock, HermesError, Logger } from '@hermes/contracts'
+import { type Lease, takeLease } from '../leases.js'
 import type { HostClient } from '../remote/host-client.js'
 import { ProgramHost } from '../remote/program-host.js'
 import { ensureContainer, removeContainer } from './container.js'
@@ -10,8 +11,10 @@ const DEFAULT_IDLE_SECONDS = 300
 export interface DockerHostOptions {
   readonly engine: EngineOptions
   readonly container: ContainerOptions
-  /** Whether the container is left for the next one who opens it. */
+  /** Whether the container is left for the next one who opens it; else it goes with its last user on this machine. */
   readonly persistent: boolean
+  /** Where its users on this machine are counted. */
+  readonly leaseDir: string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -25,6 +28,7 @@ export class DockerHost extends ProgramHost {
   #id: string | null = null
   #usedMs = 0
   #opening: Promise<void> | null = null
+  #lease: Lease | null = null
 
   constructor(options: DockerHostOptions) {
     super()
@@ -60,12 +64,14 @@ export class DockerHost extends ProgramHost {
   async close({ keepProcesses }: { readonly keepProcesses: boolean }): Promise<void> {
     await this.#opening?.catch(() => undefined)
     const { engine, persistent } = this.#options
-    if (persistent || keepProcesses || this.#id === null) return
+    const isLast = this.#lease?.release() ?? true
+    if (persistent || keepProcesses || this.#id === null || !isLast) return
     await removeContainer(engine, this.#id)
   }
 
   async #open(): Promise<void> {
-    const { engine, container, logger } = this.#options
+    const { engine, container, logger, persistent, leaseDir } = this.#options
+    if (!persistent) this.#lease ??= takeLease(leaseDir)
     this.#id = await ensureContainer(engine, container, logger)
   }
 }

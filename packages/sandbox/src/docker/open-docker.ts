@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { openRemoteEnvironment, type RemoteOptions } from '../remote/remote-environment.js'
 import { reapContainers } from './container.js'
-import type { ContainerOptions } from './container-options.js'
+import { type ContainerOptions, containerName } from './container-options.js'
 import { DockerHost } from './docker-host.js'
 import { askEngine, engineFailure } from './engine.js'
 
@@ -16,7 +17,7 @@ export interface DockerOptions extends Omit<RemoteOptions, 'cwd'>, ContainerOpti
   readonly clientEnv: Readonly<Record<string, string>>
   /** Where the shell starts in the container. Default `/workspace`. */
   readonly cwd?: string
-  /** Whether the container stays for whoever opens the same task next; else it is removed on close. Default `true`. */
+  /** Whether the container stays for whoever opens the same task next; else its last user on this machine removes it. Default `true`. */
   readonly persistent?: boolean
 }
 
@@ -35,7 +36,9 @@ export async function openDockerEnvironment(options: DockerOptions): Promise<Env
     cwd = '/workspace',
   } = options
   const engine = { program: options.program ?? 'docker', env: options.clientEnv }
-  const host = new DockerHost({ engine, container: containerOptions(options), persistent, clock, logger })
+  const container = containerOptions(options)
+  const leaseDir = join(options.outputDir, 'users', containerName(container))
+  const host = new DockerHost({ engine, container, persistent, leaseDir, clock, logger })
   const [environment] = await Promise.all([
     openRemoteEnvironment(host, { ...options, cwd, login: false }),
     reapContainers(engine, { afterMs: idleSeconds * 2000, clock, logger }),

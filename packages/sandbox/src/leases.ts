@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { processStartTime } from '../process-tree.js'
+import { processStartTime } from './process-tree.js'
 
 /** A share in something that ends with its last user. */
 export interface Lease {
