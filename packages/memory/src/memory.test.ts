@@ -14,11 +14,12 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
-import { type Memory, type MemoryOptions, memorySection, openMemory } from './index.js'
+import { type Memory, type MemoryOptions, memorySection, openMemory, sourcesOf } from './index.js'
 import { replaceMemoryFile } from './memory-files.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 100)
@@ -340,6 +341,23 @@ describe('undo', () => {
       { numRuns: Math.min(RUNS, 30) },
     )
   })
+})
+
+it('knows where entries come from, and what they took the place of', async () => {
+  const memory = open({ clock: { ...systemClock, now: () => 7 } })
+  await memory.change('memory', [add('uses npm'), add('fine')], 'session-1')
+  await memory.change('memory', [{ action: 'replace', oldText: 'npm', content: 'uses pnpm' }], 'session-2')
+  await writeFile(join(directory, 'MEMORY.md'), 'uses pnpm\n§\nfine\n§\nmine\n')
+  await memory.change('memory', [add('more')], 'session-3')
+  await memory.change('memory', [{ action: 'remove', oldText: 'fine' }], 'session-4')
+  await memory.undo()
+  const sources = sourcesOf(await memory.read('memory'), await memory.history())
+  expect(sources.map(({ entry, origin, supersedes, atMs }) => [entry, origin, supersedes, atMs])).toEqual([
+    ['uses pnpm', 'session-2', 'uses npm', 7],
+    ['fine', 'session-1', null, 7],
+    ['mine', 'by hand', null, 7],
+    ['more', 'session-3', null, 7],
+  ])
 })
 
 describe('the part of the prompt', () => {

@@ -1,7 +1,7 @@
 import { setConfigValue, unsetConfigValue } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
-import { describeUsage, MEMORY_TARGETS } from '@hermes/memory'
 import type { Runtime } from '@hermes/runtime'
+import { storeFindings } from '../doctor/memory.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf, openCli } from '../open-cli.js'
@@ -16,25 +16,23 @@ export interface ProviderFlags {
   readonly embeddingModel?: string
 }
 
-/** `hermes memory status`: the stores, and whether the provider can be used. Exit code 1 when it cannot. */
+/** `hermes memory status`: the stores, and whether the provider can be used. Exit code 1 when it or a store cannot. */
 export function memoryStatus(io: Io, { offline = false }: { readonly offline?: boolean }): Promise<number> {
   return withRuntime(io, async (runtime) => {
-    const { memory, longMemory } = runtime
-    for (const target of MEMORY_TARGETS) {
-      const isOn = memory?.isOn(target) ?? false
-      const usage = isOn ? describeUsage(await (await memory!.open(target)).read(target)) : 'switched off'
-      io.stdout.write(`${target}: ${usage}\n`)
-    }
+    const { longMemory } = runtime
+    const stores = await storeFindings(runtime)
+    for (const { text } of stores) io.stdout.write(`${text}\n`)
+    const exitCode = stores.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.ok
     if (!longMemory) {
       io.stdout.write('provider: none. Choose one with: hermes memory setup\n')
-      return EXIT.ok
+      return exitCode
     }
     try {
       const { address, userId } = await longMemory.describe()
       const whose = userId === null ? '' : `, memories of ${userId}`
       if (!offline) await longMemory.check({ signal: AbortSignal.timeout(TIMEOUT_MS) })
       io.stdout.write(`provider: ${longMemory.provider} at ${address}${whose}${offline ? '' : ': it answers'}\n`)
-      return EXIT.ok
+      return exitCode
     } catch (error) {
       io.stdout.write(`provider: ${longMemory.provider}: ${problem(error)}\n`)
       return EXIT.failed

@@ -1,6 +1,13 @@
-import { readFile } from 'node:fs/promises'
-import { errorLine } from '@hermes/contracts'
-import { describeUsage, MEMORY_TARGETS, type Memory, type MemoryChange, type MemoryTarget } from '@hermes/memory'
+import {
+  describeUsage,
+  type EntrySource,
+  MEMORY_TARGETS,
+  type Memory,
+  type MemoryChange,
+  type MemoryState,
+  type MemoryTarget,
+  sourcesOf,
+} from '@hermes/memory'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { openCli } from '../open-cli.js'
@@ -15,22 +22,40 @@ export interface MemoryFlags {
   readonly json?: boolean
 }
 
-/** `hermes memory list`: what is remembered, and how full the stores are. */
+/**
+ * `hermes memory list`: what is remembered, how full the stores are, and where entries come from. A store that cannot be read leaves the
+ * other to be shown. @throws HermesError `memory.unreadable` once that is done.
+ */
 export function memoryList(io: Io, { json }: MemoryFlags): Promise<number> {
   return withMemory(io, async (open) => {
-    const states = await Promise.all(MEMORY_TARGETS.map(async (target) => (await open(target))?.read(target) ?? null))
-    if (json) {
-      io.stdout.write(`${JSON.stringify(states.filter((state) => state !== null))}\n`)
-      return EXIT.ok
-    }
-    const style = createStyle(io.stdout)
-    for (const state of states) {
-      if (!state) continue
-      io.stdout.write(`${style.bold(state.target)} ${style.dim(describeUsage(state))}\n`)
-      for (const entry of state.entries) io.stdout.write(`  ${printable(entry).replaceAll('\n', '\n  ')}\n`)
-    }
+    const found = await Promise.allSettled(MEMORY_TARGETS.map((target) => listing(open, target)))
+    const listings = found.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
+    if (json) io.stdout.write(`${JSON.stringify(listings)}\n`)
+    else for (const one of listings) showListing(io, one)
+    const failed = found.find((one) => one.status === 'rejected')
+    if (failed) throw failed.reason
     return EXIT.ok
   })
+}
+
+type Listing = MemoryState & { readonly sources: readonly EntrySource[] }
+
+async function listing(open: Open, target: MemoryTarget): Promise<Listing | null> {
+  const memory = await open(target)
+  if (!memory) return null
+  const state = await memory.read(target)
+  return { ...state, sources: sourcesOf(state, await memory.history()) }
+}
+
+function showListing(io: Io, state: Listing): void {
+  const style = createStyle(io.stdout)
+  const sources = new Map(state.sources.map((source) => [source.entry, source]))
+  io.stdout.write(`${style.bold(state.target)} ${style.dim(describeUsage(state))}\n`)
+  for (const entry of state.entries) {
+    const source = sources.get(entry)
+    const made = source ? ` (${new Date(source.atMs).toISOString().slice(0, 10)}, ${printable(source.origin)})` : ''
+    io.stdout.write(`  ${printable(entry).replaceAll('\n', '\n  ')}${style.dim(made)}\n`)
+  }
 }
 
 /** `hermes memory add TEXT`. */
@@ -104,7 +129,9 @@ export function memoryExport(io: Io): Promise<number> {
 /** `hermes memory import FILE`: adds the entries of an export; what is there stays. */
 export function memoryImport(io: Io, file: string): Promise<number> {
   return withMemory(io, async (open) => {
-    const stores = await readExport(file)
+    const { readMemoryExport } = await import('./memory-export.js')
+    const stores = await readMemoryExport(file)
+    if (MEMORY_TARGETS.every((target) => stores[target].length === 0)) io.stdout.write('There is nothing in it.\n')
     for (const target of MEMORY_TARGETS) {
       const changes = stores[target].map((content): MemoryChange => ({ action: 'add', content }))
       const memory = changes.length === 0 ? null : await open(target)
@@ -115,23 +142,6 @@ export function memoryImport(io: Io, file: string): Promise<number> {
     }
     return EXIT.ok
   })
-}
-
-async function readExport(file: string): Promise<Readonly<Record<MemoryTarget, readonly string[]>>> {
-  const form = 'It has to be what hermes memory export prints: {"memory": [texts], "user": [texts]}.'
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(await readFile(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${errorLine(error)}. ${form}`)
-  }
-  const list = (target: MemoryTarget): readonly string[] => {
-    const entries: unknown = (parsed as Record<string, unknown> | null)?.[target] ?? []
-    if (!Array.isArray(entries) || entries.some((entry) => typeof entry !== 'string'))
-      throw new UsageError(`"${target}" in ${file} is not a list of texts. ${form}`)
-    return entries
-  }
-  return { memory: list('memory'), user: list('user') }
 }
 
 function change(io: Io, { user }: MemoryFlags, changes: readonly MemoryChange[]): Promise<number> {

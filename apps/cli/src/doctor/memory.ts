@@ -1,11 +1,40 @@
 import { errorLine } from '@hermes/contracts'
+import { describeUsage, MEMORY_TARGETS } from '@hermes/memory'
 import type { Runtime } from '@hermes/runtime'
-import { type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 
-/** Whether the memory provider that config.yaml names can be used; nothing where it names none. */
+/** Beyond it nothing more is taken in before long, and the model has to merge. */
+const NEARLY_FULL = 0.95
+
+/** What is remembered, and whether the memory provider can be used that config.yaml may name. */
 export async function memoryFindings(
+  runtime: Pick<Runtime, 'memory' | 'longMemory'>,
+  { isOffline }: { readonly isOffline: boolean },
+): Promise<readonly Finding[]> {
+  const stores = (await storeFindings(runtime)).map(({ level, text }) => ({ level, text: `Memory: ${text}` }))
+  return [...stores, ...(await providerFindings(runtime, { isOffline }))]
+}
+
+/** How full the stores are, and whether they can be read. */
+export function storeFindings({ memory }: Pick<Runtime, 'memory'>): Promise<readonly Finding[]> {
+  return Promise.all(
+    MEMORY_TARGETS.map(async (target) => {
+      if (!memory?.isOn(target)) return ok(`${target}: switched off`)
+      try {
+        const state = await (await memory.open(target)).read(target)
+        const usage = `${target}: ${describeUsage(state)}`
+        if (state.chars < NEARLY_FULL * state.limit) return ok(usage)
+        return warn(`${usage}. Merge or remove entries with hermes memory edit, or raise the limit in config.yaml`)
+      } catch (error) {
+        return fail(`${target}: ${errorLine(error)}`)
+      }
+    }),
+  )
+}
+
+async function providerFindings(
   { longMemory }: Pick<Runtime, 'longMemory'>,
   { isOffline }: { readonly isOffline: boolean },
 ): Promise<readonly Finding[]> {
