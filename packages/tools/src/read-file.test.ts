@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
@@ -91,6 +91,13 @@ describe('read_file', () => {
     const { text } = await read('a.txt', { offset: 740, limit: 20 })
     expect(text).not.toContain('\uFFFD')
     expect(text.split('\n').slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => `${740 + i}|${'é'.repeat(700)}`))
+  })
+
+  it('says that a line of UTF-16 lies too deep to be reached', async () => {
+    const { read, folder } = await setup({ 'a.txt': Buffer.from('\uFEFFone\n', 'utf16le') })
+    await truncate(join(folder, 'a.txt'), 2 ** 32)
+    expect((await read('a.txt', { limit: 1 })).text).toMatch(/^1\|one\n/)
+    expect((await read('a.txt', { offset: 9 })).text).toContain('lies too deep')
   })
 
   it('strips a UTF-8 mark and decodes UTF-16 with a mark', async () => {

@@ -324,6 +324,8 @@ describe('the text of a patch', () => {
       ['--- a/a.txt', '+++ b/a.txt', '@@ -1 +1 @@', '-a', '+b'],
       /no file was changed\.\n.*unified diff.*$/,
     ],
+    ['a move into what is no file', ['*** Move File: a.txt -> sub/'], /names a folder/],
+    ['a move into a home that is none', ['*** Move File: a.txt -> ~nobody-here/a'], /as an absolute path/],
     ['an indented header', [' *** Update File: a.txt', '-a', '+b'], /before the first/],
   ])('refuses %s', async (_, lines, expected) => {
     const { apply, content } = await setup({ 'a.txt': 'a\n' })

@@ -95,7 +95,10 @@ class Planner {
       case 'delete':
         return this.#remove(environment.resolve(operation.path))
       case 'move':
-        return this.#move(environment.resolve(operation.from), environment.resolve(operation.to))
+        return (
+          (await misplaced(this.#context, operation.to)) ??
+          this.#move(environment.resolve(operation.from), environment.resolve(operation.to))
+        )
       default:
         return operation satisfies never
     }
