@@ -143,6 +143,21 @@ describe('a reference in a message', () => {
     }
   })
 
+  it('says in a line what is wrong with lines and with git', async () => {
+    await put('notes.txt', 'one\ntwo\n')
+    await put('large.txt', 'a'.repeat(20_000_001))
+    const { sent } = await ask('@file:notes.txt:3 @file:notes.txt:2-9 @file:large.txt:1-2 @diff @staged @git:1')
+    for (const line of [
+      '@file:notes.txt:3 (it has 2 lines)',
+      '@file:large.txt:1-2 (it has 20000001 bytes, more than 20000000; ask the agent to read these lines itself)',
+      '@diff (there is no git repository here)',
+      '@staged (there is no git repository here)',
+      '@git:1 (there is no git repository here)',
+    ])
+      expect(sent).toContain(line)
+    expect(sent).toContain('<attached from="@file:notes.txt:2-9">\ntwo\n</attached>')
+  })
+
   it('warns from a quarter of the window on, and attaches nothing beyond half of it', async () => {
     await put('large.txt', 'some words\n'.repeat(2_200))
     await put('huge.txt', 'some words\n'.repeat(4_500))

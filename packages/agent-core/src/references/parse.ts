@@ -50,7 +50,7 @@ export function parseReferences(text: string): readonly Reference[] {
 }
 
 function toReference(kind: string, target: string): Reference | null {
-  const text = target.startsWith('"') ? target.replace(/^"([^"]+)"/, '$1') : target.replace(TRAILING, '')
+  const text = target.startsWith('"') ? target.replace(/^"([^"]+)"/, '$1') : withoutTrailing(kind, target)
   const written = `@${kind}:${text}`
   if (text === '') return null
   switch (kind) {
@@ -59,7 +59,7 @@ function toReference(kind: string, target: string): Reference | null {
     case 'folder':
       return { type: 'folder', written, path: unquote(text) }
     case 'git': {
-      const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+      const count = /^\d+$/.test(text) ? Number(text) : 0
       return count < 1 ? null : { type: 'git', written, count: Math.min(count, MAX_COMMITS) }
     }
     case 'url':
@@ -67,6 +67,12 @@ function toReference(kind: string, target: string): Reference | null {
     default:
       return { type: 'session', written, name: text }
   }
+}
+
+/** The dot after `@folder:` is the workspace itself. */
+function withoutTrailing(kind: string, target: string): string {
+  const text = target.replace(TRAILING, '')
+  return text === '' && kind === 'folder' && /^\.(?!\.)/.test(target) ? '.' : text
 }
 
 function place(text: string): { readonly path: string; readonly lines: LineRange | null } {

@@ -20,6 +20,8 @@ const GIT_TIMEOUT_MS = 20_000
 const GIT_OUTPUT_BYTES = 200_000
 const SKIPPED = new Set(['.git', '.hg', '.svn', 'node_modules', '__pycache__', '.venv', 'venv', '.cache', '.turbo'])
 const GIT = 'git --no-pager'
+/** Outside of one a diff is between two files, of which git tells all the options. */
+const NO_REPOSITORY = /not a git repository|^usage: git diff --no-index/im
 
 /** A file of the workspace, or some lines of it; a folder gives its list. */
 export async function readFile(
@@ -34,7 +36,9 @@ export async function readFile(
   if (stat.type !== 'file') throw refusal('it is no regular file')
   const most = lines ? MAX_RANGE_BYTES : MAX_FILE_BYTES
   if (stat.sizeBytes > most)
-    throw refusal(`it has ${stat.sizeBytes} bytes, more than ${most}; name a range such as @file:${name}:1-200`)
+    throw refusal(
+      `it has ${stat.sizeBytes} bytes, more than ${most}; ${lines ? 'ask the agent to read these lines itself' : `name a range such as @file:${name}:1-200`}`,
+    )
   const bytes = await environment.read(real, { noLinks: true })
   if (!bytes) throw refusal('there is no such file')
   if (bytes.includes(0)) throw refusal('it is no text')
@@ -44,8 +48,8 @@ export async function readFile(
 }
 
 function linesOf(text: string, { from, to }: LineRange): string {
-  const all = text.split('\n')
-  if (from > all.length) throw refusal(`it has ${all.length} lines`)
+  const all = text.replace(/\n$/, '').split('\n')
+  if (from > all.length) throw refusal(all.length === 1 ? 'it has one line' : `it has ${all.length} lines`)
   return all.slice(from - 1, to).join('\n')
 }
 
@@ -88,6 +92,7 @@ export async function readGit(
   const { exitCode, output, timedOut } = await git(cwd, gitCommand(reference))
   signal.throwIfAborted()
   if (timedOut) throw refusal('git took too long')
+  if (exitCode !== 0 && NO_REPOSITORY.test(output)) throw refusal('there is no git repository here')
   if (exitCode !== 0) throw refusal(output.trim().split('\n').at(-1) || `git ended with ${exitCode}`)
   return output.trim() === '' ? 'No changes.' : output
 }
