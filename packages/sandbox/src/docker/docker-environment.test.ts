@@ -129,7 +129,11 @@ needs(dockerMissing())('in a container', () => {
       const { run, environment } = await harness(() => create({ task: 'removed' }))
       docker('rm', '--force', docker('ps', '--quiet', '--filter', 'label=hermes.task=removed'))
       await expect(run('true')).rejects.toMatchObject({ code: 'environment.container_gone', retryable: true })
-      expect((await run('echo again; pwd')).output).toBe(`again\n${environment.cwd()}\n`)
+      const again = await run('echo again; pwd')
+      expect(again.output).toMatch(
+        new RegExp(`^again\\n${environment.cwd()}\\n\\[The container is a new one: .*\\]\\n$`),
+      )
+      expect((await run('echo more')).output).toBe('more\n')
     })
 
     it('stops by itself when nothing runs in it, and is started again', async () => {

@@ -7,6 +7,8 @@ import type { ContainerOptions } from './container-options.js'
 import { type EngineOptions, engineFailure } from './engine.js'
 
 const DEFAULT_IDLE_SECONDS = 300
+const NEW_ONE =
+  'The container is a new one: processes of the one before are gone, and files outside the folders that are kept.'
 
 export interface DockerHostOptions {
   readonly engine: EngineOptions
@@ -29,6 +31,9 @@ export class DockerHost extends ProgramHost {
   #usedMs = 0
   #opening: Promise<void> | null = null
   #lease: Lease | null = null
+  /** The one there was last. */
+  #known: string | null = null
+  #notice: string | null = null
 
   constructor(options: DockerHostOptions) {
     super()
@@ -54,6 +59,12 @@ export class DockerHost extends ProgramHost {
     return { program, args: ['exec', '--interactive', this.#id ?? '', '/bin/sh', '-c', line], env }
   }
 
+  takeNotice(): string | null {
+    const notice = this.#notice
+    this.#notice = null
+    return notice
+  }
+
   failure(exitCode: number | null, stderr: string): HermesError {
     const failure = engineFailure(exitCode, stderr)
     // It was removed or stopped from outside: the next command looks for it anew.
@@ -73,5 +84,7 @@ export class DockerHost extends ProgramHost {
     const { engine, container, logger, persistent, leaseDir } = this.#options
     if (!persistent) this.#lease ??= takeLease(leaseDir)
     this.#id = await ensureContainer(engine, container, logger)
+    if (this.#known !== null && this.#known !== this.#id) this.#notice = NEW_ONE
+    this.#known = this.#id
   }
 }
