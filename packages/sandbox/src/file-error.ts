@@ -19,6 +19,9 @@ const CAUSES: Readonly<Record<string, readonly [code: string, reason: string]>> 
   ERR_FS_FILE_TOO_LARGE: ['too_large', 'the file is too large to read whole; read a part of it.'],
 }
 
+/** Of a longer path the rest tells nobody anything. */
+const MAX_SHOWN_CHARS = 500
+
 /** The system's code of a failure, for example `ENOENT`; `undefined` when it has none. */
 export function systemCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
@@ -38,7 +41,8 @@ export function fileError(error: unknown, doing: string, path: string): HermesEr
   if (HermesError.isInstance(error)) return error
   const system = systemCode(error)
   const [code, reason] = (system && CAUSES[system]) || ['io', `the system answered ${system ?? String(error)}.`]
-  return new HermesError(`Cannot ${doing} ${path}: ${reason}`, {
+  const shown = path.length > MAX_SHOWN_CHARS ? `${path.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : path
+  return new HermesError(`Cannot ${doing} ${shown}: ${reason}`, {
     code: `environment.${code}`,
     details: { path, system },
     cause: error,

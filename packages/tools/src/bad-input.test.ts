@@ -109,6 +109,17 @@ describe('file tools', () => {
     expect((await readdir(folder)).length).toBe(1)
   })
 
+  it('answer a path without end in a line of some length', async () => {
+    const { use, folder } = await setUp()
+    for (const path of ['x'.repeat(10_000), 'x/'.repeat(5000).concat('y')])
+      for (const [name, args] of attempts(path)) {
+        const { isError, text } = await use(name, args)
+        expect({ name, isError, text }).toMatchObject({ isError: true, text: expect.stringContaining('too long') })
+        expect(text.length).toBeLessThan(700)
+      }
+    expect(await readdir(folder)).toEqual([])
+  })
+
   it('make no file of the name of a folder', async () => {
     const { use, folder } = await setUp()
     for (const [name, args] of attempts('sub/')) expect(await use(name, args)).toMatchObject({ isError: true })

@@ -175,6 +175,11 @@ for (const { name, searchers, missing } of backends) {
       const multiline = await search({ pattern: 'one\\ntwo' })
       expect(multiline).toMatchObject({ isError: true, text: expect.stringContaining('line by line') })
       expect((await search({ pattern: 'a\\\\n' })).isError).toBe(false)
+      expect(await search({ pattern: 'x'.repeat(200_000) })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('search for a part of it'),
+      })
+      expect((await search({ pattern: "'".repeat(10_000) })).isError).toBe(false)
       expect((await search({ pattern: 'x', path: 'nowhere' })).text).toContain('There is no file')
     })
 

@@ -19,6 +19,8 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 
 const MAX_LIMIT = 500
 const MAX_CONTEXT = 20
+/** Commands have a longest argument, which is some times this. */
+const MAX_PATTERN_CHARS = 10_000
 const MAX_COUNTED_FILES = 2_000
 const SNIFFED_BYTES = 8192
 const ASKED_BY_MACOS = ['Desktop', 'Documents', 'Downloads', 'Library', 'Movies', 'Music', 'Pictures']
@@ -75,6 +77,10 @@ interface Means {
 
 async function search(args: Args, context: ToolContext, { settings, searchers }: Means): Promise<ToolResult> {
   if (args.pattern === '') return failure('pattern is empty.')
+  if (args.pattern.length > MAX_PATTERN_CHARS)
+    return failure(
+      `pattern has ${args.pattern.length} characters, more than ${MAX_PATTERN_CHARS}; search for a part of it.`,
+    )
   if (args.target === 'content' && LINE_BREAK.test(args.pattern.replace(ANYTHING_BUT, '')))
     return failure(
       'The search goes line by line, so a pattern with a line break finds nothing. Search for one line and set context.',
