@@ -68,6 +68,28 @@ describe('the loop guard', () => {
     expect(guard.before('terminal', { n: 0 })).toEqual({ type: 'allow' })
   })
 
+  it('lets a run start so many agents and web searches, whoever watches', () => {
+    const guard = new LoopGuard({ caps: { subagents: 5, webSearches: 2 } })
+    const start = (toolName: string, args: JsonObject) => guard.before(toolName, args)
+    expect(start('delegate_task', { tasks: [{}, {}, {}] })).toEqual({ type: 'allow' })
+    expect(start('delegate_task', { tasks: [{}, {}, {}] })).toEqual({
+      type: 'block',
+      text: 'Not run: a run starts 5 agents at most, and 3 were started. Go on with what you have.',
+    })
+    expect([1, 2, 3].map(() => start('delegate_task', { goal: 'x' }).type)).toEqual(['allow', 'allow', 'block'])
+    expect([1, 2, 3].map((n) => start('web_search', { query: `${n}` }).type)).toEqual(['allow', 'allow', 'block'])
+  })
+
+  it('goes by limits of ones own', () => {
+    const limits = { sameFailures: 1, toolFailures: 9, sameResults: 3 }
+    const guard = new LoopGuard({ hardStops: true, warnAfter: limits, stopAfter: { ...limits, sameFailures: 2 } })
+    expect(repeat(guard, 1, { toolName: 'patch', outcome: failed })).toContain('failed 1 times')
+    expect(repeat(guard, 2, { toolName: 'look', outcome: outcome('same') })).toBeNull()
+    expect(guard.before('patch', {}).type).toBe('allow')
+    repeat(guard, 1, { toolName: 'patch', outcome: failed })
+    expect(guard.before('patch', {}).type).toBe('block')
+  })
+
   it('refuses the sixth call of its kind where nobody watches, and only there', () => {
     for (const hardStops of [true, false]) {
       const guard = new LoopGuard({ hardStops })

@@ -8,6 +8,28 @@ export interface LoopGuardOptions {
   readonly warnings?: boolean
   /** Whether calls are refused, and the run is ended, when it goes on all the same; for runs that nobody watches. Default `false`. */
   readonly hardStops?: boolean
+  /** After how many of a kind the model is told. Default 2, 3 and 2. */
+  readonly warnAfter?: LoopLimits
+  /** After how many the next one is refused, or with `toolFailures` ends the run. Default 5, 8 and 5. */
+  readonly stopAfter?: LoopLimits
+  /** What one run may start at most, whoever watches. Default 50 of each. */
+  readonly caps?: LoopCaps
+}
+
+/** How often something may happen. */
+export interface LoopLimits {
+  /** The same call fails. */
+  readonly sameFailures: number
+  /** Calls of the same tool fail, whatever their arguments. */
+  readonly toolFailures: number
+  /** The same call brings the same result. */
+  readonly sameResults: number
+}
+
+/** What a run may start at most. */
+export interface LoopCaps {
+  readonly subagents: number
+  readonly webSearches: number
 }
 
 /** What a call that is about to run gets. */
@@ -27,9 +49,9 @@ const TOLERATED: ReadonlySet<string> = new Set([
   'web_extract',
 ])
 
-const SAME_FAILURE = { warn: 2, stop: 5 }
-const TOOL_FAILURE = { warn: 3, stop: 8 }
-const SAME_RESULT = { warn: 2, stop: 5 }
+const WARN_AFTER: LoopLimits = { sameFailures: 2, toolFailures: 3, sameResults: 2 }
+const STOP_AFTER: LoopLimits = { sameFailures: 5, toolFailures: 8, sameResults: 5 }
+const CAPS: LoopCaps = { subagents: 50, webSearches: 50 }
 /** So many rounds of the same calls with the same results, of at most so many calls, are a circle. */
 const CIRCLE = { rounds: 3, maxCalls: 4 }
 /** Of a result that is compared, from both of its ends. */
@@ -58,10 +80,12 @@ export class LoopGuard {
   readonly #asked = new Set<string>()
   /** The last calls with their results, newest last. */
   readonly #trail: string[] = []
+  readonly #used: Record<keyof LoopCaps, number> = { subagents: 0, webSearches: 0 }
   #halted: string | null = null
 
-  constructor({ warnings = true, hardStops = false }: LoopGuardOptions = {}) {
-    this.#options = { warnings, hardStops }
+  constructor(options: LoopGuardOptions = {}) {
+    const { warnings = true, hardStops = false, warnAfter = WARN_AFTER, stopAfter = STOP_AFTER, caps = CAPS } = options
+    this.#options = { warnings, hardStops, warnAfter, stopAfter, caps }
   }
 
   /** Why the run is to end; `null` as long as it may go on. */
@@ -70,20 +94,34 @@ export class LoopGuard {
   }
 
   before(toolName: string, args: JsonValue): GuardVerdict {
+    const capped = this.#capped(toolName, args)
+    if (capped !== null) return block(capped)
     if (!this.#options.hardStops || TOLERATED.has(toolName)) return { type: 'allow' }
+    const { stopAfter } = this.#options
     const key = keyOf(toolName, args)
     const toolFailures = this.#toolFailures.get(toolName) ?? 0
-    if (toolFailures >= TOOL_FAILURE.stop) {
+    if (toolFailures >= stopAfter.toolFailures) {
       this.#halted = `${toolName} failed ${toolFailures} times in a row.`
       return { type: 'halt', text: `Not run: ${this.#halted} The run ends here.` }
     }
     const failures = this.#failures.get(key) ?? 0
-    if (failures >= SAME_FAILURE.stop)
+    if (failures >= stopAfter.sameFailures)
       return block(`this call failed ${failures} times with the same arguments. Do something else.`)
     const same = this.#results.get(key)?.count ?? 0
-    if (same >= SAME_RESULT.stop)
+    if (same >= stopAfter.sameResults)
       return block(`this call brought the same result ${same} times. Use that result, or do something else.`)
     return { type: 'allow' }
+  }
+
+  #capped(toolName: string, args: JsonValue): string | null {
+    const [kind, count] = startsOf(toolName, args)
+    if (kind === null) return null
+    const most = this.#options.caps[kind]
+    const used = this.#used[kind]
+    if (used + count > most)
+      return `a run starts ${most} ${kind === 'subagents' ? 'agents' : 'web searches'} at most, and ${used} were started. Go on with what you have.`
+    this.#used[kind] += count
+    return null
   }
 
   /** Whether this very call was refused once by this question already: then it is meant. */
@@ -119,9 +157,9 @@ export class LoopGuard {
   #failed(toolName: string, key: string): string | null {
     const failures = add(this.#failures, key)
     const toolFailures = TOLERATED.has(toolName) ? 0 : add(this.#toolFailures, toolName)
-    if (failures >= SAME_FAILURE.warn)
+    if (failures >= this.#options.warnAfter.sameFailures)
       return `This call has now failed ${failures} times with the same arguments. Change the arguments or the approach; do not repeat it.`
-    if (toolFailures >= TOOL_FAILURE.warn)
+    if (toolFailures >= this.#options.warnAfter.toolFailures)
       return `${toolName} has failed ${toolFailures} times in a row. Read the errors and take another way.`
     return null
   }
@@ -140,7 +178,7 @@ export class LoopGuard {
     const last = this.#results.get(key)
     const count = last?.text === text ? last.count + 1 : 1
     this.#results.set(key, { text, count })
-    if (count < SAME_RESULT.warn) return null
+    if (count < this.#options.warnAfter.sameResults) return null
     return `This call has now brought the same result ${count} times. It is above; use it.`
   }
 }
@@ -149,6 +187,14 @@ export class LoopGuard {
 function edges({ content, isError }: ToolOutcome): string {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return `${isError} ${text.length} ${text.slice(0, COMPARED_CHARS)} ${text.slice(-COMPARED_CHARS)}`
+}
+
+/** What a call starts that a run may have only so many of. */
+function startsOf(toolName: string, args: JsonValue): readonly [keyof LoopCaps | null, number] {
+  if (toolName === 'web_search') return ['webSearches', 1]
+  if (toolName !== 'delegate_task') return [null, 0]
+  const tasks = typeof args === 'object' && args !== null && 'tasks' in args ? args['tasks'] : null
+  return ['subagents', Array.isArray(tasks) ? Math.max(1, tasks.length) : 1]
 }
 
 function block(reason: string): GuardVerdict {

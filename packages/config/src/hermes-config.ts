@@ -110,6 +110,12 @@ export interface HermesConfig {
     readonly hard_stop_enabled: boolean
     /** The same where nobody does. Default `true`. */
     readonly non_interactive_hard_stop_enabled: boolean
+    /** After how many of a kind the model is told. Default 2, 3 and 2. */
+    readonly warn_after: LoopLimitSettings
+    /** After how many the next one is refused. Default 5, 8 and 5. */
+    readonly hard_stop_after: LoopLimitSettings
+    /** What one run may start, whoever watches. Default 50 of each. */
+    readonly loop_caps: { readonly max_web_searches: number; readonly max_subagents: number }
   }
   readonly memory: {
     /** Whether the agent keeps notes, MEMORY.md. Default `true`. */
@@ -349,4 +355,11 @@ interface ProviderOAuthSettings {
   readonly token_endpoint?: string
   /** Where the browser comes back to on this machine. Default: any free port. */
   readonly redirect_port?: number
+}
+
+/** How often the same call may fail, calls of one tool may, and the same call may bring nothing new. */
+interface LoopLimitSettings {
+  readonly exact_failure: number
+  readonly same_tool_failure: number
+  readonly idempotent_no_progress: number
 }

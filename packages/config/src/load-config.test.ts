@@ -89,6 +89,9 @@ describe('loadConfig', () => {
           warnings_enabled: true,
           hard_stop_enabled: false,
           non_interactive_hard_stop_enabled: true,
+          warn_after: { exact_failure: 2, same_tool_failure: 3, idempotent_no_progress: 2 },
+          hard_stop_after: { exact_failure: 5, same_tool_failure: 8, idempotent_no_progress: 5 },
+          loop_caps: { max_web_searches: 50, max_subagents: 50 },
         },
         memory: {
           memory_enabled: true,

@@ -201,6 +201,17 @@ export const SCHEMA: Section = section({
     warnings_enabled: { type: 'boolean', default: true },
     hard_stop_enabled: { type: 'boolean', default: false },
     non_interactive_hard_stop_enabled: { type: 'boolean', default: true },
+    warn_after: section({
+      exact_failure: count(1, 2),
+      same_tool_failure: count(1, 3),
+      idempotent_no_progress: count(1, 2),
+    }),
+    hard_stop_after: section({
+      exact_failure: count(1, 5),
+      same_tool_failure: count(1, 8),
+      idempotent_no_progress: count(1, 5),
+    }),
+    loop_caps: section({ max_web_searches: count(1, 50), max_subagents: count(1, 50) }),
   }),
   memory: section({
     memory_enabled: { type: 'boolean', default: true },

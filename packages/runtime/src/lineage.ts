@@ -96,7 +96,17 @@ export function loopGuardOf(
   return {
     warnings: settings.warnings_enabled,
     hardStops: isWatched ? settings.hard_stop_enabled : settings.non_interactive_hard_stop_enabled,
+    warnAfter: limitsOf(settings.warn_after),
+    stopAfter: limitsOf(settings.hard_stop_after),
+    caps: { subagents: settings.loop_caps.max_subagents, webSearches: settings.loop_caps.max_web_searches },
   }
+}
+
+function limitsOf(
+  settings: HermesConfig['tool_loop_guardrails']['warn_after'],
+): NonNullable<LoopGuardOptions['warnAfter']> {
+  const { exact_failure: sameFailures, same_tool_failure: toolFailures, idempotent_no_progress: sameResults } = settings
+  return { sameFailures, toolFailures, sameResults }
 }
 
 /** In place of a maker of children where tools are listed and none is ever called. */

@@ -40,11 +40,12 @@ function changesSystem(name: string, words: readonly string[]): boolean {
 export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'stop-service',
-    reason: 'stops or disables a service',
+    reason: 'stops, restarts or disables a service',
     programs: ['systemctl', 'service', 'launchctl', 'rc-service', 'sv', 'sc', 'net', 'brew', 'supervisorctl', 'pm2'],
     matches: ({ name, args }: Invocation) => {
       const words = verbs(args)
-      if (name === 'brew') return words[0] === 'services' && ['stop', 'kill'].includes(words[1] ?? '')
+      if (texts(args).includes('--help')) return false
+      if (name === 'brew') return words[0] === 'services' && ['stop', 'kill', 'restart'].includes(words[1] ?? '')
       const stops = [
         'stop',
         'disable',
@@ -57,6 +58,9 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
         'exit',
         'delete',
         'isolate',
+        'restart',
+        'try-restart',
+        'reload-or-restart',
       ]
       return words.slice(0, 3).some((word) => stops.includes(word))
     },
