@@ -62,3 +62,32 @@ it('gives a child no tool that the session of its parent has not, also when it i
     await server.close()
   }
 })
+
+it('ends what a child left running with the child', async () => {
+  await using home = await temporaryHome()
+  const server = await startModelServer()
+  server.setHandler(({ body }) => {
+    const last = body.messages.at(-1)!
+    const said = JSON.stringify(last.content)
+    if (said.includes('Hand it on.')) return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Serve.' } }] }
+    if (last.role === 'tool') return { text: /pid (\d+)/.exec(said)?.[0] ?? 'none' }
+    return { toolCalls: [{ name: 'terminal', args: { command: 'sleep 600', background: true } }] }
+  })
+  const config = {
+    model: { default: 'm', base_url: server.baseUrl },
+    approvals: { mode: 'off' },
+    terminal: { isolation: 'off' },
+  }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  const world = { env: { PATH: process.env['PATH']! }, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+  const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
+  try {
+    const { agent } = await runtime.createAgent({})
+    const pid = Number(/pid (\d+)/.exec((await agent.run('Hand it on.').result).text)?.[1])
+    expect(pid).toBeGreaterThan(1)
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  } finally {
+    await runtime.close()
+    await server.close()
+  }
+})
