@@ -55,8 +55,10 @@ function applyOne(entries: string[], change: MemoryChange, objection: ChangeRule
   if (change.oldText.trim() === '') return `Name the entry to ${change.action} by some of its words in old_text.`
   const found = findEntry(entries, change.oldText)
   if (found.type === 'none') return `No entry has the words "${shown(change.oldText)}".`
-  if (found.type === 'several')
-    return `Several entries have these words; use more of the one you mean:\n${found.entries.map((entry) => `- ${shown(entry)}`).join('\n')}`
+  if (found.type === 'several') {
+    const named = found.entries.map((entry) => `- ${objection(entry) === null ? shown(entry) : '(not shown)'}`)
+    return `Several entries have these words; use more of the one you mean:\n${named.join('\n')}`
+  }
   const old = entries[found.index]!
   const replaced = change.action === 'replace' ? [toEntry(change.content)] : []
   const next = entries.flatMap((entry, index) => (index === found.index ? replaced : entry === old ? [] : [entry]))

@@ -10,6 +10,6 @@ export {
   type TakeLock,
 } from './memory.js'
 export { loadChecks, objectionTo, orderIn } from './objection.js'
-export { describeUsage, type MemorySection, memorySection } from './prompt-section.js'
+export { describeUsage, type MemorySection, memorySection, shownEntries } from './prompt-section.js'
 export { type EntrySource, sourcesOf } from './sources.js'
 export { MEMORY_TARGETS, type MemoryTarget } from './target.js'

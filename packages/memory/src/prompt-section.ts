@@ -47,6 +47,16 @@ export function describeUsage({ chars, limit }: MemoryState): string {
   return `${Math.round((100 * chars) / limit)}%, ${number(chars)} of ${number(limit)} characters`
 }
 
+/** The entries as a model may read them: those that read like orders, put there by other means than through here, are only named. */
+export async function shownEntries(entries: readonly string[]): Promise<readonly string[]> {
+  if (entries.length === 0) return []
+  const { scanContext } = await import('@hermes/safety/scan')
+  return entries.map((entry) => {
+    const [finding] = scanContext(entry)
+    return finding ? `(not shown, may try to take over the agent: ${finding.rule})` : entry
+  })
+}
+
 async function apart(entries: readonly string[]): Promise<{ safe: string[]; rules: string[] }> {
   const rules: string[] = []
   if (entries.length === 0) return { safe: [], rules }

@@ -1,7 +1,14 @@
 import { isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { type Entry, messageText, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
-import { joinEntries, MEMORY_TARGETS, type MemoryChange, type MemoryTarget, orderIn } from '@hermes/memory'
+import {
+  joinEntries,
+  MEMORY_TARGETS,
+  type MemoryChange,
+  type MemoryTarget,
+  orderIn,
+  shownEntries,
+} from '@hermes/memory'
 import { askModel } from '@hermes/models'
 import type { HomeMemory } from './home-memory.js'
 

@@ -4,7 +4,7 @@ import type { MemoryChange } from '../changes.js'
 import { joinEntries } from '../entries.js'
 import type { Memory, MemoryState } from '../memory.js'
 import { orderIn } from '../objection.js'
-import { describeUsage } from '../prompt-section.js'
+import { describeUsage, shownEntries } from '../prompt-section.js'
 import type { MemoryTarget } from '../target.js'
 import type { RecallService } from './recall.js'
 
@@ -59,12 +59,12 @@ One fact per entry, short. When a store is over 80% full, merge or replace befor
       const { target } = args
       const store = await memory(target)
       const changes = toChanges(args)
-      if (typeof changes === 'string') return failure(`${changes}\n${inventory(await store.read(target))}`)
+      if (typeof changes === 'string') return failure(`${changes}\n${await inventory(await store.read(target))}`)
       if (changes.length === 0) return shown(await store.read(target))
       const outcome = await store.change(target, changes, sessionId)
-      if (outcome.type === 'refused') return failure(`${outcome.reason}\n${inventory(outcome.state)}`)
+      if (outcome.type === 'refused') return failure(`${outcome.reason}\n${await inventory(outcome.state)}`)
       const said = outcome.type === 'changed' ? 'Saved; later sessions will see it.' : 'That is remembered already.'
-      return { data: toData(outcome.state), text: `${said} ${target} is ${describeUsage(outcome.state)}.` }
+      return { data: await toData(outcome.state), text: `${said} ${target} is ${describeUsage(outcome.state)}.` }
     },
   })
 
@@ -99,17 +99,18 @@ function toChanges(args: Args): readonly MemoryChange[] | string {
   return changes
 }
 
-function shown(state: MemoryState): ToolResult {
-  return { data: toData(state), text: inventory(state) }
+async function shown(state: MemoryState): Promise<ToolResult> {
+  return { data: await toData(state), text: await inventory(state) }
 }
 
-function inventory(state: MemoryState): string {
+async function inventory(state: MemoryState): Promise<string> {
   const usage = `${state.target} is ${describeUsage(state)}`
-  return state.entries.length === 0 ? `${usage}; it is empty.` : `${usage}:\n${joinEntries(state.entries)}`
+  const entries = await shownEntries(state.entries)
+  return entries.length === 0 ? `${usage}; it is empty.` : `${usage}:\n${joinEntries(entries)}`
 }
 
-function toData({ target, entries, chars, limit }: MemoryState) {
-  return { target, entries: [...entries], chars, limit }
+async function toData({ target, entries, chars, limit }: MemoryState) {
+  return { target, entries: [...(await shownEntries(entries))], chars, limit }
 }
 
 function failure(text: string): ToolResult {
