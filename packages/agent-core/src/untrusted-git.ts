@@ -51,7 +51,7 @@ export function openUntrustedGit({ environment, permit, limits }: GitPlace): Unt
   const known = new Map<string, Promise<Readonly<Record<string, string>>>>()
   const run = async (command: string, options: ExecOptions & { readonly cwd: string }) => {
     const leave = await permit({ type: 'spawn', command, cwd: options.cwd, backend: environment.backend })
-    return environment.exec(leave, command, { ...limits, ...options })
+    return environment.exec(leave, command, { ...limits, ...options, aside: true })
   }
   const harmless = async (cwd: string) => {
     const env = { ...ENV, ...settingsEnv(SETTINGS) }

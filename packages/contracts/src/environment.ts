@@ -71,6 +71,11 @@ export interface ExecOptions {
   /** Aborting kills the whole process tree within two seconds and resolves with `canceled`. */
   readonly signal?: AbortSignal
   /**
+   * Runs beside the shell, for work nobody asked for as a command: it is not kept waiting for the user's start-up files, and changes neither
+   * directory nor variables. Default `false`.
+   */
+  readonly aside?: boolean
+  /**
    * Lets the command go on as a background process, which ends with this program, and resolves with it; directory and variables stay as they
    * were. Environments that cannot do that wait for the command.
    */

@@ -82,6 +82,15 @@ describe('start-up files of the user', () => {
     expect(await gone(pid)).toBe(true)
   })
 
+  it('keep nobody waiting who works beside the shell, and count from then on', async () => {
+    const { run } = await setUp({ '.profile': 'echo read >> ~/times; export NAME=here' })
+    expect((await run('echo "[$NAME]"; cat ~/times 2>&1', { aside: true })).output).toMatch(
+      /^\[\]\ncat: .*No such file/,
+    )
+    expect((await run('echo "$NAME"; cat ~/times')).output).toBe('here\nread\n')
+    expect((await run('echo "$NAME"', { aside: true })).output).toBe('here\n')
+  })
+
   it('do not hold up who stops the first command, or closes', async () => {
     const controller = new AbortController()
     const { run, environment } = await setUp({ '.profile': 'sleep 600' })

@@ -121,7 +121,7 @@ export class Shell {
     signal: AbortSignal,
   ): Promise<ExecResult> {
     const startedMs = this.#options.clock.now()
-    await this.ready(signal)
+    if (!options.aside) await this.ready(signal)
     const start = this.start(options.cwd)
     consume(start.cwd)
     const output = commandOutput(options, this.#options)
@@ -283,7 +283,7 @@ export class Shell {
 
   /** A command that was killed leaves directory and variables as they were. The line that tells of variables that could not be kept. */
   #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): string {
-    if (end.stopped !== null || end.signal !== null) return ''
+    if (options.aside || end.stopped !== null || end.signal !== null) return ''
     const saved = readIfThere(path)
     if (saved === null || this.#lastSaved?.equals(saved)) return ''
     const state = parseShellState(saved, this.#base)

@@ -62,6 +62,14 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
       expect((await run('pwd; echo $KEPT$OVER$EXTRA')).output).toBe(`${start}\n1old\n`)
     })
 
+    it('leaves the shell as it was after a command beside it', async () => {
+      const { run, environment } = await harness(create)
+      const start = environment.cwd()
+      await run('export NAME=kept')
+      expect((await run('echo "$NAME"; cd /; export NAME=lost', { aside: true })).output).toBe('kept\n')
+      expect((await run('echo "$NAME"; pwd')).output).toBe(`kept\n${start}\n`)
+    })
+
     it('reports broken quoting as a failed command', async () => {
       const { run } = await harness(create)
       const result = await run('echo "never closed')

@@ -96,6 +96,7 @@ async function ripgrep(command: string, { root }: SearchScope, context: ToolCont
   if (!permit) return null
   const result = await environment.exec(permit, command, {
     cwd: root,
+    aside: true,
     timeoutMs: TIMEOUT_MS,
     maxOutputBytes: 2 * MAX_COLLECTED_CHARS,
     signal: AbortSignal.any([context.signal, enough.signal]),
