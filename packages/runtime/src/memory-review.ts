@@ -52,10 +52,8 @@ export async function reviewMemory(options: MemoryReviewOptions): Promise<Memory
     targets.map(async (target) => {
       const state = await (await memory.open(target)).read(target)
       // A file that somebody filled with nonsense is not sent whole.
-      const entries = joinEntries(state.entries)
-        .slice(0, 2 * state.limit)
-        .toWellFormed()
-      return `${target} (${state.chars} of ${state.limit} characters):\n${entries}`
+      const shown = joinEntries(await shownEntries(state.entries)).slice(0, 2 * state.limit)
+      return `${target} (${state.chars} of ${state.limit} characters):\n${shown.toWellFormed()}`
     }),
   )
   const said = entries.flatMap(line).join('\n\n').slice(-MAX_CHARS).toWellFormed()
