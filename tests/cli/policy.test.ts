@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { CapturedRequest } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { type CliResult, runCli } from '../support/cli.js'
@@ -146,6 +146,33 @@ it('keeps a trail of what was decided, which shows when somebody changed it', as
     exitCode: 1,
     stdout: expect.stringMatching(/^Broken at record #2\. Its hash does not fit/),
   })
+})
+
+it('keeps credentials behind a linked folder from being moved, removed, written and read, with --yolo too', async () => {
+  const { server, home, cwd } = scene
+  const keys = join(dirname(home), '.ssh')
+  for (const folder of [keys, home]) await mkdir(folder, { recursive: true })
+  for (const file of [join(keys, 'id_rsa'), join(home, 'auth.json')]) await writeFile(file, '{}')
+  await symlink(keys, join(cwd, 'keys'))
+  await symlink(home, join(cwd, 'home'))
+  await writeFile(join(cwd, 'a.txt'), 'one\n')
+  const patches = [
+    'Move File: keys/id_rsa -> mine',
+    'Move File: home/auth.json -> mine',
+    'Delete File: keys/id_rsa',
+    'Move File: a.txt -> keys/authorized_keys',
+    'Update File: home/auth.json\n-{}\n+{"a": 1}',
+  ]
+  for (const patch of patches) server.enqueue({ toolCalls: [{ name: 'patch', args: { patch: `*** ${patch}` } }] })
+  server.enqueue({ toolCalls: [{ name: 'write_file', args: { path: 'keys/authorized_keys', content: 'mine' } }] })
+  server.enqueue({ toolCalls: [{ name: 'read_file', args: { path: 'home/auth.json' } }] }, { text: 'No.' })
+  await chat('--yolo', '-q', 'Get me the keys.')
+  const results = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
+  expect(results).toHaveLength(patches.length + 2)
+  for (const { content } of results)
+    expect(content).toMatch(/^Not permitted \((?:private-key|credential-write|hermes-secrets)\)/)
+  expect([await readdir(keys), (await readdir(cwd)).sort()]).toEqual([['id_rsa'], ['a.txt', 'home', 'keys']])
+  expect(await readFile(join(home, 'auth.json'), 'utf8')).toBe('{}')
 })
 
 it('makes nothing of the trail when only the chat was used', async () => {
