@@ -18,7 +18,7 @@ export type PathCheck = { readonly ok: true } | ({ readonly ok: false } & Protec
  */
 export function checkPath(path: string, options: CheckPathOptions): PathCheck {
   if (path.includes('\0') || !path.startsWith('/')) {
-    return { ok: false, rule: 'bad-path', reason: 'only absolute paths without NUL can be checked', severity: 'deny' }
+    return { ok: false, rule: 'bad-path', reason: 'it holds a null character, or is not absolute', severity: 'deny' }
   }
   const normal = posix
     .normalize(path)
