@@ -200,3 +200,21 @@ it('opens and closes addresses as config.yaml says, metadata services never, and
   expect(await here('http://192.168.1.1/')).toBe('allow')
   expect(await here('http://169.254.169.254/')).toBe('deny')
 })
+
+it.each([
+  ['backend: docker', 'docker', 'allow'],
+  ['backend: modal', 'modal', 'allow'],
+  ['{backend: docker, docker_mount_cwd_to_workspace: true}', 'docker', 'deny'],
+  ['{backend: docker, docker_volumes: ["/srv:/srv"]}', 'docker', 'deny'],
+  ['backend: ssh', 'ssh', 'deny'],
+  ['backend: docker', 'local', 'deny'],
+])(
+  'asks about the machine itself unless it is made for the agent: %s, a command on %s',
+  async (terminal, backend, expected) => {
+    const text = terminal.startsWith('{') ? `terminal: ${terminal}\n` : `terminal: {${terminal}}\n`
+    await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), text)
+    const { policy, problems } = await openHome()
+    expect(problems).toEqual([])
+    expect((await policy.decide({ ...spawn('sudo apt-get install -y jq'), backend }, subject)).type).toBe(expected)
+  },
+)

@@ -32,7 +32,7 @@ export interface HomePolicyOptions {
   readonly userHome: string
   readonly cwd: string
   readonly yolo: boolean
-  readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist' | 'security'>
+  readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist' | 'security' | 'terminal'>
   readonly rules: readonly PermissionRule[]
   /** Absolute folders, outside of which no tool writes a file; none for no such limit. */
   readonly writeRoots: readonly string[]
@@ -61,6 +61,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     writeRoots,
     denyGlobs: [...config.approvals.deny, ...blockedSites(config)],
     network: networkOf(config),
+    contained: containedBackends(config),
     allowlist: config.command_allowlist,
   }
   const audit = new LateAudit(options)
@@ -84,6 +85,15 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),
     flush: () => audit.flush(),
   }
+}
+
+const MADE_FOR_THE_AGENT: readonly string[] = ['docker', 'singularity', 'modal', 'daytona', 'vercel_sandbox']
+
+/** The backend, where it is a machine that is made for the agent and sees no folder of this one. */
+function containedBackends({ terminal }: Pick<HermesConfig, 'terminal'>): readonly string[] {
+  const { backend, docker_volumes: volumes, docker_extra_args: extra } = terminal
+  const isMounted = terminal.docker_mount_cwd_to_workspace || volumes.length > 0 || extra.length > 0
+  return MADE_FOR_THE_AGENT.includes(backend) && !(backend === 'docker' && isMounted) ? [backend] : []
 }
 
 /** Known values go, and so does what looks like a secret. */

@@ -1,5 +1,6 @@
 import type { Action, Subject } from '@hermes/contracts/policy'
 import { classifyCollected } from './command/classify-command.js'
+import { liftedRules } from './contained.js'
 import { describeAction } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import {
@@ -126,7 +127,7 @@ interface Facts {
 
 function says(stage: Stage, subjected: Subjected, { options, winner, granted }: Facts): string {
   const { action, command } = subjected
-  const found = command ? classifyCollected(command.collected) : null
+  const found = command ? classifyCollected(command.collected, liftedRules(action, options)) : null
   switch (stage) {
     case 'floor':
       return 'nothing that is never permitted'

@@ -24,6 +24,11 @@ export interface JudgeSettings {
   readonly writeRoots?: readonly string[]
   /** Whether loopback and private networks are fetched without asking. Default: they ask. */
   readonly network?: CheckUrlOptions
+  /**
+   * Backends that are machines of the agent's own, with nothing of the user's mounted: what is about the machine itself asks nothing there.
+   * Default none.
+   */
+  readonly contained?: readonly string[]
 }
 
 /** Where rules made from the allowlist come from. */
@@ -40,12 +45,12 @@ export interface JudgeBasis {
 /** @throws TypeError for a rule that cannot be read. */
 export function readSettings(settings: JudgeSettings): JudgeBasis {
   const { mode, home, userHome, workspace = [], denyGlobs = [], network = {}, allowlist = [] } = settings
-  const { readOutsideWorkspace = 'allow', writeRoots = [] } = settings
+  const { readOutsideWorkspace = 'allow', writeRoots = [], contained = [] } = settings
   const allowed = allowlist.map(
     (entry): PermissionRule => ({ pattern: `terminal(${entry})`, effect: 'allow', source: ALLOWLIST_SOURCE }),
   )
   return {
-    options: { mode, home, userHome, workspace, denyGlobs, network, readOutsideWorkspace, writeRoots },
+    options: { mode, home, userHome, workspace, denyGlobs, network, readOutsideWorkspace, writeRoots, contained },
     rules: [...allowed, ...(settings.rules ?? [])].map(readRule),
     granted: new Set(
       allowlist.map((entry) =>

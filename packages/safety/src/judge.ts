@@ -3,6 +3,7 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
 import { isCriticalPath } from './command/context.js'
+import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { decidingRule, type Subjected } from './match-rules.js'
@@ -32,6 +33,8 @@ export interface JudgeOptions {
   readonly readOutsideWorkspace: 'allow' | 'ask' | 'deny'
   readonly writeRoots: readonly string[]
   readonly network: CheckUrlOptions
+  /** Backends that are machines of the agent's own. */
+  readonly contained: readonly string[]
   readonly rules: readonly ParsedRule[]
   /** Whether the session has leave for a rule. */
   readonly granted: (rule: string) => boolean
@@ -40,7 +43,8 @@ export interface JudgeOptions {
 /** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
 export function judge(action: Action, subject: Subject, options: JudgeOptions): Verdict {
   const subjected = takeApart(action, subject, options)
-  const command = subjected.command ? classifyCollected(subjected.command.collected) : null
+  const lifted = liftedRules(action, options)
+  const command = subjected.command ? classifyCollected(subjected.command.collected, lifted) : null
   if (command?.level === 'hardline')
     return deny('floor', command.rule!, `The command ${command.reason}; nothing permits that.`)
   if (
@@ -157,6 +161,8 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
   if (action.type !== 'read' && action.type !== 'write') return null
   const operation = action.type === 'read' ? 'read' : action.operation
   const check = checkPath(action.path, { home: options.home, userHome: options.userHome, operation })
+  if (!check.ok && check.rule === 'bad-path')
+    return deny('protected', check.rule, `${action.path.replaceAll('\0', '\\0')} is no path: ${check.reason}.`)
   if (!check.ok && check.severity === 'deny') {
     return deny(
       'protected',
