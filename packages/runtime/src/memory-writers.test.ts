@@ -11,6 +11,7 @@ import { expect, it, onTestFinished } from 'vitest'
 const WRITERS = 8
 const OPERATIONS = Math.max(80, Number(process.env['HERMES_TEST_RUNS'] ?? 0))
 const HAND_EDITS = Math.ceil(OPERATIONS / 4)
+const KILLS = Math.max(6, Math.ceil(OPERATIONS / 40))
 const EACH = Math.ceil((OPERATIONS - HAND_EDITS) / WRITERS)
 
 it(`loses nothing of ${WRITERS} processes and of hand edits, ${OPERATIONS} operations in all`, async () => {
@@ -74,9 +75,31 @@ async function readThere(file: string): Promise<string> {
   }
 }
 
-async function remember(home: string, name: string, count = EACH): Promise<readonly string[]> {
+it('loses nothing that was saved when writers are killed at any moment', async () => {
+  const home = await temporaryHome()
+  onTestFinished(() => home.remove())
+  const saved: string[] = []
+  for (let round = 0; round < KILLS; round++) {
+    const child = startWriter(home.path, `k${round}`, 1_000)
+    const lines = createInterface(child.stdout)
+    let heard = 0
+    lines.on('line', (line) => {
+      saved.push(line)
+      // At once, a little later, …: what comes next is another step of the next change each time.
+      if (++heard === 2) setTimeout(() => child.kill('SIGKILL'), round * 2)
+    })
+    await once(child, 'close')
+  }
+  saved.push(...(await remember(home.path, 'last', 1)))
+  const entries = (await readFile(join(home.path, 'memories', 'MEMORY.md'), 'utf8')).split(/^§$/m)
+  const there = new Set(entries.map((entry) => entry.trim()))
+  expect(saved.filter((entry) => !there.has(entry))).toEqual([])
+  expect(saved.length).toBeGreaterThan(2 * KILLS)
+}, 300_000)
+
+function startWriter(home: string, name: string, count: number) {
   const fixtures = join(import.meta.dirname, '__fixtures__')
-  const child = spawn(
+  return spawn(
     process.execPath,
     [
       '--conditions=@hermes/source',
@@ -86,6 +109,10 @@ async function remember(home: string, name: string, count = EACH): Promise<reado
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
+}
+
+async function remember(home: string, name: string, count = EACH): Promise<readonly string[]> {
+  const child = startWriter(home, name, count)
   const lines: string[] = []
   createInterface(child.stdout).on('line', (line) => lines.push(line))
   expect(await once(child, 'close')).toEqual([0, null])
