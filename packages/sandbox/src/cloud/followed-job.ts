@@ -74,9 +74,13 @@ export class FollowedJob implements ProcessHandle {
   #plan(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    if (this.#isOver || this.#isAsking || (this.#isLeft && !this.#isHeld)) return
+    if (this.#isOver || this.#isAsking || this.#isForOthers()) return
     this.#timer = setTimeout(() => void this.#ask(), this.#pauseMs)
     if (!this.#isHeld) this.#timer.unref()
+  }
+
+  #isForOthers(): boolean {
+    return this.#isLeft && !this.#isHeld
   }
 
   #planSoon(): void {
@@ -89,7 +93,8 @@ export class FollowedJob implements ProcessHandle {
     try {
       const { output, isOver, exitCode } = await this.#reader.next(0)
       this.#failures = 0
-      if (this.#isOver) return
+      // Whoever follows it next is told all of it.
+      if (this.#isOver || this.#isForOthers()) return
       if (output.length > 0) appendFileSync(this.#place.log, output)
       const longest = this.#isHeld ? 4 * FIRST_PAUSE_MS : LAST_PAUSE_MS
       this.#pauseMs = output.length > 0 ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 1.5, longest)
