@@ -42,9 +42,13 @@ export function updateTodos(current: readonly Todo[], items: readonly TodoInput[
 
 function toTodo(item: TodoInput, existing: Todo | undefined, notes: string[]): Todo {
   const status = item.status ?? existing?.status ?? 'pending'
-  const known = TODO_STATUSES.find((candidate) => candidate === status)
+  const plain = status
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_')
+  const known = TODO_STATUSES.find((candidate) => candidate === plain)
   if (!known) notes.push(`"${status}" of item ${item.id} is no status; it is pending.`)
-  const content = item.content ?? existing?.content ?? '(no description)'
+  const content = item.content?.trim() || existing?.content || '(no description)'
   if (content.length > MAX_CONTENT_CHARS) notes.push(`Item ${item.id} was cut to ${MAX_CONTENT_CHARS} characters.`)
   return { id: item.id, content: content.slice(0, MAX_CONTENT_CHARS).toWellFormed(), status: known ?? 'pending' }
 }

@@ -63,6 +63,16 @@ describe('todo_write', () => {
     expect(data['notes']).toHaveLength(2)
   })
 
+  it('knows a status however it is spelled, and leaves no task without words', async () => {
+    const todos = [
+      { id: 'a', content: 'A', status: 'Completed' },
+      { id: 'b', content: ' ', status: 'in-progress' },
+      { id: 'c', content: 'C', status: 'IN PROGRESS' },
+    ]
+    const { text } = await call(write, { todos }, contextAfter())
+    expect(text).toBe('[x] a. A\n[>] b. (no description)\n[ ] c. C\nOnly one item may be in progress: b is, c pending.')
+  })
+
   it('accepts the list as JSON text and numbers as ids', async () => {
     const todos = JSON.stringify([{ id: 1, content: 'A', status: 'pending' }])
     expect((await call(write, { todos }, contextAfter())).text).toBe('[ ] 1. A')
