@@ -39,6 +39,10 @@ describe('a command that serves or watches', () => {
     'uvicorn --version',
     'vitest run',
     'cat serve',
+    'npx jest -w 4',
+    'vitest --watch=false',
+    'jupyter notebook list',
+    'gunicorn --check-config app',
   ])('is not seen in %s', (command) => {
     expect(endlessPart(command)).toBeNull()
   })

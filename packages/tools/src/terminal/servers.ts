@@ -6,17 +6,18 @@ const ENDLESS: readonly RegExp[] = Object.freeze([
   /^(?:webpack(?: serve|-dev-server)|ng serve|vue-cli-service serve|parcel serve|nodemon|live-server|http-server|serve|browser-sync start)(?: |$)/,
   /^python[\d.]* (?:-\w+ )*-m (?:http\.server|uvicorn|gunicorn|flask run|streamlit run)(?: |$)/,
   /^python[\d.]* \S*manage\.py runserver(?: |$)/,
-  /^(?:flask(?: --\S+(?: \S+)?)* run|uvicorn|gunicorn|hypercorn|daphne|fastapi (?:dev|run)|streamlit run|jupyter[ -](?:notebook|lab))(?: |$)/,
+  /^(?:flask(?: --\S+(?: \S+)?)* run|uvicorn|gunicorn|hypercorn|daphne|fastapi (?:dev|run)|streamlit run|jupyter[ -](?:notebook|lab)(?! (?:list|stop|build|clean|workspaces)))(?: |$)/,
   /^(?:(?:bin\/)?rails (?:s|server)|puma|rackup|jekyll serve|bundle exec (?:rails s|puma|jekyll serve).*|hugo serve[r]?|mkdocs serve|php -S|php artisan serve|mix phx\.server|cargo watch|dotnet watch)(?: |$)/,
   /^(?:redis-server|mongod|ollama serve|caddy run|minio server|ngrok)(?: |$)/,
   /^(?:docker[ -]compose|podman-compose)(?: -\S+(?: \S+)?)* up(?!.* (?:-d|--detach|--wait)(?: |$))/,
   /^(?:tail|journalctl|docker logs|docker compose logs|kubectl logs)(?: .*)? (?:-\w*[fF]\w*|--follow)(?: |$)/,
   /^(?:kubectl port-forward|watch)(?: |$)/,
   /^ping(?!6? .*-\w*[cwW])(?: |$)/,
-  /^(?:tsc|tsup|esbuild|rollup|webpack|jest|vitest|sass|tailwindcss)(?: .*)? (?:-w|--watch)(?: |$)/,
+  /^(?:tsc|rollup|webpack|sass|tailwindcss)(?: .*)? -w(?: |$)/,
+  /^(?:tsc|tsup|esbuild|rollup|webpack|jest|vitest|sass|tailwindcss)(?: .*)? --watch(?: |$)/,
 ])
 
-const ENDS = / (?:--help|-h|--version|--daemonize|--once)(?: |$)/
+const ENDS = / (?:--help|-h|--version|--daemonize|--once|--check-config|--dry-run|--list-tests|--listTests)(?: |$)/
 const PREFIX =
   /^(?:[A-Za-z_]\w*=\S*|sudo|env|exec|time|nice|npx|bunx|uvx|uv run|poetry run|pipenv run|pnpm exec|yarn dlx)(?: -\S+)* /
 const QUOTED = /'[^']*'|"(?:\\.|[^"\\])*"/g
