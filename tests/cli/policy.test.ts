@@ -89,6 +89,7 @@ it.each([
   [['permissions', 'add', 'terminal.*', 'maybe'], 'Allowed choices are allow, ask, deny'],
   [['permissions', 'remove', 'terminal.*'], 'has no rule terminal.*'],
   [['approvals', 'answer', 'abc', 'once'], 'Nothing waits for an answer under abc'],
+  [['approvals', 'answer', 'abc', 'maybe'], 'Allowed choices are once, session, always, deny'],
   [['audit', 'list', '-n', '0'], '--limit takes a whole number'],
   [['audit', 'list', '--decision', 'maybe'], 'Allowed choices'],
 ])('answers %j in one line with exit code 2', async (args, said) => {
@@ -251,7 +252,7 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     const { id, question } = JSON.parse(listed) as { id: string; question: { summary: string } }
     expect(question.summary).toBe('Run rm -rf build: it deletes folders with everything in them')
     expect((await hermes('approvals')).stdout).toContain(`${id.slice(0, 8)}  `)
-    expect(await hermes('approvals', 'answer', id.slice(0, 8), 'once')).toMatchObject({ stdout: 'Answered: once.\n' })
+    expect(await hermes('approvals', 'answer', id.slice(0, 8), 'yes')).toMatchObject({ stdout: 'Answered: once.\n' })
     await terminal.shows(/Gone\.\n>$/)
     expect(existsSync(join(cwd, 'build'))).toBe(false)
     expect((await hermes('audit', 'list', '--decision', 'allow')).stdout).toContain('answered by ')

@@ -6,6 +6,8 @@ import type { KeyInput } from './keys.js'
 interface PickOption {
   readonly label: string
   readonly key?: string
+  /** Words that mean it too, in lower case, where a whole line is the answer. */
+  readonly words?: readonly string[]
 }
 
 /** What is asked. Numbers pick too; Escape gives no answer. */

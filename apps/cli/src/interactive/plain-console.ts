@@ -57,7 +57,10 @@ function describe({ title, options, freeText }: PickRequest, columns: number): s
 
 /** An empty line, and one that fits nothing, is no answer. */
 function read({ options, freeText }: PickRequest, text: string): PickAnswer {
-  const index = options.findIndex(({ key }, at) => text.toLowerCase() === key || text === String(at + 1))
+  const word = text.toLowerCase()
+  const index = options.findIndex(
+    ({ key, words = [] }, at) => word === key || words.includes(word) || text === String(at + 1),
+  )
   if (index >= 0) return { type: 'option', index }
   return freeText && text !== '' ? { type: 'text', text } : { type: 'none' }
 }

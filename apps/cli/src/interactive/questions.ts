@@ -2,6 +2,7 @@ import type { AgentEvent } from '@hermes/agent-core'
 import type { ApprovalChoice, ApprovalQuestion, Policy } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import { visibleText } from '@hermes/safety'
+import { APPROVAL_WORDS } from '../approval-words.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
 
@@ -66,7 +67,8 @@ async function askApproval(
   const command = action.type === 'spawn' ? visibleText(action.command) : ''
   const whole = command === '' || summary.includes(command) ? [] : [`  ${command}`]
   const title = visibleText([`${whoAsks(subject)}${summary}`, ...whole].join('\n'))
-  const answer = await asker.pick({ title, options: choices.map((choice) => CHOICES[choice]), freeText: false }, signal)
+  const options = choices.map((choice) => ({ ...CHOICES[choice], words: APPROVAL_WORDS[choice] }))
+  const answer = await asker.pick({ title, options, freeText: false }, signal)
   if (signal.aborted) return null
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'
   record(asker, title, CHOICES[choice].label)

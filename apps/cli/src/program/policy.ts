@@ -1,5 +1,7 @@
-import { Argument, type Command, Option } from 'commander'
+import type { ApprovalChoice } from '@hermes/contracts/policy'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { Action } from '../action.js'
+import { toApprovalChoice } from '../approval-words.js'
 
 /** `hermes permissions …`, `hermes approvals …` and `hermes audit …`. */
 export function addPolicy(program: Command, choose: (action: Action) => void): void {
@@ -55,12 +57,18 @@ function addApprovals(program: Command, choose: (action: Action) => void): void 
     .description(
       'answer one, by its id or the unique start of it; a run that is parked goes on with: hermes -r SESSION',
     )
-    .addArgument(new Argument('<choice>').choices(['once', 'session', 'always', 'deny']))
+    .addArgument(new Argument('<choice>', 'once, session, always or deny; yes and no do too').argParser(readChoice))
     .action((id, choice) => choose(async (world) => (await load()).approvalsAnswer(world, id, choice)))
   approvals
     .command('revoke <id>')
     .description('take back an answer that was not used yet, or a question')
     .action((id) => choose(async (world) => (await load()).approvalsRevoke(world, id)))
+}
+
+function readChoice(word: string): ApprovalChoice {
+  const choice = toApprovalChoice(word)
+  if (choice === null) throw new InvalidArgumentError('Allowed choices are once, session, always, deny.')
+  return choice
 }
 
 function addAudit(program: Command, choose: (action: Action) => void): void {
