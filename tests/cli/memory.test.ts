@@ -70,6 +70,15 @@ it.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 })
 
+it('names what may have to go when a store is full', async () => {
+  await hermes('config', 'set', 'memory.memory_char_limit', '40')
+  for (const entry of ['uses pnpm', 'the cat is called Minka']) await hermes('memory', 'add', entry)
+  expect(await hermes('memory', 'add', 'and something else')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/56 of 40 characters.* The oldest: "uses pnpm", "the cat is called Minka"\.\n$/),
+  })
+})
+
 it.each([
   ['no JSON', '\u{1B}[2Jrubbish', 'is no JSON'],
   ['a list', '[]', 'holds no memories'],

@@ -10,8 +10,8 @@ export type MemoryChange =
 /** What changes come to. */
 export type Applied =
   | { readonly type: 'applied'; readonly entries: readonly string[] }
-  /** One line that says what to do instead. */
-  | { readonly type: 'refused'; readonly reason: string }
+  /** One line that says what to do instead; `isFull` where it would not fit. */
+  | { readonly type: 'refused'; readonly reason: string; readonly isFull: boolean }
 
 /** What may be written. */
 export interface ChangeRules {
@@ -32,13 +32,14 @@ export function applyChanges(
   let result = [...entries]
   for (const change of changes) {
     const next = applyOne(result, change, objection)
-    if (typeof next === 'string') return { type: 'refused', reason: next }
+    if (typeof next === 'string') return { type: 'refused', reason: next, isFull: false }
     result = next
   }
   const [before, after] = [joinEntries(entries).length, joinEntries(result).length]
   if (after > limit && after >= before)
     return {
       type: 'refused',
+      isFull: true,
       reason: `That would take ${after} of ${limit} characters. Shorten, merge or remove entries in the same call, then it fits.`,
     }
   return { type: 'applied', entries: result }

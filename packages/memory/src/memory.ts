@@ -31,8 +31,8 @@ export interface MemoryState {
 /** What an attempt to change a store came to. */
 export type MemoryOutcome =
   | { readonly type: 'changed' | 'unchanged'; readonly state: MemoryState }
-  /** Nothing was written; one line says what to do instead. */
-  | { readonly type: 'refused'; readonly reason: string; readonly state: MemoryState }
+  /** Nothing was written; one line says what to do instead. `isFull` where it would not have fitted. */
+  | { readonly type: 'refused'; readonly reason: string; readonly isFull: boolean; readonly state: MemoryState }
 
 /** Two small stores that an agent keeps across sessions. */
 export interface Memory {

@@ -14,6 +14,7 @@ import { openCli } from '../open-cli.js'
 import { clip, createStyle, printable } from '../render/style.js'
 
 const ORIGIN = 'command line'
+const SHOWN_CHARS = 60
 
 /** Which store a command is about. */
 export interface MemoryFlags {
@@ -150,11 +151,18 @@ function change(io: Io, { user }: MemoryFlags, changes: readonly MemoryChange[])
     const memory = await open(target)
     if (!memory) throw new UsageError(`The store "${target}" is switched off in config.yaml (section memory).`)
     const outcome = await memory.change(target, changes, ORIGIN)
-    if (outcome.type === 'refused') throw new UsageError(outcome.reason)
+    if (outcome.type === 'refused')
+      throw new UsageError(`${outcome.reason}${outcome.isFull ? oldest(outcome.state) : ''}`)
     const said = outcome.type === 'changed' ? 'Saved.' : 'Nothing to change: that is remembered already.'
     io.stdout.write(`${clip(`${said} ${target}: ${describeUsage(outcome.state)}.`, io.stdout.columns())}\n`)
     return EXIT.ok
   })
+}
+
+/** What may have to go: new entries come last. */
+function oldest({ entries }: MemoryState): string {
+  const named = entries.slice(0, 2).map((entry) => `"${clip(printable(entry).replace(/\s+/g, ' '), SHOWN_CHARS)}"`)
+  return named.length === 0 ? '' : ` The oldest: ${named.join(', ')}.`
 }
 
 type Open = (target: MemoryTarget) => Promise<Memory | null>
