@@ -64,16 +64,32 @@ describe('redactShapes', () => {
     ['postgres://ada:s3cret@db/x', 'postgres://ada:[REDACTED]@db/x'],
     ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nafter', '[REDACTED]\nafter'],
     ['-----BEGIN PRIVATE KEY-----\ncut off', '[REDACTED]'],
+    [`gsk_${'aB3'.repeat(12)} x`, '[REDACTED] x'],
+    [`pplx-${'aB3'.repeat(12)}`, '[REDACTED]'],
+    [`SG.${'aB3'.repeat(7)}.${'aB3'.repeat(14)}`, '[REDACTED]'],
+    [`ya29.${'aB3'.repeat(12)}`, '[REDACTED]'],
+    [`xapp-1-${'AB3'.repeat(12)}`, '[REDACTED]'],
+    [`M${'aB3'.repeat(8)}.Cl2FMQ.${'aB3'.repeat(9)}`, '[REDACTED]'],
+    [`https://hooks.slack.com/services/T0/B0/${'aB3'.repeat(8)}`, 'https://hooks.slack.com/services/[REDACTED]'],
+    [
+      `https://discord.com/api/webhooks/12345678/${'aB3'.repeat(8)}`,
+      'https://discord.com/api/webhooks/12345678/[REDACTED]',
+    ],
+    [`AccountName=a;AccountKey=${'aB3+'.repeat(8)}==`, 'AccountName=a;AccountKey=[REDACTED]'],
+    ['Set-Cookie: session=abcdef; Path=/\nnext', 'Set-Cookie: [REDACTED]\nnext'],
+    ['password=12345678', 'password=[REDACTED]'],
+    ['tokens: abcdefgh', 'tokens: [REDACTED]'],
   ])('hides %j', (text, expected) => {
     expect(redactShapes(text)).toBe(expected)
   })
 
-  it.each(['the token is missing', 'task-force sk-ip', 'https://example.com/a:b', 'password: ', 'a secretary'])(
-    'leaves %j alone',
-    (text) => {
-      expect(redactShapes(text)).toBe(text)
-    },
-  )
+  it.each([
+    ...['the token is missing', 'task-force sk-ip', 'https://example.com/a:b', 'password: ', 'a secretary'],
+    ...['max_tokens=4096', '"tokens": 12345', `export TOKEN=\${TOKEN}`, 'API_KEY=$API_KEY', '"token": null'],
+    ...['const password = getPassword()', 'fw_configuration_settings', 'the cookie jar'],
+  ])('leaves %j alone', (text) => {
+    expect(redactShapes(text)).toBe(text)
+  })
 
   it('works together with known values', () => {
     expect(createRedactor({ secrets: ['plain-words'] }).redact('plain-words password=plain-words')).toBe(
