@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
+import type { TextPart, ToolResultPart, UserPart } from '@hermes/contracts/conversation'
 import type { ToolOutcome } from '@hermes/registry'
 import type { RunContext } from './run-context.js'
 
@@ -10,6 +10,7 @@ export interface FencedOutcome {
 }
 
 const FROM_THE_BACKGROUND = 'What came from the background'
+const HANDED_OVER = 'What came with the message'
 
 /**
  * Puts text from outside that reads like orders between two lines that say what it is. The name of the fence is made up for it, so that
@@ -27,13 +28,20 @@ export async function fenceWaiting(context: RunContext, waiting: readonly TextPa
   return parts
 }
 
+/** The same for what a person handed over with their words and did not write: piped input, a file that an editor sends along. */
+export async function fenceHandedOver(context: RunContext, content: readonly UserPart[]): Promise<readonly UserPart[]> {
+  const { parts, rules } = await fenceParts(content, HANDED_OVER)
+  if (rules.length > 0) warnOfOrders(context, HANDED_OVER, rules)
+  return parts
+}
+
 /** Tells the person that text from outside holds orders; `what` begins the sentence. */
 export function warnOfOrders({ emit }: RunContext, what: string, rules: readonly string[]): void {
   const text = `${what} tries to give the agent orders (${rules.join(', ')}). It was marked as data; check what the agent does next.`
   emit({ type: 'notice', level: 'warning', text })
 }
 
-async function fenceParts<Part extends ToolResultPart>(
+async function fenceParts<Part extends ToolResultPart | UserPart>(
   given: readonly Part[],
   what: string,
 ): Promise<{ readonly parts: readonly Part[]; readonly rules: readonly string[] }> {
@@ -49,7 +57,7 @@ async function fenceParts<Part extends ToolResultPart>(
   return { parts, rules: [...rules] }
 }
 
-function isOutside(part: ToolResultPart): boolean {
+function isOutside(part: ToolResultPart | UserPart): boolean {
   return part.type === 'text' && part.origin === 'external'
 }
 

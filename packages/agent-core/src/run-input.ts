@@ -2,7 +2,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
 import { letterPart } from './letter-part.js'
 import { type MessageMemory, messageMemory } from './memory/message-memory.js'
-import { fenceWaiting } from './outside-text.js'
+import { fenceHandedOver, fenceWaiting } from './outside-text.js'
 import { attachments } from './references/attachments.js'
 import type { RunContext } from './run-context.js'
 import { runtimeState } from './surroundings/runtime-state.js'
@@ -27,10 +27,15 @@ export async function appendMessage(context: RunContext, input: RunInput): Promi
   const { attached, recalled, around } = await additions(context, input)
   const waiting = await fenceWaiting(context, [...letters.map(letterPart), ...queued])
   const before = [...waiting, ...around, ...recalled.before]
-  const message = userMessage(input, { before, after: [...attached, ...recalled.after] })
+  const message = userMessage(await handedOver(context, input), { before, after: [...attached, ...recalled.after] })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
+}
+
+async function handedOver(context: RunContext, input: RunInput): Promise<RunInput> {
+  if (typeof input === 'string' || isResume(input)) return input
+  return { ...input, content: await fenceHandedOver(context, input.content) }
 }
 
 interface Additions {
