@@ -50,6 +50,11 @@ describe('a reference in a message', () => {
     expect(sent).toContain('<attached from="@file:notes.txt">\none\ntwo\nthree\nfour\n\n</attached>')
   })
 
+  it('brings a file in UTF-16 as text', async () => {
+    await put('notes.txt', Buffer.from('\uFEFFone\ntwo\n', 'utf16le'))
+    expect((await ask('See @file:notes.txt:2')).sent).toContain('<attached from="@file:notes.txt:2">\ntwo\n</attached>')
+  })
+
   it('brings the list of a folder, and changes in git', async () => {
     await mkdir(join(scene.cwd, 'src/deep'), { recursive: true })
     await put('src/deep/a.ts', 'x\n')

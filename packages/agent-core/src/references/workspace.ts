@@ -41,10 +41,18 @@ export async function readFile(
     )
   const bytes = await environment.read(real, { noLinks: true })
   if (!bytes) throw refusal('there is no such file')
-  if (bytes.includes(0)) throw refusal('it is no text')
+  const text = textOf(bytes)
   seenFiles(context.session.state).set(real, stat.version)
-  const text = new TextDecoder().decode(bytes)
   return lines ? linesOf(text, lines) : text
+}
+
+/** UTF-8, or UTF-16 where it is marked. */
+function textOf(bytes: Uint8Array): string {
+  const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
+  if (mark === 0xfffe) return new TextDecoder('utf-16le').decode(bytes)
+  if (mark === 0xfeff) return new TextDecoder('utf-16be').decode(bytes)
+  if (bytes.includes(0)) throw refusal('it is no text')
+  return new TextDecoder().decode(bytes)
 }
 
 function linesOf(text: string, { from, to }: LineRange): string {
