@@ -27,7 +27,7 @@ export async function readMemoryFile(file: string, maxBytes = MAX_BYTES): Promis
   for (let waitedMs = 0; ; waitedMs += 5) {
     const text = await readText(file, maxBytes)
     if (text !== null) return text
-    const [next] = await filesBeside(await targetOf(file), NEW)
+    const [next] = await filesBeside(await linkedFrom(file), NEW)
     if (next === undefined) return ''
     if (waitedMs >= ABSENT_MS) return (await readText(next, maxBytes)) ?? ''
     await wait(5)
@@ -206,11 +206,13 @@ async function writeTemporary(target: string, text: string): Promise<string> {
 }
 
 /** Where a file is once links are followed, also when it is not there. */
-async function targetOf(file: string): Promise<string> {
-  return realpath(file).catch(async () => {
-    const link = await readlink(file).catch(() => null)
-    return link === null ? file : resolve(dirname(file), link)
-  })
+function targetOf(file: string): Promise<string> {
+  return realpath(file).catch(() => linkedFrom(file))
+}
+
+async function linkedFrom(file: string): Promise<string> {
+  const link = await readlink(file).catch(() => null)
+  return link === null ? file : resolve(dirname(file), link)
 }
 
 const besides = (target: string, end: string) => join(dirname(target), `.${basename(target)}.${randomUUID()}${end}`)

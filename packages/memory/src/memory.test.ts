@@ -244,6 +244,19 @@ describe('people beside it', () => {
     expect(await file()).toBe('one\n§\ntwo\n§\nthree\n')
   })
 
+  it('may keep the file elsewhere, behind a link', async () => {
+    const memory = open()
+    const elsewhere = join(directory, '..', 'elsewhere')
+    await mkdir(directory)
+    await mkdir(elsewhere)
+    await symlink(join('..', 'elsewhere', 'notes.md'), path())
+    expect(await entriesOf(memory)).toEqual([])
+    for (const entry of ['one', 'two']) await memory.change('memory', [add(entry)], 'test')
+    expect(await readFile(join(elsewhere, 'notes.md'), 'utf8')).toBe('one\n§\ntwo\n')
+    expect(await entriesOf(memory)).toEqual(['one', 'two'])
+    expect(await readdir(directory)).toEqual(['.history.jsonl', 'MEMORY.md'])
+  })
+
   it('are not flooded with what was replaced', async () => {
     const memory = open()
     for (let count = 0; count < 24; count++) await memory.change('memory', [add(`entry ${count}`)], 'test')

@@ -161,7 +161,7 @@ class FileMemory implements Memory {
     }
   }
 
-  /** The first text that no record knows; one that cannot be read stays where it is. */
+  /** The first text that no record knows; what is no text counts for nothing. */
   async #lateWrite(
     kept: readonly ReplacedFile[],
     records: readonly MemoryRecord[],
