@@ -96,7 +96,7 @@ const ALLOWED = [
     files: ['packages/sandbox/src/local-read-many.ts'],
     uses: ['node:worker_threads'],
     owner: 'sandbox',
-    reason: 'reads the files of a long search in a thread; its text is fixed',
+    reason: 'reads the files of a long search in threads; their text is fixed',
   },
   {
     files: ['packages/memory/src/providers/load-vectors.ts'],

@@ -4,10 +4,11 @@ import { readBytes } from './local-read.js'
 
 /** A thread takes as long to start as this many files to read. */
 const FILES_WITHOUT_THREAD = 500
+const THREADS = 2
 const READS_AT_ONCE = 8
 const FILES_PER_BATCH = 256
-/** The thread has something to do while an answer is looked at. */
-const BATCHES_AHEAD = 2
+/** The threads have something to do while an answer is looked at. */
+const BATCHES_AHEAD = 3
 const ANSWER_BYTES = 1_048_576
 
 // Kept as text, so that bundles need no further file. Without waiting for a thread pool a file takes a fourth of the time.
@@ -81,7 +82,7 @@ interface Asked {
   readonly answer: Promise<Answer | null>
 }
 
-/** `Environment.readMany` on this machine. A thread reads what comes after the first `threadAfter` files; for tests. */
+/** `Environment.readMany` on this machine. Threads read what comes after the first `threadAfter` files; for tests. */
 export async function* readMany(
   folder: string,
   paths: AsyncIterable<readonly string[]>,
@@ -116,15 +117,47 @@ async function* inBatches(paths: AsyncIterable<readonly string[]>): AsyncGenerat
   if (batch.length > 0) yield batch
 }
 
-/** Reads with a thread of its own, from when it is first asked. */
+/** One thread that reads; it starts at once. */
+class ReadingThread {
+  readonly #waiting: ((answer: Answer | null) => void)[] = []
+  #worker: Worker | null = null
+
+  constructor(workerData: unknown) {
+    try {
+      this.#worker = new Worker(RUN, { eval: true, execArgv: [], env: {}, workerData })
+      this.#worker.on('message', (answer: Answer) => this.#waiting.shift()?.(answer))
+      this.#worker.on('error', () => void this.end())
+    } catch {
+      // No thread may be started here.
+    }
+  }
+
+  /** Answers come in the order of questions: `null` once the thread is gone, or when it could not be started. */
+  ask(batch: readonly string[]): Promise<Answer | null> {
+    const worker = this.#worker
+    if (!worker) return Promise.resolve(null)
+    const answer = new Promise<Answer | null>((resolve) => this.#waiting.push(resolve))
+    worker.postMessage(batch)
+    return answer
+  }
+
+  async end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = null
+    for (const resolve of this.#waiting.splice(0)) resolve(null)
+    worker?.unref()
+    await worker?.terminate()
+  }
+}
+
+/** Reads with threads of its own, from when they are first asked. */
 class Reader {
   readonly #folder: string
   readonly #options: ReadManyOptions
   readonly #containing: readonly Buffer[] | undefined
-  readonly #waiting: ((answer: Answer | null) => void)[] = []
+  readonly #threads: ReadingThread[] = []
   readonly #onAbort = () => void this.#end()
-  /** `null` once it is gone, or could not be started. */
-  #thread: Worker | null | undefined
+  #asked = 0
 
   constructor(folder: string, options: ReadManyOptions) {
     this.#folder = folder.endsWith('/') ? folder : `${folder}/`
@@ -133,14 +166,11 @@ class Reader {
     options.signal.addEventListener('abort', this.#onAbort)
   }
 
-  /** Answers come in the order of questions. */
+  /** The threads take turns. */
   ask(batch: readonly string[]): Asked {
-    if (this.#thread === undefined) this.#thread = this.#start()
-    const thread = this.#thread
-    if (!thread) return { batch, answer: Promise.resolve(null) }
-    const answer = new Promise<Answer | null>((resolve) => this.#waiting.push(resolve))
-    thread.postMessage(batch)
-    return { batch, answer }
+    const workerData = { folder: this.#folder, maxBytes: this.#options.maxBytes, containing: this.#containing }
+    const thread = (this.#threads[this.#asked++ % THREADS] ??= new ReadingThread(workerData))
+    return { batch, answer: thread.ask(batch) }
   }
 
   async *contents(asked: Asked): AsyncGenerator<readonly FileContent[]> {
@@ -174,7 +204,7 @@ class Reader {
     return !this.#containing || this.#containing.some((text) => content.includes(text))
   }
 
-  /** After an abort nobody waits for the thread: it may hang on a file system that does not answer. */
+  /** After an abort nobody waits for the threads: one may hang on a file system that does not answer. */
   async close(): Promise<void> {
     const { signal } = this.#options
     signal.removeEventListener('abort', this.#onAbort)
@@ -182,23 +212,7 @@ class Reader {
     if (!signal.aborted) await ended
   }
 
-  #start(): Worker | null {
-    const workerData = { folder: this.#folder, maxBytes: this.#options.maxBytes, containing: this.#containing }
-    try {
-      const thread = new Worker(RUN, { eval: true, execArgv: [], env: {}, workerData })
-      thread.on('message', (answer: Answer) => this.#waiting.shift()?.(answer))
-      thread.on('error', () => void this.#end())
-      return thread
-    } catch {
-      return null
-    }
-  }
-
   async #end(): Promise<void> {
-    const thread = this.#thread
-    this.#thread = null
-    for (const resolve of this.#waiting.splice(0)) resolve(null)
-    thread?.unref()
-    await thread?.terminate()
+    await Promise.all(this.#threads.map((thread) => thread.end()))
   }
 }
