@@ -892,6 +892,24 @@ describe('classifyCommand', () => {
     expect(classifyCommand(shells).rule).toBe('unparsable')
   })
 
+  it('lists what substitutions run once, however they stand inside each other', () => {
+    const nested = Array.from({ length: 7 }).reduce<string>((inner) => `echo $(echo a) $(${inner})`, 'ls')
+    expect(classifyCommand(nested).level).toBe('safe')
+    const many = `echo ${'$(echo a) '.repeat(300)}`
+    expect(classifyCommand(many).level).toBe('safe')
+    expect(classifyCommand(`${many}; rm -rf $(echo /)`).level).toBe('hardline')
+  })
+
+  it.each([
+    ['arguments of a script', `bash -c '${'$@ '.repeat(3000)}' _ ${'a '.repeat(3000)}`],
+    ['words of xargs', `echo ${'a '.repeat(4900)} | xargs -I{} echo ${'{} '.repeat(4000)}`],
+    ['wrappers', `${'uv run '.repeat(3000)} ls`],
+    ['shells of xargs', `echo ${'x '.repeat(4000)} | xargs ${'sh -c {} '.repeat(200)}`],
+  ])('does not multiply %s without end', (_, command) => {
+    expect(['dangerous', 'safe']).toContain(classifyCommand(command).level)
+    expect(classifyCommand(`${command}; rm -rf /`).level).toBe('hardline')
+  })
+
   it('asks about what nests or multiplies beyond what is followed', () => {
     for (const piece of ['$(', '`', '${', '((', '"$(', '${x:-"', '<(', '$((']) {
       expect(classifyCommand(`echo ${piece.repeat(5001)}`).level).toBe('dangerous')

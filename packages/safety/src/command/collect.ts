@@ -6,7 +6,7 @@ import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
 import { payloads } from './payloads.js'
 import { FETCHERS } from './programs.js'
-import { unwrap } from './wrappers.js'
+import { MAX_LAYERS, unwrap } from './wrappers.js'
 
 const MAX_NESTING = 8
 const MAX_INVOCATIONS = 2000
@@ -133,6 +133,7 @@ class Collector implements Collected {
       elevated: scope.elevated || unwrapped.elevated,
       nesting: scope.nesting + 1,
     }
+    this.complete &&= unwrapped.layers.length <= MAX_LAYERS
     if (unwrapped.splitText !== null) return this.text(unwrapped.splitText, nested, input)
     const [program = EMPTY, ...args] = unwrapped.words
     if (unwrapped.words.length < command.words.length && /\s/.test(program.text) && !program.dynamic) {
@@ -206,6 +207,7 @@ class Collector implements Collected {
 const EMPTY: Word = Object.freeze({ text: '', mask: '', dynamic: false, splits: false, scripts: [] })
 
 const MAX_KNOWN_CHARS = 10_000
+const MAX_ADDED_WORDS = 200
 
 function known(text: string): Word {
   return { ...EMPTY, text, mask: 'd'.repeat(text.length) }
@@ -215,7 +217,9 @@ function known(text: string): Word {
 function withInput(words: readonly Word[], { text }: Input): readonly Word[] | null {
   if (text === null || text.length > MAX_KNOWN_CHARS) return null
   const added = text.split(/[\s\0]+/).filter((word) => word !== '')
-  if (!words.some((word) => word.text.includes('{}'))) return [...words, ...added.map(known)]
+  const places = words.filter((word) => word.text.includes('{}'))
+  if (added.length * Math.max(1, places.length) > MAX_ADDED_WORDS) return null
+  if (places.length === 0) return [...words, ...added.map(known)]
   return words.flatMap((word) =>
     word.text.includes('{}') ? added.map((one) => known(word.text.replaceAll('{}', one))) : [word],
   )
@@ -232,7 +236,8 @@ function withPrinted(words: readonly Word[], innerOf: readonly (readonly Invocat
   if (printed.every((text) => text === null)) return null
   return words.flatMap((word, at) => {
     const text = printed[at]
-    if (text == null) return [word]
+    // What it runs was listed already.
+    if (text == null) return [{ ...word, scripts: [] }]
     return word.splits
       ? text
           .split(/\s+/)

@@ -71,12 +71,17 @@ function shellPayloads(invocation: Invocation): Payload[] {
   return readsInput(invocation) && input.text !== null ? [{ type: 'text', text: input.text }] : []
 }
 
-/** A script with the arguments it is given in place of `$0`, `$1` and `$@`. */
+const MAX_FILLED_CHARS = 20_000
+const ARGUMENT = /"?\$\{?([\d@*])\}?"?/g
+
+/** A script with the arguments it is given in place of `$0`, `$1` and `$@`; what would make it very long is cut, and is not followed then. */
 function withArguments(script: string, given: readonly string[]): string {
-  if (given.length === 0) return script
+  const places = given.length === 0 ? 0 : [...script.matchAll(ARGUMENT)].length
+  if (places === 0) return script
+  const most = Math.floor(MAX_FILLED_CHARS / places)
   const quoted = given.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
-  return script.replace(/"?\$\{?([\d@*])\}?"?/g, (_, which: string) =>
-    /\d/.test(which) ? (quoted[Number(which)] ?? '') : quoted.slice(1).join(' '),
+  return script.replace(ARGUMENT, (_, which: string) =>
+    (/\d/.test(which) ? (quoted[Number(which)] ?? '') : quoted.slice(1).join(' ')).slice(0, most),
   )
 }
 

@@ -98,6 +98,9 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
   parallel: { valued: ['-j', '-S', '--jobs', '-a', '--colsep'] },
 })
 
+/** Beyond so many nobody means well. */
+export const MAX_LAYERS = 30
+
 /** A command without the programs that only run another one. */
 export interface Unwrapped {
   readonly words: readonly Word[]
@@ -122,7 +125,7 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
     const name = rest[0] ? nameOf(rest[0]) : ''
     const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
     if (!wrapper) return { words: rest, elevated, xargs, layers, splitText: null }
-    layers.push(rest)
+    if (layers.length <= MAX_LAYERS) layers.push(rest)
     const split = name === 'env' ? rest.findIndex((word) => /^(?:-S|--split-string)/.test(word.text)) : -1
     const inner = skipOptions(rest, wrapper)
     if (split !== -1) {
