@@ -84,6 +84,20 @@ it('explains writes through links, reads, addresses, other surfaces and tools, a
   expect(await hermes('permissions', 'explain', 'fetch', 'nowhere')).toMatchObject({ exitCode: 2 })
 })
 
+it('asks about all that a rule which cannot be read may have been meant to deny, and says where it is at every start', async () => {
+  const file = rulesFile()
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(file, '"*": allow\nterminal(touch *: deny\n')
+  const line = `hermes: ${file}:2:1: "terminal(touch *" is not a pattern; write a name such as terminal.* or terminal(git push*). Until it is mended, everything terminal is about asks.\n`
+  scene.server.enqueue(calls('touch x'), { text: 'No.' })
+  const { stderr, exitCode } = await chat('-q', 'x')
+  expect([stderr.startsWith(line), exitCode]).toEqual([true, 0])
+  expect(lastResult()).toContain('cannot be read, and asks until it is mended')
+  const explained = JSON.parse((await hermes('permissions', 'explain', '--json', 'touch x')).stdout)
+  expect(explained).toMatchObject({ decision: 'ask', source: `${file}:2:1` })
+  expect((await hermes('doctor', '--offline')).stdout).toContain(line.replace('hermes: ', 'warn  '))
+})
+
 it.each([
   [['permissions', 'add', 'file.wirte', 'deny'], 'file.write may be meant'],
   [['permissions', 'add', 'terminal.*', 'maybe'], 'Allowed choices are allow, ask, deny'],
