@@ -188,7 +188,7 @@ describe('hermes tools and completion', () => {
     expect((await hermes(['tools'])).stdout).toMatch(/^ {2}look +read_file, search_files/m)
     scene.server.enqueue({ text: 'Here.' })
     await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])
-    const { tools = [] } = scene.server.requests.at(-1)!.body
+    const tools = (scene.server.requests.at(-1)!.body.tools ?? []) as { function: { name: string } }[]
     expect(tools.map((tool) => tool.function.name)).toEqual(['clarify', 'read_file', 'search_files'])
     await hermes(['config', 'set', 'custom_toolsets.look', '["read_fiel"]'])
     const wrong = await hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])

@@ -17,7 +17,7 @@ export interface LoopGuardOptions {
 }
 
 /** How often something may happen. */
-export interface LoopLimits {
+interface LoopLimits {
   /** The same call fails. */
   readonly sameFailures: number
   /** Calls of the same tool fail, whatever their arguments. */
@@ -27,7 +27,7 @@ export interface LoopLimits {
 }
 
 /** What a run may start at most. */
-export interface LoopCaps {
+interface LoopCaps {
   readonly subagents: number
   readonly webSearches: number
 }
