@@ -69,6 +69,16 @@ it('asks nobody while little was said since anything was saved', async () => {
   expect(requests).toEqual([])
 })
 
+it('remembers nothing of what was undone', async () => {
+  const { review, requests } = await setUp('{"operations": []}')
+  const undo = { type: 'undo', seq: 9, atMs: 0, fromSeq: 3 } as const
+  expect(await review([...said(8), undo])).toMatchObject({ hasLooked: false })
+  await review([...said(8), undo, ...said(1, 10)])
+  const text = JSON.stringify(requests[0])
+  expect(text).toMatch(/message 2: .*message 10: /)
+  expect(text).not.toContain('message 3')
+})
+
 it('shows neither what tools gave nor what was attached', async () => {
   const { review, requests } = await setUp('{"operations": []}')
   const outside = [

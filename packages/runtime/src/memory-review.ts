@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
-import { type Entry, messageText, userText } from '@hermes/contracts/conversation'
+import { type Entry, liveEntries, messageText, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import {
   joinEntries,
@@ -45,7 +45,7 @@ export interface MemoryReview {
  */
 export async function reviewMemory(options: MemoryReviewOptions): Promise<MemoryReview> {
   const { memory, sessionId, minMessages, client, signal } = options
-  const entries = sinceSaving(options.entries)
+  const entries = sinceSaving(liveEntries(options.entries))
   if (minMessages <= 0 || entries.filter(isPersons).length < minMessages) return { hasLooked: false, changes: 0 }
   const targets = MEMORY_TARGETS.filter((target) => memory.isOn(target))
   const known = await Promise.all(
