@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
-import type { Environment, FileContent, ReadManyOptions } from '@hermes/contracts/environment'
+import type { DirectoryEntry, Environment, FileContent, ReadManyOptions } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
 import { sniff } from '../files/binary-kind.js'
 import { globMatcher } from './globs.js'
@@ -19,6 +19,8 @@ import {
 
 const MAX_FILE_BYTES = 20_000_000
 const READS_AT_ONCE = 8
+/** Folders that are listed before their turn: each waits for the disk, or for another machine, by itself. */
+const LISTED_AHEAD = 8
 const MATCHED_AT_ONCE_FILES = 400
 /** In a folder of very many, other work has its turn in between. */
 const ENTRIES_AT_ONCE = 2000
@@ -75,19 +77,30 @@ async function* walk(scope: SearchScope, context: ToolContext): AsyncGenerator<r
     return
   }
   const above = scope.parentRules ? await rulesAbove(context.environment, scope.root) : []
-  for await (const paths of walkFolder('', above, scope, context)) yield paths.filter((path) => matches(path))
+  const all = walkFolder({ path: '', entries: list(scope.root, context) }, above, scope, context)
+  for await (const paths of all) yield paths.filter((path) => matches(path))
+}
+
+interface Folder {
+  readonly path: string
+  readonly entries: Promise<readonly DirectoryEntry[]>
+}
+
+/** Nothing for a folder that cannot be listed. */
+async function list(path: string, { environment }: ToolContext): Promise<readonly DirectoryEntry[]> {
+  return (await environment.list(path).catch(() => null)) ?? []
 }
 
 async function* walkFolder(
-  folder: string,
+  folder: Folder,
   above: IgnoreRules,
   scope: SearchScope,
   context: ToolContext,
 ): AsyncGenerator<readonly string[]> {
   context.signal.throwIfAborted()
   const { environment } = context
-  const absolute = posix.join(scope.root, folder)
-  const entries = (await environment.list(absolute).catch(() => null)) ?? []
+  const absolute = posix.join(scope.root, folder.path)
+  const entries = await folder.entries
   const rules = await rulesIn(environment, absolute, above, entries)
   const [files, folders]: [string[], string[]] = [[], []]
   for (const [at, { name, type }] of entries.entries()) {
@@ -98,14 +111,19 @@ async function* walkFolder(
     }
     if (type !== 'file' && type !== 'directory') continue
     if (name === '.git' || (name.startsWith('.') && !scope.hidden)) continue
-    const path = folder === '' ? name : `${folder}/${name}`
+    const path = folder.path === '' ? name : `${folder.path}/${name}`
     if (scope.skip.includes(path)) continue
     if (isIgnored(rules, inFolder(absolute, name), type === 'directory')) continue
     if (type === 'directory') folders.push(path)
     else files.push(path)
   }
   yield files
-  for (const path of folders) yield* walkFolder(path, rules, scope, context)
+  const ahead: Folder[] = []
+  for (const path of folders) {
+    ahead.push({ path, entries: list(posix.join(scope.root, path), context) })
+    if (ahead.length > LISTED_AHEAD) yield* walkFolder(ahead.shift()!, rules, scope, context)
+  }
+  for (const next of ahead) yield* walkFolder(next, rules, scope, context)
 }
 
 interface TextOfFile {
