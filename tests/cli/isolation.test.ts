@@ -163,6 +163,26 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     expect(existsSync(at('home/made'))).toBe(true)
   })
 
+  it('files are written where commands may write, and elsewhere only with leave', async () => {
+    const { server } = scene
+    const write = async (path: string) => {
+      server.enqueue({ toolCalls: [{ name: 'write_file', args: { path, content: 'made' } }] }, { text: 'Done.' })
+      const args = ['chat', '-q', 'Go.', '--base-url', server.baseUrl, '-m', 'm']
+      expect(await runCli(args, { home: home(), cwd: cwd() })).toMatchObject({ exitCode: 0 })
+      return String(server.requests.at(-1)!.body.messages.at(-1)?.content)
+    }
+    expect(await write('inside.txt')).not.toContain('Not permitted')
+    expect(await write('../outside.txt')).toMatch(
+      /^Not permitted \(outside-workspace\): .*it writes outside the workspace\. .*add `file\.write\(.*outside\.txt\): allow` to permissions\.yaml/i,
+    )
+    expect((await readdir(at('home'))).includes('outside.txt')).toBe(false)
+    const explained = await runCli(['permissions', 'explain', 'write ../outside.txt'], { home: home(), cwd: cwd() })
+    expect(explained.stdout).toMatch(/^ask {2}.*outside\.txt\n {2}it writes outside the workspace\n/i)
+    await writeFile(at('home/.hermes/permissions.yaml'), `'file.write(${at('home')}/*.txt)': allow\n`)
+    expect(await write('../outside.txt')).not.toContain('Not permitted')
+    expect(existsSync(at('home/outside.txt'))).toBe(true)
+  })
+
   it('doctor and permissions explain say how it is', async () => {
     const hermes = (...args: string[]) => runCli(args, { home: home(), cwd: cwd() })
     expect((await hermes('doctor', '--offline')).stdout).toContain(

@@ -1,7 +1,7 @@
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import { latestTurnStart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Action, ApprovalOutcome, Permit } from '@hermes/contracts/policy'
+import type { Action, ApprovalOutcome, Permit, Subject } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
 import { noteApproval } from './approval-notes.js'
 import { observe } from './hooks.js'
@@ -110,7 +110,7 @@ export async function requestPermit(context: RunContext, callId: string, action:
 
 async function decide(context: RunContext, callId: string, action: Action): Promise<Permit> {
   const { policy, signal } = context
-  const subject = { ...context.subject, tainted: isTainted(context) }
+  const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }
   const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
   switch (decision.type) {
     case 'allow':
@@ -140,6 +140,13 @@ async function decide(context: RunContext, callId: string, action: Action): Prom
     default:
       return outcome satisfies never
   }
+}
+
+/** Tools write files where commands may write without leave to run outside their isolation. */
+function placeOf({ environment }: RunContext, action: Action): Pick<Subject, 'workspace' | 'writable'> {
+  const { root, capabilities } = environment ?? {}
+  const writable = action.type === 'write' && capabilities?.outside ? capabilities.writable : undefined
+  return { ...(root === undefined ? {} : { workspace: root }), ...(writable ? { writable } : {}) }
 }
 
 function isTainted({ session, tainted = false }: RunContext): boolean {

@@ -36,6 +36,10 @@ export interface Subject {
   readonly rootSessionId?: string
   /** The tool that wants to act, for rules that name one. */
   readonly toolName?: string
+  /** Absolute folder the session works in. Default: those the policy was made with. */
+  readonly workspace?: string
+  /** Absolute folders that files are written in without asking, beside temporary ones. Default: any folder. */
+  readonly writable?: readonly string[]
 }
 
 declare const permitBrand: unique symbol

@@ -12,8 +12,9 @@ import {
   type Stage,
   takeApart,
   type Verdict,
+  writesBeyond,
 } from './judge.js'
-import { type JudgeSettings, readSettings } from './judge-settings.js'
+import { type JudgeSettings, readSettings, workspaceOf } from './judge-settings.js'
 import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
 import { leaveOfIsolation } from './outside-isolation.js'
 import { isOutside, type ParsedRule, type PermissionRule } from './rules.js'
@@ -55,7 +56,7 @@ export interface ExplainedRule extends PermissionRule {
  */
 export function explainAction(action: Action, subject: Subject, settings: JudgeSettings): Explanation {
   const { options: basis, rules, granted } = readSettings(settings)
-  const options: JudgeOptions = { ...basis, rules, granted: (rule) => granted.has(rule) }
+  const options: JudgeOptions = { ...basis, ...workspaceOf(subject), rules, granted: (rule) => granted.has(rule) }
   const verdict = judge(action, subject, options)
   const subjected = takeApart(action, subject, options)
   const winner = winnerOf(verdict, rules) ?? decidingRule(rules, subjected, options)
@@ -152,6 +153,7 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
       if (isOutside(action)) return leaveOfIsolation(subjected, options).reason
+      if (writesBeyond(subjected, options)) return 'it writes outside the workspace'
       return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
     default:
       return stage satisfies never

@@ -1,3 +1,4 @@
+import type { Subject } from '@hermes/contracts/policy'
 import type { JudgeOptions } from './judge.js'
 import { type ParsedRule, type PermissionRule, parseRule } from './rules.js'
 import type { CheckUrlOptions } from './url/check-url.js'
@@ -61,6 +62,11 @@ export function readSettings(settings: JudgeSettings): JudgeBasis {
       ),
     ),
   }
+}
+
+/** The folder that a session works in goes before those of the settings. */
+export function workspaceOf({ workspace }: Subject): Partial<Pick<JudgeOptions, 'workspace'>> {
+  return workspace === undefined ? {} : { workspace: [workspace] }
 }
 
 /** @throws TypeError for a rule that cannot be read. */

@@ -3,6 +3,7 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
 import { isCriticalPath } from './command/context.js'
+import { isBeyond } from './command/write-targets.js'
 import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
@@ -101,10 +102,20 @@ function asksOfItself(
     ...(action.type === 'send' && subject.origin === 'model'
       ? [ask('built-in', ['send'], 'it sends a message in your name')]
       : []),
+    ...(writesBeyond(subjected, options)
+      ? [ask('built-in', ['outside-workspace'], 'it writes outside the workspace')]
+      : []),
     ...(subject.tainted && subject.origin !== 'operator'
       ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),
   ]
+}
+
+/** Once text from outside was read there is a question of its own for that. */
+export function writesBeyond({ action, subject }: Subjected, options: JudgeOptions): boolean {
+  const { origin, tainted, writable } = subject
+  if (action.type !== 'write' || origin === 'operator' || tainted || !writable) return false
+  return isBeyond(action.path, writable, options)
 }
 
 function asksToLeave(subjected: Subjected, options: JudgeOptions): Asking {

@@ -347,6 +347,27 @@ describe('createPolicy', () => {
       expect(outcome(await decide(read('/home/ada/project/x')))).toBe('allow')
     })
 
+    it('asks about files outside the folders of a session that are written without asking', async () => {
+      const { policy } = setUp({ rules: rules({ 'file.write(~/notes/**)': 'allow' }) })
+      const writable = ['/home/ada/project', '/srv/out']
+      const decide = (path: string, more: Partial<Subject> = {}) =>
+        policy.decide(write(path), { ...subject(), writable, ...more }).then(outcome)
+      for (const path of ['/home/ada/project/x', '/srv/out/x', '/tmp/x', '/home/ada/notes/x'])
+        expect(await decide(path), path).toMatch(/^allow/)
+      expect(await decide('/home/ada/bin/git')).toBe('deny outside-workspace')
+      expect(await decide('/home/ada/bin/git', { tainted: true })).toBe('deny outside-text-write')
+      expect(await decide('/home/ada/bin/git', { origin: 'operator' })).toBe('allow')
+    })
+
+    it('takes the folder a session works in for its workspace', async () => {
+      const { policy } = setUp({ rules: rules({ 'file.write(src/**)': 'deny' }) })
+      const decide = (path: string, workspace: string) =>
+        policy.decide(write(path), { ...subject(), workspace, tainted: true }).then(outcome)
+      expect(await decide('/srv/site/x', '/srv/site')).toBe('allow')
+      expect(await decide('/srv/site/src/x', '/srv/site')).toBe('deny file.write(src/**)')
+      expect(await decide('/home/ada/project/x', '/srv/site')).toBe('deny outside-text-write')
+    })
+
     it('asks or refuses to read outside the workspace when told to', async () => {
       expect(outcome(await setUp({ readOutsideWorkspace: 'deny' }).decide(read('/tmp/x')))).toBe(
         'deny outside-workspace',

@@ -16,7 +16,7 @@ import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
 import { ruleFor } from './describe-action.js'
 import { type JudgeOptions, judge, takeApart, type Verdict } from './judge.js'
-import { type JudgeBasis, type JudgeSettings, readRule, readSettings } from './judge-settings.js'
+import { type JudgeBasis, type JudgeSettings, readRule, readSettings, workspaceOf } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
 import { questionOf, redactQuestion } from './questions.js'
@@ -126,6 +126,7 @@ class RulePolicy implements RevocablePolicy {
     const { options, granted } = this.#basis
     return {
       ...options,
+      ...workspaceOf(subject),
       rules: this.#rules,
       granted: (rule) => granted.has(rule) || (this.#leave.get(rootOf(subject))?.has(rule) ?? false),
     }

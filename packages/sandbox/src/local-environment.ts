@@ -17,7 +17,7 @@ import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
 import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
 import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
-import { type IsolationOptions, writableRoots } from './isolation/plan.js'
+import { type IsolationOptions, realIfThere, writableRoots } from './isolation/plan.js'
 import {
   listDirectory,
   makeDirectory,
@@ -104,7 +104,7 @@ class LocalEnvironment implements Environment {
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
     const cwd = resolve(options.cwd)
-    this.root = cwd
+    this.root = realIfThere(cwd) ?? cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
     this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null

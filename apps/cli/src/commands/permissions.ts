@@ -61,6 +61,7 @@ export async function permissionsExplain(io: Io, what: string, flags: ExplainFla
       origin: 'model',
       tainted: false,
       ...(toolName === undefined ? {} : { toolName }),
+      ...(writable === null ? {} : { writable }),
     })
     io.stdout.write(flags.json ? `${JSON.stringify(explanation)}\n` : describe(explanation, createStyle(io.stdout)))
     return EXIT.ok

@@ -124,7 +124,7 @@ export function planPlaces(options: {
   return [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
 }
 
-/** What commands may write, but for what is hidden in there. */
+/** What commands may write, but for what is hidden in there: as it is named, and with its links followed. */
 export function writableRoots({
   cwd,
   home,
@@ -136,10 +136,11 @@ export function writableRoots({
   readonly temp: readonly string[]
   readonly isolation: IsolationOptions
 }): readonly string[] {
-  return [...temp, cwd, ...gitFolders(cwd, home), ...(isolation.writable ?? [])]
+  const roots = [...temp, cwd, ...gitFolders(cwd, home), ...(isolation.writable ?? [])]
+  return [...new Set([...roots, ...roots.map((root) => realIfThere(root) ?? root)])]
 }
 
-function realIfThere(path: string): string | null {
+export function realIfThere(path: string): string | null {
   try {
     return realpathSync(path)
   } catch {
