@@ -27,8 +27,9 @@ export async function readMemoryFile(file: string, maxBytes = MAX_BYTES): Promis
   for (let waitedMs = 0; ; waitedMs += 5) {
     const text = await readText(file, maxBytes)
     if (text !== null) return text
-    const [next] = await filesBeside(await linkedFrom(file), NEW)
-    if (next === undefined) return ''
+    const next = await unfinished(await linkedFrom(file))
+    // What was being put in place may be there by now.
+    if (next === null) return (await readText(file, maxBytes)) ?? ''
     if (waitedMs >= ABSENT_MS) return (await readText(next, maxBytes)) ?? ''
     await wait(5)
   }
@@ -120,19 +121,24 @@ export interface ReplacedFile {
   readonly path: string
   readonly isEmpty: boolean
   readonly writtenAtMs: number
-  readonly replacedAtMs: number
+  /** When it was written, set aside or put in place last. */
+  readonly changedAtMs: number
 }
 
 /** The files that were replaced and are still kept, the newest last. */
 export async function replacedFiles(file: string): Promise<readonly ReplacedFile[]> {
-  const files = await Promise.all((await filesBeside(await targetOf(file), OLD)).map(toReplaced))
-  return files.filter((one) => one !== null).toSorted((one, other) => one.replacedAtMs - other.replacedAtMs)
+  return describeFiles(await filesBeside(await targetOf(file), OLD))
 }
 
-async function toReplaced(path: string): Promise<ReplacedFile | null> {
+async function describeFiles(paths: readonly string[]): Promise<readonly ReplacedFile[]> {
+  const files = await Promise.all(paths.map(describeFile))
+  return files.filter((one) => one !== null).toSorted((one, other) => one.changedAtMs - other.changedAtMs)
+}
+
+async function describeFile(path: string): Promise<ReplacedFile | null> {
   const found = await stat(path).catch(() => null)
   if (!found?.isFile()) return null
-  return { path, isEmpty: found.size === 0, writtenAtMs: found.mtimeMs, replacedAtMs: found.ctimeMs }
+  return { path, isEmpty: found.size === 0, writtenAtMs: found.mtimeMs, changedAtMs: found.ctimeMs }
 }
 
 /** Waits a moment for whoever had a file open when it was replaced, and on while they write. */
@@ -155,14 +161,33 @@ async function newestReplaced(file: string): Promise<{ readonly writtenAtMs: num
 /** Forgets files that were replaced: all but the newest and those of the minute before it, twenty at most. */
 export async function dropReplaced(files: readonly ReplacedFile[]): Promise<void> {
   const newest = files.at(-1)
-  const kept = files.slice(-MAX_REPLACED).filter((one) => newest!.replacedAtMs - one.replacedAtMs < KEPT_MS)
+  const kept = files.slice(-MAX_REPLACED).filter((one) => newest!.changedAtMs - one.changedAtMs < KEPT_MS)
   await Promise.all(files.filter((one) => !kept.includes(one)).map(({ path }) => rm(path, { force: true })))
 }
 
-/** Puts a text in place whose writer was killed when the old one was set aside already. */
+/**
+ * Puts a text in place whose writer was killed when the old one was set aside already, and removes what killed writers left. Nobody may be
+ * writing meanwhile.
+ */
 export async function finishReplacing(file: string): Promise<void> {
   const target = await targetOf(file)
-  for (const temporary of await filesBeside(target, NEW)) attempt(() => linkSync(temporary, target))
+  const left = await filesBeside(target, NEW)
+  if (left.length === 0) return
+  const temporary = await unfinished(target)
+  if (temporary !== null) attempt(() => linkSync(temporary, target))
+  await Promise.all(left.map((path) => rm(path, { force: true })))
+}
+
+/**
+ * The text whose turn it was when the newest old one was set aside. What another killed writer left was written later, or is in its place: that
+ * changes a file too.
+ */
+async function unfinished(target: string): Promise<string | null> {
+  const left = await filesBeside(target, NEW)
+  if (left.length === 0) return null
+  const setAside = (await describeFiles(await filesBeside(target, OLD))).at(-1)
+  const ready = (await describeFiles(left)).findLast(({ changedAtMs }) => changedAtMs <= (setAside?.changedAtMs ?? 0))
+  return ready?.path ?? null
 }
 
 /** Replaces a file whole, whatever it holds, with mode 0600. @throws HermesError `memory.not_writable` */

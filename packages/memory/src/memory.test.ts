@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { renameSync, writeFileSync } from 'node:fs'
 import {
   appendFile,
   mkdir,
@@ -20,7 +21,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { type Memory, type MemoryOptions, memorySection, openMemory, sourcesOf } from './index.js'
-import { replaceMemoryFile } from './memory-files.js'
+import { readMemoryFile, replaceMemoryFile } from './memory-files.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 100)
 let directory: string
@@ -242,6 +243,30 @@ describe('people beside it', () => {
     expect(await entriesOf(memory)).toEqual(['one', 'two'])
     await memory.change('memory', [add('three')], 'test')
     expect(await file()).toBe('one\n§\ntwo\n§\nthree\n')
+  })
+
+  it('see the text that was put in place while they looked', async () => {
+    for (let count = 0; count < 5; count++) {
+      await rm(directory, { recursive: true, force: true })
+      await mkdir(directory)
+      const reading = readMemoryFile(path())
+      // All at once, so that only the first look can come before it.
+      writeFileSync(`${path()}.new`, 'one\n')
+      renameSync(`${path()}.new`, path())
+      expect(await reading).toBe('one\n')
+    }
+  })
+
+  it('do not get back what they deleted from what a killed writer left', async () => {
+    const memory = open()
+    await memory.change('memory', [add('one')], 'test')
+    const left = join(directory, '.MEMORY.md.left.tmp')
+    await writeFile(left, 'one\n§\ntwo\n')
+    await memory.change('memory', [add('three')], 'test')
+    await rm(path())
+    expect(await entriesOf(memory)).toEqual([])
+    await memory.change('memory', [add('new')], 'test')
+    expect(await file()).toBe('new\n')
   })
 
   it('may keep the file elsewhere, behind a link', async () => {
