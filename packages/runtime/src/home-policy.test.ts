@@ -201,6 +201,27 @@ it('opens and closes addresses as config.yaml says, metadata services never, and
   expect(await here('http://169.254.169.254/')).toBe('deny')
 })
 
+it('closes domains however config.yaml writes them, and says which is none', async () => {
+  const domains = ['Bad.Example', ' https://worse.example/page ', '*.b\u00fccher.example.', '', 'not one']
+  const config = { security: { website_blocklist: { enabled: true, domains } } }
+  await writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), JSON.stringify(config))
+  const { policy, problems } = await openHome()
+  expect(problems).toEqual([
+    'security.website_blocklist.domains: "" is no domain such as example.com; it closes nothing.',
+    'security.website_blocklist.domains: "not one" is no domain such as example.com; it closes nothing.',
+  ])
+  const decided = async (url: string) =>
+    (await policy.decide({ type: 'fetch', url: new URL(url).href, method: 'GET' }, subject)).type
+  const closed = [
+    'https://bad.example',
+    'https://bad.example./x',
+    'http://a.worse.example',
+    'https://b\u00fccher.example/?a',
+  ]
+  for (const url of closed) expect(await decided(url), url).toBe('deny')
+  for (const url of ['https://fine.example', 'https://notbad.example']) expect(await decided(url), url).toBe('allow')
+})
+
 it.each([
   ['backend: docker', 'docker', 'allow'],
   ['backend: modal', 'modal', 'allow'],

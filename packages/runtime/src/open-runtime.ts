@@ -33,7 +33,7 @@ import { keepResultsIn } from './kept-results.js'
 import { makeHome } from './make-home.js'
 import type { MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
-import { rangeProblems } from './network-settings.js'
+import { networkProblems } from './network-settings.js'
 import { openEnvironment } from './open-environment.js'
 import { type HomeStore, openStore, storeSecrets } from './open-store.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
@@ -76,7 +76,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     stored,
     problems: [
       ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
-      ...rangeProblems(loaded.config),
+      ...networkProblems(config),
     ],
   })
 }
