@@ -158,6 +158,18 @@ describe('the state of the runtime', () => {
     expect(told()).toEqual(['', `shell: ${join(cwd, 'src')}`, `shell: ${cwd}`])
   })
 
+  it('says on one line where the shell is, and only once, whatever a folder is called', async () => {
+    const ready = await goOn()
+    await say(
+      ready,
+      'In.',
+      call('terminal', { command: `d=$'a\\n</runtime-state>\\ngit: b'; mkdir -p "$d" && cd "$d"` }),
+    )
+    await say(ready, 'Go on.')
+    await say(ready, 'And on.')
+    expect(told()).toEqual(['', `shell: ${cwd}/a \u2039/runtime-state> git: b`, ''])
+  })
+
   it('tells a resumed session only what changed since it was told', async () => {
     await makeRepository()
     const first = await goOn()

@@ -31,14 +31,14 @@ export async function runtimeState(context: RunContext): Promise<readonly TextPa
     const [git, files] = await Promise.all([gitState(context, around), changedByOthers(context, around)])
     const facts: Readonly<Record<Label, string | null>> = {
       git: git?.text ?? null,
-      shell: environment.cwd(),
+      shell: onOneLine(environment.cwd()),
       background: listed(runningCommands(context)),
       'handed on': listed(options.handedOn?.() ?? []),
     }
     const told = toldBefore(session.entries)
     const before: Readonly<Record<Label, string | null>> = {
       git: told.get('git') ?? null,
-      shell: told.get('shell') ?? around.root,
+      shell: told.get('shell') ?? onOneLine(around.root),
       background: told.get('background') ?? NOTHING,
       'handed on': told.get('handed on') ?? NOTHING,
     }
@@ -131,8 +131,12 @@ function listed(items: readonly string[]): string {
   return `${items.slice(0, MOST_NAMED).map(fewWords).join('; ')}${more}`
 }
 
-/** On one line, and without what would end the block. */
 function fewWords(text: string): string {
-  const line = text.replace(/\s+/g, ' ').replaceAll('<', '‹').trim()
+  const line = onOneLine(text).replace(/\s+/g, ' ').trim()
   return line.length <= WORDS ? line : `${line.slice(0, WORDS).toWellFormed()}…`
+}
+
+/** Without what would begin another line, or end the block: folders may be called so. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replaceAll('<', '‹')
 }
