@@ -42,10 +42,10 @@ it('lets variables go before the file, read like its values', async () => {
 
 it('names a variable that cannot be, and goes on without it', async () => {
   const config = await defaults()
-  const variables = { TERMINAL_CONTAINER_CPU: 'many', TERMINAL_DOCKER_ENV: 'A=1', TERMINAL_BACKEND: 'ssh' }
+  const variables = { TERMINAL_CONTAINER_CPU: 'many', TERMINAL_DOCKER_ENV: 'KEY=s3cret', TERMINAL_BACKEND: 'ssh' }
   const { config: changed, problems } = withTerminalVariables(config, variables)
   expect(problems).toEqual([
-    'The variable TERMINAL_DOCKER_ENV must be a map, found the text "A=1"; it is left out.',
+    'The variable TERMINAL_DOCKER_ENV must be a map, found a text that is no JSON; it is left out.',
     'The variable TERMINAL_CONTAINER_CPU must be a whole number of at least 0, found the text "many"; it is left out.',
   ])
   expect(changed.terminal).toEqual({ ...config.terminal, backend: 'ssh' })

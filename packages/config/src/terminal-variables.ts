@@ -27,7 +27,7 @@ export function withTerminalVariables(
     const read = checkField(field, value, [key], { issues })
     if (issues.length === 0) found[key] = read
     else
-      problems.push(`The variable ${name} must be ${expectedOf(field)}, found ${describeValue(value)}; it is left out.`)
+      problems.push(`The variable ${name} must be ${expectedOf(field)}, found ${shown(field, value)}; it is left out.`)
   }
   if (Object.keys(found).length === 0) return { config, problems }
   return { config: { ...config, terminal: { ...config.terminal, ...found } }, problems }
@@ -41,4 +41,9 @@ function parsed(field: Field, text: string): unknown {
     if (field.type === 'map') return text
     return text.split(',').flatMap((item) => item.trim() || [])
   }
+}
+
+/** Variables of commands are in a map, and keys may be among them. */
+function shown(field: Field, value: unknown): string {
+  return field.type === 'map' && typeof value === 'string' ? 'a text that is no JSON' : describeValue(value)
 }
