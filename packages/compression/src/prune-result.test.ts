@@ -35,6 +35,19 @@ describe('pruneResult', () => {
     expect(pruned('terminal', { command: 'npm test' }, `${long}\n[interrupted by the user]`)).not.toContain('exit')
   })
 
+  it('goes by what a tool gave, not by what the program noted on it', () => {
+    const parts = [
+      { type: 'text', text: long },
+      { type: 'text', text: 'Faster, please.', origin: 'steer' },
+      { type: 'text', text: '[approved by the user, this once]', origin: 'reminder' },
+    ] as const
+    const result = { role: 'tool', callId: 'c', toolName: 'terminal', content: parts } as const
+    const call = { type: 'tool-call', id: 'c', name: 'terminal', args: { command: 'npm test' }, rawArgs: '' } as const
+    const line = pruneResult(result, call)
+    expect(line).toContain('-> exit 0,')
+    expect(line).toMatch(/44 passed Faster, please\.$/)
+  })
+
   it('keeps short results and what an error says', () => {
     expect(pruned('terminal', { command: 'ls' }, 'a.ts')).toBe('a.ts')
     expect(pruned('patch', { path: 'a.ts' }, 'no such text', true)).toBe('failed: no such text')

@@ -11,14 +11,16 @@ const TOLD_CHARS = 1_000
  * they are, long ones as what was called and how much came of it. Pictures are named, not shown.
  */
 export function pruneResult(result: ToolMessage, call: ToolCallPart | null): string {
-  const text = resultText(result)
+  // Notes of the program were for the moment; what the user said is none.
+  const given = result.content.filter((part) => part.type !== 'text' || part.origin !== 'reminder')
+  const text = resultText({ content: given })
   if (result.isError) return `failed: ${cutMiddle(text, ERROR_CHARS)}`
   if (text.length <= SHORT_CHARS) return text
   return describe(result.toolName, call?.args ?? {}, text)
 }
 
 /** The text of a result, with a word in place of each picture. */
-export function resultText({ content }: ToolMessage): string {
+export function resultText({ content }: Pick<ToolMessage, 'content'>): string {
   return content.map((part) => (part.type === 'text' ? part.text : '[picture]')).join('\n')
 }
 
