@@ -90,10 +90,11 @@ class Collector implements Collected {
     if (stage.functionName !== null && restartsItself(stage, stage.functionName)) {
       this.forkBombs.push(stage.functionName)
     }
+    const head = stage.head.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
     const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
     const outputs = stage.redirects.filter((redirect) => redirect.operator.includes('>'))
     if (outputs.length > 0) this.#command({ words: [], redirects: outputs }, scope, input)
-    return [...inner, ...this.#redirectScripts(stage.redirects, scope)]
+    return [...head, ...inner, ...this.#redirectScripts(stage.redirects, scope)]
   }
 
   #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {

@@ -1,11 +1,12 @@
+import type { Word } from '../shell/script.js'
 import { classifyCollected } from './classify-command.js'
 import type { CommandContext } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { readsSecret } from './reads-secrets.js'
 import { isBeyond, writeTargets } from './write-targets.js'
 
-/** Programs that do nothing by themselves, whatever they are told. */
-export const IDLE: ReadonlySet<string> = new Set([
+/** Programs that do nothing by themselves. */
+const IDLE: ReadonlySet<string> = new Set([
   ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'],
 ])
 /** Programs that only look. */
@@ -53,10 +54,29 @@ export function actingParts(parts: readonly Invocation[], context: HarmlessConte
   return acting.length > 0 ? acting : parts
 }
 
-function isHarmless(part: Invocation, context: HarmlessContext): boolean {
-  if (IDLE.has(part.name)) return isPlain(part) && !(part.name === 'printf' && texts(part.args)[0] === '-v')
-  return LOOKS.has(part.name) && staysInside(part, part.args, context)
+/** Whether a command does nothing by itself, nor changes what the programs after it are or find. */
+export function isIdle({ name, args }: Invocation): boolean {
+  if (!IDLE.has(name) || args.some(mayAssign)) return false
+  const words = texts(args)
+  if (name === 'printf') return !words[0]?.startsWith('-v')
+  return name !== 'set' || words.every((word) => OPTION_OF_SET.test(word))
 }
+
+/** Not those that pass variables on, such as `-a` and `-k`. */
+const OPTION_OF_SET =
+  /^(?:[-+][efuxvCE]*o?|errexit|nounset|pipefail|xtrace|verbose|noglob|noclobber|errtrace|functrace)$/
+
+/** Arithmetic and `${NAME:=…}` set variables. */
+const mayAssign = ({ text, dynamic }: Word): boolean => dynamic && /\(\(|\$\[|\$\{[^}]*[=@]/.test(text)
+
+function isHarmless(part: Invocation, context: HarmlessContext): boolean {
+  if (isIdle(part)) return isPlain(part)
+  return LOOKS.has(part.name) && !calculates(part) && staysInside(part, part.args, context)
+}
+
+/** Whether a test reads its words as arithmetic, which sets variables and runs what is in brackets, or as the name of a variable. */
+const calculates = ({ name, args }: Invocation): boolean =>
+  /^(?:test|\[\[?)$/.test(name) && texts(args).some((word) => /^-(?:eq|ne|lt|le|gt|ge|v|R)$/.test(word))
 
 function isLocalGit(part: Invocation, context: HarmlessContext): boolean {
   const { name, args } = part
@@ -77,7 +97,8 @@ function staysInside(part: Invocation, words: Invocation['args'], context: Harml
 
 /** Neither with more rights, nor with arguments from elsewhere, nor into a file; no wrapper, no variable, no program of a folder. */
 function isPlain(part: Invocation): boolean {
-  const { name, args, written, via, elevated } = part
+  const { name, args, redirects, written, via, elevated } = part
   if (via !== null || elevated || written !== [name, ...texts(args)].join(' ')) return false
+  if (redirects.some(({ target, body }) => target.dynamic || /\$[({[]|`/.test(body ?? ''))) return false
   return writeTargets(part).every((path) => path === '/dev/null')
 }

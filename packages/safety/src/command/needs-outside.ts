@@ -1,6 +1,6 @@
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
-import { IDLE } from './harmless.js'
+import { isIdle } from './harmless.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { type Payload, payloads } from './payloads.js'
 import { gitCommand } from './rules-git.js'
@@ -138,7 +138,7 @@ export function outsideNeeds({ invocations }: Collected, context: OutsideContext
     if (name === 'ssh') at += programsOf(payloads(invocation))
     // A variable by itself counts: the programs after it may be others by it, as with `PATH=.:$PATH`.
     if (name === '' && written === '' && redirects.length === 0) continue
-    if (!IDLE.has(name) || elevated || redirects.length > 0)
+    if (!isIdle(invocation) || elevated || redirects.length > 0)
       needs.push({ invocation, reason: needOf(invocation, context) })
   }
   return needs

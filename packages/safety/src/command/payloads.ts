@@ -19,6 +19,18 @@ export function payloads(invocation: Invocation): readonly Payload[] {
   switch (name) {
     case 'eval':
       return joined(args)
+    case '[[':
+    case '[':
+    case 'test':
+    case 'let':
+    case 'declare':
+    case 'typeset':
+    case 'local':
+    case 'unset':
+    case 'read':
+      return indexPayloads(args)
+    case 'printf':
+      return args[0]?.text.startsWith('-v') ? indexPayloads(args) : []
     case 'trap':
     case 'watch':
       return joined(args.slice(0, 1))
@@ -55,6 +67,12 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     default:
       return []
   }
+}
+
+/** bash reads such words as arithmetic or as the name of a variable, and runs what is in brackets in spite of quotes. */
+function indexPayloads(args: readonly Word[]): Payload[] {
+  const indexed = args.filter(({ text, scripts }) => scripts.length === 0 && /\[.*(?:\$\(|`)/s.test(text))
+  return indexed.map(({ text }) => ({ type: 'text', text: `: ${text}` }))
 }
 
 /** The script a shell is given with `-c`; what it reads from standard input where that text is known. */

@@ -19,9 +19,21 @@ export function writeTargets(invocation: Invocation): readonly string[] {
   return [...redirected, ...byProgram(invocation)]
 }
 
+const PLACED = Object.freeze(['-t', '--target-directory', '-S'])
+/** Options whose value is the next word. */
+const VALUED: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  cp: PLACED,
+  mv: PLACED,
+  ln: PLACED,
+  install: [...PLACED, '-m', '-o', '-g'],
+  touch: ['-r', '-t', '-d'],
+  truncate: ['-s', '-r'],
+  shred: ['-n', '-s'],
+})
+
 function byProgram({ name, args }: Invocation): readonly string[] {
   const words = texts(args)
-  const options = readOptions(args, ['-t', '--target-directory', '-S', '-m', '-o', '-g', '-s', '-r'])
+  const options = readOptions(args, Object.hasOwn(VALUED, name) ? VALUED[name] : [])
   const { operands } = options
   switch (name) {
     case 'ed':
@@ -37,13 +49,16 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'rmdir':
       return operands
     case 'mv':
-      return operands
     case 'cp':
     case 'install':
-    case 'ln':
+    case 'ln': {
+      const folder = optionValues(words, 't', '--target-directory')[0]
+      const made = folder === undefined ? intoFolder(operands) : intoFolder([...operands, folder])
+      return name === 'mv' ? [...operands, ...made] : made
+    }
     case 'rsync':
     case 'scp':
-      return intoFolder(operands, words)
+      return intoFolder(operands)
     case 'dd':
       return words.filter((word) => word.startsWith('of=')).map((word) => word.slice(3))
     case 'sed':
@@ -53,18 +68,23 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'ruby':
       return /^[^e]*i/.test(options.letters) ? operands : []
     case 'curl':
-      return valueAfter(words, ['-o', '--output'])
+      return [
+        ...optionValues(words, 'o', '--output'),
+        ...(words.some((word) => /^-[a-zA-Z]*O|^--remote-name/.test(word)) ? fetchedNames(words) : []),
+      ].flatMap((file) => [file, ...inFolders(optionValues(words, null, '--output-dir'), file)])
     case 'wget':
-      return valueAfter(words, ['-O', '--output-document'])
+      return wgetTargets(words)
     case 'sort':
-      return valueAfter(words, ['-o', '--output'])
+      return optionValues(words, 'o', '--output')
+    case 'git':
+      return optionValues(words, null, '--output')
     case 'find':
       return words.filter((_, at) => /^-(?:fprint[f0]?|fls)$/.test(words[at - 1] ?? ''))
     case 'tar':
     case 'bsdtar':
-      return isExtracting(words) ? valueAfter(words, ['-C', '--directory']) : []
+      return isExtracting(words) ? optionValues(words, 'C', '--directory') : []
     case 'unzip':
-      return valueAfter(words, ['-d'])
+      return optionValues(words, 'd', null)
     case 'awk':
     case 'gawk':
       return valueAfter(words, ['-i', '--include']).includes('inplace') ? operands.slice(1) : []
@@ -78,13 +98,39 @@ function isExtracting(words: readonly string[]): boolean {
 }
 
 /** The last operand, and what the sources would be called inside it. */
-function intoFolder(operands: readonly string[], words: readonly string[]): readonly string[] {
-  const named = words.find((word) => word.startsWith('--target-directory='))?.slice('--target-directory='.length)
-  const folder = named ?? valueAfter(words, ['-t', '--target-directory'])[0] ?? operands.at(-1)
+function intoFolder(operands: readonly string[]): readonly string[] {
+  const folder = operands.at(-1)
   if (folder === undefined) return []
   return [folder, ...operands.slice(0, -1).map((source) => `${folder}/${source.slice(source.lastIndexOf('/') + 1)}`)]
 }
 
 function valueAfter(words: readonly string[], names: readonly string[]): readonly string[] {
   return words.filter((_, index) => names.includes(words[index - 1] ?? ''))
+}
+
+/** What an option is given: in the next word, behind its letter, which may be the last of several, or behind `=`. */
+function optionValues(words: readonly string[], letter: string | null, long: string | null): readonly string[] {
+  const short = letter === null ? null : new RegExp(`^-(?:[a-zA-Z](?<!${letter}))*${letter}(.*)$`)
+  return words.flatMap((word, at) => {
+    if (long !== null && word.startsWith(`${long}=`)) return [word.slice(long.length + 1)]
+    const joined = short?.exec(word)?.[1]
+    if (joined !== undefined && joined !== '') return [joined]
+    return (joined === '' || word === long) && at + 1 < words.length ? [words[at + 1]!] : []
+  })
+}
+
+/** What the files at the addresses are called. */
+const fetchedNames = (words: readonly string[]): readonly string[] =>
+  words.flatMap((word) => /^[a-z]+:\/\/[^/?#]+(?:\/[^?#]*)?\/([^/?#]+)/.exec(word)?.[1] ?? [])
+
+const inFolders = (folders: readonly string[], file: string): readonly string[] =>
+  folders.flatMap((folder) => [folder, `${folder}/${file}`])
+
+function wgetTargets(words: readonly string[]): readonly string[] {
+  const named = optionValues(words, 'O', '--output-document')
+  if (named.length > 0) return named
+  const folders = optionValues(words, 'P', '--directory-prefix')
+  return folders.length === 0
+    ? fetchedNames(words)
+    : ['', ...fetchedNames(words)].flatMap((file) => inFolders(folders, file))
 }

@@ -27,6 +27,9 @@ const CLOSERS: Readonly<Record<string, string>> = Object.freeze({
   case: 'esac',
 })
 
+/** Variables that say which programs are found, and how they behave. */
+const GOES_TO_PROGRAMS = /^(?:[A-Z][A-Z\d_]*|\w+_proxy)$/
+
 /**
  * Reads shell text into commands the way bash would split it: quotes, escapes, substitutions, here-documents, compound commands,
  * variables assigned to known values. Never throws; what is not closed makes `complete` false.
@@ -110,7 +113,10 @@ class Parser implements NestedScripts {
       } else if (character === ')') {
         this.#text.at++
         // Inside `case`, what stands before the bracket is a pattern and not a command.
-        if (end === 'esac') stages = []
+        if (end === 'esac') {
+          pipelines.push(...stages.flatMap(scriptsOfPattern).flatMap((script) => script.pipelines))
+          stages = []
+        }
         close()
         if (end === ')') return { pipelines }
       } else {
@@ -141,13 +147,21 @@ class Parser implements NestedScripts {
     const closer = Object.hasOwn(CLOSERS, keyword) ? CLOSERS[keyword] : undefined
     if (closer === undefined) return this.#simple()
     this.#text.at += keyword.length
-    if (keyword === 'for' || keyword === 'select') this.#loopHeader()
-    if (keyword === 'case') this.#caseHeader()
-    return this.#group({ end: closer, subshell: false, functionName: null })
+    const head = this.#head(keyword)
+    return this.#group({ end: closer, subshell: false, functionName: null, head })
   }
 
-  #group(options: { end: string; subshell: boolean; functionName: string | null }): Group {
-    const script = this.list(options.end)
+  #group({
+    end,
+    head = [],
+    ...group
+  }: {
+    readonly end: string
+    readonly subshell: boolean
+    readonly functionName: string | null
+    readonly head?: readonly Script[]
+  }): Group {
+    const script = this.list(end)
     const redirects: Redirect[] = []
     for (;;) {
       this.#text.skipBlanks()
@@ -155,15 +169,13 @@ class Parser implements NestedScripts {
       if (!redirect) break
       redirects.push(redirect)
     }
-    return { type: 'group', subshell: options.subshell, functionName: options.functionName, script, redirects }
+    return { type: 'group', ...group, head, script, redirects }
   }
 
   #parenthesis(): Stage {
     if (this.#text.peek(1) === '(') {
       const builder = new WordBuilder()
-      if (this.#words.arithmetic(builder)) {
-        return { type: 'simple', assignments: [], words: [plainWord('(('), ...builder.finish()], redirects: [] }
-      }
+      if (this.#words.arithmetic(builder)) return calculation(builder)
     }
     this.#text.at++
     return this.#group({ end: ')', subshell: true, functionName: null })
@@ -182,19 +194,31 @@ class Parser implements NestedScripts {
     return { type: 'simple', assignments: [], words, redirects: [] }
   }
 
-  #loopHeader(): void {
-    this.#text.skipBlanks()
-    if (this.#text.peek() === '(' && this.#words.arithmetic(new WordBuilder())) return
-    const words = this.#wordsUntil(/[;\n]/)
-    const value = words[2]
-    if (words[0] && value && !value.dynamic) this.#text.variables.set(words[0].text, value.text)
+  #head(keyword: string): readonly Script[] {
+    if (keyword === 'for' || keyword === 'select') return this.#loopHeader()
+    return keyword === 'case' ? this.#caseHeader() : []
   }
 
-  #caseHeader(): void {
+  #loopHeader(): readonly Script[] {
     this.#text.skipBlanks()
-    this.#words.word()
+    const builder = new WordBuilder()
+    if (this.#text.peek() === '(' && this.#words.arithmetic(builder)) return [scriptOf(calculation(builder))]
+    const words = this.#wordsUntil(/[;\n]/)
+    const name = words[0]
+    const value = tellingValue(words.slice(2))
+    if (name && value && !value.dynamic) this.#text.variables.set(name.text, value.text)
+    const scripts = words.flatMap((word) => word.scripts)
+    if (!name || !value || !GOES_TO_PROGRAMS.test(name.text)) return scripts
+    const assignments = [{ name: name.text, value: { ...value, scripts: [] } }]
+    return [...scripts, scriptOf({ type: 'simple', assignments, words: [], redirects: [] })]
+  }
+
+  #caseHeader(): readonly Script[] {
+    this.#text.skipBlanks()
+    const scripts = this.#words.word().flatMap((word) => word.scripts)
     this.#text.skipBlanks()
     if (this.#text.match(KEYWORD)?.[0] === 'in') this.#text.at += 2
+    return scripts
   }
 
   #wordsUntil(end: RegExp): Word[] {
@@ -240,18 +264,20 @@ class Parser implements NestedScripts {
         if (assignment) assignments.push(assignment)
         else words.push(word)
       }
-      if (assignments.length > 0 && words.length === 0 && this.#text.peek() === '(') this.#arrayValue()
+      if (assignments.length > 0 && words.length === 0 && this.#text.peek() === '(')
+        assignments.push(this.#arrayValue(assignments.pop()!))
       if (this.#text.at === start) this.#text.at++
     }
     this.#remember(words, assignments)
     return { type: 'simple', assignments, words, redirects }
   }
 
-  #arrayValue(): void {
+  #arrayValue({ name, value }: Assignment): Assignment {
     this.#text.at++
-    this.#wordsUntil(/\)/)
+    const scripts = this.#wordsUntil(/\)/).flatMap((word) => word.scripts)
     if (this.#text.peek() === ')') this.#text.at++
     else this.#text.complete = false
+    return { name, value: { ...value, dynamic: true, scripts: [...value.scripts, ...scripts] } }
   }
 
   /** Keeps values that later commands of the same text use: `D=/; rm -rf $D`. */
@@ -303,4 +329,24 @@ function toAssignment(word: Word): Assignment | null {
   if (!match || /[^u]/.test(word.mask.slice(0, match[0].length))) return null
   const rest = match[0].length
   return { name: match[1]!, value: { ...word, text: word.text.slice(rest), mask: word.mask.slice(rest) } }
+}
+
+/** `((…))` */
+function calculation(builder: WordBuilder): SimpleCommand {
+  return { type: 'simple', assignments: [], words: [plainWord('(('), ...builder.finish()], redirects: [] }
+}
+
+function scriptOf(command: SimpleCommand): Script {
+  return { pipelines: [{ stages: [command], background: false }] }
+}
+
+/** Of the values that a loop goes through the one that tells most of what is done to them: the path nearest to the root, else the first. */
+function tellingValue(values: readonly Word[]): Word | undefined {
+  const paths = values.filter(({ text, dynamic }) => !dynamic && /^[/~]/.test(text))
+  return paths.sort((left, right) => left.text.length - right.text.length)[0] ?? values[0]
+}
+
+/** A pattern of `case` is no command, but it may hold some. */
+function scriptsOfPattern(stage: Stage): readonly Script[] {
+  return stage.type === 'simple' ? stage.words.flatMap((word) => word.scripts) : []
 }

@@ -38,6 +38,8 @@ export interface Group {
   readonly type: 'group'
   readonly subshell: boolean
   readonly functionName: string | null
+  /** What runs before it: the substitutions in the head of a loop or a `case`, and a loop variable that programs go by. */
+  readonly head: readonly Script[]
   readonly script: Script
   readonly redirects: readonly Redirect[]
 }
