@@ -113,9 +113,10 @@ async function gitState(context: RunContext, { isFar, root }: Surroundings): Pro
   return state === 'missed' ? null : state
 }
 
-/** As with the next result, but before the model answers. */
+/** As with the next result, but before the model answers; of a far side with the next result only, for nobody is to wait for it. */
 async function changedByOthers(context: RunContext, around: Surroundings): Promise<readonly TextPart[]> {
-  if (seenFiles(context.session.state).size === 0 || !around.isTimeToLook(context.clock.now())) return []
+  if (around.isFar || seenFiles(context.session.state).size === 0) return []
+  if (!around.isTimeToLook(context.clock.now())) return []
   const { changedFiles } = await import('./look-around.js')
   return (await changedFiles(context, around)).map((text) => ({ type: 'text', text, origin: 'reminder' }))
 }
