@@ -52,6 +52,13 @@ describe('local environment', () => {
     expect(names.sort()).toEqual(['ONLY', 'PATH', 'PWD', 'SHLVL', '_'])
   })
 
+  it('takes over no command that could not be started', async () => {
+    const { run, environment } = await harness(() => create({ shell: '/no/such/bash' }))
+    const yieldSignal = AbortSignal.abort()
+    await expect(run('true', { yieldSignal })).rejects.toMatchObject({ code: 'environment.spawn_failed' })
+    expect(environment.processes()).toEqual([])
+  })
+
   it('finds programs when it was given no PATH', async () => {
     const { run } = await harness(() => create({ env: {} }))
     expect((await run('env | grep ^PATH')).exitCode).toBe(0)

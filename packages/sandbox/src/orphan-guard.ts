@@ -3,12 +3,19 @@ import type { Writable } from 'node:stream'
 
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
 // name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.
+// A group is told of by itself, so that the line that lets it go may come first.
 const SCRIPT = `trap '' HUP INT TERM
-live=' '
+live=' ' gone=' '
 while read -r op id socket; do
   case $op in
-    +) live="$live$id "; eval "socket_$id=\\$socket" ;;
-    -) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
+    +) case $gone in
+      *" $id "*) gone="\${gone%% $id *} \${gone#* $id }" ;;
+      *) live="$live$id "; eval "socket_$id=\\$socket" ;;
+    esac ;;
+    -) case $live in
+      *" $id "*) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
+      *) gone="$gone$id " ;;
+    esac ;;
   esac
 done
 [ "$live" = ' ' ] && exit

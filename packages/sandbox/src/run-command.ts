@@ -58,19 +58,21 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     child.once('error', (error) => reject(spawnFailed(error, run.program)))
   })
+  let isLeft = false
   const finish = async () => {
     await drained.quiet()
     const left = group !== undefined && groupExists(group)
-    if (group !== undefined && !left) run.guard.remove(group)
+    if (group !== undefined && !left && !isLeft) run.guard.remove(group)
     run.pipe.release(drained.ended())
     leave(output)
     return left ? group : null
   }
-  let isLeft = false
   try {
     const first = await watch(run, group, exit)
     if (first === 'yield') {
       isLeft = true
+      // As what was started in the background it outlives this program.
+      if (group !== undefined) run.guard.remove(group)
       const handle = detached(child, output, exit.finally(finish))
       return { exitCode: null, signal: null, stopped: null, remainingGroup: null, goesOn: handle }
     }
@@ -140,9 +142,11 @@ async function watch(
   const onAbort = () => abort.resolve('abort')
   const onYield = () => abort.resolve('yield')
   run.signal.addEventListener('abort', onAbort, { once: true })
-  run.yieldSignal?.addEventListener('abort', onYield, { once: true })
+  // What could not be started does not go on either; its error is on the way.
+  const yieldSignal = group === undefined ? undefined : run.yieldSignal
+  yieldSignal?.addEventListener('abort', onYield, { once: true })
   if (run.signal.aborted) onAbort()
-  if (run.yieldSignal?.aborted) onYield()
+  if (yieldSignal?.aborted) onYield()
   const timeout = run.clock.sleep(run.timeoutMs, settled.signal).then(
     () => 'timeout' as const,
     () => new Promise<never>(() => undefined),
@@ -160,7 +164,7 @@ async function watch(
   } finally {
     settled.abort()
     run.signal.removeEventListener('abort', onAbort)
-    run.yieldSignal?.removeEventListener('abort', onYield)
+    yieldSignal?.removeEventListener('abort', onYield)
   }
 }
 

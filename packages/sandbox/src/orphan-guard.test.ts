@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { OrphanGuard } from './orphan-guard.js'
+import { OutputPipes } from './output-pipe.js'
+import { runCommand } from './run-command.js'
+
+const PATH = '/usr/local/bin:/usr/bin:/bin'
+/** Says that it is there, and ends with 7 when it is told so. */
+const WAITS = `trap 'exit 7' USR1; echo up; while :; do sleep 0.01; done`
+
+const started: ChildProcess[] = []
+afterEach(() => {
+  for (const { pid, exitCode, signalCode } of started.splice(0))
+    if (exitCode === null && signalCode === null) process.kill(-pid!, 'SIGKILL')
+})
+
+async function startGroup(): Promise<ChildProcess> {
+  const child = spawn('/bin/sh', ['-c', WAITS], { detached: true, env: { PATH }, stdio: ['ignore', 'pipe', 'ignore'] })
+  started.push(child)
+  await once(child.stdout, 'data')
+  return child
+}
+
+/** Closes the guard and waits until it has ended what it guards. */
+async function close(guard: OrphanGuard): Promise<void> {
+  const last = await startGroup()
+  guard.channel()!.write(`+ ${last.pid}\n`)
+  guard.close()
+  await once(last, 'exit')
+}
+
+describe('OrphanGuard', () => {
+  it('ends the groups that it was not told to let go, and no others', async () => {
+    const guard = new OrphanGuard()
+    const [kept, early, left] = [await startGroup(), await startGroup(), await startGroup()]
+    guard.channel()!.write(`+ ${kept.pid}\n+ ${left.pid}\n`)
+    // Whoever starts a group may let it go before it has told of itself.
+    guard.remove(early.pid!)
+    guard.channel()!.write(`+ ${early.pid}\n`)
+    guard.remove(kept.pid!)
+    const ends = [kept, early, left].map((child) => once(child, 'exit'))
+    await close(guard)
+    for (const { pid } of [kept, early]) process.kill(pid!, 'SIGUSR1')
+    expect(await Promise.all(ends)).toEqual([
+      [7, null],
+      [7, null],
+      [null, 'SIGTERM'],
+    ])
+  })
+
+  it('lets a command go that nobody waits for any more', async () => {
+    const guard = new OrphanGuard()
+    const directory = await mkdtemp(join(tmpdir(), 'hermes-guard-'))
+    const pipe = await new OutputPipes(directory).acquire()
+    const nobodyWaits = new AbortController()
+    const { goesOn } = await runCommand({
+      program: '/bin/sh',
+      args: ['-c', `printf '+ %s\\n' "$$" >&3; exec 3>&-; ${WAITS}`],
+      cwd: directory,
+      env: { PATH },
+      stdin: null,
+      pipe,
+      onOutput: () => nobodyWaits.abort(),
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+      yieldSignal: nobodyWaits.signal,
+      clock: systemClock,
+      guard,
+      descriptors: [],
+    })
+    const ended = new Promise((resolve) => goesOn!.onExit((...end) => resolve(end)))
+    await close(guard)
+    process.kill(goesOn!.pid, 'SIGUSR1')
+    expect(await ended).toEqual([7, null])
+    await rm(directory, { recursive: true })
+  })
+})
