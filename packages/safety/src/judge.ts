@@ -125,7 +125,8 @@ function asksToLeave(subjected: Subjected, options: JudgeOptions): Asking {
 
 /** The first of the configured deny globs that matches. */
 export function denyingGlob(subjected: Subjected, { denyGlobs }: Pick<JudgeOptions, 'denyGlobs'>): string | undefined {
-  return denyGlobs.find((pattern) => names(subjected).some((name) => matchGlob(pattern, name)))
+  const named = denyGlobs.length === 0 ? [] : names(subjected)
+  return denyGlobs.find((pattern) => named.some((name) => matchGlob(pattern, name)))
 }
 
 /** An action with its command line taken apart. */
