@@ -67,11 +67,11 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'perl':
     case 'ruby':
       return /^[^e]*i/.test(options.letters) ? operands : []
-    case 'curl':
-      return [
-        ...optionValues(words, 'o', '--output'),
-        ...(words.some((word) => /^-[a-zA-Z]*O|^--remote-name/.test(word)) ? fetchedNames(words) : []),
-      ].flatMap((file) => [file, ...inFolders(optionValues(words, null, '--output-dir'), file)])
+    case 'curl': {
+      const isNamedAlike = words.some((word) => /^-[a-zA-Z]*O|^--remote-name/.test(word))
+      const files = [...optionValues(words, 'o', '--output'), ...(isNamedAlike ? fetchedNames(words) : [])]
+      return [...files, ...inFolders(optionValues(words, null, '--output-dir'), files)]
+    }
     case 'wget':
       return wgetTargets(words)
     case 'sort':
@@ -123,14 +123,18 @@ function optionValues(words: readonly string[], letter: string | null, long: str
 const fetchedNames = (words: readonly string[]): readonly string[] =>
   words.flatMap((word) => /^[a-z]+:\/\/[^/?#]+(?:\/[^?#]*)?\/([^/?#]+)/.exec(word)?.[1] ?? [])
 
-const inFolders = (folders: readonly string[], file: string): readonly string[] =>
-  folders.flatMap((folder) => [folder, `${folder}/${file}`])
+/** So many are not told apart any more. */
+const MAX_PLACES = 10_000
+
+/** The folders, and files of those names in them. */
+function inFolders(folders: readonly string[], files: readonly string[]): readonly string[] {
+  if (folders.length * files.length > MAX_PLACES) return folders
+  return folders.flatMap((folder) => [folder, ...files.map((file) => `${folder}/${file}`)])
+}
 
 function wgetTargets(words: readonly string[]): readonly string[] {
   const named = optionValues(words, 'O', '--output-document')
   if (named.length > 0) return named
   const folders = optionValues(words, 'P', '--directory-prefix')
-  return folders.length === 0
-    ? fetchedNames(words)
-    : ['', ...fetchedNames(words)].flatMap((file) => inFolders(folders, file))
+  return folders.length === 0 ? fetchedNames(words) : inFolders(folders, fetchedNames(words))
 }
