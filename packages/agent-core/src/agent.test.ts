@@ -507,6 +507,24 @@ describe('createAgent', () => {
     ])
   })
 
+  it('calls a call approved only when all that it wanted was, and no other call of the same id', async () => {
+    const command = (text: string) => ({ type: 'spawn', command: text, cwd: '/w', backend: 'local' }) as const
+    const guarded = record('guarded', {
+      effect: 'write',
+      actions: () => [command('rm -rf build'), command('rm -rf src')],
+    })
+    const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+    const turns = [{ calls: [['a', 'guarded', {}]] }, { calls: [['a', 'look', {}]] }, { text: 'ok' }] as const
+    const { agent, model } = setUp(turns as never, { tools: [guarded, record('look')], policy })
+    const answers = ['once', 'deny'] as const
+    let asked = 0
+    policy.listen(agent.sessionId, (id) => queueMicrotask(() => policy.answer(id, answers[asked++]!)))
+    await agent.run('go').result
+    expect(asked).toBe(2)
+    expect(model.requests[1]!.messages.at(-1)).toMatchObject({ isError: true, content: [{ type: 'text' }] })
+    expect(JSON.stringify(model.requests[2]!.messages)).not.toContain('approved by')
+  })
+
   it('blocks a call when a gate throws and goes on when an observer throws', async () => {
     const { agent, model } = setUp([{ calls: [['a', 'look', {}]] }, { text: 'ok' }], {
       hooks: {

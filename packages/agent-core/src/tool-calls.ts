@@ -245,9 +245,10 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
   const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
-  const approved = takeApprovalNote(context.session.state, ready.call.id)
-  if (approved !== null) extra.push({ type: 'text', origin: 'reminder', text: approved })
   if (ready.type === 'ready') extra.push(...(await resultNotes(context, finishedCall(context, ready, durationMs))))
+  const approved = takeApprovalNote(context.session.state, ready.call.id)
+  // What did not run may have been approved in part.
+  if (approved !== null && ready.type === 'ready') extra.push({ type: 'text', origin: 'reminder', text: approved })
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const letters = steered.flatMap(({ letter }) => (letter === undefined ? [] : [letter]))
