@@ -1,5 +1,6 @@
 import type { Word } from '../shell/script.js'
 import { type Invocation, texts } from './invocation.js'
+import { printedText } from './known-text.js'
 import { SHELLS } from './programs.js'
 
 const SSH_VALUED = Object.freeze([...'BbcDEeFIiJLlmOopQRSWw'].map((letter) => `-${letter}`))
@@ -19,6 +20,22 @@ export function payloads(invocation: Invocation): readonly Payload[] {
   switch (name) {
     case 'eval':
       return joined(args)
+    case '.':
+    case 'source':
+      return sourced(invocation)
+    case 'mapfile':
+    case 'readarray':
+    case 'compgen':
+      return afterOption(args, ['-C'])
+    case 'hyperfine':
+    case 'concurrently':
+      return args.filter(({ text }) => /\s/.test(text)).map(({ text }) => ({ type: 'text', text }))
+    case 'nodemon':
+      return afterOption(args, ['-x', '--exec'])
+    case 'nix-shell':
+      return afterOption(args, ['--run', '--command'])
+    case 'nix':
+      return afterCommand(args)
     case '[[':
     case '[':
     case 'test':
@@ -86,7 +103,23 @@ function shellPayloads(invocation: Invocation): Payload[] {
     const filled = withArguments(text, texts(args.slice(script + 1)))
     return [text, ...(filled === text ? [] : [filled])].map((one) => ({ type: 'text', text: one }))
   }
-  return readsInput(invocation) && input.text !== null ? [{ type: 'text', text: input.text }] : []
+  return readsInput(invocation) && input.text !== null
+    ? [{ type: 'text', text: input.text }]
+    : printedScript(invocation)
+}
+
+/** What `.` is to read, where that is known. */
+function sourced(invocation: Invocation): Payload[] {
+  const { args, input } = invocation
+  const isInput = args[0]?.text === '/dev/stdin' || args[0]?.text === '/dev/fd/0'
+  return isInput && input.text !== null ? [{ type: 'text', text: input.text }] : printedScript(invocation)
+}
+
+/** The script in `<(echo …)`. */
+function printedScript({ args, inner }: Invocation): Payload[] {
+  const last = inner.at(-1)
+  const text = last && args[0]?.text.startsWith('<(') ? printedText(last) : null
+  return text === null ? [] : [{ type: 'text', text }]
 }
 
 const MAX_FILLED_CHARS = 20_000
@@ -119,6 +152,11 @@ function afterOption(args: readonly Word[], names: readonly string[]): Payload[]
     const isNamed = names.includes(word.text) || (/^-[a-zA-Z]+$/.test(word.text) && word.text.endsWith(letter))
     return isNamed && text !== undefined ? [{ type: 'text', text }] : []
   })
+}
+
+function afterCommand(args: readonly Word[]): Payload[] {
+  const at = args.findIndex(({ text }) => text === '-c' || text === '--command')
+  return at === -1 ? [] : [{ type: 'words', words: args.slice(at + 1) }]
 }
 
 function afterDashes(args: readonly Word[]): Payload[] {

@@ -6,6 +6,8 @@ interface Wrapper {
   /** Words of its own before the command. */
   readonly positional?: number
   readonly assignments?: boolean
+  /** Words of its own that stand among its options. */
+  readonly own?: RegExp
   readonly elevates?: boolean
   /** It runs a command only behind one of these words. */
   readonly verbs?: readonly string[]
@@ -56,7 +58,27 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
   watch: { valued: ['-n', '--interval'] },
   flock: { valued: ['-w', '-E'], positional: 1 },
   nsenter: { valued: ['-t', '--target', '-S', '-G'] },
-  setarch: { positional: 1 },
+  setarch: { own: /^(?:x86_64|i[3-6]86|aarch64|arm\w*|ppc\w*|s390x?|linux(?:32|64)|uname26)$/ },
+  linux32: {},
+  linux64: {},
+  prlimit: { valued: ['-o', '--output'] },
+  choom: { valued: ['-n', '--adjust'] },
+  cgexec: { valued: ['-g'] },
+  chpst: { valued: ['-u', '-U', '-b', '-e', '-d', '-o', '-p', '-f', '-c', '-r', '-t', '-m', '-l', '-L', '-n'] },
+  daemonize: { valued: ['-c', '-e', '-o', '-p', '-l', '-u', '-E'] },
+  perf: { verbs: ['stat', 'record', 'trace'], valued: ['-e', '-o', '-r', '-F', '-C'] },
+  'ssh-agent': { valued: ['-a', '-E', '-O', '-P', '-t'] },
+  'dbus-launch': {},
+  tini: { valued: ['-p', '-e'] },
+  'dumb-init': {},
+  catchsegv: {},
+  watchexec: { valued: ['-w', '-e', '-f', '-i', '-s', '-d', '-W'] },
+  dotenv: { valued: ['-e', '-f', '-c', '-v', '-p'] },
+  mise: { verbs: ['exec', 'x'], own: /@/ },
+  direnv: { verbs: ['exec'], positional: 1 },
+  'aws-vault': { verbs: ['exec'], positional: 1 },
+  conda: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
+  mamba: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
   taskset: { positional: 1 },
   chrt: { valued: ['-T', '-P', '-D'], positional: 1 },
   numactl: { valued: ['-N', '-m', '-i', '-C', '--cpunodebind', '--membind', '--interleave', '--physcpubind'] },
@@ -137,8 +159,8 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
     }
     elevated ||= wrapper.elevates ?? false
     xargs ||= name === 'xargs' || name === 'parallel'
-    // Nothing to run: the wrapper itself is the command.
-    if (inner.length === 0) return { words: rest, elevated, xargs, layers, splitText: null }
+    // Nothing to run, or a text: the wrapper itself is the command.
+    if (inner.length === 0 || inner[0]!.text === '-c') return { words: rest, elevated, xargs, layers, splitText: null }
     rest = inner
   }
 }
@@ -153,10 +175,14 @@ function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] 
       break
     }
     if (wrapper.query?.includes(text)) return []
-    if (wrapper.assignments && /^\w+=/.test(text)) continue
+    if ((wrapper.assignments && /^\w+=/.test(text)) || wrapper.own?.test(text)) continue
     if (!text.startsWith('-') || text === '-') break
     if (wrapper.valued?.includes(text)) at++
   }
   while (wrapper.assignments && /^\w+=/.test(words[at]?.text ?? '')) at++
-  return words.slice(at + (wrapper.positional ?? 0))
+  at += wrapper.positional ?? 0
+  // `coproc NAME { …; }`
+  const brace = words.slice(at, at + 2).findIndex(({ text }) => text === '{')
+  const inner = words.slice(at + brace + 1)
+  return inner[0]?.text === '--' ? inner.slice(1) : inner
 }
