@@ -227,6 +227,8 @@ it.each([
   ['backend: modal', 'modal', 'allow'],
   ['{backend: docker, docker_mount_cwd_to_workspace: true}', 'docker', 'deny'],
   ['{backend: docker, docker_volumes: ["/srv:/srv"]}', 'docker', 'deny'],
+  ['{backend: modal, sync_folders: ["/srv:/srv"]}', 'modal', 'deny'],
+  ['{backend: modal, sync_folders: ["/srv:/srv:ro"]}', 'modal', 'allow'],
   ['backend: ssh', 'ssh', 'deny'],
   ['backend: docker', 'local', 'deny'],
 ])(

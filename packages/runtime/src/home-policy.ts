@@ -87,13 +87,19 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
   }
 }
 
-const MADE_FOR_THE_AGENT: readonly string[] = ['docker', 'singularity', 'modal', 'daytona', 'vercel_sandbox']
+const CLOUDS: readonly string[] = ['modal', 'daytona', 'vercel_sandbox']
 
-/** The backend, where it is a machine that is made for the agent and sees no folder of this one. */
+/** The backend, where it is a machine that is made for the agent and changes no folder of this one. */
 function containedBackends({ terminal }: Pick<HermesConfig, 'terminal'>): readonly string[] {
-  const { backend, docker_volumes: volumes, docker_extra_args: extra } = terminal
-  const isMounted = terminal.docker_mount_cwd_to_workspace || volumes.length > 0 || extra.length > 0
-  return MADE_FOR_THE_AGENT.includes(backend) && !(backend === 'docker' && isMounted) ? [backend] : []
+  return isContained(terminal) ? [terminal.backend] : []
+}
+
+function isContained(terminal: HermesConfig['terminal']): boolean {
+  const { backend, docker_volumes: volumes, docker_extra_args: extra, sync_folders: synced } = terminal
+  if (backend === 'docker') return !terminal.docker_mount_cwd_to_workspace && volumes.length === 0 && extra.length === 0
+  // What changes over there comes back.
+  if (CLOUDS.includes(backend)) return synced.every((folder) => folder.endsWith(':ro'))
+  return backend === 'singularity'
 }
 
 /** Known values go, and so does what looks like a secret. */
