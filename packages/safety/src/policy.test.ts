@@ -269,6 +269,8 @@ describe('createPolicy', () => {
       [{ 'terminal(git push*)': 'allow' }, run('git push --force 2>/dev/null'), 'allow'],
       [{ 'terminal(git push*)': 'allow' }, run("git push --force 'open"), 'deny unparsable'],
       [{ 'terminal(git push*)': 'deny' }, run('ls | sudo git push'), 'deny terminal(git push*)'],
+      [{ 'terminal(git push*)': 'deny' }, run('git -C . --no-pager -c a=b push'), 'deny terminal(git push*)'],
+      [{ 'terminal(git push*)': 'allow' }, run('git -c core.sshCommand=./x push --force'), 'deny git-destructive'],
       [{ 'terminal(git push*)': 'ask' }, run('git push'), 'deny rule:terminal(git push*)'],
       [{ 'terminal(sudo *)': 'allow' }, run('sudo ls'), 'allow'],
       [{ 'file.write': 'deny' }, write('/home/ada/project/a'), 'deny file.write'],

@@ -488,6 +488,7 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
     'git clean -fd',
     'git clean -xdf',
     'git push --force',
+    'git --config-env a.b=C push --force',
     'git push -f origin main',
     'git push origin +main',
     'git push origin :old',

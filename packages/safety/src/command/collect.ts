@@ -6,6 +6,7 @@ import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
 import { payloads } from './payloads.js'
 import { FETCHERS } from './programs.js'
+import { gitCommand } from './rules-git.js'
 import { MAX_LAYERS, unwrap } from './wrappers.js'
 
 const MAX_NESTING = 8
@@ -147,7 +148,10 @@ class Collector implements Collected {
         ...(command.assignments ?? []).map(({ name, value }) => `${name}=${value.text}`),
         ...texts(command.words),
       ].join(' '),
-      layers: unwrapped.layers.map(([outer = EMPTY, ...more]) => [programName(outer), ...texts(more)].join(' ')),
+      layers: [
+        ...unwrapped.layers.map(([outer = EMPTY, ...more]) => [programName(outer), ...texts(more)].join(' ')),
+        ...withoutGitOptions(programName(program), args),
+      ],
       args,
       redirects: command.redirects,
       input,
@@ -206,6 +210,13 @@ class Collector implements Collected {
 }
 
 const EMPTY: Word = Object.freeze({ text: '', mask: '', dynamic: false, splits: false, scripts: [] })
+
+/** `git push` for `git -C folder push`. */
+function withoutGitOptions(name: string, args: readonly Word[]): readonly string[] {
+  if (name !== 'git' || !args[0]?.text.startsWith('-')) return []
+  const { verb, rest } = gitCommand(args)
+  return [[name, verb, ...texts(rest)].join(' ')]
+}
 
 const MAX_KNOWN_CHARS = 10_000
 const MAX_ADDED_WORDS = 200

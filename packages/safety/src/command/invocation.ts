@@ -16,7 +16,10 @@ export interface Invocation {
   readonly program: Word
   /** As it was written: assignments, wrappers and all. */
   readonly written: string
-  /** The same from each wrapper on, such as `sudo`, by its base name: neither a path nor what stands in front hides it. */
+  /**
+   * The same from each wrapper on, such as `sudo`, by its base name, and for git without the options before its command: neither a path nor
+   * what stands in front hides it.
+   */
   readonly layers: readonly string[]
   readonly args: readonly Word[]
   readonly redirects: readonly Redirect[]

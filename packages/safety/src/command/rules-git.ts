@@ -2,7 +2,16 @@ import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
 
 const OPTIONS = /^\$\{?\w*(?:FLAG|OPT|ARG)/i
-const GLOBAL_VALUED = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path']
+const GLOBAL_VALUED = [
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--exec-path',
+  '--config-env',
+  '--attr-source',
+]
 
 /** The subcommand of a git call and the words after it. */
 export function gitCommand(args: Invocation['args']): { readonly verb: string; readonly rest: Invocation['args'] } {
