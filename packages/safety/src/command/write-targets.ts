@@ -29,6 +29,8 @@ const VALUED: Readonly<Record<string, readonly string[]>> = Object.freeze({
   touch: ['-r', '-t', '-d'],
   truncate: ['-s', '-r'],
   shred: ['-n', '-s'],
+  uniq: ['-f', '-s', '-w'],
+  xxd: ['-c', '-g', '-l', '-n', '-o', '-s', '-R'],
 })
 
 function byProgram({ name, args }: Invocation): readonly string[] {
@@ -75,7 +77,17 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'wget':
       return wgetTargets(words)
     case 'sort':
+    case 'iconv':
+    case 'pandoc':
+    case 'gpg':
+    case 'gpg2':
+    case 'age':
       return optionValues(words, 'o', '--output')
+    case 'openssl':
+      return valueAfter(words, ['-out'])
+    case 'uniq':
+    case 'xxd':
+      return operands.slice(1)
     case 'git':
       return optionValues(words, null, '--output')
     case 'find':
