@@ -1,5 +1,6 @@
 import { hostKind } from '../url/check-url.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { gitCommand } from './rules-git.js'
 
 const REMOTE_SHELLS = Object.freeze(['ssh', 'sftp', 'mosh', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ftp', 'lftp'])
 const MAILERS = Object.freeze(['mail', 'mailx', 'sendmail', 'mutt', 'msmtp', 'swaks'])
@@ -16,13 +17,16 @@ const CLOUDS = Object.freeze([
   'netlify',
 ])
 const LOOKUPS = Object.freeze(['dig', 'nslookup', 'host', 'ping', 'getent'])
+/** bash connects to such a file, which is none. */
+const CONNECTION = /^\/dev\/(?:tcp|udp)\//
 const LONG_SENDS = /^--(?:data|form|json|upload-file|post-data|post-file|body-)/
 const WRITING_METHOD = /^(?:POST|PUT|PATCH|DELETE)$/i
 
 /** Whether a known program takes data off this machine. Says nothing about programs it does not know. */
 export function sendsData(invocation: Invocation): boolean {
-  const { name, args } = invocation
+  const { name, args, redirects } = invocation
   const words = texts(args)
+  if (redirects.some(({ target }) => CONNECTION.test(target.text))) return true
   if (REMOTE_SHELLS.includes(name) || MAILERS.includes(name) || CLOUDS.includes(name)) return true
   switch (name) {
     case 'curl':
@@ -36,8 +40,15 @@ export function sendsData(invocation: Invocation): boolean {
     case 'scp':
     case 'rsync':
       return readOptions(args, ['-e', '-P', '-i', '-o', '-F']).operands.some((word) => /^[^/]+:/.test(word))
-    case 'git':
-      return ['push', 'send-email', 'request-pull'].includes(readOptions(args, ['-C', '-c']).operands[0] ?? '')
+    case 'git': {
+      const { verb } = gitCommand(args)
+      return (
+        ['push', 'send-email', 'request-pull'].includes(verb) ||
+        (['fetch', 'pull', 'clone', 'ls-remote'].includes(verb) && invocation.inner.length > 0)
+      )
+    }
+    case 'openssl':
+      return words[0] === 's_client'
     case 'gh':
     case 'glab':
       return words.some((word) => /^(?:api|create|comment|edit|review|upload|merge|send)$/.test(word))

@@ -75,6 +75,27 @@ describe('createPublicFetch', () => {
     expect(hits).toBe(0)
   })
 
+  it('lets a name of a private network lead into that network alone', async () => {
+    const port = await serve((_, response) => void response.end('inside'))
+    const refused = async (host: string, address: string, family = 4) => {
+      const options = { resolve: async () => [{ address, family }], network: { allowPrivate: true } }
+      const got = createPublicFetch(options)(`http://${host}:${port}/`, { permit, timeoutMs: 200 })
+      return got.then(
+        () => 'reached',
+        (error: { code: string }) => error.code,
+      )
+    }
+    for (const [address, family] of [
+      ['169.254.169.254', 4],
+      ['fd00:ec2::254', 6],
+      ['127.0.0.1', 4],
+    ] as const)
+      expect(await refused('instance-data.ec2.internal', address, family), address).toBe('policy.address_refused')
+    expect(await refused('wiki.corp', '10.255.255.1')).toBe('fetch.failed')
+    expect(await refused('localhost', '127.0.0.1')).toBe('reached')
+    expect(await refused('localhost', '10.255.255.1')).toBe('fetch.failed')
+  })
+
   it('goes where a name leads in a range that was opened, and to no metadata service there', async () => {
     const port = await serve((_, response) => void response.end('inside'))
     const to = (address: string) => {

@@ -105,15 +105,20 @@ async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): 
   })
 }
 
-/** Resolves the host once, here, so that what was checked is what is connected to. Literal addresses were judged by the policy. */
+/**
+ * Resolves the host once, here, so that what was checked is what is connected to. Literal addresses were judged by the policy; so was where a
+ * name that only a network knows leads, but no further than into that network.
+ */
 async function pinned(
   { hostname }: URL,
   { resolve = lookupAll, network = {} }: PublicFetchOptions,
 ): Promise<LookupFunction> {
-  const addresses = hostKind(hostname) === 'public' ? await resolve(hostname) : null
-  const inside = addresses?.find(
-    ({ address, family }) => reachedAs(family === 6 ? `[${address}]` : address, network) !== 'public',
-  )
+  const addresses = isAddress(hostname) ? null : await resolve(hostname)
+  const judged = hostKind(hostname)
+  const inside = addresses?.find(({ address, family }) => {
+    const kind = reachedAs(family === 6 ? `[${address}]` : address, network)
+    return kind !== 'public' && (kind === 'metadata' || kind !== judged)
+  })
   if (inside)
     throw new HermesError(
       `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read. If that is meant, add the address or its range to security.allowed_ranges in config.yaml.`,
@@ -135,6 +140,8 @@ async function pinned(
     )
   }
 }
+
+const isAddress = (hostname: string): boolean => hostname.startsWith('[') || /^[\d.]+$/.test(hostname)
 
 async function lookupAll(hostname: string): Promise<readonly LookupAddress[]> {
   const { lookup } = process.getBuiltinModule('node:dns/promises')
