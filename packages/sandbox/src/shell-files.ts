@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -13,20 +14,34 @@ import { dirname, join } from 'node:path'
 import { fileError } from './file-error.js'
 import { processStartTime } from './process-tree.js'
 
+/** Where each shell has a scratch directory of its own, beside the outputs that are kept. */
+export function shellsFolder(outputDir: string): string {
+  return join(outputDir, 'shells')
+}
+
+/** The name of a shell's scratch directory, which tells whose it is. */
+export function scratchName(): string {
+  return `${process.pid}-${randomBytes(4).toString('hex')}`
+}
+
 /** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
 export function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
-  let names: string[] = []
-  try {
-    names = readdirSync(outputDir)
-  } catch {
-    return
+  const shells = shellsFolder(outputDir)
+  for (const name of namesIn(shells)) {
+    const owner = /^(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
+    if (owner && processStartTime(Number(owner)) === null) rmSync(join(shells, name), { recursive: true, force: true })
   }
-  for (const name of names) {
-    const owner = /^shell-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
-    if (owner && processStartTime(Number(owner)) === null)
-      rmSync(join(outputDir, name), { recursive: true, force: true })
+  for (const name of namesIn(outputDir)) {
     const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]
     if (savedAtMs && Number(savedAtMs) < outputsBeforeMs) rmSync(join(outputDir, name), { force: true })
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
@@ -15,7 +14,15 @@ import type { ProcessTable } from './process-table.js'
 import { groupExists, killTree } from './process-tree.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { RunningCommands } from './running-commands.js'
-import { isDirectory, nearestDirectory, openInput, readIfThere, removeLeftovers } from './shell-files.js'
+import {
+  isDirectory,
+  nearestDirectory,
+  openInput,
+  readIfThere,
+  removeLeftovers,
+  scratchName,
+  shellsFolder,
+} from './shell-files.js'
 import { foregroundArgs, REGISTER, type ShellProgram } from './shell-script.js'
 import { nextState, parseShellState, type ShellState } from './shell-state.js'
 import { type Askpass, createAskpass } from './sudo.js'
@@ -256,7 +263,7 @@ export class Shell {
   #prepareScratch() {
     if (this.#scratch) return this.#scratch
     removeLeftovers(this.#options.outputDir, this.#options.clock.now() - KEEP_OUTPUT_MS)
-    const directory = join(this.#options.outputDir, `shell-${process.pid}-${randomBytes(4).toString('hex')}`)
+    const directory = join(shellsFolder(this.#options.outputDir), scratchName())
     // Isolated commands write their state apart from what is ours.
     const state = this.#options.isolate ? join(directory, 'state') : directory
     try {

@@ -104,8 +104,8 @@ export const READING_PROBES: readonly string[] = [
   'chmod 700 ROOT/home/.ssh; cat ROOT/home/.ssh/*',
   'umount ROOT/home/.netrc; umount ROOT/home/.hermes; cat ROOT/home/.netrc ROOT/home/.hermes/.env',
   'mkdir m; unshare -Urm sh -c "umount -l ROOT/home/.hermes; mount --bind ROOT/home m; cat m/.hermes/.env m/.netrc"',
-  'cd OUTPUTS/shell-* && ls && rm -f output-1 && ln -s ROOT/home/.hermes/.env output-1',
-  'cd OUTPUTS/shell-*/state && for n in 1 2 3 4 5 6 7 8 9; do ln -sf ROOT/home/.hermes/.env state-$n; mkfifo state-2$n; done',
+  'cd OUTPUTS/shells/* && ls && rm -f output-1 && ln -s ROOT/home/.hermes/.env output-1',
+  'cd OUTPUTS/shells/*/state && for n in 1 2 3 4 5 6 7 8 9; do ln -sf ROOT/home/.hermes/.env state-$n; mkfifo state-2$n; done',
 ]
 
 /** Undoes what probes left in the shell. */

@@ -252,6 +252,20 @@ describe('search_files', () => {
     expect((await search({ pattern: 'needle', path: 'src' })).data['total_count']).toBe(6)
   })
 
+  it('searches by itself where ripgrep does not get to search, whatever the exit code says', async () => {
+    const { search, folder, context } = await setup([ripgrepSearcher, walkSearcher])
+    for (const failing of [
+      'echo "bwrap: Can\'t mkdir /x: Read-only file system" >&2; exit 1',
+      'exit 126',
+      'kill -9 $$',
+    ]) {
+      await writeFile(join(folder, '.hidden/rg'), `#!/bin/sh\n${failing}\n`, { mode: 0o755 })
+      const command = `export PATH=${folder}/.hidden:$PATH`
+      await context.environment.exec(await context.permit(spawn(command, folder)), command)
+      expect((await search({ pattern: 'needle', path: 'src' })).data['total_count'], failing).toBe(6)
+    }
+  })
+
   it('does not look for ripgrep before each search', async () => {
     const { search, context } = await setup([ripgrepSearcher, walkSearcher])
     await context.environment.exec(

@@ -17,7 +17,7 @@ const willing = (): IsolationSupport => {
 async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, support = willing()) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-plan-')))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
-  for (const folder of ['home/work', 'keys', 'out/shell-1', 'temp'])
+  for (const folder of ['home/work', 'keys', 'out/shells/1', 'temp'])
     await mkdir(join(root, folder), { recursive: true })
   await symlink(join(root, 'keys'), join(root, 'home/.ssh'))
   await writeFile(join(root, 'home/.netrc'), '')
@@ -35,7 +35,7 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
     support,
   })
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
-  const folders = { scratch: join(root, 'out/shell-1'), writable: join(root, 'out/shell-1') }
+  const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
   return { root, warnings, support, wrap: () => bounds.wrap(asked, folders) }
 }
 
@@ -53,8 +53,9 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 (deny file-write* (subpath "/out"))
 (allow file-read* file-write* (subpath "/home/work"))
 (deny file-read* file-write* (subpath "/home/.netrc"))
-(allow file-read* file-write* (subpath "/out/shell-1"))
+(deny file-read* file-write* (subpath "/out/shells"))
 (allow file-read* file-write* (subpath "/out/cache"))
+(allow file-read* file-write* (subpath "/out/shells/1"))
 (deny appleevent-send)
 (deny signal)
 (allow signal (target same-sandbox))
@@ -77,12 +78,21 @@ it('lets the whole tree of git be written, but not one that is around the home d
       home: join(root, 'home'),
       temp: [],
       outputDir: join(root, 'out'),
-      writable: join(root, 'out/shell-1'),
+      writable: join(root, 'out/shells/1'),
       cache: join(root, 'cache'),
       isolation: {},
     }).flatMap(({ type, path }) => (type === 'write' && path.includes('/home') ? [path.replace(root, '')] : []))
   expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo', '/home/work/repo/deep', '/home/work/repo/.git'])
   expect(writable('home/work')).toEqual(['/home/work', '/home/.git'])
+})
+
+it('names no folder of another shell, which may go away while a command is started', async () => {
+  const { root, wrap } = await setup({}, 'darwin')
+  await mkdir(join(root, 'out/shells/2'))
+  const [, profile = ''] = (await wrap()).args
+  expect(profile).toContain(`(deny file-read* file-write* (subpath "${root}/out/shells"))`)
+  expect(profile).toContain(`(allow file-read* file-write* (subpath "${root}/out/shells/1"))`)
+  expect(profile).not.toContain('shells/2')
 })
 
 it('hides the logins of npm, but not what registries it uses', async () => {

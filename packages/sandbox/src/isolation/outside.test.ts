@@ -67,7 +67,7 @@ needs(await probeIsolation())('with leave, a command outside the isolation', () 
     const { inside, outside, at } = await setup()
     await writeFile(at('home/.bashrc'), 'as it was')
     await inside(
-      `cd ${at('home/.hermes/sandbox')}/shell-*/state && for n in 1 2 3 4 5 6 7 8; do ln -sf ${at('home/.bashrc')} state-$n; done; cd ${at('home/work')}`,
+      `cd ${at('home/.hermes/sandbox')}/shells/*/state && for n in 1 2 3 4 5 6 7 8; do ln -sf ${at('home/.bashrc')} state-$n; done; cd ${at('home/work')}`,
     )
     for (let count = 0; count < 5; count++) await outside('true')
     expect(await readFile(at('home/.bashrc'), 'utf8')).toBe('as it was')

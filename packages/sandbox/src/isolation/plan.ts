@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { shellsFolder } from '../shell-files.js'
 import type { IsolationSupport } from './isolation-support.js'
 
 /** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
@@ -148,14 +149,9 @@ export function realIfThere(path: string): string | null {
   }
 }
 
-/** Our own folders beside the saved outputs. */
+/** Our own folders beside the saved outputs. None of them goes away: those of single shells do while a command is being started. */
 function workingFolders(outputDir: string): string[] {
-  try {
-    const names = readdirSync(outputDir).filter((name) => name.startsWith('shell-') || name === 'processes')
-    return names.map((name) => join(outputDir, name))
-  } catch {
-    return []
-  }
+  return [shellsFolder(outputDir), join(outputDir, 'processes')]
 }
 
 function socketsIn(folder: string): string[] {

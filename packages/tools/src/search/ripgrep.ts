@@ -109,7 +109,9 @@ async function ripgrep(command: string, { root }: SearchScope, context: ToolCont
   const { output, timedOut, exitCode } = result
   if (exitCode === NOT_FOUND) session.searchesUntilLook = SEARCHES_WITHOUT
   if (exitCode === NOT_FOUND || OUT_OF_SIGHT.test(output)) return null
-  return { output, complete: isComplete(result), timedOut, failed: exitCode === 2 }
+  // With nothing found it says nothing: other words are of whatever kept it from searching.
+  const failed = !timedOut && !result.canceled && exitCode !== 0 && (exitCode !== 1 || output !== '')
+  return { output, complete: isComplete(result), timedOut, failed }
 }
 
 const isComplete = (result: ExecResult): boolean =>
