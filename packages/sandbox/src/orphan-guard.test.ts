@@ -1,13 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { systemClock } from '@hermes/contracts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { OrphanGuard } from './orphan-guard.js'
-import { OutputPipes } from './output-pipe.js'
-import { runCommand } from './run-command.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Says that it is there, and ends with 7 when it is told so. */
@@ -39,7 +33,7 @@ describe('OrphanGuard', () => {
     const guard = new OrphanGuard()
     const [kept, early, left] = [await startGroup(), await startGroup(), await startGroup()]
     guard.channel()!.write(`+ ${kept.pid}\n+ ${left.pid}\n`)
-    // Whoever starts a group may let it go before it has told of itself.
+    // A command that is stopped at once is let go before it has told of itself.
     guard.remove(early.pid!)
     guard.channel()!.write(`+ ${early.pid}\n`)
     guard.remove(kept.pid!)
@@ -51,32 +45,5 @@ describe('OrphanGuard', () => {
       [7, null],
       [null, 'SIGTERM'],
     ])
-  })
-
-  it('lets a command go that nobody waits for any more', async () => {
-    const guard = new OrphanGuard()
-    const directory = await mkdtemp(join(tmpdir(), 'hermes-guard-'))
-    const pipe = await new OutputPipes(directory).acquire()
-    const nobodyWaits = new AbortController()
-    const { goesOn } = await runCommand({
-      program: '/bin/sh',
-      args: ['-c', `printf '+ %s\\n' "$$" >&3; exec 3>&-; ${WAITS}`],
-      cwd: directory,
-      env: { PATH },
-      stdin: null,
-      pipe,
-      onOutput: () => nobodyWaits.abort(),
-      timeoutMs: 20_000,
-      signal: new AbortController().signal,
-      yieldSignal: nobodyWaits.signal,
-      clock: systemClock,
-      guard,
-      descriptors: [],
-    })
-    const ended = new Promise((resolve) => goesOn!.onExit((...end) => resolve(end)))
-    await close(guard)
-    process.kill(goesOn!.pid, 'SIGUSR1')
-    expect(await ended).toEqual([7, null])
-    await rm(directory, { recursive: true })
   })
 })

@@ -58,21 +58,19 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     child.once('error', (error) => reject(spawnFailed(error, run.program)))
   })
-  let isLeft = false
   const finish = async () => {
     await drained.quiet()
     const left = group !== undefined && groupExists(group)
-    if (group !== undefined && !left && !isLeft) run.guard.remove(group)
+    if (group !== undefined && !left) run.guard.remove(group)
     run.pipe.release(drained.ended())
     leave(output)
     return left ? group : null
   }
+  let isLeft = false
   try {
     const first = await watch(run, group, exit)
     if (first === 'yield') {
       isLeft = true
-      // As what was started in the background it outlives this program.
-      if (group !== undefined) run.guard.remove(group)
       const handle = detached(child, output, exit.finally(finish))
       return { exitCode: null, signal: null, stopped: null, remainingGroup: null, goesOn: handle }
     }
