@@ -57,7 +57,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
   asked(
     'shell-startup',
     'it runs whenever a shell or session starts',
-    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zprofile|zlogin|zlogout|config\/(?:fish|autostart|systemd)\/.*)$/,
+    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|t?cshrc|login|xinitrc|xprofile|xsession(?:rc)?|pam_environment|config\/(?:fish|autostart|systemd|environment\.d)\/.*)$/,
   ),
   asked(
     'shell-startup',
