@@ -105,8 +105,13 @@ export function backgroundTests(create: () => Promise<EnvironmentUnderTest>): vo
       const second = await harness(create)
       const background = await first.start('sleep 60')
       const pid = String(background.info().pid)
+      // A machine of its own counts its own processes: there the number may be another one's.
+      const { output } = await second.run(
+        `test ! -d /proc/self || grep -s sleep /proc/${pid}/cmdline >&2 && echo shared`,
+      )
       await first.environment.close()
-      expect(await second.gone(pid)).toBe(true)
+      if (output.includes('shared')) expect(await second.gone(pid)).toBe(true)
+      expect(background.info().status).not.toBe('running')
     })
 
     it('outlive the environment when they are to be kept', async () => {
