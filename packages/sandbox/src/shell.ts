@@ -117,7 +117,7 @@ export class Shell {
       this.#guard.remove(group)
     }
     this.#guard.close()
-    if (this.#scratch) rmSync(this.#scratch.directory, { recursive: true, force: true })
+    if (this.#scratch) removeScratch(this.#scratch.directory)
     this.#scratch = null
   }
 
