@@ -113,7 +113,7 @@ it('leaves the processes of a living agent alone', async () => {
 
 it('removes what a crashed agent left of its shell', async () => {
   const running = await startAgent()
-  const scratch = async () => readdir(join(running.outputDir, 'shells'))
+  const scratch = async () => readdir(join(running.outputDir, 'shells')).catch(() => [])
   expect(await scratch()).toHaveLength(1)
   await crash(running.agent)
   const environment = open(running)

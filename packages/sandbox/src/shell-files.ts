@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -22,6 +23,16 @@ export function shellsFolder(outputDir: string): string {
 /** The name of a shell's scratch directory, which tells whose it is. */
 export function scratchName(): string {
   return `${process.pid}-${randomBytes(4).toString('hex')}`
+}
+
+/** Removes a shell's scratch directory, and the folder around it with the last one. */
+export function removeScratch(directory: string): void {
+  rmSync(directory, { recursive: true, force: true })
+  try {
+    rmdirSync(dirname(directory))
+  } catch {
+    // Those of other shells are in there.
+  }
 }
 
 /** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */

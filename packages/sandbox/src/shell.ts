@@ -20,6 +20,7 @@ import {
   openInput,
   readIfThere,
   removeLeftovers,
+  removeScratch,
   scratchName,
   shellsFolder,
 } from './shell-files.js'
