@@ -47,6 +47,7 @@ import type { AgentRequest, ReadyAgent, RuntimeOptions } from './runtime.js'
 import type { SideTasks } from './side-task-clients.js'
 import { openSystemPrompt } from './system-prompt.js'
 import type { TurnScopes } from './turn-scopes.js'
+import type { UnisolatedNotice } from './unisolated-notice.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
@@ -70,6 +71,7 @@ export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHo
   /** `session`: whose containers are shared where they are not kept. */
   readonly environmentIn: (cwd: string, session: string) => Promise<Environment>
   readonly codeIn: (cwd: string) => HomeCode
+  readonly unisolated: UnisolatedNotice
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
   /** What is to be done when the home is closed. */
@@ -205,7 +207,7 @@ export class HomeAgents {
   }
 
   async #openAgent(place: AgentPlace, gear: AgentGear, { answerer, model }: AgentModel): Promise<Agent> {
-    const { config, policy, surface, user, redact, clock, logger } = this.#options
+    const { config, policy, surface, user, redact, unisolated, clock, logger } = this.#options
     const { request, lineage, cwd, sessionId } = place
     const { instructions, maxTurns = config.agent.max_turns, ask, notices } = request
     const { environment } = gear
@@ -224,7 +226,7 @@ export class HomeAgents {
       sessionId,
       session: { cwd, ...who, ...originOf(lineage, surface) },
       environment,
-      hooks: gear.checkpoints.hooks,
+      hooks: unisolated.before(gear.checkpoints.hooks, cwd),
       policy,
       subject: { surface, user, ...subjectOf(lineage) },
       system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),

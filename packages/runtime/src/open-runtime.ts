@@ -40,6 +40,7 @@ import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions,
 import { SideTasks } from './side-task-clients.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
+import { UnisolatedNotice } from './unisolated-notice.js'
 import { writeRootsOf } from './write-roots.js'
 
 /**
@@ -210,10 +211,16 @@ class HomeRuntime implements Runtime {
       tools,
       turnScopes,
       environmentIn: (cwd, task) => this.#environment(cwd, task),
+      unisolated: this.#unisolated(),
       redact: (more) => this.#redact(more),
       closers: this.#closers,
     })
     return { tools, agents }
+  }
+
+  #unisolated(): UnisolatedNotice {
+    const { terminal } = this.config
+    return new UnisolatedNotice({ terminal, isolationSupport: this.#isolationSupport, logger: this.#logger })
   }
 
   async storage(): Promise<Storage> {

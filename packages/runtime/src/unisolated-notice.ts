@@ -1,0 +1,49 @@
+import type { AgentHooks } from '@hermes/agent-core'
+import type { HermesConfig } from '@hermes/config'
+import type { Logger } from '@hermes/contracts'
+import { type IsolationSupport, isolationHinders } from '@hermes/sandbox'
+
+/** Options of {@link UnisolatedNotice}. */
+export interface UnisolatedNoticeOptions {
+  readonly terminal: Pick<HermesConfig['terminal'], 'backend' | 'isolation'>
+  readonly isolationSupport: IsolationSupport
+  readonly logger: Logger
+}
+
+/** Says once for a program that commands are not isolated although nobody chose that, with the first one that is about to run. */
+export class UnisolatedNotice {
+  readonly #options: UnisolatedNoticeOptions
+  #isSettled: boolean
+
+  constructor(options: UnisolatedNoticeOptions) {
+    const { backend, isolation } = options.terminal
+    this.#options = options
+    // With `on` such commands do not run at all, and say why themselves.
+    this.#isSettled = backend !== 'local' || isolation !== 'auto'
+  }
+
+  /** The hooks of an agent that works in `cwd`, with this before them. */
+  before(hooks: AgentHooks, cwd: string): AgentHooks {
+    if (this.#isSettled) return hooks
+    const isSettled = () => this.#isSettled
+    const tell: AgentHooks['beforeAction'] = (action, about) => {
+      if (action.type === 'spawn') this.#tell(cwd, about.notice)
+      return hooks.beforeAction?.(action, about)
+    }
+    return {
+      ...hooks,
+      get beforeAction() {
+        return isSettled() ? hooks.beforeAction : tell
+      },
+    }
+  }
+
+  #tell(cwd: string, notice: (text: string) => void): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    const why = isolationHinders(cwd) ?? this.#options.isolationSupport.why()
+    if (why === null) return
+    this.#options.logger.warn('Commands run without isolation.', { why })
+    notice(`Commands are not held to the workspace: ${why}. To say that this is meant: terminal.isolation: off.`)
+  }
+}
