@@ -173,7 +173,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     }
     expect(await write('inside.txt')).not.toContain('Not permitted')
     expect(await write('../outside.txt')).toMatch(
-      /^Not permitted \(outside-workspace\): .*it writes outside the workspace\. .*add `file\.write\(.*outside\.txt\): allow` to permissions\.yaml/i,
+      /^Not permitted \(unisolated-[0-9a-f]{12}\): .*it writes outside the workspace\. .*add `file\.write\(.*outside\.txt\): allow` to permissions\.yaml/i,
     )
     expect((await readdir(at('home'))).includes('outside.txt')).toBe(false)
     const explained = await runCli(['permissions', 'explain', 'write ../outside.txt'], { home: home(), cwd: cwd() })

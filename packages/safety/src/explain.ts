@@ -12,11 +12,10 @@ import {
   type Stage,
   takeApart,
   type Verdict,
-  writesBeyond,
 } from './judge.js'
 import { type JudgeSettings, readSettings, workspaceOf } from './judge-settings.js'
 import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
-import { leaveOfIsolation } from './outside-isolation.js'
+import { leaveOfIsolation, leaveToWrite } from './outside-isolation.js'
 import { isOutside, type ParsedRule, type PermissionRule } from './rules.js'
 
 /** What a policy would decide, and why. */
@@ -153,7 +152,8 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
       if (isOutside(action)) return leaveOfIsolation(subjected, options).reason
-      if (writesBeyond(subjected, options)) return 'it writes outside the workspace'
+      if (action.type === 'write')
+        return leaveToWrite(subjected, options)?.reason ?? 'nothing dangerous is known about it'
       return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
     default:
       return stage satisfies never

@@ -3,12 +3,11 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
 import { isCriticalPath } from './command/context.js'
-import { isBeyond } from './command/write-targets.js'
 import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { decidingRule, type Subjected } from './match-rules.js'
-import { leaveOfIsolation, ruleOfOutside } from './outside-isolation.js'
+import { leaveOfIsolation, leaveToWrite, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
 import { isOutside, type ParsedRule } from './rules.js'
@@ -96,26 +95,18 @@ function asksOfItself(
   options: JudgeOptions,
 ): readonly Asking[] {
   const { action, subject } = subjected
+  const beyond = leaveToWrite(subjected, options)
   return [
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
     ...(action.type === 'send' && subject.origin === 'model'
       ? [ask('built-in', ['send'], 'it sends a message in your name')]
       : []),
-    ...(writesBeyond(subjected, options)
-      ? [ask('built-in', ['outside-workspace'], 'it writes outside the workspace')]
-      : []),
+    ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
     ...(subject.tainted && subject.origin !== 'operator'
       ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),
   ]
-}
-
-/** Once text from outside was read there is a question of its own for that. */
-export function writesBeyond({ action, subject }: Subjected, options: JudgeOptions): boolean {
-  const { origin, tainted, writable } = subject
-  if (action.type !== 'write' || origin === 'operator' || tainted || !writable) return false
-  return isBeyond(action.path, writable, options)
 }
 
 function asksToLeave(subjected: Subjected, options: JudgeOptions): Asking {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
 import type { CommandContext } from './command/context.js'
 import { actingParts } from './command/harmless.js'
 import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
+import { isBeyond } from './command/write-targets.js'
 import { decidingRule, type MatchContext, type Subjected } from './match-rules.js'
 import { isAboutOutside, type ParsedRule } from './rules.js'
 
@@ -31,21 +33,37 @@ export function leaveOfIsolation(
   context: MatchContext,
 ): { readonly rules: readonly string[]; readonly reason: string } {
   const needs = actingOf(needsOf(subjected, context), context)
-  const line = createHash('sha256')
-    .update(subjected.command?.text ?? '')
-    .digest('hex')
-    .slice(0, 12)
-  const names = needs.map(
-    ({ invocation, reason }) => `unisolated-${reason === null || reason === WRITES ? line : invocation.name}`,
+  const line = exactly(subjected.command?.text ?? '')
+  const names = needs.map(({ invocation, reason }) =>
+    reason === null || reason === WRITES ? line : `unisolated-${invocation.name}`,
   )
   const reasons = [...new Set(needs.flatMap(({ reason }) => reason ?? []))]
   return {
-    rules: names.length > 0 ? [...new Set(names)] : [`unisolated-${line}`],
+    rules: names.length > 0 ? [...new Set(names)] : [line],
     reason:
       reasons.length > 0
         ? `it has to leave the isolation because ${reasons.join(' and ')}`
         : 'it asks to leave the isolation, with all your files and keys in reach',
   }
+}
+
+/**
+ * What is asked before a tool writes a file where isolated commands could not; `null` where they could. Leave is for files of the same
+ * folder. Once text from outside was read there is a question of its own for all of them.
+ */
+export function leaveToWrite(
+  { action, subject }: Subjected,
+  context: CommandContext,
+): { readonly rules: readonly string[]; readonly reason: string } | null {
+  const { origin, tainted, writable } = subject
+  if (action.type !== 'write' || origin === 'operator' || tainted || !writable) return null
+  if (!isBeyond(action.path, writable, context)) return null
+  return { rules: [exactly(`files in ${posix.dirname(action.path)}`)], reason: WRITES }
+}
+
+/** The rule that leave for one thing alone goes by. */
+function exactly(what: string): string {
+  return `unisolated-${createHash('sha256').update(what).digest('hex').slice(0, 12)}`
 }
 
 function needsOf({ command }: Subjected, { workspace, ...context }: MatchContext & CommandContext) {

@@ -356,9 +356,25 @@ describe('createPolicy', () => {
         policy.decide(write(path), { ...subject(), writable, ...more }).then(outcome)
       for (const path of ['/home/ada/project/x', '/srv/out/x', '/tmp/x', '/home/ada/notes/x'])
         expect(await decide(path), path).toMatch(/^allow/)
-      expect(await decide('/home/ada/bin/git')).toBe('deny outside-workspace')
+      expect(await decide('/home/ada/bin/git')).toMatch(/^deny unisolated-/)
       expect(await decide('/home/ada/bin/git', { tainted: true })).toBe('deny outside-text-write')
       expect(await decide('/home/ada/bin/git', { origin: 'operator' })).toBe('allow')
+    })
+
+    it('gives leave for files outside folder by folder, and never by a reviewer', async () => {
+      const reviewed: ApprovalQuestion[] = []
+      const review = async (question: ApprovalQuestion) => {
+        reviewed.push(question)
+        return { verdict: 'approve', by: 'model' } as const
+      }
+      const { decide, decideAndAnswer, listen } = setUp({ reviewer: { review } })
+      listen()
+      const who = { ...subject(), writable: ['/home/ada/project'] }
+      await decideAndAnswer(write('/home/ada/notes/a.md'), 'session', who)
+      expect(outcome(await decide(write('/home/ada/notes/b.md'), who))).toBe('allow')
+      for (const path of ['/home/ada/notes/deep/b.md', '/home/ada/b.md', '/home/ada/.local/bin/git'])
+        expect(outcome(await decide(write(path), who)), path).toBe('ask')
+      expect(reviewed).toEqual([])
     })
 
     it('takes the folder a session works in for its workspace', async () => {
