@@ -145,6 +145,7 @@ class HomeRuntime implements Runtime {
     this.#credentials = openCredentials(keys, stored)
     this.#answerers = new Answerers({
       ...common,
+      fetchTo: (address) => this.#fetchToModel(address),
       tempDir,
       secrets: secrets.values,
       stored,
@@ -242,6 +243,11 @@ class HomeRuntime implements Runtime {
 
   fetchTo(baseUrl: string): typeof fetch {
     return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
+  }
+
+  /** For model calls: asking twice costs nothing that asking anew would not. */
+  #fetchToModel(baseUrl: string): typeof fetch {
+    return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies, repeatsPosts: true })
   }
 
   credentialsFor(choice: ModelChoice): Promise<CredentialSource | null> {

@@ -41,6 +41,81 @@ describe('createHttpFetch', () => {
     expect(connections.count).toBe(1)
   })
 
+  /** Says that it keeps connections, and closes each one when a second request comes on it. */
+  const closing = (type: string) => {
+    const seen = new WeakSet<object>()
+    const dropped: string[] = []
+    const listener: RequestListener = (request, response) => {
+      if (seen.has(request.socket)) {
+        dropped.push(request.method!)
+        return void request.socket.destroy()
+      }
+      seen.add(request.socket)
+      response.writeHead(200, { 'content-type': type, connection: 'keep-alive' }).end('data: [DONE]\n\n')
+    }
+    return { listener, dropped }
+  }
+
+  it.each(['text/event-stream; charset=utf-8', 'application/x-ndjson', 'application/vnd.amazon.eventstream'])(
+    'takes no connection again after a stream of %s',
+    async (type) => {
+      const { listener, dropped } = closing(type)
+      const { url, connections } = await serve(listener)
+      for (let round = 0; round < 3; round++)
+        await (await httpFetch(url, { ...plain, method: 'POST', body: 'x' })).text()
+      expect([connections.count, dropped]).toEqual([3, []])
+    },
+  )
+
+  it.each([
+    { method: 'GET', repeatsPosts: false, ends: 'text' },
+    { method: 'POST', repeatsPosts: true, ends: 'text' },
+    { method: 'POST', repeatsPosts: false, ends: 'ECONNRESET' },
+    { method: 'DELETE', repeatsPosts: true, ends: 'ECONNRESET' },
+  ])('meets a kept connection that was closed: $method, repeating POST $repeatsPosts: $ends', async (row) => {
+    const { method, repeatsPosts, ends } = row
+    const { listener, dropped } = closing('application/json')
+    const { url, connections } = await serve(listener)
+    const asked = createHttpFetch({ repeatsPosts })
+    const send = async () => (await asked(url, { ...plain, method, ...(method === 'GET' ? {} : { body: 'x' }) })).text()
+    await send()
+    const again = await send().then(
+      () => 'text',
+      (error: unknown) => (error as { readonly cause: { readonly code: string } }).cause.code,
+    )
+    expect([again, dropped]).toEqual([ends, [method]])
+    expect(connections.count).toBe(ends === 'text' ? 2 : 1)
+  })
+
+  it('asks once more at most, and never when a byte of the answer came', async () => {
+    let count = 0
+    const server = createRawServer((socket) => {
+      let requests = 0
+      socket.on('error', () => undefined)
+      socket.on('data', () => {
+        count++
+        if (++requests === 1 && count === 1)
+          return socket.write('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok')
+        if (count === 2 || count === 5) return socket.resetAndDestroy()
+        if (count === 3) return socket.destroy()
+        if (requests === 1) return socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+        return socket.write('HTTP/1.1 2', () => socket.destroy())
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closers.push(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    await (await httpFetch(url, plain)).text()
+    // The kept one is reset, and so is the fresh one.
+    await expect(httpFetch(url, plain)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
+    expect(count).toBe(3)
+    await (await httpFetch(url, plain)).text()
+    count = 10
+    await expect(httpFetch(url, plain)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
+    expect(count).toBe(11)
+  })
+
   it('hands back a redirect, and follows it where the caller leaves that to fetch', async () => {
     const { url } = await serve((request, response) => {
       if (request.url === '/v1') response.writeHead(302, { location: '/there' }).end()

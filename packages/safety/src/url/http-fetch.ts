@@ -2,19 +2,37 @@ import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { HttpHeaders, HttpResponse } from './http-response.js'
 import { isThisMachine, type Proxies } from './proxies.js'
 
+/** Options of {@link createHttpFetch}. */
+export interface HttpFetchOptions {
+  /** Default: none. */
+  readonly proxies?: Proxies | null | undefined
+  /** Whether a POST may be sent a second time when a kept connection turns out to be closed. GET and HEAD always may. Default `false`. */
+  readonly repeatsPosts?: boolean | undefined
+}
+
 /**
  * A `fetch` over Node's own HTTP client for what model clients send: a text, bytes or no body, redirects handed back (`redirect: 'manual'`).
  * Such a request costs about half the time and memory of the global one and goes through the proxy meant for it, but never to this
- * machine; every other goes to the global one. Connections are kept for the next request. Failures and abort look as they do there.
+ * machine; every other goes to the global one. Failures and abort look as they do there.
+ *
+ * A connection is kept for the next request unless it carried a stream: servers close after those whatever they announce. When a kept
+ * connection breaks before a byte of the answer, the request is sent once more on a fresh one.
  */
-export function createHttpFetch(proxies: Proxies | null = null): typeof fetch {
-  const agentFor = createAgents(proxies)
+export function createHttpFetch({ proxies = null, repeatsPosts = false }: HttpFetchOptions = {}): typeof fetch {
+  const agents = createAgents(proxies)
   return (input, init = {}) => {
     const { body, redirect } = init
     const isPlain = !body || typeof body === 'string' || body instanceof Uint8Array
     if (isRequest(input) || redirect !== 'manual' || !isPlain) return fetch(input, init)
     const url = new URL(input)
-    return send(url, init, agentFor(url))
+    const method = (init.method ?? 'GET').toUpperCase()
+    const isRepeatable = method === 'GET' || method === 'HEAD' || (method === 'POST' && repeatsPosts)
+    const sent = send(url, init, agents.kept(url))
+    if (!isRepeatable) return sent
+    return sent.catch((error: unknown) => {
+      if (!(error instanceof StaleConnectionError)) throw error
+      return send(url, init, agents.fresh(url))
+    })
   }
 }
 
@@ -23,31 +41,54 @@ export function isRequest(input: string | URL | Request): input is Request {
   return typeof input === 'object' && !(input instanceof URL)
 }
 
-type Agents = (url: URL) => Agent | undefined
+interface Agents {
+  /** Keeps connections. Without an agent of its own a request uses Node's, which keeps them too. */
+  kept(url: URL): Agent | undefined
+  /** Makes a connection for one request; `false` has Node do so. */
+  fresh(url: URL): Agent | false
+}
 
-/** Without an agent of its own a request uses Node's, which keeps connections too. */
 function createAgents(proxies: Proxies | null): Agents {
-  if (proxies === null) return () => undefined
   const made = new Map<string, Agent>()
-  const proxyEnv: Record<string, string> = { ...proxies }
-  return ({ protocol, hostname }) => {
-    if (isThisMachine(hostname)) return undefined
-    const known = made.get(protocol)
-    if (known) return known
+  const proxied = ({ protocol, hostname }: URL, keepAlive: boolean) => {
+    if (proxies === null || isThisMachine(hostname)) return null
     const { Agent } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http')
-    const agent = new Agent({ keepAlive: true, proxyEnv })
-    made.set(protocol, agent)
-    return agent
+    return new Agent({ keepAlive, proxyEnv: { ...proxies } })
+  }
+  return {
+    kept: (url) => {
+      const agent = made.get(url.protocol) ?? proxied(url, true)
+      if (agent === null || isThisMachine(url.hostname)) return undefined
+      made.set(url.protocol, agent)
+      return agent
+    },
+    fresh: (url) => proxied(url, false) ?? false,
   }
 }
 
-function send(url: URL, { method, headers, body, signal }: RequestInit, agent: Agent | undefined): Promise<Response> {
+/** A kept connection that the server had closed by the time it was used. Looks like any other failure of `fetch`. */
+class StaleConnectionError extends TypeError {
+  override readonly name = 'TypeError'
+}
+
+function isClosed({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** What is read over time, on whose end no server agrees with what it said about keeping the connection. */
+const STREAMS = /^(?:text\/event-stream|application\/(?:x-)?ndjson|application\/vnd\.amazon\.eventstream)/i
+
+function send(
+  url: URL,
+  { method, headers, body, signal }: RequestInit,
+  agent: Agent | false | undefined,
+): Promise<Response> {
   // Loaded by the first request: a static import would be paid for by every start, a dynamic one by every request.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     const fields = { accept: '*/*', 'accept-encoding': 'identity', ...toRecord(headers) }
     if (signal?.aborted) throw signal.reason
-    const sent = request(url, { method: method ?? 'GET', headers: fields, ...(agent ? { agent } : {}) })
+    const sent = request(url, { method: method ?? 'GET', headers: fields, ...(agent === undefined ? {} : { agent }) })
     const abort = () => {
       // Node takes its own listener off when the rest of the answer is there already, and the error would end the process.
       sent.socket?.on('error', () => undefined)
@@ -56,8 +97,13 @@ function send(url: URL, { method, headers, body, signal }: RequestInit, agent: A
     signal?.addEventListener('abort', abort, { once: true })
     sent.on('close', () => signal?.removeEventListener('abort', abort))
     let answer: IncomingMessage | null = null
+    let bytesBefore = 0
+    sent.on('socket', (socket) => {
+      bytesBefore = socket.bytesRead
+    })
     sent.on('response', (message) => {
       answer = message
+      if (STREAMS.test(message.headers['content-type'] ?? '')) sent.shouldKeepAlive = false
       // At once: an error that is told before anybody listens is told to nobody.
       try {
         resolve(toResponse(message, signal))
@@ -67,9 +113,13 @@ function send(url: URL, { method, headers, body, signal }: RequestInit, agent: A
       }
     })
     sent.on('error', (cause) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const isSilent = answer === null && sent.socket?.bytesRead === bytesBefore
+      if (sent.reusedSocket && isSilent && isClosed(cause))
+        return reject(new StaleConnectionError('fetch failed', { cause }))
       // In the middle of an answer the connection would only be told as closed, whatever TLS had to say.
       answer?.destroy(cause)
-      reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }))
+      reject(new TypeError('fetch failed', { cause }))
     })
     if (typeof body === 'string' || body instanceof Uint8Array)
       sent.setHeader('content-length', Buffer.byteLength(body)).end(body)

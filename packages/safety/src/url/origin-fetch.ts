@@ -10,6 +10,11 @@ export interface OriginFetchOptions {
   readonly fetch?: typeof globalThis.fetch
   /** Proxies on the way there; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null
+  /**
+   * Whether a POST may be sent a second time when a kept connection turns out to be closed before any answer: for model calls, which
+   * change nothing. Default `false`.
+   */
+  readonly repeatsPosts?: boolean
 }
 
 /**
@@ -24,7 +29,7 @@ export function createOriginFetch(options: OriginFetchOptions): typeof globalThi
     })
   }
   const { origin } = new URL(options.baseUrl)
-  const send = options.fetch ?? createHttpFetch(options.proxies)
+  const send = options.fetch ?? createHttpFetch(options)
   return async (input, init) => {
     let url = new URL(isRequest(input) ? input.url : input)
     if (url.origin !== origin) throw refused(url, origin)
