@@ -16,12 +16,14 @@ interface AppBundle {
    * others by those of their own folder. Relative to the app.
    */
   readonly cores?: readonly string[]
+  /** Folders whose lazy chunks a process of its own loads: they name no core. Relative to the app. */
+  readonly apart?: readonly string[]
   /** Runs once the bundle is written. */
   readonly afterwards?: () => void
 }
 
 /** The build of the app in the current folder. */
-export function appBundle({ cores = [], afterwards }: AppBundle = {}): Options {
+export function appBundle({ cores = [], apart = [], afterwards }: AppBundle = {}): Options {
   const { version, dependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     version: string
     dependencies?: Record<string, string>
@@ -40,7 +42,7 @@ export function appBundle({ cores = [], afterwards }: AppBundle = {}): Options {
     noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },
     banner: { js: banner },
-    esbuildPlugins: cores.length === 0 ? [] : [keepTogether(cores.map((core) => resolve(core)))],
+    esbuildPlugins: cores.length === 0 ? [] : [keepTogether(absolute(cores), absolute(apart))],
     esbuildOptions: (options) => {
       options.legalComments = 'none'
       // Errors of libraries are told apart by the names of their classes; `keepNames` would pay for that in every function at run time.
@@ -56,11 +58,13 @@ export function appBundle({ cores = [], afterwards }: AppBundle = {}): Options {
   }
 }
 
+const absolute = (paths: readonly string[]) => paths.map((path) => resolve(path))
+
 /**
  * Code that several lazy chunks share is cut into a file for each set of them, and every file costs a start. A lazy chunk that also names
  * the core needs nothing the core has not loaded already, and leaves the core in one piece.
  */
-function keepTogether(cores: readonly string[]): Plugin {
+function keepTogether(cores: readonly string[], apart: readonly string[]): Plugin {
   const lazy = new Set<string>()
   const own = /\/(?:packages|apps)\/[^/]+\/src\/.*\.ts$/
   const coresOf = (path: string) =>
@@ -71,7 +75,7 @@ function keepTogether(cores: readonly string[]): Plugin {
       build.onResolve({ filter: /^(?:\.|@hermes\/)/ }, async ({ kind, path, pluginData, ...rest }) => {
         if (kind !== 'dynamic-import' || pluginData === lazy) return undefined
         const resolved = await build.resolve(path, { ...rest, kind, pluginData: lazy })
-        if (own.test(resolved.path)) lazy.add(resolved.path)
+        if (own.test(resolved.path) && !apart.includes(dirname(resolved.path))) lazy.add(resolved.path)
         return resolved
       })
       build.onLoad({ filter: own }, async ({ path }) => {

@@ -5,6 +5,7 @@ import { appBundle } from '../../tsup.app.js'
 export default defineConfig(
   appBundle({
     cores: ['src/oneshot.ts', '../../packages/storage/src/sqlite/sqlite-storage.ts'],
+    apart: ['../../packages/tools/src/documents'],
     afterwards: () => cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl'),
   }),
 )

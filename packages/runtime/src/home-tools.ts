@@ -9,6 +9,7 @@ import {
   type ToolRegistry,
   type ToolsetSelection,
 } from '@hermes/registry'
+import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 import { withLearningHints } from '@hermes/storage/tools'
 import { createSharedFiles, type SudoSettings } from '@hermes/tools'
@@ -39,6 +40,7 @@ export interface HomeToolsOptions {
   readonly mixture: () => Promise<ModelClient>
   readonly keepResult: KeepResult
   readonly sudo: SudoSettings
+  readonly isolationSupport: IsolationSupport
   readonly clock: Clock
 }
 
@@ -63,13 +65,14 @@ export class HomeTools {
 
   /** The tools of an agent; without one, all tools, to be listed. */
   registry({ checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
-    const { config, cwd, memory, longMemory, storage, seesImages, mixture, codeIn, keepResult, sudo, clock } =
-      this.#options
+    const { config, cwd, memory, longMemory, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
+    const { isolationSupport, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
     const services = {
       ...toolSettings(config),
       sharedFiles: this.#sharedFiles,
       sudo,
+      isolationSupport,
       ...snapshots,
       seesImages,
       storage,

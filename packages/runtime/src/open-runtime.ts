@@ -191,6 +191,7 @@ class HomeRuntime implements Runtime {
       ...parts,
       codeIn,
       seesImages: (sessionId) => this.#seesImages(sessionId),
+      isolationSupport: this.#isolationSupport,
       sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
       mixture: async () => turnScopes.forTools(await this.#answerers.mixtureClient()),
       keepResult: keepResultsIn({

@@ -1,6 +1,7 @@
 import type { FileStat } from '@hermes/contracts/environment'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
+import type { OversizedDocument } from './documents/document-kind.js'
 import { openDocument } from './documents/open-document.js'
 import { outsideNote, permitRead, readAction } from './files/file-access.js'
 import { fileLedger, type ShownLines } from './files/file-ledger.js'
@@ -70,7 +71,8 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   if (repeats > 0) return repeated(path, repeats)
   const { maxLineLength } = settings
   const request = { path: real, sizeBytes: stat.sizeBytes, offset, limit, maxLineLength, signal: context.signal }
-  const document = await openDocument(context, real, stat)
+  const document = await openDocument(context, { real, stat, settings })
+  if (document?.type === 'oversized') return failure(isOversized(path, document))
   const page = document
     ? textPage(document.text, request)
     : await readLinePage(environment, request, () => lineIndexOf(context.state, real, stat.version))
@@ -89,6 +91,9 @@ function shownLines(first: number, { lines, totalLines, complete, clampedLines }
   const last = clampedLines > 0 ? first - 1 : first + lines.length - 1
   return { first, last, isEnd: complete && last >= totalLines }
 }
+
+const isOversized = (path: string, { what, limit }: OversizedDocument) =>
+  `${path} is a ${what} that takes more than ${limit} to read, so its text is not shown. Take out what you need with a command in terminal, for example some pages with pdftotext, or ask for another form of it.`
 
 const isDevice = (path: string) => `${path} is a device; reading it could block for ever. Read a regular file.`
 

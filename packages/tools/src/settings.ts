@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from '@hermes/contracts'
+import type { IsolationSupport } from '@hermes/sandbox'
+import type { DocumentLimits } from './documents/document-kind.js'
 import type { SharedFiles } from './files/shared-files.js'
 import type { SudoSettings } from './terminal/sudo.js'
 
@@ -22,6 +24,10 @@ export interface ToolSettings {
   readonly lintTimeoutMs: number
   /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */
   readonly seesImages: (sessionId: string) => boolean | Promise<boolean>
+  /** What reading a PDF, an Office file or a notebook may take. Default: 512 MiB of memory, 20 seconds. */
+  readonly documentLimits: DocumentLimits
+  /** What is known of this machine, whose isolation documents are read in. Default: a look for each document. */
+  readonly isolationSupport?: IsolationSupport
   /** Shared by agents that work on the same files at the same time. Default: none, each for itself. */
   readonly sharedFiles?: SharedFiles
   /** How `terminal` comes by a password for `sudo`. Default: not at all. */
@@ -43,6 +49,7 @@ export const defaultToolSettings: ToolSettings = Object.freeze({
   lint: true,
   lintTimeoutMs: 3_000,
   seesImages: () => false,
+  documentLimits: { maxResidentBytes: 512 * 2 ** 20, timeoutMs: 20_000 },
   redactionMarker: '[REDACTED]',
   clock: systemClock,
 })

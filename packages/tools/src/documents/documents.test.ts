@@ -1,5 +1,6 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
@@ -55,6 +56,29 @@ function pdf(pages: readonly string[], times = 1): string {
   const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
   const size = objects.length + 1
   return `${text}xref\n0 ${size}\n0000000000 65535 f \n${entries}trailer<</Size ${size}/Root 1 0 R>>\nstartxref\n${text.length}\n%%EOF\n`
+}
+
+/** A PDF whose page is packed twice: kilobytes that come to `size` bytes. */
+function pdfOfFilters(size: number): Buffer {
+  const packed = deflateSync(deflateSync(Buffer.alloc(size, ' ')))
+  const head = `%PDF-1.4
+1 0 obj
+<</Type/Catalog/Pages 2 0 R>>
+endobj
+2 0 obj
+<</Type/Pages/Kids[3 0 R]/Count 1>>
+endobj
+3 0 obj
+<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>
+endobj
+4 0 obj
+<</Length ${packed.length}/Filter[/FlateDecode/FlateDecode]>>stream
+`
+  return Buffer.concat([
+    Buffer.from(head),
+    packed,
+    Buffer.from('\nendstream\nendobj\ntrailer<</Size 5/Root 1 0 R>>\n%%EOF\n'),
+  ])
 }
 
 const sheet = (rows: string) => strToU8(`<worksheet><sheetData>${rows}</sheetData></worksheet>`)
@@ -175,7 +199,7 @@ describe('read_file reads documents as text', () => {
 
   it('and unpacks no more than a document may hold', async () => {
     const { put, read } = await setup()
-    const bomb = zipSync({ ...WORKBOOK, 'xl/worksheets/sheet1.xml': new Uint8Array(80 * 1024 * 1024) })
+    const bomb = zipSync({ ...WORKBOOK, 'xl/worksheets/sheet1.xml': new Uint8Array(120 * 1024 * 1024) })
     expect(bomb.length).toBeLessThan(200_000)
     await put('bomb.xlsx', bomb)
     expect(linesOf(await read('bomb.xlsx'))[1]).toBe('')
@@ -210,6 +234,38 @@ describe('read_file reads documents as text', () => {
     const { put, read } = await setup()
     await put(file, zipSync({ ...(file.endsWith('xlsx') ? WORKBOOK : {}), [part]: strToU8(text) }))
     expect((await read(file)).text).toMatch(/ an? (?:workbook|Word document|OpenDocument)\b/)
+  })
+
+  it('and gives up on one that takes too much memory or time, without taking it here', async () => {
+    const { put, read } = await setup({ documentLimits: { maxResidentBytes: 200 * 2 ** 20, timeoutMs: 20_000 } })
+    const bomb = pdfOfFilters(2 ** 29)
+    expect(bomb.length).toBeLessThan(10_000)
+    await put('bomb.pdf', bomb)
+    const before = process.memoryUsage.rss()
+    expect(await read('bomb.pdf')).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/bomb\.pdf is a PDF that takes more than 200 MB of memory to read, so .* pdftotext/),
+    })
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20)
+
+    const hasty = await setup({ documentLimits: { maxResidentBytes: 512 * 2 ** 20, timeoutMs: 1 } })
+    await hasty.put('a.pdf', pdf(['first']))
+    expect((await hasty.read('a.pdf')).text).toContain('takes more than 0.001 s to read')
+  })
+
+  it('and reads a PDF of three hundred pages whole', async () => {
+    const { put, read } = await setup()
+    const lines = Array.from({ length: 300 }, (_, at) => `Line of page ${at + 1}`)
+    await put('book.pdf', pdf(lines))
+    const result = await read('book.pdf', { limit: 2_000 })
+    expect(linesOf(result).filter((line) => line.startsWith('Line'))).toEqual(lines)
+  })
+
+  it('stops at once when the session does', async () => {
+    const { folder, environment } = await temporaryEnvironment()
+    await writeFile(join(folder, 'a.pdf'), pdf(['first']))
+    const context = createToolContext({ environment, signal: AbortSignal.abort(new Error('stopped')) })
+    await expect(call(createReadFileTool(), { path: 'a.pdf' }, context)).rejects.toThrow('stopped')
   })
 
   it('follows a document that changed', async () => {

@@ -27,7 +27,7 @@ export function notebookText(bytes: Uint8Array): DocumentText | null {
   if (!Array.isArray(cells)) return null
   const language = metadata?.kernelspec?.language ?? 'code'
   const text = cells.map((cell, at) => renderCell(cell, at + 1, language)).join('\n\n')
-  return { text, what: `notebook, ${cells.length} cells` }
+  return { type: 'text', text, what: `notebook, ${cells.length} cells` }
 }
 
 function renderCell({ cell_type: type = 'raw', source, outputs = [] }: Cell, number: number, language: string): string {

@@ -4,9 +4,9 @@ import type { DocumentKind, DocumentText } from './document-kind.js'
 type OfficeKind = Extract<DocumentKind, 'docx' | 'xlsx' | 'pptx' | 'odt'>
 
 /** What is unpacked of one document: a few kilobytes can claim to be gigabytes. */
-const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
+const MAX_UNPACKED_BYTES = 100 * 1024 * 1024
 /** What a workbook may come to: cells far to the right, and texts that many cells share, make more of it than was unpacked. */
-const MAX_TEXT_CHARS = 32 * 1024 * 1024
+const MAX_TEXT_CHARS = 16 * 1024 * 1024
 const CUT = '[… the rest of the workbook is left out]'
 
 const PARTS: Readonly<Record<OfficeKind, RegExp>> = Object.freeze({
@@ -30,11 +30,11 @@ export function officeText(kind: OfficeKind, bytes: Uint8Array): DocumentText | 
   if (parts.size === 0) return null
   switch (kind) {
     case 'docx':
-      return { text: paragraphs(parts.get('word/document.xml') ?? '', 'office'), what: 'Word document' }
+      return { type: 'text', text: paragraphs(parts.get('word/document.xml') ?? '', 'office'), what: 'Word document' }
     case 'pptx':
       return slides(parts)
     case 'odt':
-      return { text: paragraphs(parts.get('content.xml') ?? '', 'odf'), what: 'OpenDocument' }
+      return { type: 'text', text: paragraphs(parts.get('content.xml') ?? '', 'odf'), what: 'OpenDocument' }
     case 'xlsx':
       return workbook(parts)
     default:
@@ -45,7 +45,7 @@ export function officeText(kind: OfficeKind, bytes: Uint8Array): DocumentText | 
 function slides(parts: ReadonlyMap<string, string>): DocumentText {
   const ordered = [...parts].sort(([left], [right]) => numberOf(left) - numberOf(right))
   const texts = ordered.map(([name, xml]) => `=== slide ${numberOf(name)} ===\n${paragraphs(xml, 'office')}`)
-  return { text: texts.join('\n\n'), what: `presentation, ${texts.length} slides` }
+  return { type: 'text', text: texts.join('\n\n'), what: `presentation, ${texts.length} slides` }
 }
 
 const numberOf = (name: string): number => Number(/(\d+)\.xml$/.exec(name)?.[1] ?? 0)
@@ -119,7 +119,7 @@ function workbook(parts: ReadonlyMap<string, string>): DocumentText | null {
     xml: parts.get(links.get(attribute(attributes, 'r:id')) ?? '') ?? '',
   }))
   const what = `workbook, ${sheets.length} ${sheets.length === 1 ? 'sheet' : 'sheets'}`
-  return { text: sheetLines(sheets, shared).join('\n'), what }
+  return { type: 'text', text: sheetLines(sheets, shared).join('\n'), what }
 }
 
 interface Sheet {

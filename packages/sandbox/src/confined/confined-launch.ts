@@ -1,0 +1,93 @@
+import { readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findBubblewrap } from '../isolation/find-bubblewrap.js'
+import type { IsolationSupport } from '../isolation/isolation-support.js'
+
+/** What the watching thread writes to standard error before it ends the process. */
+export const OUT_OF_MEMORY = 'hermes: out of memory'
+
+const WATCH_EVERY_MS = 10
+
+// A thread of its own: the main one may be busy for good. Kept as text, so that bundles need no further file.
+const WATCH = `
+const { workerData: limit } = require('node:worker_threads')
+setInterval(() => {
+  if (process.memoryUsage.rss() <= limit) return
+  require('node:fs').writeSync(2, ${JSON.stringify(`\n${OUT_OF_MEMORY}\n`)})
+  process.kill(process.pid, 'SIGKILL')
+}, ${WATCH_EVERY_MS})
+`
+
+const RUN = `
+import { readFileSync, writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+const [url, limit, argument] = process.argv.slice(1)
+new Worker(${JSON.stringify(WATCH)}, { eval: true, execArgv: [], env: {}, workerData: Number(limit) }).unref()
+const { confined } = await import(url)
+const output = Buffer.from(JSON.stringify(await confined(readFileSync(0), argument) ?? null))
+for (let at = 0; at < output.length; ) {
+  try {
+    at += writeSync(1, output, at)
+  } catch (error) {
+    if (error.code !== 'EAGAIN') throw error
+  }
+}
+process.exit(0)
+`
+
+// Sources name the files that they become.
+const FROM_SOURCES = `
+import { registerHooks } from 'node:module'
+registerHooks({ resolve: (name, context, next) => next(/^\\..*\\.js$/.test(name) && context.parentURL?.endsWith('.ts') ? name.slice(0, -2) + 'ts' : name, context) })
+`
+
+const SEATBELT = '(version 1)(allow default)(deny network*)(deny file-write*)(allow file-write* (literal "/dev/null"))'
+
+/** The command line that runs `confined` of a module in a process of its own, walled off as far as this machine can. */
+export function confinedArgv(
+  module: string,
+  { argument, maxResidentBytes }: { readonly argument: string; readonly maxResidentBytes: number },
+  support: IsolationSupport,
+): readonly [string, ...string[]] {
+  const file = realpathSync(fileURLToPath(module))
+  const node = [
+    process.execPath,
+    // Half of its memory for the heap, so that garbage is collected before it counts. Nothing is written and no program started; of files only code can be read.
+    ...['--permission', '--allow-worker', ...codeFolders(file).map((folder) => `--allow-fs-read=${folder}/`)],
+    ...['--no-warnings', `--max-old-space-size=${Math.ceil(maxResidentBytes / 2 ** 21)}`],
+    ...(file.endsWith('.ts') ? ['--import', `data:text/javascript,${encodeURIComponent(FROM_SOURCES)}`] : []),
+    ...['--input-type=module', '--eval', RUN, module, String(maxResidentBytes), argument],
+  ]
+  return [...wall(support), ...node] as [string, ...string[]]
+}
+
+/** The folder of the package that holds a file, and those of the packages it may import. */
+function codeFolders(file: string): string[] {
+  const folders = [dirname(file)]
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    const names = readdirOr(folder)
+    if (names.includes('package.json') && folders.length === 1) folders.push(folder)
+    if (names.includes('node_modules')) folders.push(join(folder, 'node_modules'))
+  }
+  return folders
+}
+
+function readdirOr(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function wall(support: IsolationSupport): string[] {
+  if (support.why() !== null) return []
+  if (process.platform === 'darwin') return ['/usr/bin/sandbox-exec', '-p', SEATBELT]
+  const program = findBubblewrap()
+  if (program === null) return []
+  // Not as process 1: that one could not kill itself.
+  const namespaces = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv']
+  const files = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--chdir', '/']
+  return [program, ...namespaces, ...files, '--']
+}

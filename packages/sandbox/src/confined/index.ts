@@ -1,0 +1,1 @@
+export { type ConfinedLimits, type ConfinedModule, type ConfinedResult, runConfined } from './run-confined.js'

@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { needs } from '@hermes/testkit/daemons'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createIsolationSupport, type IsolationSupport } from '../isolation/isolation-support.js'
+import { type ConfinedModule, runConfined } from './run-confined.js'
+
+const module = new URL('__fixtures__/intruder.ts', import.meta.url).href
+const isolated = createIsolationSupport()
+const notIsolated: IsolationSupport = { why: () => 'not here', failed: () => undefined }
+
+const attempt = (argument: string, target = '', more: Partial<ConfinedModule> = {}) =>
+  runConfined({
+    ...{ module, argument, bytes: new TextEncoder().encode(target), signal: new AbortController().signal },
+    ...{ maxResidentBytes: 150 * 2 ** 20, timeoutMs: 20_000, maxOutputBytes: 1_000_000 },
+    ...more,
+  })
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+async function fileOf(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-confined-'))
+  cleanups.push(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'secret'), text)
+  return join(folder, 'secret')
+}
+
+describe.each([
+  ['with isolation where there is one', isolated],
+  ['without isolation', notIsolated],
+])('a confined module, %s', (_, support) => {
+  it('gets bytes and gives what it made of them', async () => {
+    expect(await attempt('echo', 'naïve', { support })).toEqual({ type: 'done', value: 'NAÏVE' })
+  })
+
+  it('reads, writes and starts nothing, and sees no variable', async () => {
+    const path = await fileOf('secret')
+    expect(await attempt('read', path, { support })).toEqual({ type: 'failed' })
+    expect(await attempt('write', path, { support })).toEqual({ type: 'failed' })
+    expect(await readFile(path, 'utf8')).toBe('secret')
+    expect(await attempt('run', '', { support })).toEqual({ type: 'failed' })
+    const { value } = (await attempt('variables', '', { support })) as { readonly value: readonly string[] }
+    expect(value.filter((name) => name !== 'PWD')).toEqual([])
+  })
+
+  it('ends with its memory, its time, its output and the session', async () => {
+    expect(await attempt('fill', '', { support })).toEqual({ type: 'out-of-memory' })
+    expect(await attempt('hang', '', { support, timeoutMs: 300 })).toEqual({ type: 'out-of-time' })
+    expect(await attempt('talk', '', { support })).toEqual({ type: 'too-long' })
+    const stop = new AbortController()
+    const running = attempt('hang', '', { support, signal: stop.signal })
+    stop.abort(new Error('stopped'))
+    await expect(running).rejects.toThrow('stopped')
+  })
+})
+
+needs(isolated.why())('isolated', () =>
+  it('a confined module reaches no port of this machine', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    cleanups.push(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { readonly port: number }
+    expect(await attempt('connect', String(port), { support: isolated })).toEqual({ type: 'failed' })
+  }),
+)
+
+it('an abort before the start starts nothing', async () => {
+  await expect(attempt('echo', '', { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow('stopped')
+})
