@@ -4,7 +4,7 @@ import { homeLayout } from './home.js'
 import { faultOf, type LoadConfigOptions, loadConfig } from './load-config.js'
 import { meantName } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
-import { type Field, SCHEMA } from './schema.js'
+import { unusedKeys } from './stray-keys.js'
 import { parseYaml } from './yaml-file.js'
 
 /** Names that values of `config.yaml` may have; what is not given is not checked. */
@@ -22,7 +22,7 @@ export interface CheckConfigOptions extends LoadConfigOptions {
 }
 
 /**
- * Everything wrong with `config.yaml` of a home: the problems of loading it, unknown keys that look like typing errors, and values
+ * Everything wrong with `config.yaml` of a home: the problems of loading it, keys without a meaning, and values
  * that name a provider, toolset or wire that does not exist.
  */
 export async function checkConfig(options: CheckConfigOptions): Promise<ConfigProblem[]> {
@@ -31,15 +31,6 @@ export async function checkConfig(options: CheckConfigOptions): Promise<ConfigPr
   if (read.type !== 'text') return problems
   const yaml = await parseYaml(read.text)
   if (faultOf(file, yaml)) return problems
-  const typos = await Promise.all(
-    unknownKeys(SCHEMA, yaml.value, []).map(async ({ path, known }) => {
-      const key = String(path.at(-1))
-      const meant = await meantName(key, known)
-      if (meant === null) return []
-      const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
-      return problemAt(file, yaml.locateKey(path), `${written} is not a known key. Did you mean ${right}?`)
-    }),
-  )
   const strangers = await Promise.all(
     unknownNames(yaml.value, options.known ?? {}).map(async ({ path, name, kind, known }) => {
       const meant = await meantName(name, known)
@@ -47,7 +38,7 @@ export async function checkConfig(options: CheckConfigOptions): Promise<ConfigPr
       return problemAt(file, yaml.locate(path), `${path.join('.')}: there is no ${kind} "${name}". ${hint}`)
     }),
   )
-  return [...problems, ...typos.flat(), ...strangers]
+  return [...problems, ...(await unusedKeys(file, yaml)), ...strangers]
 }
 
 interface UnknownName {
@@ -101,24 +92,4 @@ function asList(value: unknown): readonly unknown[] {
 
 function nameOf(entry: unknown): string {
   return String(asMap(entry)['name'] ?? '')
-}
-
-interface UnknownKey {
-  readonly path: Path
-  readonly known: readonly string[]
-}
-
-function unknownKeys(field: Field | undefined, value: unknown, path: Path): UnknownKey[] {
-  if (!isMap(value)) return []
-  if (field?.type === 'record')
-    return Object.entries(value).flatMap(([name, item]) => unknownKeys(field.of, item, [...path, name]))
-  // Of those that may hold nothing else, loading has told already.
-  if (field?.type !== 'section' || field.isClosed) return []
-  const { fields, aliases = {} } = field
-  return Object.entries(value).flatMap(([key, item]) => {
-    if (Object.hasOwn(fields, key)) return unknownKeys(fields[key], item, [...path, key])
-    return Object.hasOwn(aliases, key)
-      ? []
-      : [{ path: [...path, key], known: Object.keys(fields).filter((name) => !Object.hasOwn(value, name)) }]
-  })
 }

@@ -26,7 +26,11 @@ it('reads no file of a home without end: one that is a device is a problem of on
   for (const file of [config, permissions, env]) await symlink('/dev/zero', file)
   expect(await loadConfig({ home, env: {} })).toMatchObject({
     source: 'defaults',
-    problems: [{ message: `Cannot read ${config}: ${what}. The defaults are used; nothing was overwritten.` }],
+    problems: [
+      {
+        message: `Cannot read ${config}: ${what}. The defaults are used; nothing was overwritten. Until it is fixed, every action asks.`,
+      },
+    ],
   })
   expect(await loadPermissions({ home })).toMatchObject({
     rules: { '*': 'ask' },

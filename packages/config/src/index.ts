@@ -12,7 +12,14 @@ export type {
 } from './hermes-config.js'
 export { type DefaultHomeOptions, defaultHome, type HomeLayout, homeLayout } from './home.js'
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.js'
-export { appendPermission, type Decision, loadPermissions, type Permissions, removePermission } from './permissions.js'
+export {
+  allowNothing,
+  appendPermission,
+  type Decision,
+  loadPermissions,
+  type Permissions,
+  removePermission,
+} from './permissions.js'
 export type { ConfigProblem } from './problem.js'
 export { loadSecrets, type Secrets, setSecret, type Variables } from './secrets.js'
 export type { TerminalSettings } from './terminal-settings.js'

@@ -7,6 +7,8 @@ import { goodCopies, keepGoodCopy } from './last-good.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { SCHEMA } from './schema.js'
 import { loadSecrets, type Variables } from './secrets.js'
+import { strayKeys } from './stray-keys.js'
+import { NOTHING_READABLE, type Readable, readableSections, readableValues, strictest } from './strictest.js'
 import { parseYaml, type YamlFile } from './yaml-file.js'
 
 /** A configuration, and what is wrong with its file. */
@@ -14,7 +16,10 @@ export interface LoadedConfig {
   readonly config: HermesConfig
   /** One line each; with warnings only, the file is still in effect. */
   readonly problems: ConfigProblem[]
+  /** Where what bounds nothing comes from: the file also when some of its values are mistakes and no good copy is there. */
   readonly source: 'file' | 'last-good' | 'defaults'
+  /** Whether a bound may be missing from `config`, because neither the file nor a good copy says it: every action asks. */
+  readonly asksAlways: boolean
 }
 
 /** Where to load from: `env` is what `${VAR}` looks in first, `.env` of the home second. */
@@ -24,30 +29,46 @@ export interface LoadConfigOptions {
 }
 
 /**
- * Loads `config.yaml` of a home. Never throws for what is in it: a broken file is a problem, and the last values that loaded cleanly
- * are used, else the defaults. The file itself is never written.
+ * Loads `config.yaml` of a home. Never throws for what is in it: a mistake is a problem. The last values that loaded cleanly are used
+ * then, else those of the file that can be read, else the defaults. A mistake loosens no bound (approvals, isolation, what may be
+ * reached or spent): the stricter of what can still be read and of the last good values counts, and where neither says it,
+ * `asksAlways` is set. The file itself is never written.
  */
 export async function loadConfig({ home, env }: LoadConfigOptions): Promise<LoadedConfig> {
   const file = homeLayout(home).config
   const read = await tryReadText(file)
-  if (read.type === 'missing') return { config: defaults(), problems: [], source: 'defaults' }
+  if (read.type === 'missing') return { config: defaults(), problems: [], source: 'defaults', asksAlways: false }
   const examined = await examine(file, read, { home, env })
   if (read.type === 'text' && examined.errors.length === 0) {
     // A home that cannot be written to still loads.
     await keepGoodCopy(home, read.text).catch(() => undefined)
-    return { config: examined.config, problems: examined.warnings, source: 'file' }
+    return { config: examined.config, problems: examined.warnings, source: 'file', asksAlways: false }
   }
   const good = await lastGood({ home, env })
-  const used = good ? 'The last good values are used' : 'The defaults are used'
-  const errors = examined.errors.map((problem) => ({
-    ...problem,
-    message: `${problem.message} ${used}; nothing was overwritten.`,
-  }))
+  const { readings, hidesBounds } = examined.readable
+  const { config, tightened } = strictest(good ?? examined.config, readings)
+  const source = good ? 'last-good' : examined.isMap ? 'file' : 'defaults'
+  const asksAlways = !good && hidesBounds
+  const [first, ...more] = examined.errors
+  const counts = whatCounts({ source, tightened, asksAlways })
   return {
-    config: good ?? defaults(),
-    problems: [...errors, ...examined.warnings],
-    source: good ? 'last-good' : 'defaults',
+    config,
+    problems: [{ ...first!, message: `${first!.message} ${counts}` }, ...more, ...examined.warnings],
+    source,
+    asksAlways,
   }
+}
+
+function whatCounts({
+  source,
+  tightened,
+  asksAlways,
+}: Pick<LoadedConfig, 'source' | 'asksAlways'> & { readonly tightened: readonly string[] }): string {
+  const used = { file: 'Its other values', 'last-good': 'The last good values', defaults: 'The defaults' }[source]
+  const stricter =
+    tightened.length > 0 ? `, and those of the file where they are stricter (${tightened.join(', ')})` : ''
+  const asks = asksAlways ? ' Until it is fixed, every action asks.' : ''
+  return `${used} are used${stricter}; nothing was overwritten.${asks}`
 }
 
 async function lastGood(options: LoadConfigOptions): Promise<HermesConfig | null> {
@@ -62,31 +83,42 @@ async function lastGood(options: LoadConfigOptions): Promise<HermesConfig | null
 
 interface Examined {
   readonly config: HermesConfig
+  /** Whether the text is a map of settings. */
+  readonly isMap: boolean
+  readonly readable: Readable
   readonly errors: ConfigProblem[]
   readonly warnings: ConfigProblem[]
 }
 
 async function examine(file: string, read: ReadOutcome, options: LoadConfigOptions): Promise<Examined> {
+  const broken = (fault: ConfigProblem, readable: Readable): Examined => ({
+    ...{ config: defaults(), isMap: false, readable, errors: [fault], warnings: [] },
+  })
   if (read.type !== 'text') {
     const reason = read.type === 'unreadable' ? read.reason : 'it is gone'
-    return { config: defaults(), errors: [{ message: `Cannot read ${file}: ${reason}.`, file }], warnings: [] }
+    return broken({ message: `Cannot read ${file}: ${reason}.`, file }, NOTHING_READABLE)
   }
   const yaml = await parseYaml(read.text)
   const fault = faultOf(file, yaml)
-  if (fault) return { config: defaults(), errors: [fault], warnings: [] }
+  if (fault) return broken(fault, await readableSections(read.text))
   const variables = read.text.includes('${') ? (await loadSecrets(options)).values : {}
   const unset: Unset[] = []
   const { config, issues } = checkValues(expandReferences(yaml.value, variables, unset), yaml)
   return {
     config,
+    isMap: true,
+    readable: readableValues(config, issues),
     errors: issues.map((issue) => issueProblem(file, yaml, issue)),
-    warnings: unset.map(({ path, name }) =>
-      problemAt(
-        file,
-        yaml.locate(path),
-        `${path.join('.')} refers to \${${name}}, which is not set; the text stays as it is.`,
+    warnings: [
+      ...(await strayKeys(file, yaml)),
+      ...unset.map(({ path, name }) =>
+        problemAt(
+          file,
+          yaml.locate(path),
+          `${path.join('.')} refers to \${${name}}, which is not set; the text stays as it is.`,
+        ),
       ),
-    ),
+    ],
   }
 }
 

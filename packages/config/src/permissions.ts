@@ -54,8 +54,13 @@ function closed(
   problem: ConfigProblem,
   sourceOf: Permissions['sourceOf'] = () => undefined,
 ): Permissions {
-  const strict = read.filter(([pattern, decision]) => decision !== 'allow' && pattern !== '*')
-  return { rules: { '*': 'ask', ...Object.fromEntries(strict) }, problems: [problem], unread: [], sourceOf }
+  return { rules: allowNothing(Object.fromEntries(read)), problems: [problem], unread: [], sourceOf }
+}
+
+/** The rules that forbid or ask, with everything else asking: for when what bounds the agent cannot be read. */
+export function allowNothing(rules: Permissions['rules']): Permissions['rules'] {
+  const strict = Object.entries(rules).filter(([pattern, decision]) => decision !== 'allow' && pattern !== '*')
+  return { '*': 'ask', ...Object.fromEntries(strict) }
 }
 
 function isDecision(word: unknown): word is Decision {

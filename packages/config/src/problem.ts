@@ -13,6 +13,8 @@ export interface ConfigProblem {
   readonly line?: number
   /** From 1. */
   readonly column?: number
+  /** It is there for nothing, and nothing is wrong because of it. */
+  readonly isHarmless?: true
 }
 
 /** A problem at a place of a file. */

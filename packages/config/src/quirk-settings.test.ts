@@ -34,7 +34,7 @@ describe('quirks of a provider', () => {
     const { problems } = await load('think_tag: [think]')
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /config\.yaml:4:18: providers\.acme\.quirks\.think_tag must be named one of output_limit_parameter, .*, think_tags, .*credential_header, found the text "think_tag"\. The defaults are used; nothing was overwritten\.$/,
+        /config\.yaml:4:18: providers\.acme\.quirks\.think_tag must be named one of output_limit_parameter, .*, think_tags, .*credential_header, found the text "think_tag"\. Its other values are used; nothing was overwritten\.$/,
       ),
     ])
     expect(await checkConfig({ home, env: {} })).toHaveLength(1)

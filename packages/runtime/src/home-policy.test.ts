@@ -241,3 +241,25 @@ it.each([
     expect((await policy.decide({ ...spawn('sudo apt-get install -y jq'), backend }, subject)).type).toBe(expected)
   },
 )
+
+it('loosens nothing by a mistake in config.yaml: the last good copy and what can be read count, and without them all asks', async () => {
+  const config = join(temporary.path, 'home', '.hermes', 'config.yaml')
+  const rules = join(temporary.path, 'home', '.hermes', 'permissions.yaml')
+  await writeFile(rules, 'terminal(rm *): allow\nterminal(git push*): deny\n')
+  const decided = async () => {
+    const { policy, problems } = await openHome()
+    policy.listen('*', () => undefined)
+    const types = ['true', 'rm -rf dist', 'git push', 'make deploy'].map(
+      async (command) => (await policy.decide(spawn(command), subject)).type,
+    )
+    return { decisions: await Promise.all(types), problem: problems[0] }
+  }
+  await writeFile(config, 'approvals: {mode: off, deny: ["make deploy*"\n')
+  const unread = await decided()
+  expect(unread.decisions).toEqual(['ask', 'ask', 'deny', 'deny'])
+  expect(unread.problem).toMatch(/config\.yaml:\d+:\d+: .* Until it is fixed, every action asks\.$/)
+  await writeFile(config, 'timezone: UTC\n')
+  expect((await decided()).decisions).toEqual(['allow', 'allow', 'deny', 'allow'])
+  await writeFile(config, 'approvals: {mode: off, deny: ["make deploy*"]}\ntimezone: [UTC\n')
+  expect((await decided()).decisions).toEqual(['allow', 'allow', 'deny', 'deny'])
+})

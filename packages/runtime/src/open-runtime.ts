@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  allowNothing,
   type HermesConfig,
   homeLayout,
   loadConfig,
@@ -56,7 +57,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     loadPermissions({ home }),
     findCredentials(home, options.clock ?? systemClock),
   ])
-  const rules = parseRules(permissions.rules, permissions)
+  const rules = parseRules(loaded.asksAlways ? allowNothing(permissions.rules) : permissions.rules, permissions)
   const { proxies, problems: proxyProblems } = readProxies(env)
   const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
   const found = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)

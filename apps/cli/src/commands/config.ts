@@ -42,7 +42,7 @@ export async function configPath(io: Io): Promise<number> {
   return EXIT.ok
 }
 
-/** `hermes config check`: exit code 1 when something is wrong. */
+/** `hermes config check`: exit code 1 when something is wrong; a key without effect is named only. */
 export async function configCheck(io: Io): Promise<number> {
   const known = {
     // A mixture of models is chosen like a provider.
@@ -52,6 +52,7 @@ export async function configCheck(io: Io): Promise<number> {
   }
   const problems = await checkConfig({ home: homeOf(io), env: io.env, known })
   for (const problem of problems) io.stdout.write(`${problem.message}\n`)
-  if (problems.length === 0) io.stdout.write(`${homeLayout(homeOf(io)).config} is fine.\n`)
-  return problems.length === 0 ? EXIT.ok : EXIT.failed
+  const isFine = problems.every(({ isHarmless }) => isHarmless)
+  if (isFine) io.stdout.write(`${homeLayout(homeOf(io)).config} is fine.\n`)
+  return isFine ? EXIT.ok : EXIT.failed
 }

@@ -1,6 +1,6 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
+import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import { parseRules } from '@hermes/safety'
 import type { Io } from '../io.js'
@@ -41,8 +41,8 @@ async function configuration(io: Io, home: string): Promise<readonly Finding[]> 
     loadPermissions({ home }),
   ])
   const ruled = parseRules(permissions.rules, permissions).problems
-  const sound = async (file: string, problems: readonly { readonly message: string }[], level: typeof fail) => {
-    if (problems.length > 0) return problems.map(({ message }) => level(message))
+  const sound = async (file: string, problems: readonly ConfigProblem[], level: typeof fail) => {
+    if (problems.length > 0) return problems.map(({ message, isHarmless }) => (isHarmless ? warn : level)(message))
     return (await isMissing(file)) ? [] : [ok(file)]
   }
   return [
