@@ -70,7 +70,7 @@ export type CompactWishes = Pick<CompactRequest, 'focus' | 'keepTurns'>
 
 /** What a context engine has to know about a session and keep of it. */
 export function compactRequest(
-  parts: AgentParts,
+  parts: WindowParts,
   cause: CompactRequest['cause'],
   wishes: CompactWishes = {},
 ): CompactRequest {
@@ -91,9 +91,13 @@ export async function storeCompaction(
   await session.append(isTruncation ? { ...outcome.entry, isTruncation } : outcome.entry)
 }
 
-function contextState({ session, model }: AgentParts) {
+/** `runId`: the turn whose endpoint decides, after a fallback another one than the first. */
+type WindowParts = AgentParts & Partial<Pick<RunContext, 'runId'>>
+
+function contextState({ session, model: client, runId }: WindowParts) {
   const { entries } = session
-  return { entries, tokens: contextTokens(entries), provider: model.provider, model: model.model }
+  const { provider, model } = client.nextEndpoint?.(runId) ?? client
+  return { entries, tokens: contextTokens(entries), provider, model }
 }
 
 /** Tokens of the next request: what was counted at the last answer or compaction, and an estimate of what came since. */
@@ -130,7 +134,8 @@ function passesSinceRequest(entries: readonly Entry[]): number {
   return passes
 }
 
-function contextFull({ model, session }: RunContext, cause: HermesError): HermesError {
+function contextFull({ model, session, runId }: RunContext, cause: HermesError): HermesError {
+  const { model: refusing } = model.nextEndpoint?.(runId) ?? model
   const prompt = session.prompt()
   const fixed = prompt ? estimateTokens(prompt.system) + estimateTokens(prompt.tools) : 0
   // A new session would begin with the same.
@@ -138,7 +143,7 @@ function contextFull({ model, session }: RunContext, cause: HermesError): Hermes
     fixed > contextTokens(session.entries) / 2
       ? `System text and tools alone take about ${fixed} tokens: use fewer toolsets, or a model with a larger window.`
       : 'Start a new session, or go on with a model that has a larger window.'
-  return new HermesError(`The conversation no longer fits ${model.model}, even condensed. ${way}`, {
+  return new HermesError(`The conversation no longer fits ${refusing}, even condensed. ${way}`, {
     code: 'agent.context_full',
     details: cause.details,
     cause,

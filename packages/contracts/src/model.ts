@@ -198,6 +198,8 @@ export interface ModelClient {
   readonly provider: string
   /** The model used when a request names none. */
   readonly model: string
+  /** The endpoint that the next call of a turn begins with, in the same names. Absent: always `provider` and `model` above. */
+  nextEndpoint?(turnId: string | undefined): Pick<ModelClient, 'provider' | 'model'>
   /**
    * Asks the model. Iteration rejects with a {@link HermesError} whose message is one clear line once retries are used up.
    */

@@ -55,6 +55,8 @@ export interface ModelClientOptions extends ModelEndpoint {
 export interface ResilientModelClient extends ModelClient {
   /** What each key may still ask, as far as headers told. */
   limits(): readonly KeyLimits[]
+  /** As {@link ModelClient.nextEndpoint}. */
+  nextEndpoint(turnId: string | undefined): Pick<ModelClient, 'provider' | 'model'>
 }
 
 /**
@@ -95,9 +97,14 @@ class ChainedClient implements ResilientModelClient {
     return this.#endpoints.flatMap((endpoint) => endpoint.limits())
   }
 
+  nextEndpoint(turnId: string | undefined): Pick<ModelClient, 'provider' | 'model'> {
+    const [{ name: provider, model }] = this.#chain(turnId)
+    return { provider, model }
+  }
+
   async *stream(request: ClientRequest, { signal, ...scope }: StreamOptions & CallScope): AsyncGenerator<ModelEvent> {
     const startedAtMs = this.#clock.now()
-    const chain = this.#chain(scope)
+    const chain = this.#chain(scope.turnId)
     let attempt: Attempt = { endpoint: chain[0], credential: undefined, repairs: new Set() }
     let recovery: Recovery | null = null
     for (;;) {
@@ -131,7 +138,7 @@ class ChainedClient implements ResilientModelClient {
         }
         throw new TypeError('The transport ended without an answer.')
       } catch (error) {
-        recovery ??= await this.#recovery(error, chain, signal)
+        recovery ??= await this.#recovery(error, chain, { signal, turnId: scope.turnId })
         next = await recovery.after(error, { ...attempt, credential, request: full, discard: streamed !== null })
       } finally {
         // Providers charge for what they have said, also to who then hangs up.
@@ -152,7 +159,7 @@ class ChainedClient implements ResilientModelClient {
    * Whom to ask, in order: beginning with the first endpoint, unless this turn had to leave it or it has said until when it is of no
    * use; those passed over come last.
    */
-  #chain({ turnId }: CallScope): readonly [Endpoint, ...Endpoint[]] {
+  #chain(turnId: string | undefined): readonly [Endpoint, ...Endpoint[]] {
     const nowMs = this.#clock.now()
     const standIn = turnId === undefined ? undefined : this.#standIns.get(turnId)
     const start = standIn ?? this.#endpoints.find(({ blockedUntilMs }) => blockedUntilMs <= nowMs)
@@ -175,7 +182,11 @@ class ChainedClient implements ResilientModelClient {
     return budget.admit({ ...scope, maxTokens, ...(signal ? { signal } : {}) })
   }
 
-  async #recovery(error: unknown, chain: readonly Endpoint[], signal: AbortSignal | undefined): Promise<Recovery> {
+  async #recovery(
+    error: unknown,
+    chain: readonly Endpoint[],
+    { signal, turnId }: StreamOptions & Pick<CallScope, 'turnId'>,
+  ): Promise<Recovery> {
     const { maxRetries = 3, backoff, random } = this.#options
     const tools: CallTools = { clock: this.#clock, logger: this.#logger, signal }
     const { Recovery: Loaded } = await import('./recovery.js').catch(() => {
@@ -183,17 +194,24 @@ class ChainedClient implements ResilientModelClient {
       throw error
     })
     const following = (endpoint: Endpoint) => chain[chain.indexOf(endpoint) + 1] ?? null
-    return new Loaded({ ...tools, maxRetries, backoff: { ...backoff, ...(random ? { random } : {}) }, following })
+    // Once the conversation is shorter, the same endpoint is asked again: the one before it has failed in this turn.
+    const onTooLong = (endpoint: Endpoint) => this.#stayWith(endpoint, turnId)
+    const waits = { maxRetries, backoff: { ...backoff, ...(random ? { random } : {}) } }
+    return new Loaded({ ...tools, ...waits, following, onTooLong })
   }
 
   /** What helped is remembered: repairs for the endpoint, the endpoint for the turn, the key in its pool. */
   #remember({ endpoint, repairs }: Attempt, credential: Credential | null, { turnId }: CallScope): void {
     for (const repair of repairs) endpoint.repairs.add(repair)
-    if (endpoint !== this.#endpoints[0] && turnId !== undefined) keepNewest(this.#standIns, turnId, endpoint)
+    this.#stayWith(endpoint, turnId)
     // The answer does not wait for the books of the pool.
     endpoint.confirm(credential).catch((error: unknown) => {
       this.#logger.warn('A key could not be reported as good.', { error: errorLine(error) })
     })
+  }
+
+  #stayWith(endpoint: Endpoint, turnId: string | undefined): void {
+    if (endpoint !== this.#endpoints[0] && turnId !== undefined) keepNewest(this.#standIns, turnId, endpoint)
   }
 
   async #account(

@@ -156,11 +156,27 @@ describe('a fallback', () => {
     other.setHandler(() => refusal(402, 'Insufficient credits.'))
     const { error } = await ask(withFallback())
     expect(error).toMatchObject({
-      code: 'transport.server_error',
+      code: 'transport.billing',
       message:
-        'Gave up after 3 attempts. custom failed inside (500): The scripted server answers with status 500. Then spare, asked for n: custom wants payment before it answers (402): Insufficient credits. Try again later, or use another model.',
-      details: { attempts: 3 },
+        'Gave up after 3 attempts. custom failed inside (500): The scripted server answers with status 500. Then spare, asked for n: custom wants payment before it answers (402): Insufficient credits. Top up the account, or use another provider.',
+      details: { attempts: 3, provider: 'spare', model: 'n' },
     })
+  })
+
+  it('that finds the conversation too long says so, and is asked first once it is shorter', async () => {
+    const client = withFallback()
+    server.setHandler(() => ({ fault: 'status', status: 500 }))
+    other.enqueue(refusal(400, 'maximum context length is 8192 tokens'), { text: 'fits' })
+    expect(client.nextEndpoint('t1')).toEqual({ provider: 'custom', model: 'm' })
+    expect((await ask(client)).error).toMatchObject({
+      code: 'transport.context_overflow',
+      details: { provider: 'spare', model: 'n', contextTokens: 8_192 },
+    })
+    const asked = server.requests.length
+    expect(client.nextEndpoint('t1')).toEqual({ provider: 'spare', model: 'n' })
+    expect((await ask(client)).finish).not.toBeNull()
+    expect(server.requests).toHaveLength(asked)
+    expect(client.nextEndpoint('t2')).toEqual({ provider: 'custom', model: 'm' })
   })
 
   it('without its key is passed over for the next one', async () => {

@@ -37,6 +37,8 @@ export interface NextAttempt extends Attempt {
 
 /** Options of {@link Recovery}. */
 export interface RecoveryOptions extends CallTools {
+  /** Told which endpoint refused the conversation as too long, before the error for the caller is thrown. */
+  readonly onTooLong: (endpoint: Endpoint) => void
   readonly maxRetries: number
   readonly backoff: BackoffOptions
   /** The endpoint to ask after this one; `null` when there is none. */
@@ -78,6 +80,7 @@ export class Recovery {
       this.#again(failed, verdict) ??
       this.#fallBack(failed, verdict)
     this.#throwIfAborted(error)
+    if (!step && verdict.shouldCompress) this.#options.onTooLong(endpoint)
     if (!step) throw stopError(this.#failures, { nowMs: this.#options.clock.now(), maxWaitMs: MAX_WAIT_MS })
     const { delayMs = 0, remedy, ...attempt } = step
     const { reason } = verdict

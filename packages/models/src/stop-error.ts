@@ -34,26 +34,28 @@ const ADVICE: Readonly<Record<ErrorReason, string>> = {
 }
 
 /**
- * The error a caller sees once nothing is left to try: code and details of the endpoint that was asked first, one line that says what
- * was tried and what to do. `failures` holds at least one.
+ * The error a caller sees once nothing is left to try: code and details of the endpoint at which the call stopped, `provider` and `model`
+ * among them, and one line that says what was tried and what to do. `failures` holds at least one.
  */
 export function stopError(
   failures: readonly Failure[],
   options: { readonly nowMs: number; readonly maxWaitMs: number },
 ): HermesError {
   const perEndpoint = lastOfEach(failures)
-  const first = perEndpoint[0]!
-  const known = HermesError.isInstance(first.error) ? first.error : null
+  const stop = failures.at(-1)!
+  const known = HermesError.isInstance(stop.error) ? stop.error : null
   const tried = failures.length > 1 ? [`Gave up after ${failures.length} attempts.`] : []
   const lines = perEndpoint.map(({ error, endpoint }, index) =>
     index === 0 ? sentence(error) : `Then ${endpoint.name}, asked for ${endpoint.model}: ${sentence(error)}`,
   )
-  const advice = knowsBetter(first) ? [] : [ADVICE[first.verdict.reason]].filter((text) => text !== '')
-  return new HermesError([...tried, ...lines, ...comeBack(first, options), ...advice].join(' '), {
+  const advice = knowsBetter(stop) ? [] : [ADVICE[stop.verdict.reason]].filter((text) => text !== '')
+  const comeBack = perEndpoint.flatMap((failure) => whenToComeBack(failure, options)).slice(0, 1)
+  const { name: provider, model } = stop.endpoint
+  return new HermesError([...tried, ...lines, ...comeBack, ...advice].join(' '), {
     code: known?.code ?? 'models.failed',
-    retryable: first.verdict.retryable,
-    details: { ...known?.details, attempts: failures.length },
-    cause: first.error,
+    retryable: stop.verdict.retryable,
+    details: { model, ...known?.details, provider, attempts: failures.length },
+    cause: stop.error,
   })
 }
 
@@ -76,7 +78,10 @@ function knowsBetter({ error, verdict }: Failure): boolean {
   return isWrongAddress || isReplay || !error.code.startsWith('transport.') || error.message.endsWith('?')
 }
 
-function comeBack({ verdict }: Failure, { nowMs, maxWaitMs }: { readonly nowMs: number; readonly maxWaitMs: number }) {
+function whenToComeBack(
+  { verdict }: Failure,
+  { nowMs, maxWaitMs }: { readonly nowMs: number; readonly maxWaitMs: number },
+) {
   const { retryable, retryAfterMs = 0 } = verdict
   if (!retryable || retryAfterMs <= maxWaitMs) return []
   return [`It asks to wait until ${new Date(nowMs + retryAfterMs).toISOString()}.`]

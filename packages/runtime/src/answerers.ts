@@ -20,6 +20,8 @@ type Asked = Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>
 /** Who answers an agent, and the one way there. */
 export interface Answerer {
   readonly choice: ModelChoice
+  /** Asked in this order when the chosen model does not answer. */
+  readonly fallbacks: readonly ModelChoice[]
   readonly model: ResilientModelClient
   readonly credentials: CredentialSource | null
   readonly fetch: typeof fetch
@@ -92,7 +94,10 @@ export class Answerers {
       aggregator: answerer.model,
       logger: this.#options.logger,
     })
-    return { ...answerer, model: Object.assign(model, { limits: () => answerer.model.limits() }) }
+    const { model: first } = answerer
+    const limits = () => first.limits()
+    const nextEndpoint = (turnId: string | undefined) => first.nextEndpoint(turnId)
+    return { ...answerer, model: Object.assign(model, { limits, nextEndpoint }) }
   }
 
   async #model(request: AgentRequest, environment: Environment, chosen: ModelChoice): Promise<Answerer> {
@@ -131,7 +136,8 @@ export class Answerers {
     const isReal = chosen !== REPLAYED && request.record === undefined
     return {
       choice,
-      model: isReal ? this.#options.models.watch(model, choice) : model,
+      fallbacks,
+      model: isReal ? this.#options.models.watch(model, [choice, ...fallbacks]) : model,
       credentials,
       fetch: traffic.fetch,
     }

@@ -17,8 +17,8 @@ export interface ContextEngineOptions {
   readonly summaries: HermesConfig['auxiliary'][string]
   /** One that config.yaml names in place of the usual one; `null` for that. */
   readonly own: EnginePlace | null
-  /** Tokens of the window of the model in use. */
-  readonly windowOf: () => Promise<number>
+  /** Tokens of the window of an endpoint that may answer: the chosen one, or one that it falls back on. */
+  readonly windowOf: (endpoint: { readonly provider: string; readonly model: string }) => Promise<number>
   /** Asked for summaries, in this order. */
   readonly models: readonly ModelClient[]
   /** Whose spending a summary is. */

@@ -15,7 +15,6 @@ import { openStorage, type Storage } from '@hermes/storage'
 import {
   type AlertServer,
   FAULT_SETUPS,
-  type FaultSetup,
   HALF_SAID,
   MODEL_FAULTS,
   type ModelFault,
@@ -107,15 +106,18 @@ const INPUT = {
 const BEFORE = 3
 const SAYS_WHAT_TO_DO = /\b(?:check|use|try|wait|start|send|choose|top up|change)\b/i
 
+/** In the last one the second endpoint breaks off too before it answers. */
+const SETUPS = [...FAULT_SETUPS, 'a faulty fallback'] as const
+
 interface Cell {
   readonly fault: MatrixFault
   readonly api: WireApi
-  readonly setup: FaultSetup
+  readonly setup: (typeof SETUPS)[number]
   readonly moment: (typeof MOMENTS)[keyof typeof MOMENTS]
 }
 
 const cells = Object.entries(FAULTS).flatMap(([name, fault], row) =>
-  FAULT_SETUPS.flatMap((setup, column) =>
+  SETUPS.flatMap((setup, column) =>
     (Object.keys(WIRES) as WireApi[]).flatMap((api, wire) =>
       Object.entries(MOMENTS).flatMap(([when, moment], time) => {
         const isPicked = wire === (row + column) % 4 && time === (row + 2 * column) % 3
@@ -138,6 +140,18 @@ beforeEach(async () => {
   alerting = await startAlertServer(Number(new URL(server.baseUrl).port))
 })
 afterEach(() => Promise.all([alerting.close(), server.close(), other.close()]))
+
+/** What an endpoint that stands in does wrong at its first request. */
+const FAULTS_OF_FALLBACKS: readonly ModelTurn[] = [
+  { fault: 'cut', text: HALF_SAID, afterChunks: 2 },
+  { fault: 'status', status: 529 },
+  { fault: 'refuse' },
+]
+
+function standingIn({ setup }: Cell, row: number): TurnHandler {
+  const faults = setup === 'a faulty fallback' ? [FAULTS_OF_FALLBACKS[row % FAULTS_OF_FALLBACKS.length]!] : []
+  return ({ body }) => faults.pop() ?? healthy(stepOf(body))
+}
 
 /** Takes one step after the other, and fails when it is time to. */
 function answering({ fault, moment }: Cell): TurnHandler {
@@ -242,12 +256,18 @@ describe('a task whose endpoint has a fault', () => {
     try {
       const world = { storage, steps: join(home.path, 'steps') }
       server.setHandler(answering(cell))
-      other.setHandler(({ body }) => healthy(stepOf(body)))
+      other.setHandler(
+        standingIn(
+          cell,
+          cells.findIndex((row) => row.at(-1) === cell),
+        ),
+      )
       alerting.alertAfter(fault.alert === 'answer' ? HALF_SAID : null)
-      const fallbacks = setup === 'a fallback' ? [{ ...endpoint(cell, other), apiKey: 'secret-other' }] : []
+      const hasFallback = setup === 'a fallback' || setup === 'a faulty fallback'
+      const fallbacks = hasFallback ? [{ ...endpoint(cell, other), apiKey: 'secret-other' }] : []
       const model = { ...endpoint(cell, server), ...(await keysIn(home.path, cell)), fallbacks }
       const result = await agentOf(model, world).run(INPUT).result
-      const survives = (moment.isLasting ? fault.always : fault.once).includes(setup)
+      const survives = (moment.isLasting ? fault.always : fault.once).includes(hasFallback ? 'a fallback' : setup)
       if (survives) expect(result).toMatchObject({ status: 'completed', text: WHOLE })
       else {
         expect(result.status).toBe('failed')

@@ -108,6 +108,10 @@ interface MadeAgent extends AgentPlace, AgentGear, AgentModel {
   readonly agent: Agent
 }
 
+function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
+  return choice.provider === provider && choice.model === model
+}
+
 /** Makes the agents of a home, and those that they hand tasks to. */
 export class HomeAgents {
   readonly #options: HomeAgentsOptions
@@ -217,7 +221,7 @@ export class HomeAgents {
     // Whoever goes on with a session that had ended, as an imported one has, begins it again.
     const again = request.session?.endedAtMs == null ? {} : { endedAtMs: null, endReason: null }
     if (request.session) await storage.updateSession(request.session.id, { ...who, ...again })
-    const contextEngine = this.#contextEngine(place, choice, model)
+    const contextEngine = this.#contextEngine(place, answerer, model)
     return createAgent({
       model,
       tools: gear.registry,
@@ -264,7 +268,7 @@ export class HomeAgents {
 
   #contextEngine(
     { lineage, sessionId }: AgentPlace,
-    choice: ModelChoice,
+    { choice, fallbacks }: Answerer,
     model: ResilientModelClient,
   ): ContextEngine | null {
     const { config, home, userHome, sideTasks, models, turnScopes, clock, logger } = this.#options
@@ -275,7 +279,7 @@ export class HomeAgents {
       summaries: config.auxiliary['compression'],
       model: choice,
       own: engine === 'compressor' ? null : { engine, home, userHome },
-      windowOf: () => models.window(choice),
+      windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
       models: [...(named ? [named] : []), model],
       scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),
       ...(lineage.depth === 0

@@ -48,7 +48,7 @@ async function ask(models: HomeModels, words = 'hi', chosen = choice()): Promise
   const client = createModelClient({ provider: 'custom', model: 'mystery', baseUrl: server.baseUrl, maxRetries: 0 })
   const events: ModelEvent[] = []
   for await (const event of models
-    .watch(client, chosen)
+    .watch(client, [chosen])
     .stream({ messages: [userText(words)], tools: [] }, { purpose: 'turn' }))
     events.push(event)
   return events
@@ -99,7 +99,7 @@ describe('HomeModels', () => {
       const client = createModelClient({ provider: 'custom', model, baseUrl: server.baseUrl, maxRetries: 0 })
       const request = { messages: [userText('hi')], tools: [] }
       const chosen = { ...choice(), model }
-      for await (const _ of open().watch(client, chosen).stream(request, { purpose: 'turn' }));
+      for await (const _ of open().watch(client, [chosen]).stream(request, { purpose: 'turn' }));
     }
     await expect(names('scriptd')).rejects.toMatchObject({
       code: 'transport.model_not_found',

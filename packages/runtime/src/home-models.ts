@@ -93,36 +93,39 @@ export class HomeModels {
    * The client, watched: a window that turns out smaller than it was said to be is remembered, and after the first answer what is
    * known is brought up to date in the background.
    */
-  watch(client: ResilientModelClient, choice: ModelChoice): ResilientModelClient {
+  watch(client: ResilientModelClient, choices: readonly [ModelChoice, ...ModelChoice[]]): ResilientModelClient {
     return {
       provider: client.provider,
       model: client.model,
       limits: () => client.limits(),
-      stream: (request, options) => this.#watched(client, choice, request, options),
+      nextEndpoint: (turnId) => client.nextEndpoint(turnId),
+      stream: (request, options) => this.#watched(client, choices, request, options),
     }
   }
 
   async *#watched(
     client: ModelClient,
-    choice: ModelChoice,
+    choices: readonly [ModelChoice, ...ModelChoice[]],
     request: Parameters<ModelClient['stream']>[0],
     options: Parameters<ModelClient['stream']>[1],
   ): ReturnType<ModelClient['stream']> {
     try {
       for await (const event of client.stream(request, options)) {
-        if (event.type === 'finish') this.#bringUpToDate(choice)
+        if (event.type === 'finish') this.#bringUpToDate(choices[0])
         yield event
       }
     } catch (error) {
-      await this.#learn(error, choice, () => estimateTokens(request.messages) + estimateTokens(request.tools))
-      throw await this.#withNames(error, choice)
+      const stopped = HermesError.isInstance(error) ? choices.find((choice) => isOf(choice, error)) : undefined
+      if (!stopped) throw error
+      await this.#learn(error, stopped, () => estimateTokens(request.messages) + estimateTokens(request.tools))
+      throw await this.#withNames(error, stopped)
     }
   }
 
   /** The error, with the names that were likely meant where the endpoint does not know the model. */
   async #withNames(error: unknown, choice: ModelChoice): Promise<unknown> {
     if (!HermesError.isInstance(error) || error.code !== 'transport.model_not_found') return error
-    if (error.details['model'] !== choice.model || this.#closing.signal.aborted) return error
+    if (this.#closing.signal.aborted) return error
     const { catalogueId: provider, baseUrl, apiKey, api, headers, quirks } = choice
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(NAMES_TIMEOUT_MS)])
     const fetch = this.#options.fetchTo(baseUrl)
@@ -140,14 +143,13 @@ export class HomeModels {
 
   async #learn(error: unknown, choice: ModelChoice, askedTokens: () => number): Promise<void> {
     if (!HermesError.isInstance(error) || !TOO_LONG.has(error.code)) return
-    // A model that stands in for the chosen one has a window of its own.
-    if (error.details['model'] !== choice.model) return
     const named = error.details['contextTokens']
     const known = await this.window(choice)
     const tokens = typeof named === 'number' ? named : tierBelow(askedTokens())
     if (tokens === undefined || tokens >= known) return
     await (await this.directory()).learn(toAsked(choice), tokens)
     this.#windows.delete(keyOf(choice))
+    this.#known.set(keyOf(choice), tokens)
     this.#options.logger.info('A model has a smaller window than it was said to have.', { model: choice.model, tokens })
   }
 
@@ -188,6 +190,11 @@ export function toAsked({ catalogueId, baseUrl, model, contextLength }: ModelCho
 
 function isHere({ baseUrl }: ModelChoice): boolean {
   return isThisMachine(new URL(baseUrl).hostname)
+}
+
+/** Whether a call stopped at this endpoint. */
+function isOf({ provider, model }: ModelChoice, { details }: HermesError): boolean {
+  return details['provider'] === provider && details['model'] === model
 }
 
 function keyOf({ baseUrl, model }: ModelChoice): string {

@@ -11,6 +11,7 @@ it('calls of a child say for which session and turn they are made, as long as th
     provider: 'p',
     model: 'm',
     limits: () => [],
+    nextEndpoint: () => ({ provider: 'p', model: 'm' }),
     async *stream(_request: unknown, scope: CallScope) {
       seen.push(scope)
       yield { type: 'finish', message: { role: 'assistant', content: [] }, usage: noUsage, stamp } as const

@@ -21,6 +21,7 @@ export class TurnScopes {
       provider,
       model,
       limits: () => client.limits(),
+      nextEndpoint: (turnId) => client.nextEndpoint(turnId),
       stream: (request, options) => {
         if (rootSessionId === null) {
           if (options.turnId !== undefined) this.#turns.set(sessionId, options.turnId)
