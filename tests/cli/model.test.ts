@@ -93,7 +93,9 @@ model_overrides:
     await new Promise((resolve) => mirror.close(resolve))
     expect(await hermes(['model', 'refresh'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/could not be read; what was known before stays/),
+      stderr: expect.stringMatching(
+        /could not be read; the list known before stays, windows that were learned are forgotten/,
+      ),
     })
     const { stdout } = await hermes(['model'], { OPENAI_API_KEY: 'k' })
     expect(stdout).toMatch(/^window +5,000 tokens \(models\.dev\)$/m)

@@ -149,7 +149,7 @@ export class HomeModels {
     if (tokens === undefined || tokens >= known) return
     await (await this.directory()).learn(toAsked(choice), tokens)
     this.#windows.delete(keyOf(choice))
-    this.#known.set(keyOf(choice), tokens)
+    if ((await this.window(choice)) === known) return
     this.#options.logger.info('A model has a smaller window than it was said to have.', { model: choice.model, tokens })
   }
 

@@ -256,6 +256,8 @@ const LONG_CONTEXT_TOKENS = 200_000
 
 /** The window of a model that a refusal names or means, in tokens; `null` when there is none. Never throws. */
 export function namedWindow(error: unknown): number | null {
-  const { message } = errorFacts(error)
-  return windowIn(message) ?? (speaksOf('long-context-tier', message) ? LONG_CONTEXT_TOKENS : null)
+  const { message, codes } = errorFacts(error)
+  const named = windowIn(message)
+  if (named !== null && !codes.includes(String(named))) return named
+  return speaksOf('long-context-tier', message) ? LONG_CONTEXT_TOKENS : null
 }

@@ -41,12 +41,42 @@ describe('what vendors say', () => {
     ['Maximum context length is 32,768 tokens.', 32_768],
     ['prompt token count of 200000 exceeds the limit of 128000', 128_000],
     ['Your request exceeded model token limit: 131072', 131_072],
+    ['prompt length 40000 exceeds maximum model length 32768', 32_768],
+    ['The decoder prompt (length 5000) is longer than the maximum model length of 4096.', 4_096],
+    ['slot context: 4096 tokens, prompt 5000 tokens, not enough space', 4_096],
+    ["This model's maximum prompt length is 131072 but the request contains 140000 tokens.", 131_072],
+    ["The input (9000 tokens) is longer than the model's context length (8192 tokens).", 8_192],
+    ['the request exceeds the available context size (4096 tokens), try increasing it', 4_096],
+    ['Trying to keep the first 5000 tokens to keep from the initial prompt', undefined],
+    ['prompt too long; exceeded max context length by 12 tokens', undefined],
+    ['输入文本超过最大长度限制', undefined],
+    ['输入超过最大长度限制 32768', 32_768],
+    // The code of the error, not a window.
+    ['invalid params, context window exceeds limit (2013)', undefined],
+    ['context length exceeded, error 2013', undefined],
     ['Input is too long for requested model.', undefined],
     ['maximum context length is 12', undefined],
   ])('finds in %j the window %j', (message, contextTokens) => {
     const error = toTransportError(sdk(400, { error: { message, code: 'context_length_exceeded' } }), target)
     expect(error.code).toBe('transport.context_overflow')
     expect(error.details['contextTokens']).toBe(contextTokens)
+  })
+
+  it('takes no code for a window', () => {
+    const body = { error: { message: 'The context window is 2013: exceeds limit', code: 2013 } }
+    expect(toTransportError(sdk(400, body), target)).toMatchObject({ code: 'transport.context_overflow' })
+    expect(toTransportError(sdk(400, body), target).details['contextTokens']).toBeUndefined()
+  })
+
+  it('hears that a conversation is too long without a code', () => {
+    const wordings = [
+      'prompt length 40000 exceeds maximum model length 32768',
+      'slot context is full: not enough space for the prompt',
+      '超过最大长度限制',
+      'Prompt 超长',
+    ]
+    const reasons = wordings.map((message) => classifyError(sdk(400, { error: { message } })).reason)
+    expect(reasons).toEqual(wordings.map(() => 'context-overflow'))
   })
 
   it('counts a code before words, and words before what the network layer says', () => {

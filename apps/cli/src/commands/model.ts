@@ -133,10 +133,14 @@ function missing(runtime: Runtime, asked: Where & { readonly model: string }): s
   }
 }
 
-/** `hermes model refresh`: fetches the catalogue of models.dev, or of the mirror in config.yaml, now. */
+/**
+ * `hermes model refresh`: forgets what endpoints said of their models and what refusals taught, and fetches the catalogue of models.dev, or
+ * of the mirror in config.yaml, now.
+ */
 export async function modelRefresh(io: Io): Promise<number> {
   return withRuntime(io, async (runtime) => {
     const directory = await runtime.models.directory()
+    await directory.forget()
     const outcome = await directory.refresh({ force: true })
     if (outcome === 'updated') {
       io.stdout.write('What is known of models and their prices is up to date.\n')
@@ -144,7 +148,7 @@ export async function modelRefresh(io: Io): Promise<number> {
     }
     const where = runtime.config.models_dev.url || 'models.dev'
     io.stderr.write(
-      `hermes: ${where} could not be read; what was known before stays. Check the network, or models_dev.url; the log says why.\n`,
+      `hermes: ${where} could not be read; the list known before stays, windows that were learned are forgotten. Check the network, or models_dev.url; the log says why.\n`,
     )
     return EXIT.failed
   })

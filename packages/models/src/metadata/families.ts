@@ -35,6 +35,15 @@ const WINDOWS: Readonly<Record<string, number>> = {
   mistral: 131_072,
 }
 
+/** Servers of one's own load models with a small part of their window, but with no less than this. */
+const LEAST_SHARE = 1 / 32
+const LEAST_TOKENS = 1_024
+
+/** Whether a model can have so small a window: numbers in the words of an error may mean something else. */
+export function isPlausibleWindow(model: string, tokens: number): boolean {
+  return tokens >= Math.max(LEAST_TOKENS, (familyWindow(model) ?? 0) * LEAST_SHARE)
+}
+
 /** The window of the family a model belongs to, judged by its name; `undefined` for none. */
 export function familyWindow(model: string): number | undefined {
   const name = model.toLowerCase().replace(/(claude[\w-]*\d)\.(\d)/, '$1-$2')

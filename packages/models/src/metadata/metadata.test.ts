@@ -141,6 +141,30 @@ describe('facts about a model', () => {
     expect(await window({ contextLength: 9_000 })).toBe(9_000)
   })
 
+  it('believe a refusal for a week, until it is forgotten, and only what the family can have', async () => {
+    const minimax = { ...unknown, model: 'MiniMax-M2' }
+    const source = async (asked: typeof unknown, nowMs = NOW_MS) => {
+      const made = directory({ clock: createFakeClock(nowMs) })
+      const window = await made.window(asked)
+      expect((await made.facts(asked)).contextLength).toEqual(window)
+      return window
+    }
+    await directory().learn(minimax, 2_013)
+    expect(await source(minimax)).toEqual({ value: 204_800, source: 'family' })
+    await directory().learn(minimax, 32_768)
+    expect(await source(minimax)).toEqual({ value: 32_768, source: 'learned' })
+    expect((await source(minimax, NOW_MS + 8 * DAY_MS)).source).toBe('family')
+    await directory().learn(unknown, 100)
+    expect((await source(unknown)).source).toBe('default')
+    // What an older version learned is weighed too.
+    const file = join(cacheDir, 'models', 'learned.json')
+    await writeFile(file, (await readFile(file, 'utf8')).replace('32768', '2013'))
+    expect((await source(minimax)).source).toBe('family')
+    await directory().learn(minimax, 32_768)
+    await directory().forget()
+    expect((await source(minimax)).source).toBe('family')
+  })
+
   it('survive a damaged cache and a home that cannot be written to', async () => {
     await directory().learn(unknown, 4_096)
     const folder = join(cacheDir, 'models')

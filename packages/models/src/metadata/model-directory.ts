@@ -19,7 +19,7 @@ import {
   positive,
   type Sourced,
 } from './facts.js'
-import { familyWindow } from './families.js'
+import { familyWindow, isPlausibleWindow } from './families.js'
 import { hourly, withHour } from './hour-prices.js'
 import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
 import { fallbackFacts, overriddenFacts } from './overrides.js'
@@ -48,10 +48,15 @@ export interface ModelDirectory {
   window(asked: AskedModel): Promise<Sourced<number>>
   /** What a model costs there; `null` when nobody says. Never rejects. */
   prices(asked: AskedModel & { readonly cacheTtl?: '5m' | '1h' }): Promise<ModelPrices | null>
-  /** Remembers the window that an endpoint turned out to have, in tokens, in this home and from now on. */
+  /**
+   * Remembers the window that an endpoint turned out to have, in tokens, in this home for seven days: servers are set up anew. A number
+   * that no model of the family has is not believed.
+   */
   learn(asked: AskedModel, contextTokens: number): Promise<void>
   /** Asks an endpoint about a model and keeps what it says; not within a day of the last answer. Never rejects. */
   probe(asked: AskedModel & ProbeOptions): Promise<void>
+  /** Forgets what endpoints said and what refusals taught. */
+  forget(): Promise<void>
   /** Fetches the published catalogue, unless that was tried within a day. Never rejects; a failure changes nothing. */
   refresh(options?: {
     readonly signal?: AbortSignal
@@ -77,6 +82,7 @@ export function createModelDirectory(options: ModelDirectoryOptions): ModelDirec
 const DEFAULT_WINDOW: Sourced<number> = { value: DEFAULT_CONTEXT_LENGTH, source: 'default' }
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+const LEARNED_FOR_MS = 7 * DAY_MS
 const TIMEOUT_MS = 10_000
 const FETCH_TIMEOUT_MS = 60_000
 const MAX_CATALOGUE_CHARS = 64_000_000
@@ -94,7 +100,7 @@ class HomeDirectory implements ModelDirectory {
   async facts(asked: AskedModel): Promise<ModelFacts> {
     const { overrides = {} } = this.#options
     const [learned, endpoint, published, packaged] = await Promise.all([
-      this.#kept('learned', asked),
+      this.#learned(asked),
       this.#kept('endpoint', asked),
       this.#published(asked),
       this.#packaged(asked),
@@ -132,7 +138,7 @@ class HomeDirectory implements ModelDirectory {
     const said = asked.contextLength ?? overriddenFacts(overrides, asked)?.contextLength
     if (said !== undefined) return { value: said, source: 'config' }
     const [learned, endpoint, found] = await Promise.all([
-      this.#kept('learned', asked),
+      this.#learned(asked),
       this.#kept('endpoint', asked),
       this.#kept('found', asked),
     ])
@@ -158,7 +164,8 @@ class HomeDirectory implements ModelDirectory {
   }
 
   async learn(asked: AskedModel, contextTokens: number): Promise<void> {
-    if (positive(contextTokens) !== undefined) await this.#keep('learned', asked, { contextLength: contextTokens })
+    if (positive(contextTokens) === undefined || !isPlausibleWindow(asked.model, contextTokens)) return
+    await this.#keep('learned', asked, { contextLength: contextTokens })
   }
 
   async probe({ apiKey, signal, ...asked }: AskedModel & ProbeOptions): Promise<void> {
@@ -174,6 +181,10 @@ class HomeDirectory implements ModelDirectory {
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     if (facts) await this.#keep('endpoint', asked, facts)
+  }
+
+  async forget(): Promise<void> {
+    await Promise.all((['learned', 'endpoint'] as const).map((kind) => writeCache(this.#file(kind), {})))
   }
 
   async refresh({
@@ -253,8 +264,18 @@ class HomeDirectory implements ModelDirectory {
     return found ? { facts, asOf } : null
   }
 
-  async #kept(kind: 'learned' | 'endpoint' | 'found', asked: AskedModel): Promise<PartialFacts | null> {
+  async #learned(asked: AskedModel): Promise<PartialFacts | null> {
+    const kept = await this.#kept('learned', asked, LEARNED_FOR_MS)
+    return kept?.contextLength !== undefined && isPlausibleWindow(asked.model, kept.contextLength) ? kept : null
+  }
+
+  async #kept(
+    kind: 'learned' | 'endpoint' | 'found',
+    asked: AskedModel,
+    forMs = Number.POSITIVE_INFINITY,
+  ): Promise<PartialFacts | null> {
     const kept = (await readCache(this.#file(kind)))[keyOf(asked)]
+    if (isJsonObject(kept) && this.#clock.now() - Number(kept['atMs'] ?? 0) > forMs) return null
     return isJsonObject(kept) && isJsonObject(kept['facts']) ? (kept['facts'] as PartialFacts) : null
   }
 

@@ -20,7 +20,7 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
     overloaded:
       /overloaded|over capacity|at capacity|temporarily unavailable|currently unavailable|engine is (?:currently )?busy|server (?:is )?busy|loading model|no (?:available|healthy) (?:channel|upstream)|访问量过大|系统繁忙/i,
     context:
-      /context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|n_ctx|too many (?:input )?tokens|input (?:is|token count|length).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|context the overflows|request too large for .{0,80}tokens|tokens.{0,30}must be <=|token limit|token count.{0,40}exceeds|range of input length|上下文.{0,12}(?:超|长)|输入.{0,8}(?:过长|超)/i,
+      /context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|n_ctx|too many (?:input )?tokens|input (?:is|token count|length).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|context the overflows|request too large for .{0,80}tokens|tokens.{0,30}must be <=|token limit|token count.{0,40}exceeds|range of input length|(?:prompt|input)(?: length)?[^.]{0,30}(?:exceeds|longer than) (?:the )?(?:model.s )?max(?:imum)?[ _](?:model |prompt |input |sequence )?len(?:gth)?|max(?:imum)? (?:prompt|input|sequence|model) len(?:gth)?|slot context|tokens to keep from the initial prompt|prompt (?:is )?too long|上下文.{0,12}(?:超|长)|输入.{0,8}(?:过长|超)|(?:超过|超出|超长).{0,12}(?:最大)?长度|最大长度限制|prompt ?超长/i,
     payload: /request (?:body|entity) (?:is )?too large|payload too large/i,
     image: /image.{0,60}(?:too large|exceeds|maximum|dimension|size)|(?:too large|exceeds).{0,40}image/i,
     'tool-content':
@@ -89,7 +89,12 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
   windows: [
     /(?:maximum|max) (?:context|input|prompt)[ _](?:length|window|size) (?:is|of|\()\D{0,12}([\d,_]{3,})/i,
     /maximum number of tokens allowed \(([\d,]+)\)/i,
-    /context (?:window|length|size|limit)[^.\d]{0,30}([\d,_]{3,})/i,
+    // A number in brackets alone may be the code of the error.
+    /context (?:window|length|size|limit)[^.\d]{0,30}([\d,_]{3,})[ -]?tokens/i,
+    /context (?:window|length|size|limit)(?: limit)? ?(?:is|of|:|=) ?(?:only |at most |up to )?([\d,_]{3,})/i,
+    /slot context\D{0,12}([\d,_]{3,})/i,
+    /max(?:imum)? model len(?:gth)?(?: of| is)?\W{0,3}([\d,_]{3,})/i,
+    /最大长度(?:限制)?\D{0,6}([\d,_]{3,})/,
     /max_model_len\D{0,12}([\d,_]{3,})/i,
     /n_ctx\D{0,10}([\d,_]{3,})/i,
     /token limit:? ([\d,_]{3,})/i,
