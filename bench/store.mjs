@@ -22,7 +22,7 @@ export async function sessionStore({ rounds, messages = 20_000, workspace }) {
   const scratch = join(workspace.directory, 'store')
   mkdirSync(scratch)
   const [ours, floor] = [join(scratch, 'state.db'), join(scratch, 'schema-11.db')]
-  const rows = [...(await appends(scratch, rounds)), ...(await crowd(scratch))]
+  const rows = [...(await appends(scratch, rounds)), ...(await crowd(scratch)), ...(await longWords(scratch, rounds))]
   await run('build', ours, { messages })
   const { bytes } = buildSchema11(floor, messages)
   openDatabase(ours).exec('PRAGMA wal_checkpoint(TRUNCATE)').close()
@@ -83,6 +83,16 @@ async function crowd(scratch) {
     ),
     row('  errors', '', [sum('errors')], atMost(0)),
     row('  lost', '', [sum('lost')], atMost(0)),
+  ]
+}
+
+async function longWords(scratch, rounds) {
+  const runs = []
+  for (let round = 0; round < rounds; round++) runs.push(await run('longWord', join(scratch, 'long.db')))
+  const wordsOf = (key) => runs.map((one) => one[key])
+  return [
+    row('one word of 1 MB: its words for the file', 'ms', wordsOf('fileMs'), atMost(50)),
+    row('  for PostgreSQL', 'ms', wordsOf('serverMs'), atMost(50)),
   ]
 }
 

@@ -10,7 +10,7 @@ if (job === 'open') await (await openStorage({ path: `${path}.small` })).close()
 const startedAtMs = performance.now()
 const store = await openStorage({ path })
 const openMs = performance.now() - startedAtMs
-const JOBS = { make: () => null, build, append, open, search }
+const JOBS = { make: () => null, build, append, open, search, longWord }
 console.log(JSON.stringify(await JOBS[job]()))
 await store.close()
 
@@ -101,6 +101,23 @@ async function search() {
   clearInterval(heart)
   const p95 = Object.fromEntries(Object.entries(samples).map(([kind, values]) => [kind, percentile(values, 0.95)]))
   return { p95, heldMs, firstPartMs: firstPart.ms }
+}
+
+/** How long one word of 1 MB holds everything else: its words for each dialect. */
+async function longWord() {
+  const { toIndexText } = await import('../../packages/storage/src/shared/index-text.ts')
+  const { messageWords } = await import('../../packages/storage/src/postgres/words.ts')
+  const shapes = ['acgt', 'aB', 'é', 'acgtB7'].map((letters) => `getUser ${letters.repeat(1e6 / letters.length)}`)
+  const worst = async (make) => {
+    const runs = []
+    for (const content of shapes) {
+      const message = { role: 'tool', content, tool_name: null, tool_calls: null, session_id: 'long', source: 'cli' }
+      await timed(() => make(message))
+      runs.push((await timed(() => make(message))).ms)
+    }
+    return Math.max(...runs)
+  }
+  return { fileMs: await worst(toIndexText), serverMs: await worst(messageWords) }
 }
 
 async function timed(work) {

@@ -1,3 +1,5 @@
+import { normalized } from './accents.js'
+
 /** What the index gets of one message. */
 export interface IndexedMessage {
   readonly role: string
@@ -27,11 +29,13 @@ const UNSPACED =
   '\\u4e00-\\u9fff\\ua960-\\ua97f\\uac00-\\ud7ff\\uf900-\\ufaff\\uff66-\\uffdc\\u{20000}-\\u{3ffff}'
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
 const UNSPACED_RUN = new RegExp(`[${UNSPACED}]+`, 'gu')
-const IS_ASCII = /^[\0-\x7f]*$/
 const ACCENTS = /[\u0300-\u036f]/g
 const ENDS_IN_WORD = /[\p{L}\p{N}\p{Co}]$/u
-const HUMPS = /\p{L}*[\p{Ll}\p{N}]\p{Lu}[\p{L}\p{N}]*/gu
+const NAMES = /[\p{L}\p{N}]+/gu
+/** Longer ones are no names but data, such as base64 or the letters of a genome. */
+const MAX_NAME_CHARS = 200
 const HAS_HUMP = /[a-z\d][A-Z]/
+const HUMP_INSIDE = /[\p{Ll}\p{N}]\p{Lu}/u
 const HUMP = /\p{Lu}?[\p{Ll}\p{N}]+|\p{Lu}+(?!\p{Ll})/gu
 
 /**
@@ -47,7 +51,7 @@ export function toIndexText(message: IndexedMessage): string {
 
 /** Small letters without accents, as the index has them. */
 function fold(text: string): string {
-  return (IS_ASCII.test(text) ? text : text.normalize('NFD').replace(ACCENTS, '')).toLowerCase()
+  return normalized(text, 'NFD').replace(ACCENTS, '').toLowerCase()
 }
 
 /** The word that stands for a facet. Two values may share one, so what it finds is to be checked. */
@@ -92,12 +96,23 @@ export function pairs(run: string): readonly string[] {
  */
 export function pairUp(text: string): string {
   if (!isUnspaced(text)) return text
-  return text.replace(UNSPACED_RUN, (run) => ` ${pairs(run).join(' ')} ${[...run].at(-1)} `)
+  return text.replace(UNSPACED_RUN, (run) => {
+    const words: string[] = []
+    let last = ''
+    for (const character of run) {
+      words.push(last + character)
+      last = character
+    }
+    if (words.length > 1) words.shift()
+    return ` ${words.join(' ')} ${last} `
+  })
 }
 
-/** The parts of names like `getUserById`. */
+/** The parts of names like `getUserById`. Time grows with the length of the text, whatever it is made of. */
 export function partsOfNames(text: string): readonly string[] {
   if (!HAS_HUMP.test(text)) return []
-  const names = new Set(text.match(HUMPS))
+  const names = new Set<string>()
+  for (const [name] of text.matchAll(NAMES))
+    if (name.length <= MAX_NAME_CHARS && HUMP_INSIDE.test(name)) names.add(name)
   return [...new Set([...names].flatMap((name) => name.match(HUMP) ?? []))]
 }

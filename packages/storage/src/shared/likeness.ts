@@ -1,11 +1,12 @@
 /** The words of an error message that tell it from others: numbers, addresses and hashes differ each time, so they count as one. */
 export function wordsOf(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
-  return new Set(
-    words
-      .filter((word) => word.length > 1)
-      .map((word) => (/^(?:\d+|[\da-f]*\d[\da-f]{5,}|0x.*)$/.test(word) ? '#' : word)),
-  )
+  return new Set(words.filter((word) => word.length > 1).map((word) => (isNumberLike(word) ? '#' : word)))
+}
+
+/** Digits, `0x…`, or a hash: hexadecimal with a digit before its last five characters. */
+function isNumberLike(word: string): boolean {
+  return /^\d+$/.test(word) || word.startsWith('0x') || (/^[\da-f]+$/.test(word) && /\d/.test(word.slice(0, -5)))
 }
 
 /** Shared words among all words of both; from 0 to 1. */

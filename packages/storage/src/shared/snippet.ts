@@ -1,9 +1,12 @@
+import { withoutAccents } from './accents.js'
 import { isUnspaced } from './index-text.js'
 import type { SearchTerm } from './search-query.js'
 
 const BEFORE_CHARS = 100
 const AFTER_CHARS = 220
 const MAX_MATCHES = 200
+/** Of a word or phrase that is longer the beginning is shown. */
+const MAX_MATCH_CHARS = 500
 
 interface Match {
   readonly from: number
@@ -30,7 +33,7 @@ export function makeSnippet(texts: readonly (string | null)[], terms: readonly S
 
 /** `isWhole`: terms are whole words. Otherwise they may be parts of names. */
 function findMatches(text: string, terms: readonly SearchTerm[], isWhole: boolean): readonly Match[] {
-  const folded = fold(text)
+  const folded = withoutAccents(text)
   const matches: Match[] = []
   for (const [term, wanted] of terms.entries()) {
     for (const found of folded.matchAll(pattern(wanted, isWhole))) {
@@ -43,27 +46,23 @@ function findMatches(text: string, terms: readonly SearchTerm[], isWhole: boolea
 
 /** The index knows words without their accents and in any case. */
 function pattern({ text, isPrefix, isPart = false }: SearchTerm, isWhole: boolean): RegExp {
-  const words = fold(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const words = withoutAccents(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   const body = words.join('[^\\p{L}\\p{N}]+')
   if (!isWhole || isPart || isUnspaced(text)) return new RegExp(body, 'giu')
   return new RegExp(`(?<![\\p{L}\\p{N}])${body}${isPrefix ? '[\\p{L}\\p{N}]*' : '(?![\\p{L}\\p{N}])'}`, 'giu')
 }
 
-/** Takes accents off letters without moving any of them. */
-function fold(text: string): string {
-  return text.replace(/[\u00c0-\u024f\u1e00-\u1eff]/g, (letter) => letter.normalize('NFD')[0]!)
-}
-
 function mark(text: string, matches: readonly Match[]): string {
   const center = densest(matches)
   const from = startOfWord(text, center.from - BEFORE_CHARS)
-  const to = endOfWord(text, Math.max(center.from + AFTER_CHARS, center.to))
+  const to = endOfWord(text, Math.max(center.from + AFTER_CHARS, Math.min(center.to, center.from + MAX_MATCH_CHARS)))
   let snippet = from > 0 ? '…' : ''
   let at = from
   for (const match of matches) {
-    if (match.from < at || match.to > to) continue
-    snippet += `${text.slice(at, match.from)}>>>${text.slice(match.from, match.to)}<<<`
-    at = match.to
+    const end = match === center ? Math.min(match.to, to) : match.to
+    if (match.from < at || end > to) continue
+    snippet += `${text.slice(at, match.from)}>>>${text.slice(match.from, end)}<<<`
+    at = end
   }
   return snippet + text.slice(at, to) + (to < text.length ? '…' : '')
 }

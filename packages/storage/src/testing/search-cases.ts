@@ -167,6 +167,17 @@ export function searchCases(open: OpenStore): void {
       expect(await find('部署 NOT docker')).toEqual([0])
     })
 
+    it('takes in one word of a megabyte, and finds it by its beginning', async () => {
+      const store = await open()
+      await store.createSession({ id: 's', source: 'cli' })
+      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.append('s', [say(`getUser ${'acgt'.repeat(250_000)}`), say(`the end of ${'aB'.repeat(500_000)}`)], {
+        lease,
+      })
+      expect(await store.search('acgtac*')).toHaveLength(1)
+      expect((await store.search('the end'))[0]?.snippet).toMatch(/^>>>the<<< >>>end<<< of aBaB/)
+    })
+
     it('finds parts of names, and short prefixes', async () => {
       const store = await open()
       await store.createSession({ id: 's', source: 'cli' })
