@@ -47,6 +47,27 @@ describe('hermes checkpoints', () => {
     expect((await stat(join(scene.home, 'checkpoints', 'workspaces'))).mode & 0o777).toBe(0o700)
   })
 
+  it('keeps the files before programs whose names tell nothing, and takes nothing for a turn that looks', async () => {
+    await writeFile(join(scene.cwd, 'clean.sh'), 'rm -r data\n')
+    scene.server.enqueue(
+      call('terminal', { command: 'ls -la && cat note.txt' }),
+      call('search_files', { pattern: 'colour' }),
+      { text: 'Looked.' },
+    )
+    await chat('Look.')
+    expect((await hermes('checkpoints', 'list')).stdout).not.toContain('before:')
+    scene.server.enqueue(call('terminal', { command: 'bash clean.sh' }), { text: 'Cleaned.' })
+    await chat('Clean up.')
+    expect(existsSync(join(scene.cwd, 'data'))).toBe(false)
+    expect((await hermes('checkpoints', 'list')).stdout).toContain('before: bash clean.sh')
+    await hermes('checkpoints', 'restore', '1')
+    expect(await read('data/rows.csv')).toBe('a,b\n')
+    const code = "import shutil; shutil.rmtree('data')"
+    scene.server.enqueue(call('execute_code', { language: 'python', code }), { text: 'Cleaned.' })
+    await chat('Clean up again.')
+    expect((await hermes('checkpoints', 'list')).stdout).toContain('before: python3')
+  })
+
   it('keeps what the person edited after the turn and names what cannot be told apart', async () => {
     await writeFile(join(scene.cwd, 'long.txt'), 'one\ntwo\nthree\nfour\nfive\n')
     scene.server.enqueue(
@@ -74,7 +95,8 @@ describe('hermes checkpoints', () => {
       text: 'Seen.',
     })
     await chat('Look.')
-    expect(existsSync(join(scene.home, 'checkpoints'))).toBe(false)
+    expect((await hermes('checkpoints', 'list')).stdout).not.toContain('before:')
+    await rm(join(scene.home, 'checkpoints'), { recursive: true, force: true })
     await hermes('config', 'set', 'checkpoints.enabled', 'false')
     scene.server.enqueue(call('write_file', { path: 'note.txt', content: 'x\n' }), { text: 'Done.' })
     await chat('Write.')

@@ -6,7 +6,7 @@ import { type ChangedPath, changesSince, readFromCheckpoint } from './look.js'
 import { allStores, isPruneDue, type Pruned, type PruneOptions, pruneAll, totalBytes } from './prune.js'
 import type { Checkpoint } from './record.js'
 import { type RestoreReport, type RestoreRequest, restoreWorkspace } from './restore-workspace.js'
-import { settle, type TakeOptions, take } from './take.js'
+import { prepare, settle, type TakeOptions, take } from './take.js'
 import type { Workspace } from './workspace.js'
 import { realPrefix } from './workspace-root.js'
 import { WorkspaceStore } from './workspace-store.js'
@@ -38,6 +38,11 @@ export interface WorkspaceInfo {
  * `HermesError` `checkpoint.*` of one line; `checkpoint.busy` is retryable.
  */
 export interface Checkpoints {
+  /**
+   * Reads the workspace without noting a checkpoint, so that the next one has only to read what changed since. Abort leaves the store as
+   * it was. Fails as {@link Checkpoints.take} does.
+   */
+  prepare(root: string, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
    * Keeps the state of every file that is not excluded, too large or unreadable. Abort leaves the store as it was; so does the time
    * limit, which rejects with `checkpoint.timeout`.
@@ -79,6 +84,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   }
   const prune = (asked: PruneOptions = {}) => pruneAll(directory, { ...asked, nowMs: clock.now(), limits })
   return {
+    prepare: async (root, { signal } = {}) => prepare(at(root), signal),
     take: async (root, asked) => take(at(root), asked),
     settle: (root, runId) => settle(at(root), runId),
     list: (root) => (at(root).store.exists() ? at(root).store.records.list() : []),

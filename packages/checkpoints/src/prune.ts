@@ -60,13 +60,21 @@ async function pruneOne(
     const tooMany = excessRecords(records, limits.maxSnapshots)
     return records.filter((record) => record.atMs < oldestMs || tooMany.includes(record))
   }
-  if (excess(store.records.list()).length === 0) return 0
+  const records = store.records.list()
+  // A workspace that was read and never changed has a cache alone.
+  const isUnused =
+    records.length === 0 && (statSync(store.cachePath, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) < oldestMs
+  if (excess(records).length === 0 && !isUnused) return 0
   return drop(store, excess)
 }
 
 /** The oldest of all workspaces go until the rest fits; the newest of each stays for as long as others can go. */
 async function evict(directory: string, maxTotalBytes: number): Promise<number> {
   let removed = 0
+  for (const store of allStores(directory)) {
+    if (totalBytes(directory) <= maxTotalBytes) return 0
+    if (store.records.list().length === 0) await drop(store, () => [])
+  }
   for (const keep of [1, 0]) {
     while (totalBytes(directory) > maxTotalBytes) {
       const candidates = allStores(directory)

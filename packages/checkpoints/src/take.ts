@@ -24,6 +24,13 @@ export interface TakeOptions {
 /** More packs than this are tidied up at the end of a run. */
 const MANY_PACKS = 48
 
+/** Reads the workspace as a checkpoint would, without one. */
+export async function prepare(workspace: Workspace, signal?: AbortSignal): Promise<void> {
+  const { store, root } = workspace
+  store.create(root)
+  await store.exclusively(async (objects) => void (await keepState(workspace, objects, signal)), { signal })
+}
+
 /** Keeps the state now, with a record of why. */
 export async function take(workspace: Workspace, options: TakeOptions): Promise<Checkpoint> {
   const { store, root, clock, limits } = workspace

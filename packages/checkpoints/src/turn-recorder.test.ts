@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@hermes/contracts/policy'
@@ -54,6 +55,60 @@ describe('createTurnRecorder', () => {
     expect(records[0]!.after).not.toBeNull()
     await t.checkpoints.restore(t.permit(), t.root, { wanted: '1' })
     expect(readFileSync(join(t.root, 'a'), 'utf8')).toBe('one')
+  })
+
+  it('takes one before every program that is not known only to look, and none for a run that looks', async () => {
+    using t = setUp()
+    writeFileSync(join(t.root, 'a'), 'one')
+    const programs = ['bash x.sh', './x.sh', 'make', 'npm run build', 'go run .', 'uv run x.py', 'echo b >> a']
+    const code: Action = {
+      type: 'spawn',
+      command: 'python3',
+      argv: ['python3', '-c', 'x'],
+      cwd: t.root,
+      backend: 'local',
+    }
+    for (const look of ['ls', 'git status', 'grep -r one . | head', 'cat a'])
+      await t.recorder.before(spawn(look, t.root), t.run('look'))
+    expect(t.checkpoints.list(t.root)).toEqual([])
+    for (const [at, action] of [...programs.map((line) => spawn(line, t.root)), code].entries()) {
+      await t.recorder.before(action, t.run(`r${at}`))
+      await t.recorder.before(spawn('rm a', t.root), t.run(`r${at}`))
+      expect(t.checkpoints.list(t.root)).toHaveLength(at + 1)
+    }
+  })
+
+  it('reads the workspace beforehand without a checkpoint, and keeps the state of the moment all the same', async () => {
+    using t = setUp()
+    for (const name of ['a', 'b']) writeFileSync(join(t.root, name), 'one')
+    await t.recorder.prepare()
+    expect(t.checkpoints.list(t.root)).toEqual([])
+    expect(t.checkpoints.workspaces().map(({ root }) => root)).toEqual([t.root])
+    writeFileSync(join(t.root, 'a'), 'by the person')
+    await t.recorder.before(spawn('make', t.root), t.run('r1'))
+    for (const name of ['a', 'b']) rmSync(join(t.root, name))
+    t.recorder.after('r1')
+    await t.recorder.close()
+    await t.checkpoints.restore(t.permit(), t.root, { wanted: '1' })
+    expect(readFileSync(join(t.root, 'a'), 'utf8')).toBe('by the person')
+    expect(readFileSync(join(t.root, 'b'), 'utf8')).toBe('one')
+    await t.checkpoints.clear()
+  })
+
+  it('gives back the room of a workspace that was read and never changed', async () => {
+    using t = setUp()
+    writeFileSync(join(t.root, 'a'), randomBytes(100_000))
+    await t.recorder.prepare()
+    const before = t.checkpoints.workspaces()[0]!.sizeBytes
+    expect((await t.checkpoints.prune({ maxTotalBytes: 1 })).freedBytes).toBeGreaterThan(before / 2)
+  })
+
+  it('ends the reading when it is closed', async () => {
+    using t = setUp()
+    for (let at = 0; at < 500; at++) writeFileSync(join(t.root, `f${at}`), `${at}`.repeat(2000))
+    const reading = t.recorder.prepare()
+    await Promise.all([t.recorder.close(), reading])
+    expect(t.notices).toEqual([])
   })
 
   it('waits for the checkpoint of a call beside it', async () => {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { errorLine, HermesError, type Logger, silentLogger } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
-import { destroyedPaths } from '@hermes/safety'
+import { mayChangeFiles, writtenPaths } from '@hermes/safety'
 import type { Checkpoints } from './checkpoints.js'
 import { realPrefix, workspaceRoot } from './workspace-root.js'
 
@@ -31,13 +31,15 @@ export interface RecordedAction {
 
 /** Takes a checkpoint before a run changes a workspace for the first time, and notes the state it leaves. Never throws. */
 export interface TurnRecorder {
-  /** Resolves once what `action` may change is kept, or cannot be. */
+  /** Begins to read the workspace, so that its first checkpoint has only to read what changed since. Resolves when that is done or ended. */
+  prepare(): Promise<void>
+  /** Resolves once what `action` may change is kept, or cannot be; at once for an action that is known only to look. */
   before(action: Action, run: RecordedAction): Promise<void>
   /** A checkpoint of this run was taken by somebody else: the state at its end is to be noted too. */
   adopt(root: string, runId: string): void
   /** A run has ended; its final state is noted beside the work. */
   after(runId: string): void
-  /** Waits for what is under way. */
+  /** Ends {@link prepare} and waits for what else is under way. */
   close(): Promise<void>
 }
 
@@ -54,6 +56,8 @@ class Recorder implements TurnRecorder {
   /** For each run the workspaces that were kept, or are being kept. */
   readonly #runs = new Map<string, Map<string, Promise<boolean>>>()
   readonly #work = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
+  #preparing: Promise<void> | null = null
   #hasTold = false
 
   constructor(options: TurnRecorderOptions) {
@@ -61,7 +65,27 @@ class Recorder implements TurnRecorder {
     this.#logger = options.logger ?? silentLogger
   }
 
+  prepare(): Promise<void> {
+    this.#preparing ??= this.#prepare()
+    return this.#preparing
+  }
+
+  async #prepare(): Promise<void> {
+    const { signal } = this.#closing
+    const root = workspaceRoot(this.#options.cwd, this.#options)
+    if (root === null) return
+    try {
+      await this.#options.checkpoints.prepare(root, { signal })
+    } catch (error) {
+      // The checkpoint itself meets the same and says so.
+      if (!signal.aborted) this.#logger.info('A workspace was not read beforehand.', { root, error: errorLine(error) })
+    }
+  }
+
   async before(action: Action, run: RecordedAction): Promise<void> {
+    if (!mayChangeFiles(action)) return
+    // Both want the same lock, and what is read already need not be read again.
+    if (this.#preparing) await untilAborted(this.#preparing, run.signal)
     const kept = this.#runs.get(run.runId) ?? new Map<string, Promise<boolean>>()
     this.#runs.set(run.runId, kept)
     const roots = new Set(this.#folders(action).flatMap((folder) => this.#root(folder) ?? []))
@@ -86,7 +110,8 @@ class Recorder implements TurnRecorder {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#work)
+    this.#closing.abort()
+    await Promise.all([this.#preparing, ...this.#work])
   }
 
   /** The folders in which an action may change something. */
@@ -95,7 +120,7 @@ class Recorder implements TurnRecorder {
     if (action.type !== 'spawn' || action.backend !== 'local') return []
     const { cwd, command } = action
     const { userHome } = this.#options
-    const named = destroyedPaths(command, { cwd, userHome }).flatMap((path) =>
+    const named = writtenPaths(command, { cwd, userHome }).flatMap((path) =>
       path.startsWith('/') ? [path] : /^~(?:\/|$)/.test(path) ? [userHome + path.slice(1)] : [],
     )
     return [cwd, ...named]
@@ -139,6 +164,18 @@ class Recorder implements TurnRecorder {
       this.#logger.warn('The state at the end of a run could not be noted.', { error: errorLine(error) })
     }
   }
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done, { once: true })
+    void work.then(done)
+  })
 }
 
 /** What is removed or renamed as a whole is part of the folder it is in. */

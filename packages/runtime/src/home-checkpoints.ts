@@ -1,4 +1,4 @@
-import type { AgentHooks } from '@hermes/agent-core'
+import type { AgentHooks, HookedAction } from '@hermes/agent-core'
 import type { Checkpoints, TurnRecorder } from '@hermes/checkpoints'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '@hermes/checkpoints/tools'
 import { type CheckpointSettings, homeLayout } from '@hermes/config'
@@ -6,7 +6,7 @@ import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
 import type { Action } from '@hermes/contracts/policy'
 import type { SessionStore } from '@hermes/contracts/store'
-import { isDestructive } from '@hermes/safety'
+import { mayChangeFiles } from '@hermes/safety'
 
 const MIB = 2 ** 20
 
@@ -30,6 +30,8 @@ export interface HomeCheckpointsOptions {
   readonly home: string
   readonly userHome: string
   readonly settings: CheckpointSettings
+  /** Where commands run: files are kept of `local` alone. */
+  readonly backend: string
   readonly store: () => Promise<SessionStore>
   readonly clock: Clock
   readonly logger: Logger
@@ -69,6 +71,8 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #cwd: string
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
+  #isPrepared = false
+  #hasTold = false
   /** Runs whose end is being told to the recorder. */
   #ending: Promise<unknown> = Promise.resolve()
 
@@ -92,8 +96,11 @@ class RecordedAgent implements AgentCheckpoints {
       },
       ...(options.settings.enabled
         ? {
+            // With the first message; nothing waits for it.
+            beforeModelCall: () => this.#prepare(),
             beforeAction: async (action, about) => {
-              if (mayDestroy(action)) await (await this.#open()).before(action, about)
+              if (options.backend !== 'local') this.#tellOfRemote(action, about)
+              if (mayChangeFiles(action)) await (await this.#open()).before(action, about)
             },
           }
         : {}),
@@ -132,6 +139,24 @@ class RecordedAgent implements AgentCheckpoints {
     return this.#recorder
   }
 
+  #prepare(): void {
+    if (this.#isPrepared || this.#options.backend !== 'local') return
+    this.#isPrepared = true
+    const { logger } = this.#options
+    this.#open()
+      .then((recorder) => recorder.prepare())
+      .catch((error: unknown) => logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) }))
+  }
+
+  #tellOfRemote(action: Action, { notice }: HookedAction): void {
+    if (this.#hasTold || !mayChangeFiles(action)) return
+    this.#hasTold = true
+    const { backend } = this.#options
+    notice(
+      `No checkpoints are kept of files in the ${backend} environment: what changes there cannot be rolled back. Use git there.`,
+    )
+  }
+
   async #after(sessionId: string, runId: string): Promise<void> {
     this.#runs.delete(sessionId)
     // Without a recorder nothing was recorded; it is not made for that.
@@ -144,9 +169,4 @@ class RecordedAgent implements AgentCheckpoints {
     const entries = await (await this.#options.store()).entries(sessionId)
     return { runId, turnSeq: turnStarts(entries).at(-1) ?? null }
   }
-}
-
-function mayDestroy(action: Action): boolean {
-  if (action.type === 'spawn') return isDestructive(action.command)
-  return action.type === 'write' && action.operation !== 'mkdir'
 }

@@ -166,7 +166,12 @@ class HomeRuntime implements Runtime {
     })
     this.longMemory = this.#longMemory(config.memory)
     this.memory = openHomeMemory({ ...common, settings: config.memory, redact: (text) => this.#redact([])(text) })
-    this.checkpoints = openHomeCheckpoints({ ...common, settings: config.checkpoints, store: common.storage })
+    this.checkpoints = openHomeCheckpoints({
+      ...common,
+      settings: config.checkpoints,
+      backend: config.terminal.backend,
+      store: common.storage,
+    })
     this.permissions = openHomePolicy({
       ...common,
       yolo: options.yolo ?? false,

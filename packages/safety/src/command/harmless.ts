@@ -67,7 +67,8 @@ const OPTION_OF_SET =
   /^(?:[-+][efuxvCE]*o?|errexit|nounset|pipefail|xtrace|verbose|noglob|noclobber|errtrace|functrace)$/
 
 /** Arithmetic and `${NAME:=…}` set variables. */
-const mayAssign = ({ text, dynamic }: Word): boolean => dynamic && /\(\(|\$\[|\$\{[^}]*[=@]/.test(text)
+export const mayAssign = ({ text, dynamic }: Word): boolean =>
+  dynamic && /\(\(|\$\[|\$\{(?:[^}$]|\$(?!\{))*[=@]/.test(text)
 
 function isHarmless(part: Invocation, context: HarmlessContext): boolean {
   if (isIdle(part)) return isPlain(part)
@@ -75,7 +76,7 @@ function isHarmless(part: Invocation, context: HarmlessContext): boolean {
 }
 
 /** Whether a test reads its words as arithmetic, which sets variables and runs what is in brackets, or as the name of a variable. */
-const calculates = ({ name, args }: Invocation): boolean =>
+export const calculates = ({ name, args }: Invocation): boolean =>
   /^(?:test|\[\[?)$/.test(name) && texts(args).some((word) => /^-(?:eq|ne|lt|le|gt|ge|v|R)$/.test(word))
 
 function isLocalGit(part: Invocation, context: HarmlessContext): boolean {
