@@ -185,7 +185,7 @@ it('keeps credentials behind a linked folder from being moved, removed, written 
   const results = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
   expect(results).toHaveLength(patches.length + 2)
   for (const { content } of results)
-    expect(content).toMatch(/^Not permitted \((?:private-key|credential-write|hermes-secrets)\)/)
+    expect(content).toMatch(/^Not permitted \((?:credential-read|credential-write|hermes-secrets)\)/)
   expect([await readdir(keys), (await readdir(cwd)).sort()]).toEqual([['id_rsa'], ['a.txt', 'home', 'keys']])
   expect(await readFile(join(home, 'auth.json'), 'utf8')).toBe('{}')
 })

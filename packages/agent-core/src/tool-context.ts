@@ -51,7 +51,7 @@ export function toolContext(
     get environment(): Environment {
       return requireEnvironment(context)
     },
-    permit: async (action) => takeGranted(granted, action) ?? requestPermit(context, callId, action),
+    permit: async (action, asked) => takeGranted(granted, action) ?? requestPermit(context, callId, action, asked),
     progress: (text, { source, data } = {}) =>
       context.emit({
         type: 'tool-progress',
@@ -95,8 +95,13 @@ function takeGranted(granted: Permit[], action: Action): Permit | null {
  * Asks the policy, and a person where the policy says so.
  * @throws HermesError `policy.denied` with the reason; ParkedApproval when nobody answered in time.
  */
-export async function requestPermit(context: RunContext, callId: string, action: Action): Promise<Permit> {
-  const permit = await decide(context, callId, action)
+export async function requestPermit(
+  context: RunContext,
+  callId: string,
+  action: Action,
+  asked: { readonly mayAsk?: boolean } = {},
+): Promise<Permit> {
+  const permit = await decide(context, callId, action, asked)
   const { hooks, logger, session, runId, signal } = context
   if (hooks.beforeAction) {
     const turnSeq = latestTurnStart(session.entries)
@@ -108,10 +113,15 @@ export async function requestPermit(context: RunContext, callId: string, action:
   return permit
 }
 
-async function decide(context: RunContext, callId: string, action: Action): Promise<Permit> {
+async function decide(
+  context: RunContext,
+  callId: string,
+  action: Action,
+  asked: { readonly mayAsk?: boolean },
+): Promise<Permit> {
   const { policy, signal } = context
   const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }
-  const decision = await failClosed(policy.decide(action, subject, { signal }), signal)
+  const decision = await failClosed(policy.decide(action, subject, { signal, ...asked }), signal)
   switch (decision.type) {
     case 'allow':
       if (decision.note !== undefined)

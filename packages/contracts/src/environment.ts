@@ -173,6 +173,8 @@ export interface Environment {
     readonly outside?: boolean
     /** Where isolated commands may write; absolute. Set where `outside` is. */
     readonly writable?: readonly string[]
+    /** Whether isolated commands do not see what is at the absolute `path`. Answers `false` before the first of them ran. */
+    readonly hides?: (path: string) => boolean
     /** Isolated commands reach no network. Default `false`. */
     readonly offline?: boolean
   }

@@ -11,7 +11,13 @@ export type Action =
       /** Runs outside the isolation that its environment holds commands in. */
       readonly outside?: true
     }
-  | { readonly type: 'read'; readonly path: string; readonly backend: string }
+  | {
+      readonly type: 'read'
+      readonly path: string
+      readonly backend: string
+      /** What is in the file begins like keys or tokens. */
+      readonly holdsKeys?: true
+    }
   | {
       readonly type: 'write'
       readonly path: string

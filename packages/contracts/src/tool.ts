@@ -162,10 +162,10 @@ export interface ToolContext {
   /** @throws HermesError `tool.no_environment` on access when the agent has none. */
   readonly environment: Environment
   /**
-   * Leave for one action; asks a person where the policy says so.
+   * Leave for one action; asks a person where the policy says so, unless `mayAsk` is `false`: then that is a denial. Default `true`.
    * @throws HermesError `policy.denied`; let it pass: the model gets the reason as a tool error.
    */
-  permit(action: Action): Promise<Permit>
+  permit(action: Action, options?: { readonly mayAsk?: boolean }): Promise<Permit>
   /** Shows what the call is doing. Never reaches the model. */
   progress(text: string, about?: ProgressAbout): void
   /**

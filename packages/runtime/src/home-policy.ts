@@ -13,6 +13,7 @@ import {
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
 import { blockedSites, networkOf } from './network-settings.js'
+import { toPath } from './to-path.js'
 
 /** The policy of a home, with what it goes by and what it leaves. */
 export interface HomePolicy {
@@ -59,6 +60,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     userHome,
     workspace: [cwd],
     writeRoots,
+    readable: config.terminal.isolation_read.map((path) => toPath(path, userHome, cwd)),
     denyGlobs: [...config.approvals.deny, ...blockedSites(config)],
     network: networkOf(config),
     contained: containedBackends(config),

@@ -23,6 +23,8 @@ export interface JudgeSettings {
   readonly readOutsideWorkspace?: 'allow' | 'ask' | 'deny'
   /** Absolute folders; no tool writes a file outside of them, whatever else permits it. Default: no such limit. */
   readonly writeRoots?: readonly string[]
+  /** Absolute places that are read without a question although they are hidden by default. Default none. */
+  readonly readable?: readonly string[]
   /** Whether loopback and private networks are fetched without asking. Default: they ask. */
   readonly network?: CheckUrlOptions
   /**
@@ -46,12 +48,15 @@ export interface JudgeBasis {
 /** @throws TypeError for a rule that cannot be read. */
 export function readSettings(settings: JudgeSettings): JudgeBasis {
   const { mode, home, userHome, workspace = [], denyGlobs = [], network = {}, allowlist = [] } = settings
-  const { readOutsideWorkspace = 'allow', writeRoots = [], contained = [] } = settings
+  const { readOutsideWorkspace = 'allow', writeRoots = [], readable = [], contained = [] } = settings
   const allowed = allowlist.map(
     (entry): PermissionRule => ({ pattern: `terminal(${entry})`, effect: 'allow', source: ALLOWLIST_SOURCE }),
   )
   return {
-    options: { mode, home, userHome, workspace, denyGlobs, network, readOutsideWorkspace, writeRoots, contained },
+    options: {
+      ...{ mode, home, userHome, workspace, denyGlobs, network },
+      ...{ readOutsideWorkspace, writeRoots, readable, contained },
+    },
     rules: [...allowed, ...(settings.rules ?? [])].map(readRule),
     granted: new Set(
       allowlist.map((entry) =>

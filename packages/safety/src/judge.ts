@@ -32,6 +32,7 @@ export interface JudgeOptions {
   readonly denyGlobs: readonly string[]
   readonly readOutsideWorkspace: 'allow' | 'ask' | 'deny'
   readonly writeRoots: readonly string[]
+  readonly readable: readonly string[]
   readonly network: CheckUrlOptions
   /** Backends that are machines of the agent's own. */
   readonly contained: readonly string[]
@@ -163,7 +164,8 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
   }
   if (action.type !== 'read' && action.type !== 'write') return null
   const operation = action.type === 'read' ? 'read' : action.operation
-  const check = checkPath(action.path, { home: options.home, userHome: options.userHome, operation })
+  const { home, userHome, workspace, readable } = options
+  const check = checkPath(action.path, { home, userHome, workspace, readable, operation })
   if (!check.ok && check.rule === 'bad-path')
     return deny('protected', check.rule, `${action.path.replaceAll('\0', '\\0')} is no path: ${check.reason}.`)
   if (!check.ok && check.severity === 'deny') {
@@ -183,7 +185,11 @@ export function checkTarget(action: Action, options: JudgeOptions): Exclude<Verd
       'write-roots',
       `Files are written below ${options.writeRoots.join(' and ')} only, and ${action.path} is not there.`,
     )
+  // Leave to read one file of keys is for that file.
+  if (!check.ok && action.type === 'read') return ask('protected', [`${check.rule}:${action.path}`], check.reason)
   if (!check.ok) return ask('protected', [check.rule], check.reason)
+  if (action.type === 'read' && action.holdsKeys && !isInOneOf(action.path, [...workspace, ...readable]))
+    return ask('protected', [`credential-content:${action.path}`], 'it begins like a file of keys or tokens')
   const outside = options.workspace.length > 0 && !isInOneOf(action.path, options.workspace)
   if (action.type === 'write' || !outside || options.readOutsideWorkspace === 'allow') return null
   return options.readOutsideWorkspace === 'ask'

@@ -92,7 +92,7 @@ describe('createPolicy', () => {
     [{ ...run('echo'), argv: ['echo', '; rm -rf /'] } as Action, 'allow'],
     [read('/home/ada/project/a.ts'), 'allow'],
     [read('/tmp/elsewhere'), 'allow'],
-    [read('/home/ada/.ssh/id_rsa'), 'deny private-key'],
+    [read('/home/ada/.ssh/id_rsa'), 'deny credential-read'],
     [read('/home/ada/.hermes/auth.json'), 'deny hermes-secrets'],
     [write('/home/ada/project/a.ts'), 'allow'],
     [write('/home/ada/project/.env'), 'deny env-file'],

@@ -94,6 +94,7 @@ class LocalEnvironment implements Environment {
   readonly #support: IsolationSupport
   readonly #isIsolated: () => boolean
   #isolation: Promise<Isolation> | null = null
+  #loaded: Isolation | null = null
   readonly #closing = new AbortController()
   #hasPty: boolean | null = null
 
@@ -136,6 +137,7 @@ class LocalEnvironment implements Environment {
       get outside() {
         return isIsolated()
       },
+      hides: (path) => this.#loaded?.hides(realIfThere(path) ?? path, this.#shell.folders()) ?? false,
       get offline() {
         return isolation.network === false && isIsolated()
       },
@@ -263,7 +265,12 @@ class LocalEnvironment implements Environment {
     const { Isolation } = await import('./isolation/isolation.js')
     const { cwd, home, outputDir, temp = TEMPORARY, isolation = {}, logger = silentLogger } = this.#options
     const [support, { platform }] = [this.#support, process]
-    return new Isolation({ cwd: resolve(cwd), home, temp, outputDir, isolation, support, logger, platform })
+    // What a command has made of it says nothing about what may be seen.
+    const path = () => this.#shell.environment({ outside: true })['PATH'] ?? ''
+    this.#loaded = new Isolation({
+      ...{ cwd: resolve(cwd), home, temp, outputDir, isolation, support, logger, platform, path },
+    })
+    return this.#loaded
   }
 
   #requireOpen(): void {

@@ -5,7 +5,7 @@ import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts
 import type { FromSchema } from 'json-schema-to-ts'
 import { documentKind } from './documents/document-kind.js'
 import { sniff } from './files/binary-kind.js'
-import { isInside, permitRead, readAction } from './files/file-access.js'
+import { holdsKeys, isInside, permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure } from './result-text.js'
 import { answer, pageOf, pageOfLines } from './search/answer.js'
@@ -96,7 +96,7 @@ async function search(args: Args, context: ToolContext, { settings, searchers }:
     const found = await (settings.sharedFiles?.alone(context, [`${scope.root}/`], walk) ?? walk())
     const ordered = await byNewest(found.results, scope.root, context)
     const page = pageOf({ ...found, results: ordered }, show)
-    return answer({ ...page, ...(await readable(page.files, scope, context)) }, show)
+    return answer({ ...page, ...(await readable(page.files, scope, context, { looksInside: false })) }, show)
   }
   const query: ContentQuery = {
     ...scope,
@@ -110,7 +110,7 @@ async function search(args: Args, context: ToolContext, { settings, searchers }:
   const sorted = [...found.results].sort((a, b) => (a.path < b.path ? -1 : 1))
   // Every file has a match, so that no page needs more of them.
   const most = Math.max(MAX_COUNTED_FILES, offset + limit)
-  const { files: results } = await readable(sorted.slice(0, most), scope, context)
+  const { files: results } = await readable(sorted.slice(0, most), scope, context, { looksInside: true })
   const complete = found.complete && sorted.length <= most
   return answer(pageOfLines({ ...found, results, complete }, show), show)
 }
@@ -168,15 +168,26 @@ async function firstOf<T>(
  * Leaves out files that the policy does not let the session read. Where their contents were searched this comes before anything is
  * counted: how often a pattern is in a file says what is in it.
  */
-async function readable(files: readonly FoundFile[], { root }: SearchScope, context: ToolContext) {
+async function readable(
+  files: readonly FoundFile[],
+  { root }: SearchScope,
+  context: ToolContext,
+  { looksInside }: { readonly looksInside: boolean },
+) {
   const allowed: FoundFile[] = []
-  for (const file of files) if (await mayRead(context, posix.join(root, file.path))) allowed.push(file)
+  for (const file of files) {
+    const path = posix.join(root, file.path)
+    if (await mayRead(context, path, looksInside && (await holdsKeys(context, path)))) allowed.push(file)
+  }
   return { files: allowed, omitted: files.length - allowed.length }
 }
 
-async function mayRead(context: ToolContext, path: string): Promise<boolean> {
+/** A person is not asked for each file of a search: what would ask is left out, and can be read by name. */
+async function mayRead(context: ToolContext, path: string, keys: boolean): Promise<boolean> {
   try {
-    await context.permit(readAction(context, path))
+    const action = readAction(context, path)
+    await context.permit(action, { mayAsk: false })
+    if (keys) await context.permit({ ...action, holdsKeys: true }, { mayAsk: false })
     return true
   } catch (error) {
     if (HermesError.isInstance(error) && error.code === 'policy.denied') return false

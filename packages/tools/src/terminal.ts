@@ -164,7 +164,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   if (result.process) return yielded(result, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
-  const notes = [...more.notes, ...(outside ? [] : notesOf(result, context))]
+  const notes = [...more.notes, ...(outside ? [] : notesOf(result, args, context))]
   return report(args, result, { ...at, ...more, notes }, context.environment.capabilities.pty)
 }
 
@@ -201,11 +201,11 @@ async function runOnPty(
     cwd,
   }
   const { notes, data } = sudoOutcome(args.command, result, password, context)
-  const all = [...notes, ...(outside ? [] : notesOf(result, context))]
+  const all = [...notes, ...(outside ? [] : notesOf(result, args, context))]
   return report(args, result, { timeoutMs, before: cwd, after: cwd, notes: all, data })
 }
 
-function notesOf(result: ExecResult, { environment }: ToolContext): readonly string[] {
-  const note = isolationNote(result, environment)
+function notesOf(result: ExecResult, { command }: Args, { environment }: ToolContext): readonly string[] {
+  const note = isolationNote(result, environment, command)
   return note === null ? [] : [note]
 }

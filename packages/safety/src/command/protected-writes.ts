@@ -4,6 +4,9 @@ import { type Invocation, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
 import { writeTargets } from './write-targets.js'
 
+/** What only file tools ask about: commands are kept from it by isolation, or see it as always. */
+const UNASKED: readonly string[] = Object.freeze(['device', 'private-place', 'credential-name'])
+
 /** One rule for each kind of protected file: writing it by any program, reading it by one of `readers`. */
 export function checkProtected(readers: readonly string[]): CommandRule[] {
   const writes = [
@@ -40,7 +43,7 @@ export function checkProtected(readers: readonly string[]): CommandRule[] {
       matches: (invocation: Invocation) =>
         texts(invocation.args).some((path) => {
           const rule = ruleOf(path.replace(/^(?:@|[a-z]\w*=@?)/, ''), 'read', invocation)
-          return rule !== null && rule !== 'device'
+          return rule !== null && !UNASKED.includes(rule)
         }),
     },
   ]

@@ -1,10 +1,8 @@
+import { homePlaceOf, isKeyFile } from '../credentials/index.js'
 import { matchGlob } from '../glob.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 
-const NAMES =
-  /(?:^|\/)(?:\.env(?:rc|[._-](?!example$|sample$|template$|dist$)[\w.-]+)?|\.(?:npmrc|pypirc|netrc|pgpass|git-credentials|htpasswd|dockercfg|vault-token|my\.cnf|s3cfg)|credentials(?:\.\w+)?|secrets?\.(?:ya?ml|json|toml|env|txt|ini)|service[-_]account[\w.-]*\.json|tokens?\.json|auth\.json|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|key|p12|pfx|keystore|jks|kdbx|ovpn)|wallet\.dat|login data|cookies(?:\.sqlite)?|logins\.json|key4\.db)$/i
-const FOLDERS = /^~\/\.(?:ssh|aws|gnupg|kube|azure|config\/(?:gcloud|gh))(?:\/|$)|\/\.docker\/config\.json$/
 const PUBLIC = /\.pub$|\/\.ssh\/(?:config|known_hosts(?:\.old)?|authorized_keys)$/
 /** What a pattern such as `.e*` could mean. */
 const TYPICAL = Object.freeze([
@@ -43,7 +41,8 @@ const WITHOUT_OPTION = /^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/
 
 /** Whether a file is of the kind that holds keys or passwords, by its name. Absolute, or starting with `~`. */
 export function isSecretPath(path: string): boolean {
-  return (NAMES.test(path) || FOLDERS.test(path)) && !PUBLIC.test(path)
+  if (PUBLIC.test(path)) return false
+  return isKeyFile(path) || (path.startsWith('~/') && homePlaceOf(path.slice(2)).type === 'credential')
 }
 
 /** Whether the invocation names such a file for its program to read. */

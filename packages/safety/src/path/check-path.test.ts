@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkPath, type PathOperation } from './check-path.js'
+import { type CheckPathOptions, checkPath, type PathOperation } from './check-path.js'
 
-const homes = { home: '/home/ada/.hermes', userHome: '/home/ada' }
-const verdict = (path: string, operation: PathOperation, more = homes): string => {
+const homes = { home: '/home/ada/.hermes', userHome: '/home/ada', workspace: ['/home/ada/project'] }
+const verdict = (path: string, operation: PathOperation, more: Omit<CheckPathOptions, 'operation'> = homes): string => {
   const check = checkPath(path, { ...more, operation })
   return check.ok ? 'ok' : `${check.severity} ${check.rule}`
 }
@@ -77,8 +77,8 @@ describe('checkPath', () => {
     ['/home/ada/.hermes/auth.json', 'deny hermes-secrets'],
     ['/home/ada/.hermes/mem0.json', 'deny hermes-secrets'],
     ['/home/ada/.hermes/config.yaml', 'ok'],
-    ['/home/ada/.ssh/id_ed25519', 'deny private-key'],
-    ['/home/ada/.ssh/work.pem', 'deny private-key'],
+    ['/home/ada/.ssh/id_ed25519', 'deny credential-read'],
+    ['/home/ada/.ssh/work.pem', 'deny credential-read'],
     ['/home/ada/.ssh/id_ed25519.pub', 'ok'],
     ['/home/ada/.ssh/config', 'ok'],
     ['/home/ada/.aws/credentials', 'deny credential-read'],

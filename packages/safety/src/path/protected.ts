@@ -1,3 +1,5 @@
+import { homePlaceOf } from '../credentials/index.js'
+
 /** Why a path is protected, and whether a person may still agree. */
 export interface Protection {
   readonly rule: string
@@ -26,7 +28,7 @@ const asked = (rule: string, reason: string, pattern: RegExp): ProtectedPath => 
 })
 
 const SECRETS_OF_HERMES =
-  /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|(?:honcho|mem0|supermemory)\.json|mcp-tokens(?:\/.*)?|pairing(?:\/.*)?)$/
+  /^@\/(?:auth\.json(?:\.[^/]*)?(?:\/.*)?|\.env|[^/]*oauth\.json|(?:honcho|mem0|supermemory)\.json|(?:mcp-tokens|pairing|auth)(?:\/.*)?)$/
 const TOKEN_FILES = /^~\/\.(?:netrc|git-credentials|pgpass|pypirc|docker\/config\.json|config\/gh\/hosts\.yml)$/
 
 const WRITE: readonly ProtectedPath[] = Object.freeze([
@@ -80,18 +82,6 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
 const READ: readonly ProtectedPath[] = Object.freeze([
   denied('hermes-secrets', 'it holds credentials of Hermes', SECRETS_OF_HERMES),
   denied(
-    'private-key',
-    'it holds private keys',
-    /^~\/\.ssh\/(?!(?:config|known_hosts(?:\.old)?|authorized_keys|[^/]*\.pub)$).+$/,
-  ),
-  denied('private-key', 'it holds private keys', /^~\/\.gnupg\/(?:private-keys|secring).*$/),
-  denied(
-    'credential-read',
-    'it holds credentials',
-    /^~\/\.(?:aws\/(?:credentials|sso\/.*|cli\/cache\/.*)|kube\/config)$/,
-  ),
-  denied('credential-read', 'it holds credentials', TOKEN_FILES),
-  denied(
     'credential-read',
     'it holds password hashes',
     /^(?:\/private)?\/etc\/(?:g?shadow-?|master\.passwd|sudoers.*)$/,
@@ -109,13 +99,48 @@ export interface Homes {
   /** The Hermes home. */
   readonly home?: string
   readonly userHome?: string
+  /** Absolute folders that are worked in: names of files there say nothing. Default none. */
+  readonly workspace?: readonly string[]
+  /** Absolute places that may be read although they are hidden by default. Default none. */
+  readonly readable?: readonly string[]
 }
 
 /** The protection of an absolute, normalised path, or of one starting with `~`; `null` when there is none. */
 export function protectionOf(path: string, access: 'read' | 'write', homes: Homes): Protection | null {
   const views = viewsOf(path.toLowerCase(), homes)
   const found = (access === 'read' ? READ : WRITE).find(({ pattern }) => views.some((view) => pattern.test(view)))
-  return found ? { rule: found.rule, reason: found.reason, severity: found.severity } : null
+  if (found) return { rule: found.rule, reason: found.reason, severity: found.severity }
+  return access === 'read' ? protectionInHome(path, homes) : null
+}
+
+/** What of the home folder is read only after a question, or never. */
+function protectionInHome(path: string, { home, userHome, workspace = [], readable = [] }: Homes): Protection | null {
+  const inHome = path.startsWith('~/') ? path.slice(1) : relativeTo(path, userHome)
+  if (inHome === null || inHome === '') return null
+  const place = homePlaceOf(inHome.slice(1), { isMacOs: userHome?.startsWith('/Users/') ?? false })
+  if (place.type === 'credential' && place.place.read === 'deny')
+    return { rule: 'credential-read', reason: 'it holds keys or credentials', severity: 'deny' }
+  if (place.type === 'plain' || isInOneOf(path, readable)) return null
+  if (place.type === 'credential')
+    return { rule: 'credential-file', reason: 'it is a place of keys, logins or what was typed', severity: 'ask' }
+  // Those of Hermes have rules of their own.
+  if (isInOneOf(path, [home, home?.replace(OF_PROFILE, ''), `${userHome}/.hermes`])) return null
+  const worked = workspace.filter((root) => relativeTo(path, root) !== null)
+  if (place.type === 'unknown') {
+    // Who works in such a folder sees it; who works in the whole home folder does not for that.
+    if (worked.some((root) => relativeTo(root, `${userHome}/${place.folder}`) !== null)) return null
+    return {
+      rule: 'private-place',
+      reason: `nothing says that ~/${place.folder} holds no secrets (terminal.isolation_read can)`,
+      severity: 'ask',
+    }
+  }
+  if (worked.length > 0) return null
+  return { rule: 'credential-name', reason: 'it is called like a file of keys or passwords', severity: 'ask' }
+}
+
+function isInOneOf(path: string, folders: readonly (string | undefined)[]): boolean {
+  return folders.some((folder) => relativeTo(path.toLowerCase(), folder) !== null)
 }
 
 /** The path as it is, seen from the person's home, and seen from each Hermes home. */
@@ -137,6 +162,7 @@ const OF_PROFILE = /\/profiles\/[^/]+\/?$/
 function relativeTo(path: string, folder: string | undefined): string | null {
   const base = folder?.toLowerCase().replace(/\/+$/, '') ?? ''
   if (base === '') return null
-  if (path === base) return ''
-  return path.startsWith(`${base}/`) ? path.slice(base.length) : null
+  const lower = path.toLowerCase()
+  if (lower === base) return ''
+  return lower.startsWith(`${base}/`) ? path.slice(base.length) : null
 }

@@ -79,7 +79,8 @@ class LocalCodeHost implements CodeHost {
     const bounds = { cwd: workspace, home, temp, outputDir, logger, platform: process.platform }
     this.tempDir = tempDir
     const support = isolation?.support ?? createIsolationSupport()
-    this.#isolation = isolation ? new Isolation({ ...bounds, isolation, support }) : null
+    const path = () => options.env['PATH'] ?? ''
+    this.#isolation = isolation ? new Isolation({ ...bounds, isolation, support, path }) : null
     this.#settings = {
       tempDir,
       outputDir,

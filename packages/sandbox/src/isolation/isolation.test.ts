@@ -33,6 +33,7 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
     logger,
     platform,
     support,
+    path: () => '/usr/bin',
   })
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
@@ -51,8 +52,8 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 (deny file-read* file-write* (subpath "/keys"))
 (allow file-read* (subpath "/out"))
 (deny file-write* (subpath "/out"))
-(allow file-read* file-write* (subpath "/home/work"))
 (deny file-read* file-write* (subpath "/home/.netrc"))
+(allow file-read* file-write* (subpath "/home/work"))
 (deny file-read* file-write* (subpath "/out/shells"))
 (allow file-read* file-write* (subpath "/out/cache"))
 (allow file-read* file-write* (subpath "/out/shells/1"))
@@ -80,10 +81,11 @@ it('lets the whole tree of git be written, but not one that is around the home d
       outputDir: join(root, 'out'),
       writable: join(root, 'out/shells/1'),
       cache: join(root, 'cache'),
+      path: '/usr/bin',
       isolation: {},
     }).flatMap(({ type, path }) => (type === 'write' && path.includes('/home') ? [path.replace(root, '')] : []))
   expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo', '/home/work/repo/deep', '/home/work/repo/.git'])
-  expect(writable('home/work')).toEqual(['/home/work', '/home/.git'])
+  expect(writable('home/work')).toEqual(['/home/.git', '/home/work'])
 })
 
 it('names no folder of another shell, which may go away while a command is started', async () => {

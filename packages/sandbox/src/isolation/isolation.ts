@@ -8,7 +8,7 @@ import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
-import { type IsolationOptions, planPlaces } from './plan.js'
+import { type IsolationOptions, isHidden, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 /** One program to start: what is run, with what. */
@@ -46,6 +46,8 @@ interface IsolationSettings {
   readonly support: IsolationSupport
   readonly logger: Logger
   readonly platform: NodeJS.Platform
+  /** The `PATH` of the environment, without what commands have made of it. */
+  readonly path: () => string
 }
 
 /** 3 is the orphan guard's. */
@@ -92,6 +94,15 @@ export class Isolation {
     }
   }
 
+  /** Whether commands that are held do not see `path`, links followed. */
+  hides(path: string, folders: WorkingFolders): boolean {
+    const { outputDir, path: programs } = this.#settings
+    return isHidden(
+      planPlaces({ ...this.#settings, ...folders, cache: join(outputDir, 'cache'), path: programs() }),
+      path,
+    )
+  }
+
   async close(keepProcesses: boolean): Promise<void> {
     await this.#holder.close(keepProcesses)
   }
@@ -100,7 +111,10 @@ export class Isolation {
     const { outputDir, home } = this.#settings
     const cache = join(outputDir, 'cache')
     this.#caches ??= prepareCache({ cache, home, settings: outputDir })
-    return { places: planPlaces({ ...this.#settings, ...folders, cache }), env: { ...this.#caches, ...asked.env } }
+    return {
+      places: planPlaces({ ...this.#settings, ...folders, cache, path: this.#settings.path() }),
+      env: { ...this.#caches, ...asked.env },
+    }
   }
 
   async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {

@@ -1,11 +1,12 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { shellsFolder } from '../shell-files.js'
+import { hiddenHome } from './hidden-home.js'
 import type { IsolationSupport } from './isolation-support.js'
 
 /** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
 export interface IsolationOptions {
-  /** Folders and files nobody may read, beside the usual places of credentials in the home directory, for example the Hermes home. */
+  /** Folders and files nobody may read, beside what is hidden in the home directory, for example the Hermes home. */
   readonly hidden?: readonly string[]
   /** Writable, beside the working directory, the git tree around it and the temporary folders; shown even where a folder above is hidden. */
   readonly writable?: readonly string[]
@@ -25,68 +26,6 @@ export type Place =
   | { readonly type: 'read'; readonly path: string }
   | { readonly type: 'hide'; readonly path: string; readonly isDirectory: boolean }
 
-/** Where programs keep keys and tokens, in the home directory. */
-const CREDENTIALS = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.docker',
-  '.netrc',
-  '.npmrc',
-  '.yarnrc.yml',
-  '.pypirc',
-  '.pgpass',
-  '.my.cnf',
-  '.vault-token',
-  '.git-credentials',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.gem/credentials',
-  '.m2/settings.xml',
-  '.terraform.d/credentials.tfrc.json',
-  '.config/gcloud',
-  '.config/gh',
-  '.config/glab-cli',
-  '.config/hub',
-  '.config/git/credentials',
-  '.config/op',
-  '.config/sops',
-  '.config/rclone',
-  '.config/doctl',
-  '.config/heroku',
-  '.config/configstore',
-  '.config/google-chrome',
-  '.config/chromium',
-  '.config/BraveSoftware',
-  '.mozilla',
-  '.thunderbird',
-  '.password-store',
-  '.local/share/keyrings',
-  '.local/share/kwalletd',
-  '.claude',
-  '.claude.json',
-  '.codex',
-  '.gemini',
-  '.bash_history',
-  '.zsh_history',
-  '.local/share/fish/fish_history',
-  '.python_history',
-  '.node_repl_history',
-  '.psql_history',
-  '.mysql_history',
-  'Library/Keychains',
-  'Library/Application Support/Google/Chrome',
-  'Library/Application Support/Firefox',
-  'Library/Cookies',
-]
-
-/** The places in `home` where programs keep keys, tokens and what was typed. */
-function credentialPaths(home: string): string[] {
-  return CREDENTIALS.map((name) => join(home, name))
-}
-
 /** Sockets in a temporary folder lead out: to terminals, key agents, displays. */
 const SOCKET_FOLDERS =
   /^(tmux-|ssh-|screens?$|\.X11-unix$|\.ICE-unix$|\.font-unix$|dbus-|gpg-|systemd-private-|vscode-|\.wine-)/
@@ -104,6 +43,8 @@ export function planPlaces(options: {
   readonly writable: string
   /** What commands download again and again. */
   readonly cache: string
+  /** The `PATH` that the environment was opened with. */
+  readonly path: string
   readonly isolation: IsolationOptions
 }): readonly Place[] {
   const { isolation } = options
@@ -114,15 +55,31 @@ export function planPlaces(options: {
       if (real !== null) places.set(real, place(real, lstatSync(real).isDirectory()))
     }
   }
-  const secret = [...credentialPaths(options.home), ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
-  add(writableRoots(options), (path) => ({ type: 'write', path }))
+  const roots = writableRoots(options)
+  const { named, unknown, shown } = hiddenHome({ ...options, roots })
+  const secret = [...named, ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
+  add(unknown, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
+  add(shown, (path) => ({ type: 'read', path }))
+  add(roots, (path) => ({ type: 'write', path }))
   add(secret, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
   add([...(isolation.readable ?? []), options.outputDir], (path) => ({ type: 'read', path }))
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
   add(workingFolders(options.outputDir), (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
   // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
   add([...(isolation.writable ?? []), options.writable, options.cache], (path) => ({ type: 'write', path }))
-  return [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+  const sorted = [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+  // What is hidden with a folder around it needs nothing of its own, and its name stays unknown.
+  return sorted.filter(({ type, path }) => type !== 'hide' || placeAround(sorted, dirname(path))?.type !== 'hide')
+}
+
+/** Whether isolated commands do not see `path`. Absolute, links followed. */
+export function isHidden(places: readonly Place[], path: string): boolean {
+  return placeAround(places, path)?.type === 'hide'
+}
+
+/** The innermost of `places`, the more general first, that holds `path`. */
+function placeAround(places: readonly Place[], path: string): Place | undefined {
+  return places.findLast((place) => path === place.path || path.startsWith(`${place.path}/`.replace('//', '/')))
 }
 
 /** What commands may write, but for what is hidden in there: as it is named, and with its links followed. */

@@ -2,9 +2,13 @@ import { posix } from 'node:path'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
+import { CREDENTIAL_HEAD_BYTES, holdsCredential } from '@hermes/safety/credentials'
 
 /** The action of reading `path`, as a plan and as what is asked for at run time. */
-export const readAction = ({ environment }: Pick<ToolPlanContext, 'environment'>, path: string): Action => ({
+export const readAction = (
+  { environment }: Pick<ToolPlanContext, 'environment'>,
+  path: string,
+): Extract<Action, { type: 'read' }> => ({
   type: 'read',
   path: environment.resolve(path),
   backend: environment.backend,
@@ -80,7 +84,23 @@ export async function permitRead(context: ToolContext, path: string): Promise<st
   await context.permit(action)
   const real = await context.environment.realpath(context.environment.resolve(path))
   if (real !== context.environment.resolve(path)) await context.permit(readAction(context, real))
+  if (await holdsKeys(context, real)) await context.permit({ ...action, path: real, holdsKeys: true })
   return real
+}
+
+/** Whether a file of this machine's home folder, outside the workspace, begins like one of keys. `path` has no links. */
+export async function holdsKeys({ environment }: Pick<ToolContext, 'environment'>, path: string): Promise<boolean> {
+  const { backend, root } = environment
+  if (backend !== 'local' || !isInside(path, environment.resolve('~'))) return false
+  if (root !== undefined && isInside(path, root)) return false
+  try {
+    if ((await environment.stat(path))?.type !== 'file') return false
+    const head = await environment.read(path, { length: CREDENTIAL_HEAD_BYTES, noLinks: true })
+    return head !== null && holdsCredential(Buffer.from(head).toString('latin1'))
+  } catch {
+    // Reading it will say why.
+    return false
+  }
 }
 
 /**

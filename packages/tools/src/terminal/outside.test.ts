@@ -5,6 +5,8 @@ import { isolationNote } from './outside.js'
 
 const capabilities = { background: true, pty: false, isolated: true, outside: true }
 
+const resolve = (path: string) => path
+
 describe('terminal, where commands are isolated', () => {
   it('plans those outside that are known to need it or that the model asks for, and no others', async () => {
     const support = { why: () => null, failed: () => undefined }
@@ -50,21 +52,21 @@ describe('terminal, where commands are isolated', () => {
     ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'cannot see this folder'],
   ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, said) => {
     const result = { output, exitCode: 1 }
-    expect(isolationNote(result, { capabilities })).toMatch(
+    expect(isolationNote(result, { resolve, capabilities })).toMatch(
       new RegExp(
         `^\\[isolated commands ${said}.*\\. If this one has to, run it again with outside=true: the user is asked\\.\\]$`,
       ),
     )
-    expect(isolationNote(result, { capabilities: { ...capabilities, outside: false } })).toBeNull()
-    expect(isolationNote({ ...result, exitCode: 0 }, { capabilities })).toBeNull()
+    expect(isolationNote(result, { resolve, capabilities: { ...capabilities, outside: false } })).toBeNull()
+    expect(isolationNote({ ...result, exitCode: 0 }, { resolve, capabilities })).toBeNull()
   })
 
   it('says nothing about other failures, and blames a closed network only when it is', () => {
     const failed = (output: string) => ({ output, exitCode: 1 })
-    expect(isolationNote(failed('2 tests failed'), { capabilities })).toBeNull()
+    expect(isolationNote(failed('2 tests failed'), { resolve, capabilities })).toBeNull()
     const unknown = failed('curl: (6) Could not resolve host: example.com')
-    expect(isolationNote(unknown, { capabilities })).toBeNull()
-    expect(isolationNote(unknown, { capabilities: { ...capabilities, offline: true } })).toContain(
+    expect(isolationNote(unknown, { resolve, capabilities })).toBeNull()
+    expect(isolationNote(unknown, { resolve, capabilities: { ...capabilities, offline: true } })).toContain(
       'cannot reach the network',
     )
   })

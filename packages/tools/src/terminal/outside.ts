@@ -39,12 +39,39 @@ const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
 const NO_NETWORK =
   /Could not resolve host|Temporary failure in name resolution|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Name or service not known/i
 
+/** How programs say that they could not open something. */
+const NOT_SEEN =
+  /No such file|Permission denied|not permitted|not found|\bENOENT\b|\bEACCES\b|\bEPERM\b|\bEROFS\b|(?:cannot|could not|unable to|failed to) (?:open|read|access|stat|load|find|write)/i
+const PATHS = /(?:~|\/)[^\s'"`:;,()<>|&=]+/g
+const MOST_CHARS = 20_000
+const MOST_PATHS = 40
+
+/** A path the command could not see because it is hidden, as the command or its output names it; `null` for none. */
+function hiddenPath(
+  { output }: Pick<ExecResult, 'output'>,
+  command: string,
+  environment: Pick<Environment, 'capabilities' | 'resolve'>,
+): string | null {
+  const { hides } = environment.capabilities
+  const end = output.slice(-MOST_CHARS)
+  if (!hides || !NOT_SEEN.test(end)) return null
+  const said = end.split('\n').filter((line) => NOT_SEEN.test(line))
+  const named = [...said, command.slice(0, MOST_CHARS).replaceAll(/\$\{?HOME\}?(?=\/)/g, '~')]
+  const paths = named.flatMap((text) => text.match(PATHS) ?? []).slice(0, MOST_PATHS)
+  return paths.find((path) => hides(environment.resolve(path))) ?? null
+}
+
 /** What isolation probably kept a failed command from, in a line that says how to go on; `null` where it is not to blame. */
 export function isolationNote(
   { output, exitCode }: Pick<ExecResult, 'output' | 'exitCode'>,
-  { capabilities }: Pick<Environment, 'capabilities'>,
+  environment: Pick<Environment, 'capabilities' | 'resolve'>,
+  command = '',
 ): string | null {
+  const { capabilities } = environment
   if (exitCode === 0 || !(capabilities.outside ?? false)) return null
+  const hidden = hiddenPath({ output }, command, environment)
+  if (hidden !== null)
+    return `[isolated commands cannot see ${hidden}. If this one has to, run it again with outside=true: the user is asked; terminal.isolation_read shows it for good.]`
   const failures = capabilities.offline ? [...FAILURES, [NO_NETWORK, 'reach the network'] as const] : FAILURES
   const cannot = failures.find(([said]) => said.test(output))?.[1]
   if (cannot === undefined) return null
