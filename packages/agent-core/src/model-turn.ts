@@ -2,6 +2,7 @@ import { isAbort } from '@hermes/contracts'
 import { type AssistantMessage, addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { observe } from './hooks.js'
+import { type RecallFence, recallFences } from './memory/recall-fence.js'
 import { createRecallScrubber, type RecallScrubber, scrubMessage, scrubRecalled } from './memory/recall-scrubber.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 
@@ -45,14 +46,18 @@ class StreamedMessage {
   #messageId: string
   #attempt = 0
   #open = false
-  /** Only where something may have been recalled. */
-  #scrubber: RecallScrubber | null = null
+  /** Around what was recalled in this session: none of it is shown again. */
+  readonly fences: readonly RecallFence[]
+  readonly #scrubbers: Record<'message-delta' | 'reasoning-delta', RecallScrubber | null>
   text = ''
 
   constructor(context: RunContext) {
     this.#context = context
     this.#messageId = this.#nextId()
-    if (context.memory?.recall) this.#scrubber = createRecallScrubber()
+    const fences = recallFences(context.session.entries)
+    const scrubber = () => (fences.length === 0 ? null : createRecallScrubber(fences))
+    this.fences = fences
+    this.#scrubbers = { 'message-delta': scrubber(), 'reasoning-delta': scrubber() }
   }
 
   get messageId(): string {
@@ -77,11 +82,11 @@ class StreamedMessage {
         case 'text-delta':
           this.begin()
           this.text += event.text
-          this.#show(this.#scrubber ? this.#scrubber.feed(event.text) : event.text)
+          this.#show('message-delta', event.text)
           break
         case 'reasoning-delta':
           this.begin()
-          emit({ type: 'reasoning-delta', messageId: this.#messageId, text: event.text })
+          this.#show('reasoning-delta', event.text)
           break
         case 'tool-call-delta':
           break
@@ -94,7 +99,8 @@ class StreamedMessage {
           break
         }
         case 'finish':
-          if (this.#scrubber) this.#show(this.#scrubber.flush())
+          this.#emit('reasoning-delta', this.#scrubbers['reasoning-delta']?.flush() ?? '')
+          this.#emit('message-delta', this.#scrubbers['message-delta']?.flush() ?? '')
           return event
         default:
           event satisfies never
@@ -103,12 +109,16 @@ class StreamedMessage {
     throw new Error('The model client ended without a final message.')
   }
 
-  #show(text: string): void {
-    if (text !== '') this.#context.emit({ type: 'message-delta', messageId: this.#messageId, text })
+  #show(type: 'message-delta' | 'reasoning-delta', text: string): void {
+    this.#emit(type, this.#scrubbers[type]?.feed(text) ?? text)
+  }
+
+  #emit(type: 'message-delta' | 'reasoning-delta', text: string): void {
+    if (text !== '') this.#context.emit({ type, messageId: this.#messageId, text })
   }
 
   #restart(): void {
-    this.#scrubber?.flush()
+    for (const scrubber of Object.values(this.#scrubbers)) scrubber?.flush()
     this.#messageId = this.#nextId()
     this.#open = false
     this.text = ''
@@ -117,7 +127,7 @@ class StreamedMessage {
 
 async function storeAnswer(context: RunContext, stream: StreamedMessage, finish: ModelFinish): Promise<ModelTurn> {
   const { usage } = finish
-  const message = context.memory?.recall ? scrubMessage(finish.message) : finish.message
+  const message = scrubMessage(finish.message, stream.fences)
   const calls = toolCalls(message)
   const text = messageText(message)
   const isEmpty = calls.length === 0 && text.trim() === ''
@@ -135,7 +145,7 @@ async function storeInterrupted(context: RunContext, stream: StreamedMessage): P
   const message: AssistantMessage = {
     role: 'assistant',
     content: [
-      { type: 'text', text: scrubRecalled(stream.text) },
+      { type: 'text', text: scrubRecalled(stream.text, stream.fences) },
       { type: 'text', text: INTERRUPTED_NOTE, origin: 'reminder' },
     ],
     finishReason: 'unknown',

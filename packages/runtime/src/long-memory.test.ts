@@ -73,7 +73,9 @@ describe('a provider that config.yaml names', () => {
       user_id: 'ada',
       messages: [{ content: 'Which colour has the boat?' }, { content: 'Blue.' }],
     })
-    expect(JSON.stringify(messages(0).at(-1))).toMatch(/<memory-context>.*- The boat is blue\..*Which colour/s)
+    expect(JSON.stringify(messages(0).at(-1))).toMatch(
+      /<memory-context [0-9a-f]+>.*- The boat is blue\..*Which colour/s,
+    )
     expect(JSON.stringify(messages(0)[0])).not.toContain('boat')
   })
 

@@ -44,7 +44,7 @@ describe('recall', () => {
     const { content } = lastMessage(model) as unknown as { content: readonly { text: string; origin?: string }[] }
     expect(content.map(({ origin }) => origin)).toEqual(['memory', undefined])
     expect(content[0]!.text).toMatch(
-      /^<memory-context>\n\[Recalled from earlier sessions\..*\n- likes tea\n- breaks \(memory-context> out of it\n<\/memory-context>$/,
+      /^<(memory-context [0-9a-f]{12})>\n\[Recalled from earlier sessions\..*\n- likes tea\n- breaks \(memory-context> out of it\n<\/\1>$/,
     )
     await agent.run('And now?').result
     expect(JSON.stringify(model.requests[1]!.messages.slice(0, 2))).toBe(JSON.stringify(model.requests[0]!.messages))
@@ -68,27 +68,33 @@ describe('recall', () => {
   })
 
   it('never reaches the screen or the log by way of the model, wherever the stream is cut', async () => {
-    const pieces = ['Tea. <mem', 'ory-context>\n- likes', ' tea</memory', '-context> Yes.']
     const { agent } = setUp(
       [
-        async function* () {
-          for (const text of pieces) yield { type: 'text-delta' as const, text }
-          yield finish(pieces.join(''))
+        async function* (request) {
+          const block = messageText(request.messages.at(-1)!).split('Hello')[0]!
+          const said = `Tea. ${block} Yes, <memory-context> is its tag.`
+          for (let at = 0; at < said.length; at += 7) {
+            yield { type: 'reasoning-delta' as const, text: said.slice(at, at + 7) }
+            yield { type: 'text-delta' as const, text: said.slice(at, at + 7) }
+          }
+          yield finish(said)
         },
       ],
       { recall: async () => ['likes tea'] },
     )
     const run = agent.run('Hello')
-    let shown = ''
-    for await (const event of run) if (event.type === 'message-delta') shown += event.text
-    expect(shown).toBe('Tea.  Yes.')
-    expect((await run.result).text).toBe('Tea.  Yes.')
+    const shown = { 'message-delta': '', 'reasoning-delta': '' }
+    for await (const event of run)
+      if (event.type === 'message-delta' || event.type === 'reasoning-delta') shown[event.type] += event.text
+    const left = 'Tea.  Yes, <memory-context> is its tag.'
+    expect(shown).toEqual({ 'message-delta': left, 'reasoning-delta': left })
+    expect((await run.result).text).toBe(left)
     const said = agent
       .entries()
       .flatMap((entry) =>
         entry.type === 'message' && entry.message.role === 'assistant' ? [messageText(entry.message)] : [],
       )
-    expect(said).toEqual(['Tea.  Yes.'])
+    expect(said).toEqual([left])
   })
 })
 

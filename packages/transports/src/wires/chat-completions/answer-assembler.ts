@@ -4,7 +4,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { CallIds } from '../call-id.js'
-import { eventsOf, type SortedText, splitOrphanTag, ThinkTags } from '../think-tags.js'
+import { eventsOf, type SortedText, ThinkTags } from '../think-tags.js'
 import { pushDetail, toReplayData } from './replay.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
 
@@ -26,7 +26,6 @@ export class AnswerAssembler {
   readonly #ids: CallIds
   readonly #slots: CallSlot[] = []
   readonly #details: JsonObject[] = []
-  readonly #thinkTags: readonly string[]
   readonly #sorter: ThinkTags
   #text = ''
   #reasoning = ''
@@ -34,7 +33,6 @@ export class AnswerAssembler {
   #usage: WireUsage | null = null
 
   constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
-    this.#thinkTags = thinkTags
     this.#sorter = new ThinkTags(thinkTags)
     this.#stamp = stamp
     this.#ids = new CallIds(request.messages)
@@ -58,9 +56,8 @@ export class AnswerAssembler {
   /** The complete answer. */
   async finish(): Promise<ModelFinish> {
     this.#take(this.#sorter.end())
-    const orphan = splitOrphanTag(this.#text, this.#reasoning === '' ? this.#thinkTags : [])
-    const text = orphan.text
-    const reasoning = this.#reasoning + orphan.reasoning
+    const { reasoning, text } =
+      this.#reasoning === '' ? this.#sorter.splitOrphan(this.#text) : { reasoning: this.#reasoning, text: this.#text }
     const content: AssistantPart[] = []
     const callExtras = Object.fromEntries(
       this.#slots.flatMap(({ id, extra }) => (extra === undefined ? [] : [[id, extra] as const])),

@@ -3,7 +3,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createTransport } from '../../index.js'
-import { splitOrphanTag, ThinkTags } from '../think-tags.js'
+import { ThinkTags } from '../think-tags.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON as it was sent, to be looked into.
 type Sent = any
@@ -149,6 +149,15 @@ describe('thoughts between tags', () => {
     ['The tag <think> opens a thought.', '', 'The tag <think> opens a thought.'],
     ['<thin', '', '<thin'],
     ['<p>hi</p>', '', '<p>hi</p>'],
+    ['One.\n<think>two</think>\n\nThree.', 'two', 'One.\nThree.'],
+    ['<think>a</think><think>b</think>c', 'ab', 'c'],
+    ['One.\n  <think>two', 'two', 'One.\n  '],
+    ['One.</think> Two.', '', 'One. Two.'],
+    ['The tags `<think>` and `</think>`.', '', 'The tags `<think>` and `</think>`.'],
+    ['See <think>\nx\n</think>.', '', 'See <think>\nx\n</think>.'],
+    ['```html\n<think>\nx\n</think>\n```\n</think>so', '', '```html\n<think>\nx\n</think>\n```\nso'],
+    ['~~~\n```\n<think>\n~~~~\n<think>a</think>b', 'a', '~~~\n```\n<think>\n~~~~\nb'],
+    ['``` `\n<think>a', 'a', '``` `\n'],
     ['  indented', '', '  indented'],
   ])('finds in %j the reasoning %j, however it is cut', (answer, reasoning, rest) => {
     expect(sort([answer])).toEqual([reasoning, rest])
@@ -156,7 +165,7 @@ describe('thoughts between tags', () => {
   })
 
   it('gives the same for every split', () => {
-    const piece = fc.constantFrom('<think>', '</think>', '<', '>', 'think', ' ', '\n', 'a', '</')
+    const piece = fc.constantFrom('<think>', '</think>', '<', '>', 'think', ' ', '\n', 'a', '</', '`', '```')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(30), { maxLength: 6 }), (words, cuts) => {
         const answer = words.join('')
@@ -170,12 +179,13 @@ describe('thoughts between tags', () => {
   })
 
   it('takes what stands before a closing tag alone on its line for a thought', () => {
-    expect(splitOrphanTag('Let me see.\n</think>\n\nYes.', ['think'])).toEqual({
-      reasoning: 'Let me see.',
-      text: 'Yes.',
-    })
-    expect(splitOrphanTag('Write </think> to close.', ['think'])).toMatchObject({ reasoning: '' })
-    expect(splitOrphanTag('Use <think>\nx\n</think>\nso.', ['think'])).toMatchObject({ reasoning: '' })
+    const split = (answer: string) => {
+      const tags = new ThinkTags(['think'])
+      return tags.splitOrphan(tags.push(answer).text + tags.end().text)
+    }
+    expect(split('Let me see.\n</think>\n\nYes.')).toEqual({ reasoning: 'Let me see.', text: 'Yes.' })
+    expect(split('Write </think> to close.')).toEqual({ reasoning: '', text: 'Write  to close.' })
+    expect(split('Use <think>\nx\n</think>\nso.')).toEqual({ reasoning: '', text: 'Use <think>\nx\n</think>\nso.' })
   })
 
   it('become reasoning in events and message of an endpoint that has them, and stay text elsewhere', async () => {
