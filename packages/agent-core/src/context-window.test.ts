@@ -138,10 +138,19 @@ describe('a session that grows', () => {
     const context: ContextEngine = { ...engine(() => false), isDue: () => 'in vain' }
     const calls = ['a', 'b'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
-    for (const words of ['first', 'second']) {
+    for (const words of [`first ${'word '.repeat(400)}`, 'second']) {
       const notices = (await collect(agent.run(words))).filter(({ type }) => type === 'notice')
       expect(notices).toMatchObject([{ text: expect.stringContaining('/compress TOPIC') }])
     }
+  })
+
+  it('tells the person when the tools alone are too much for the window', async () => {
+    const context: ContextEngine = { ...engine(() => false), isDue: () => 'in vain' }
+    const { agent } = setUp([{ text: 'One.' }], context)
+    const notices = (await collect(agent.run('go'))).filter(({ type }) => type === 'notice')
+    expect(notices).toMatchObject([
+      { text: expect.stringMatching(/^System text and tools alone take .* fewer toolsets/) },
+    ])
   })
 
   it('asks for summaries again once the user says something', async () => {

@@ -34,12 +34,16 @@ export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
 }
 
 /** Summing up again would gain as little as the last times, so the person is told what helps instead. */
-function adviseOnce({ session, runId, emit }: RunContext): void {
+function adviseOnce(context: RunContext): void {
+  const { session, runId, emit } = context
   const advised = session.state.scratch('context.advised', () => ({ runId: '' }))
   if (advised.runId === runId) return
   advised.runId = runId
+  const fixed = fixedTokens(context)
   const text =
-    'The conversation is nearly full, and condensing it gains little. Start a new session, condense it about one topic with /compress TOPIC, or use a model with a larger window.'
+    fixed > estimateTokens(session.messages()) / 2
+      ? `System text and tools alone take about ${fixed} tokens, too much for the window that ${modelNow(context)} runs with. Load it with a larger window, use fewer toolsets, or another model.`
+      : 'The conversation is nearly full, and condensing it gains little. Start a new session, condense it about one topic with /compress TOPIC, or use a model with a larger window.'
   emit({ type: 'notice', level: 'warning', text })
 }
 
@@ -134,16 +138,25 @@ function passesSinceRequest(entries: readonly Entry[]): number {
   return passes
 }
 
-function contextFull({ model, session, runId }: RunContext, cause: HermesError): HermesError {
-  const { model: refusing } = model.nextEndpoint?.(runId) ?? model
+/** Tokens that are sent whatever is said. */
+function fixedTokens({ session }: RunContext): number {
   const prompt = session.prompt()
-  const fixed = prompt ? estimateTokens(prompt.system) + estimateTokens(prompt.tools) : 0
+  return prompt ? estimateTokens(prompt.system) + estimateTokens(prompt.tools) : 0
+}
+
+/** The model that answers next in this turn. */
+function modelNow({ model, runId }: RunContext): string {
+  return (model.nextEndpoint?.(runId) ?? model).model
+}
+
+function contextFull(context: RunContext, cause: HermesError): HermesError {
+  const fixed = fixedTokens(context)
   // A new session would begin with the same.
   const way =
-    fixed > contextTokens(session.entries) / 2
+    fixed > contextTokens(context.session.entries) / 2
       ? `System text and tools alone take about ${fixed} tokens: use fewer toolsets, or a model with a larger window.`
       : 'Start a new session, or go on with a model that has a larger window.'
-  return new HermesError(`The conversation no longer fits ${refusing}, even condensed. ${way}`, {
+  return new HermesError(`The conversation no longer fits ${modelNow(context)}, even condensed. ${way}`, {
     code: 'agent.context_full',
     details: cause.details,
     cause,

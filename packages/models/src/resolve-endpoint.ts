@@ -47,6 +47,6 @@ export function requireKey({ provider, baseUrl }: ResolvedEndpoint, apiKey: stri
 }
 
 /** A stand-in for the provider on this machine, such as a replayed recording, asks for no key. */
-function isLoopback(baseUrl: string): boolean {
+export function isLoopback(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(baseUrl).hostname)
 }

@@ -5,7 +5,7 @@ import type { Entry } from '@hermes/contracts/conversation'
 import type { CallScope, ModelClient } from '@hermes/contracts/model'
 import type { EnginePlace } from './own-context-engine.js'
 
-/** No model has so small a window that fewer tokens would matter. */
+/** No model but one on the own machine has so small a window that fewer tokens would matter. */
 const ALWAYS_FITS = 4_000
 
 /** What condenses the sessions of an agent, and with what. */
@@ -19,6 +19,8 @@ export interface ContextEngineOptions {
   readonly own: EnginePlace | null
   /** Tokens of the window of an endpoint that may answer: the chosen one, or one that it falls back on. */
   readonly windowOf: (endpoint: { readonly provider: string; readonly model: string }) => Promise<number>
+  /** Whether the window may be so small that the first request does not fit. Default `false`: short sessions are not looked at. */
+  readonly mayBeTiny?: boolean
   /** Asked for summaries, in this order. */
   readonly models: readonly ModelClient[]
   /** Whose spending a summary is. */
@@ -54,7 +56,8 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
     return loading
   }
   return {
-    isDue: (state) => (state.tokens < ALWAYS_FITS ? false : load().then((engine) => engine.isDue(state))),
+    isDue: (state) =>
+      state.tokens < ALWAYS_FITS && !given.mayBeTiny ? false : load().then((engine) => engine.isDue(state)),
     plan: async (request) => (await load()).plan(request),
     compact: async (request, call) => {
       const engine = await load()

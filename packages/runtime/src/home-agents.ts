@@ -27,7 +27,7 @@ import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
 import type { HomeCode } from './home-code.js'
 import type { HomeLongMemory } from './home-long-memory.js'
 import type { HomeMemory } from './home-memory.js'
-import type { HomeModels } from './home-models.js'
+import { type HomeModels, isLocalServer } from './home-models.js'
 import type { HomeTools } from './home-tools.js'
 import {
   childLineage,
@@ -279,6 +279,7 @@ export class HomeAgents {
       summaries: config.auxiliary['compression'],
       model: choice,
       own: engine === 'compressor' ? null : { engine, home, userHome },
+      mayBeTiny: isLocalServer(choice),
       windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
       models: [...(named ? [named] : []), model],
       scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),

@@ -5,7 +5,7 @@ import type { ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import type { AskedModel, ModelDirectory } from '@hermes/models/metadata'
 import { isThisMachine } from '@hermes/safety'
-import { listModels, similar } from '@hermes/transports'
+import { findProvider, listModels, similar } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
 
 /** What a home knows of models comes from here, on first use. */
@@ -24,6 +24,7 @@ const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_
 const TIERS = [128_000, 64_000, 32_000, 16_000, 8_000] as const
 
 const NAMES_TIMEOUT_MS = 5_000
+const LOCAL_TIMEOUT_MS = 2_000
 /** After the first answer; by then a short run has ended, and a long one does not notice. */
 const UPDATE_AFTER_MS = 5_000
 
@@ -66,6 +67,7 @@ export class HomeModels {
 
   async #lookUp(choice: ModelChoice): Promise<number> {
     const directory = await this.directory()
+    if (isLocalServer(choice)) await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
     const { value } = await directory.window(toAsked(choice))
     this.#known.set(keyOf(choice), value)
     return value
@@ -169,12 +171,18 @@ export class HomeModels {
     await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toAsked(choice))
-    const { apiKey, api, headers, quirks } = choice
-    if (contextLength.source !== 'config' && contextLength.source !== 'learned')
-      await directory.probe({ ...toAsked(choice), apiKey, api, headers, quirks, signal })
+    if (contextLength.source !== 'config' && contextLength.source !== 'learned') await this.#probe(choice, signal)
     const { refresh } = this.#options.config.models_dev
     if (refresh && !isHere(choice)) await directory.refresh({ signal })
+    // By then a server on this machine has loaded the model.
     this.#windows.delete(keyOf(choice))
+    await this.window(choice)
+  }
+
+  async #probe(choice: ModelChoice, signal: AbortSignal): Promise<void> {
+    const { apiKey, api, headers, quirks } = choice
+    const either = AbortSignal.any([this.#closing.signal, signal])
+    await (await this.directory()).probe({ ...toAsked(choice), apiKey, api, headers, quirks, signal: either })
   }
 
   /** Ends what runs in the background. */
@@ -186,6 +194,11 @@ export class HomeModels {
 /** The terms of the directory. */
 export function toAsked({ catalogueId, baseUrl, model, contextLength }: ModelChoice): AskedModel {
   return { provider: catalogueId, baseUrl, model, contextLength }
+}
+
+/** Runs models on this machine, and says with which window. */
+export function isLocalServer(choice: ModelChoice): boolean {
+  return isHere(choice) && findProvider(choice.catalogueId)?.local === true
 }
 
 function isHere({ baseUrl }: ModelChoice): boolean {

@@ -55,6 +55,9 @@ export interface AskedModel {
 /** Taken when nobody knows anything. */
 export const DEFAULT_CONTEXT_LENGTH = 256_000
 
+/** Taken at most for a server on the own machine that does not say what it has loaded: seldom is it all that the model was trained for. */
+export const DEFAULT_LOCAL_CONTEXT_LENGTH = 32_768
+
 /** `value` when it is a finite number above zero. */
 export function positive(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined

@@ -291,7 +291,8 @@ describe('probe', () => {
     ['llamacpp', '/props', { default_generation_settings: { n_ctx: 8_192 } }, { value: 8_192 }],
     ['lmstudio', '/api/v0/models/m', { max_context_length: 9, loaded_context_length: 4_096 }, { value: 4_096 }],
     ['ollama', '/api/show', { parameters: 'num_ctx 16384', model_info: { 'q.context_length': 4 } }, { value: 16_384 }],
-    ['ollama', '/api/show', { model_info: { 'qwen3.context_length': 40_960 } }, { value: 40_960 }],
+    ['ollama', '/api/ps', { models: [{ name: 'm:latest', context_length: 4_096 }] }, { value: 4_096 }],
+    ['custom', '/api/ps', { models: [{ name: 'm', context_length: 16_384 }] }, { value: 16_384 }],
   ]
   it.each(servers)('asks %s at %s', async (provider, path, body, contextLength) => {
     const paths: string[] = []
@@ -306,7 +307,33 @@ describe('probe', () => {
     expect((await made.facts(asked)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
     const before = paths.length
     await made.probe({ ...asked, apiKey: null })
-    expect(paths.length).toBe(before)
+    // What is loaded on this machine changes.
+    expect(paths.length).toBe(2 * before)
+  })
+
+  it('takes what Ollama has loaded over what it could load, and never what a model was trained for', async () => {
+    const loaded: { name: string; context_length: number }[] = []
+    const capabilities = ['tools']
+    const origin = await serve((request, response) => {
+      if (request.url === '/api/ps') return void response.end(JSON.stringify({ models: loaded }))
+      const model_info = { 'qwen3.context_length': 262_144 }
+      if (request.url === '/api/show') return void response.end(JSON.stringify({ model_info, capabilities }))
+      response.writeHead(404).end('{}')
+    })
+    const asked = { provider: 'ollama', baseUrl: `${origin}/v1`, model: 'qwen3' }
+    const window = async (model = 'qwen3') => {
+      await directory().probe({ ...asked, model, apiKey: null })
+      const facts = await directory().facts({ ...asked, model })
+      expect(await directory().window({ ...asked, model })).toEqual(facts.contextLength)
+      return facts.contextLength
+    }
+    expect(await window()).toEqual({ value: 32_768, source: 'default' })
+    expect((await directory().facts(asked)).abilities.tools).toBe(true)
+    loaded.push({ name: 'qwen3:latest', context_length: 4_096 })
+    expect(await window()).toEqual({ value: 4_096, source: 'endpoint' })
+    loaded[0]!.context_length = 65_536
+    expect(await window()).toEqual({ value: 65_536, source: 'endpoint' })
+    expect(await window('qwen3-coder:480b-cloud')).toEqual({ value: 262_144, source: 'endpoint' })
   })
 
   it('asks an endpoint of Anthropic in its own way, and Bedrock not at all', async () => {

@@ -8,11 +8,14 @@ import {
   silentLogger,
   systemClock,
 } from '@hermes/contracts'
+import { findProvider } from '@hermes/transports'
+import { isLoopback } from '../resolve-endpoint.js'
 import type { ModelPrices } from '../usage.js'
 import { readCache, writeCache } from './cache-file.js'
 import {
   type AskedModel,
   DEFAULT_CONTEXT_LENGTH,
+  DEFAULT_LOCAL_CONTEXT_LENGTH,
   type FactSource,
   type ModelFacts,
   type PartialFacts,
@@ -53,7 +56,9 @@ export interface ModelDirectory {
    * that no model of the family has is not believed.
    */
   learn(asked: AskedModel, contextTokens: number): Promise<void>
-  /** Asks an endpoint about a model and keeps what it says; not within a day of the last answer. Never rejects. */
+  /**
+   * Asks an endpoint about a model and keeps what it says; not within a day of the last answer, except on this machine. Never rejects.
+   */
   probe(asked: AskedModel & ProbeOptions): Promise<void>
   /** Forgets what endpoints said and what refusals taught. */
   forget(): Promise<void>
@@ -123,10 +128,10 @@ class HomeDirectory implements ModelDirectory {
     const prices = first(known, (facts) => facts.prices)
     return {
       model: asked.model,
-      contextLength: first(known, (facts) => facts.contextLength) ?? {
-        value: DEFAULT_CONTEXT_LENGTH,
-        source: 'default',
-      },
+      contextLength: asLoaded(
+        asked,
+        first(known, (facts) => facts.contextLength),
+      ),
       maxOutputTokens: first(known, (facts) => facts.maxOutputTokens),
       prices: prices && { ...prices, asOf: asOf[prices.source] ?? null },
       abilities: Object.assign({}, ...known.toReversed().map(([, facts]) => facts?.abilities ?? {})),
@@ -149,7 +154,10 @@ class HomeDirectory implements ModelDirectory {
       ['family', { contextLength: familyWindow(asked.model) }],
       ['config', fallbackFacts(overrides)],
     ]
-    return first(known, (facts) => facts.contextLength) ?? DEFAULT_WINDOW
+    return asLoaded(
+      asked,
+      first(known, (facts) => facts.contextLength),
+    )
   }
 
   async prices(asked: Parameters<ModelDirectory['prices']>[0]): Promise<ModelPrices | null> {
@@ -171,7 +179,9 @@ class HomeDirectory implements ModelDirectory {
   async probe({ apiKey, signal, ...asked }: AskedModel & ProbeOptions): Promise<void> {
     const kept = await readCache(this.#file('endpoint'))
     const last = kept[keyOf(asked)]
-    if (isJsonObject(last) && this.#clock.now() - Number(last['atMs']) < DAY_MS) return
+    // What is loaded on this machine may be another thing in a minute.
+    const isLasting = !isLoopback(asked.baseUrl)
+    if (isLasting && isJsonObject(last) && this.#clock.now() - Number(last['atMs']) < DAY_MS) return
     const { probeEndpoint } = await import('./probe.js')
     const limit = AbortSignal.timeout(TIMEOUT_MS)
     const facts = await probeEndpoint({
@@ -291,6 +301,14 @@ class HomeDirectory implements ModelDirectory {
   #file(kind: string): string {
     return join(this.#options.cacheDir, 'models', `${kind}.json`)
   }
+}
+
+/** A server on the own machine seldom loads all that a model was trained for, so what others know of the model is an upper bound there. */
+function asLoaded({ provider }: AskedModel, known: Sourced<number> | null): Sourced<number> {
+  const { value, source } = known ?? DEFAULT_WINDOW
+  const isSaid = source === 'config' || source === 'learned' || source === 'endpoint'
+  if (isSaid || !findProvider(provider)?.local || value <= DEFAULT_LOCAL_CONTEXT_LENGTH) return { value, source }
+  return { value: DEFAULT_LOCAL_CONTEXT_LENGTH, source: 'default' }
 }
 
 /** The same model differs from host to host. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import { modelListRequest, type ProviderQuirks } from '@hermes/transports'
+import { isLoopback } from '../resolve-endpoint.js'
 import { type ModelAbilities, type PartialFacts, positive } from './facts.js'
 
 /** An endpoint that is asked about one of its models. */
@@ -25,7 +26,8 @@ export interface ProbedEndpoint {
  * it says nothing. Never rejects.
  */
 export async function probeEndpoint(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
-  for (const ask of [...(PROBES[endpoint.provider] ?? []), listed]) {
+  const fallbacks = endpoint.provider === 'custom' ? [loadedByOllama] : []
+  for (const ask of [...(PROBES[endpoint.provider] ?? []), listed, ...fallbacks]) {
     const facts = await ask(endpoint).catch(() => null)
     if (facts) return facts
   }
@@ -35,7 +37,7 @@ export async function probeEndpoint(endpoint: ProbedEndpoint): Promise<PartialFa
 type Probe = (endpoint: ProbedEndpoint) => Promise<PartialFacts | null>
 
 const PROBES: Readonly<Record<string, readonly Probe[]>> = {
-  ollama: [shownByOllama],
+  ollama: [knownToOllama],
   lmstudio: [listedByLmStudio],
   llamacpp: [llamaProperties],
   custom: [llamaProperties],
@@ -81,18 +83,39 @@ function abilitiesOf(item: JsonObject): ModelAbilities {
   }
 }
 
+/**
+ * What the model is loaded with counts, else what its Modelfile sets. What it was trained for does not: unless told otherwise Ollama loads
+ * a small part of it, and leaves out without a word what does not fit. Models of its cloud run with all of it.
+ */
+async function knownToOllama(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  const [loaded, shown] = await Promise.all([loadedByOllama(endpoint).catch(() => null), shownByOllama(endpoint)])
+  return shown || loaded ? { ...shown, ...loaded } : null
+}
+
+/** @see https://github.com/ollama/ollama/blob/main/docs/api.md#list-running-models */
+async function loadedByOllama(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
+  if (!isLoopback(endpoint.baseUrl)) return null
+  const { models } = asObject(await getJson(endpoint, `${root(endpoint)}/api/ps`))
+  const names = [endpoint.model, `${endpoint.model}:latest`]
+  const running = Array.isArray(models) ? models.map(asObject) : []
+  const found = running.find(({ name, model }) => names.includes(String(name)) || names.includes(String(model)))
+  const contextLength = positive(found?.['context_length'])
+  return contextLength === undefined ? null : { contextLength }
+}
+
 /** @see https://github.com/ollama/ollama/blob/main/docs/api.md#show-model-information */
 async function shownByOllama(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
   const body = JSON.stringify({ model: endpoint.model })
   const shown = asObject(await getJson(endpoint, `${root(endpoint)}/api/show`, { method: 'POST', body }))
   const configured = /^num_ctx\s+(\d+)/m.exec(String(shown['parameters'] ?? ''))?.[1]
   const info = Object.entries(asObject(shown['model_info'])).find(([name]) => name.endsWith('.context_length'))
-  const contextLength = positive(Number(configured)) ?? positive(info?.[1])
+  const trained = /[:-]cloud$/.test(endpoint.model) ? positive(info?.[1]) : undefined
+  const contextLength = positive(Number(configured)) ?? trained
   const can = Array.isArray(shown['capabilities']) ? shown['capabilities'] : null
   const abilities = can
     ? { tools: can.includes('tools'), vision: can.includes('vision'), reasoning: can.includes('thinking') }
     : {}
-  return contextLength === undefined ? null : { contextLength, abilities }
+  return contextLength === undefined && can === null ? null : { contextLength, abilities }
 }
 
 /** @see https://lmstudio.ai/docs/app/api/endpoints/rest */
