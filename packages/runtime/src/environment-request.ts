@@ -1,6 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
-import type { IsolationSupport } from '@hermes/sandbox'
+import type { IsolationSupport, Workspaces } from '@hermes/sandbox'
 
 /** What an environment is opened from. */
 export interface EnvironmentRequest {
@@ -21,4 +21,6 @@ export interface EnvironmentRequest {
   readonly clock: Clock
   /** What is known of this machine. Default: each environment looks. */
   readonly isolationSupport?: IsolationSupport
+  /** The workspaces of the program, each as it was found first. Default: each environment looks. */
+  readonly workspaces?: Workspaces
 }

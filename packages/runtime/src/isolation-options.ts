@@ -11,7 +11,11 @@ export function isolationOf({
   userHome,
   cwd,
   isolationSupport,
-}: Pick<EnvironmentRequest, 'config' | 'home' | 'userHome' | 'cwd' | 'isolationSupport'>): IsolationOptions | null {
+  workspaces,
+}: Pick<
+  EnvironmentRequest,
+  'config' | 'home' | 'userHome' | 'cwd' | 'isolationSupport' | 'workspaces'
+>): IsolationOptions | null {
   const { isolation, isolation_write, isolation_read, isolation_network: network } = config.terminal
   if (isolation === 'off' || (isolation === 'auto' && isolationHinders(cwd) !== null)) return null
   const path = (text: string) => toPath(text, userHome, cwd)
@@ -23,5 +27,6 @@ export function isolationOf({
     network,
     required: isolation === 'on',
     ...(isolationSupport ? { support: isolationSupport } : {}),
+    ...(workspaces ? { workspaces } : {}),
   }
 }

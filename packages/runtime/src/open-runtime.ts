@@ -13,7 +13,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
-import { createIsolationSupport, writableRoots } from '@hermes/sandbox'
+import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import { Answerers } from './answerers.js'
@@ -125,6 +125,7 @@ class HomeRuntime implements Runtime {
   readonly #tools: HomeTools
   readonly #agents: HomeAgents
   readonly #isolationSupport = createIsolationSupport()
+  readonly #workspaces: Workspaces = new Map()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     const { home, userHome, cwd, surface, tempDir } = options
@@ -344,7 +345,8 @@ class HomeRuntime implements Runtime {
     const [logger, clock] = [this.#logger, this.#clock]
     const { config } = this
     const isolationSupport = this.#isolationSupport
-    return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, isolationSupport }
+    const machine = { isolationSupport, workspaces: this.#workspaces }
+    return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
   }
 
   /** Takes out the secrets of the home and `more` of them. */

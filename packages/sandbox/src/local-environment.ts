@@ -15,9 +15,11 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { checkCommand } from './command-text.js'
 import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
+import { Bounds } from './isolation/bounds.js'
 import type { Isolate, IsolatedProgram, Isolation, Started, WorkingFolders } from './isolation/isolation.js'
+import type { IsolationOptions } from './isolation/isolation-options.js'
 import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
-import { type IsolationOptions, realIfThere, writableRoots } from './isolation/plan.js'
+import { realIfThere } from './isolation/paths.js'
 import {
   listDirectory,
   makeDirectory,
@@ -90,6 +92,7 @@ class LocalEnvironment implements Environment {
   readonly #shellPath: string
   readonly #shell: Shell
   readonly #table: ProcessTable
+  readonly #bounds: Bounds | null
   readonly #isolate: Isolate | null
   readonly #support: IsolationSupport
   readonly #isIsolated: () => boolean
@@ -105,7 +108,9 @@ class LocalEnvironment implements Environment {
     this.#shellPath = options.shell ?? findShell(env['PATH'])
     const program = shellProgram(this.#shellPath)
     const cwd = resolve(options.cwd)
-    this.root = realIfThere(cwd) ?? cwd
+    const { home, temp = TEMPORARY, isolation: asked } = options
+    this.#bounds = asked ? new Bounds({ cwd, home, temp, isolation: asked }) : null
+    this.root = this.#bounds?.cwd ?? realIfThere(cwd) ?? cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
     this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
@@ -122,15 +127,12 @@ class LocalEnvironment implements Environment {
   get capabilities(): Environment['capabilities'] {
     this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
     const common = { background: true, pty: this.#hasPty }
-    const { isolation } = this.#options
-    if (!isolation) return { ...common, isolated: false }
+    const bounds = this.#bounds
+    if (!bounds) return { ...common, isolated: false }
     const isIsolated = this.#isIsolated
-    const { cwd, home, temp = TEMPORARY } = this.#options
     return {
       ...common,
-      get writable() {
-        return writableRoots({ cwd: resolve(cwd), home, temp, isolation })
-      },
+      writable: bounds.writable,
       get isolated() {
         return isIsolated()
       },
@@ -139,7 +141,7 @@ class LocalEnvironment implements Environment {
       },
       hides: (path) => this.#loaded?.hides(realIfThere(path) ?? path, this.#shell.folders()) ?? false,
       get offline() {
-        return isolation.network === false && isIsolated()
+        return bounds.isolation.network === false && isIsolated()
       },
     }
   }
@@ -254,22 +256,21 @@ class LocalEnvironment implements Environment {
     const keep = options.keepProcesses ?? false
     await Promise.all([this.#shell.close(keep), this.#table.close(keep)])
     await (await this.#isolation)?.close(keep)
+    this.#bounds?.close()
   }
 
   async #isolated(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
-    this.#isolation ??= this.#loadIsolation()
+    this.#isolation ??= this.#loadIsolation(this.#bounds!)
     return (await this.#isolation).wrap(asked, folders)
   }
 
-  async #loadIsolation(): Promise<Isolation> {
+  async #loadIsolation(bounds: Bounds): Promise<Isolation> {
     const { Isolation } = await import('./isolation/isolation.js')
-    const { cwd, home, outputDir, temp = TEMPORARY, isolation = {}, logger = silentLogger } = this.#options
+    const { outputDir, logger = silentLogger } = this.#options
     const [support, { platform }] = [this.#support, process]
     // What a command has made of it says nothing about what may be seen.
     const path = () => this.#shell.environment({ outside: true })['PATH'] ?? ''
-    this.#loaded = new Isolation({
-      ...{ cwd: resolve(cwd), home, temp, outputDir, isolation, support, logger, platform, path },
-    })
+    this.#loaded = new Isolation({ bounds, outputDir, support, logger, platform, path })
     return this.#loaded
   }
 

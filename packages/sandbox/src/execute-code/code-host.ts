@@ -1,8 +1,9 @@
 import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
+import { Bounds } from '../isolation/bounds.js'
 import { Isolation } from '../isolation/isolation.js'
+import type { IsolationOptions } from '../isolation/isolation-options.js'
 import { createIsolationSupport } from '../isolation/isolation-support.js'
-import type { IsolationOptions } from '../isolation/plan.js'
 import { OrphanGuard } from '../orphan-guard.js'
 import { type CodeRequest, codeAction } from './code-request.js'
 import type { CodeResult } from './code-result.js'
@@ -76,11 +77,12 @@ class LocalCodeHost implements CodeHost {
     } = options
     const env = scriptEnvironment(options.env)
     const temp = ['/tmp', '/var/tmp', tempDir]
-    const bounds = { cwd: workspace, home, temp, outputDir, logger, platform: process.platform }
     this.tempDir = tempDir
     const support = isolation?.support ?? createIsolationSupport()
+    const { platform } = process
     const path = () => options.env['PATH'] ?? ''
-    this.#isolation = isolation ? new Isolation({ ...bounds, isolation, support, path }) : null
+    const bounds = isolation ? new Bounds({ cwd: workspace, home, temp, isolation }) : null
+    this.#isolation = bounds && new Isolation({ bounds, outputDir, support, logger, platform, path })
     this.#settings = {
       tempDir,
       outputDir,

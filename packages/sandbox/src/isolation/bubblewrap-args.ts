@@ -18,6 +18,18 @@ const OF_THE_KERNEL = /^\/(?:dev$|(?:proc|sys)(?:$|\/))/
 const KERNEL_SWITCHES = ['sys', 'sysrq-trigger', 'irq', 'bus', 'acpi', 'scsi', 'mtrr'].map((name) => `/proc/${name}`)
 
 /**
+ * Compares the folders that its first arguments name with those open as file descriptors 7, 8 and 9, and replaces itself by the program after
+ * `--`: for a bubblewrap that mounts by path alone.
+ */
+export const CHECK_ROOTS = `for descriptor in 7 8 9; do
+  [ "$1" = -- ] && break
+  [ "$1" -ef "/proc/self/fd/$descriptor" ] || { echo "$1 was moved or replaced." >&2; exit 126; }
+  shift
+done
+shift
+exec "$@" 7>&- 8>&- 9>&-`
+
+/**
  * The arguments of bubblewrap that hold a command to `places`: the rest of the file system is read-only. It gets `env` and no other
  * variable. `namespaces` are file descriptors of the client.
  */
@@ -26,9 +38,12 @@ export function bubblewrapArgs(
   {
     network,
     namespaces,
+    descriptorOf,
     env,
   }: {
     readonly network: boolean
+    /** What the client has a folder open by that is mounted by nothing else; `null` where by its path. */
+    readonly descriptorOf: (path: string) => number | null
     readonly namespaces: { readonly user: number; readonly pid: number }
     readonly env: Readonly<Record<string, string>>
   },
@@ -43,7 +58,11 @@ export function bubblewrapArgs(
     ...[places.some(isRoot) ? '--bind' : '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
-    ...places.filter((place) => !isRoot(place) && !OF_THE_KERNEL.test(place.path)).flatMap(mount),
+    ...places
+      .filter((place) => !isRoot(place) && !OF_THE_KERNEL.test(place.path))
+      .flatMap((place) =>
+        mount(place, place.type === 'write' && 'descriptor' in place ? descriptorOf(place.path) : null),
+      ),
     // Last, because the places inside had to be made first.
     ...['/run', ...hidden].flatMap((path) => ['--remount-ro', path]),
     // Else a command would run somewhere else when its folder is out of sight.
@@ -53,9 +72,11 @@ export function bubblewrapArgs(
   ]
 }
 
-function mount(place: Place): string[] {
+function mount(place: Place, descriptor: number | null): string[] {
   switch (place.type) {
     case 'write':
+      return descriptor === null ? ['--bind', place.path, place.path] : ['--bind-fd', String(descriptor), place.path]
+    case 'pin':
       return ['--bind', place.path, place.path]
     case 'read':
       return ['--ro-bind', place.path, place.path]

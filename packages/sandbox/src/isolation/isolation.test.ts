@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
 import { expect, it, onTestFinished } from 'vitest'
+import { Bounds } from './bounds.js'
 import { Isolation } from './isolation.js'
+import type { IsolationOptions } from './isolation-options.js'
 import { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation-support.js'
-import { type IsolationOptions, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 const willing = (): IsolationSupport => {
@@ -24,20 +25,12 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
   const warnings: string[] = []
   const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
   const [cwd, home, outputDir] = [join(root, 'home/work'), join(root, 'home'), join(root, 'out')]
-  const bounds = new Isolation({
-    cwd,
-    home,
-    outputDir,
-    temp: [join(root, 'temp')],
-    isolation,
-    logger,
-    platform,
-    support,
-    path: () => '/usr/bin',
-  })
+  const bounds = new Bounds({ cwd, home, temp: [join(root, 'temp')], isolation })
+  onTestFinished(() => bounds.close())
+  const held = new Isolation({ bounds, outputDir, logger, platform, support, path: () => '/usr/bin' })
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
-  return { root, warnings, support, wrap: () => bounds.wrap(asked, folders) }
+  return { root, warnings, support, wrap: () => held.wrap(asked, folders) }
 }
 
 it('draws the bounds of a command on macOS as a profile, links followed, what is inside after what is around it', async () => {
@@ -48,12 +41,12 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 (allow default)
 (deny file-write*)
 (allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))
+(allow file-read* file-write* (subpath "/home/work"))
 (allow file-read* file-write* (subpath "/temp"))
 (deny file-read* file-write* (subpath "/keys"))
 (allow file-read* (subpath "/out"))
 (deny file-write* (subpath "/out"))
 (deny file-read* file-write* (subpath "/home/.netrc"))
-(allow file-read* file-write* (subpath "/home/work"))
 (deny file-read* file-write* (subpath "/out/shells"))
 (allow file-read* file-write* (subpath "/out/cache"))
 (allow file-read* file-write* (subpath "/out/shells/1"))
@@ -73,19 +66,13 @@ it('lets the whole tree of git be written, but not one that is around the home d
   await mkdir(join(root, 'home/.git'))
   await mkdir(join(root, 'home/work/repo/.git'), { recursive: true })
   await mkdir(join(root, 'home/work/repo/deep'))
-  const writable = (cwd: string) =>
-    planPlaces({
-      cwd: join(root, cwd),
-      home: join(root, 'home'),
-      temp: [],
-      outputDir: join(root, 'out'),
-      writable: join(root, 'out/shells/1'),
-      cache: join(root, 'cache'),
-      path: '/usr/bin',
-      isolation: {},
-    }).flatMap(({ type, path }) => (type === 'write' && path.includes('/home') ? [path.replace(root, '')] : []))
-  expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo', '/home/work/repo/deep', '/home/work/repo/.git'])
-  expect(writable('home/work')).toEqual(['/home/.git', '/home/work'])
+  const writable = (cwd: string) => {
+    const bounds = new Bounds({ cwd: join(root, cwd), home: join(root, 'home'), temp: [], isolation: {} })
+    onTestFinished(() => bounds.close())
+    return bounds.roots.map(({ path }) => path.replace(root, ''))
+  }
+  expect(writable('home/work/repo/deep')).toEqual(['/home/work/repo'])
+  expect(writable('home/work')).toEqual(['/home/work', '/home/.git'])
 })
 
 it('names no folder of another shell, which may go away while a command is started', async () => {

@@ -3,12 +3,13 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
 import { REGISTER } from '../shell-script.js'
-import { bubblewrapArgs } from './bubblewrap-args.js'
+import type { Bounds } from './bounds.js'
+import { bubblewrapArgs, CHECK_ROOTS } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
-import { type IsolationOptions, isHidden, planPlaces } from './plan.js'
+import { isHidden, type Place, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 /** One program to start: what is run, with what. */
@@ -38,11 +39,9 @@ export interface IsolatedProgram extends Started {
 export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<IsolatedProgram>
 
 interface IsolationSettings {
-  readonly cwd: string
-  readonly home: string
-  readonly temp: readonly string[]
+  /** Closed with the isolation. */
+  readonly bounds: Bounds
   readonly outputDir: string
-  readonly isolation: IsolationOptions
   readonly support: IsolationSupport
   readonly logger: Logger
   readonly platform: NodeJS.Platform
@@ -51,7 +50,8 @@ interface IsolationSettings {
 }
 
 /** 3 is the orphan guard's. */
-const [USER_DESCRIPTOR, PID_DESCRIPTOR, ARGS_DESCRIPTOR] = [4, 5, 6]
+const [USER_DESCRIPTOR, PID_DESCRIPTOR, ARGS_DESCRIPTOR, FIRST_ROOT_DESCRIPTOR] = [4, 5, 6, 7] as const
+const NO_ISOLATION = 'environment.no_isolation'
 const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 /** Holds the programs of one environment to what they may touch: by bubblewrap on Linux, by sandbox-exec on macOS. */
@@ -69,11 +69,13 @@ export class Isolation {
   /**
    * How to start `asked`. The bounds are drawn by a program that sees none of the variables
    * an earlier command may have set: one of them could have it load foreign code first.
-   * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had.
+   * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had; `environment.changed` when a folder that
+   * it may write is not where it was.
    */
   async wrap(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
     const plain = { ...asked, descriptors: [], release: () => undefined }
-    const { platform, isolation, support, logger } = this.#settings
+    const { platform, bounds, support, logger } = this.#settings
+    const { isolation } = bounds
     const isRequired = isolation.required ?? true
     const why = support.why()
     if (why !== null) {
@@ -87,7 +89,7 @@ export class Isolation {
       const profile = seatbeltProfile(places, { network })
       return { ...plain, env, program: '/usr/bin/sandbox-exec', args: ['-p', profile, asked.program, ...asked.args] }
     } catch (error) {
-      if (isRequired || !HermesError.isInstance(error)) throw error
+      if (isRequired || !HermesError.isInstance(error) || error.code !== NO_ISOLATION) throw error
       support.failed(error.message)
       logger.warn('Commands run without isolation.', { why: error.message })
       return plain
@@ -96,45 +98,57 @@ export class Isolation {
 
   /** Whether commands that are held do not see `path`, links followed. */
   hides(path: string, folders: WorkingFolders): boolean {
-    const { outputDir, path: programs } = this.#settings
-    return isHidden(
-      planPlaces({ ...this.#settings, ...folders, cache: join(outputDir, 'cache'), path: programs() }),
-      path,
-    )
+    return isHidden(this.#places(folders), path)
   }
 
   async close(keepProcesses: boolean): Promise<void> {
     await this.#holder.close(keepProcesses)
+    this.#settings.bounds.close()
   }
 
   #bounds(asked: Started, folders: WorkingFolders) {
-    const { outputDir, home } = this.#settings
-    const cache = join(outputDir, 'cache')
-    this.#caches ??= prepareCache({ cache, home, settings: outputDir })
-    return {
-      places: planPlaces({ ...this.#settings, ...folders, cache, path: this.#settings.path() }),
-      env: { ...this.#caches, ...asked.env },
-    }
+    const { bounds, outputDir } = this.#settings
+    bounds.check()
+    this.#caches ??= prepareCache({ cache: join(outputDir, 'cache'), home: bounds.home, settings: outputDir })
+    return { places: this.#places(folders), env: { ...this.#caches, ...asked.env } }
+  }
+
+  #places(folders: WorkingFolders): readonly Place[] {
+    const { bounds, outputDir, path } = this.#settings
+    return planPlaces({ bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path() })
   }
 
   async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
     if (this.#bubblewrap === null) throw noIsolation('bubblewrap (bwrap) is not installed')
     const held = await this.#holder.open()
-    const descriptors = [held.user, held.pid]
+    const own = [held.user, held.pid]
     const release = () => {
-      for (const descriptor of descriptors) closeSync(descriptor)
+      for (const descriptor of own.splice(0)) closeSync(descriptor)
     }
     try {
       const { places, env } = this.#bounds(asked, folders)
-      const namespaces = { user: USER_DESCRIPTOR!, pid: PID_DESCRIPTOR! }
-      descriptors.push(openArgs(bubblewrapArgs(places, { network, namespaces, env }), folders.scratch))
+      const roots = places.flatMap((place) => (place.type === 'write' && place.descriptor != null ? [place] : []))
+      const isBound = this.#settings.support.bindsDescriptors?.() ?? false
+      const args = bubblewrapArgs(places, {
+        network,
+        env,
+        namespaces: { user: USER_DESCRIPTOR, pid: PID_DESCRIPTOR },
+        descriptorOf: (path) => {
+          const at = isBound ? roots.findIndex((root) => root.path === path) : -1
+          return at === -1 ? null : FIRST_ROOT_DESCRIPTOR + at
+        },
+      })
+      own.push(openArgs(args, folders.scratch))
+      // The number of the group is told from out here: in there processes are counted anew.
+      const bubblewrap = ['-c', REGISTER, 'sh', this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--']
+      const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
+      const program = [...bubblewrap, ...check, asked.program, ...asked.args]
+      const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
+      return { program: '/bin/sh', args: program, env: CLEAN_ENV, descriptors, release }
     } catch (error) {
       release()
       throw error
     }
-    // The number of the group is told from out here: in there processes are counted anew.
-    const bubblewrap = [this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--', asked.program, ...asked.args]
-    return { program: '/bin/sh', args: ['-c', REGISTER, 'sh', ...bubblewrap], env: CLEAN_ENV, descriptors, release }
   }
 }
 
@@ -150,5 +164,5 @@ function openArgs(args: readonly string[], scratch: string): number {
 }
 
 function noIsolation(why: string): HermesError {
-  return new HermesError(`Commands cannot be isolated on this machine: ${why}.`, { code: 'environment.no_isolation' })
+  return new HermesError(`Commands cannot be isolated on this machine: ${why}.`, { code: NO_ISOLATION })
 }

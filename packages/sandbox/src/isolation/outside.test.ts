@@ -5,8 +5,8 @@ import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { testPermit } from '../testing/permit.js'
 import { isolated } from './__fixtures__/isolated.js'
+import type { IsolationOptions } from './isolation-options.js'
 import { createIsolationSupport } from './isolation-support.js'
-import type { IsolationOptions } from './plan.js'
 import { probeIsolation } from './probe-isolation.js'
 
 async function setup(isolation?: IsolationOptions) {

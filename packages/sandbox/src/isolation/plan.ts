@@ -1,43 +1,34 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { lstatSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { shellsFolder } from '../shell-files.js'
-import { hiddenHome } from './hidden-home.js'
-import type { IsolationSupport } from './isolation-support.js'
-
-/** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
-export interface IsolationOptions {
-  /** Folders and files nobody may read, beside what is hidden in the home directory, for example the Hermes home. */
-  readonly hidden?: readonly string[]
-  /** Writable, beside the working directory, the git tree around it and the temporary folders; shown even where a folder above is hidden. */
-  readonly writable?: readonly string[]
-  /** Readable though they, or a folder above, are hidden. */
-  readonly readable?: readonly string[]
-  /** Default `true`; without it commands have only a loopback of their own. */
-  readonly network?: boolean
-  /** Whether nothing runs where isolation cannot be had; else it runs without. Default `true`. */
-  readonly required?: boolean
-  /** What is known of this machine, so that a program looks once. Default: a look for each environment. */
-  readonly support?: IsolationSupport
-}
+import type { Bounds, Root } from './bounds.js'
+import { isWithin, realIfThere } from './paths.js'
 
 /** One place and what is done to it. */
 export type Place =
-  | { readonly type: 'write'; readonly path: string }
+  /** `descriptor` is of the folder that has to be there. */
+  | { readonly type: 'write'; readonly path: string; readonly descriptor?: number | null }
   | { readonly type: 'read'; readonly path: string }
   | { readonly type: 'hide'; readonly path: string; readonly isDirectory: boolean }
+  /** Stays where it is, because something hidden is below it. */
+  | { readonly type: 'pin'; readonly path: string }
 
 /** Sockets in a temporary folder lead out: to terminals, key agents, displays. */
 const SOCKET_FOLDERS =
   /^(tmux-|ssh-|screens?$|\.X11-unix$|\.ICE-unix$|\.font-unix$|dbus-|gpg-|systemd-private-|vscode-|\.wine-)/
 
 /**
- * What is done to which place, the more general first, so that what is inside counts. A place that is both hidden and writable is
- * hidden.
+ * What is done to which place, in order: what comes later counts. First the folders that may be written, none of which lies within another
+ * one; then what is hidden, whatever was mounted before; among those the more general first, with what is visible in there all the same.
  */
-export function planPlaces(options: {
-  readonly cwd: string
-  readonly home: string
-  readonly temp: readonly string[]
+export function planPlaces({
+  bounds,
+  outputDir,
+  writable,
+  cache,
+  path: programs,
+}: {
+  readonly bounds: Bounds
   readonly outputDir: string
   /** Where the command leaves its state. */
   readonly writable: string
@@ -45,9 +36,8 @@ export function planPlaces(options: {
   readonly cache: string
   /** The `PATH` that the environment was opened with. */
   readonly path: string
-  readonly isolation: IsolationOptions
 }): readonly Place[] {
-  const { isolation } = options
+  const home = bounds.hiddenHome(programs)
   const places = new Map<string, Place>()
   const add = (paths: readonly string[], place: (path: string, isDirectory: boolean) => Place) => {
     for (const path of paths) {
@@ -55,21 +45,26 @@ export function planPlaces(options: {
       if (real !== null) places.set(real, place(real, lstatSync(real).isDirectory()))
     }
   }
-  const roots = writableRoots(options)
-  const { named, unknown, shown } = hiddenHome({ ...options, roots })
-  const secret = [...named, ...(isolation.hidden ?? []), ...options.temp.flatMap(socketsIn)]
-  add(unknown, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
-  add(shown, (path) => ({ type: 'read', path }))
-  add(roots, (path) => ({ type: 'write', path }))
-  add(secret, (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
-  add([...(isolation.readable ?? []), options.outputDir], (path) => ({ type: 'read', path }))
+  const hide = (path: string, isDirectory: boolean): Place => ({ type: 'hide', path, isDirectory })
+  add(home.unknown, hide)
+  add(home.shown, (path) => ({ type: 'read', path }))
+  // Who works in a folder that nothing vouches for sees that folder.
+  const isUnknown = ({ path }: Root) => home.unknown.some((folder) => isWithin(path, folder))
+  for (const root of bounds.roots.filter(isUnknown)) places.set(root.path, { type: 'write', ...root })
+  add([...home.named, ...bounds.temp.flatMap(socketsIn)], hide)
+  add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
-  add(workingFolders(options.outputDir), (path, isDirectory) => ({ type: 'hide', path, isDirectory }))
+  add(workingFolders(outputDir), hide)
   // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
-  add([...(isolation.writable ?? []), options.writable, options.cache], (path) => ({ type: 'write', path }))
-  const sorted = [...places.values()].sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+  add([...bounds.named, writable, cache], (path) => ({ type: 'write', path }))
+  const sorted = [...places.values()].sort((a, b) => depth(a.path) - depth(b.path))
   // What is hidden with a folder around it needs nothing of its own, and its name stays unknown.
-  return sorted.filter(({ type, path }) => type !== 'hide' || placeAround(sorted, dirname(path))?.type !== 'hide')
+  const inside = sorted.filter(
+    ({ type, path }) => type !== 'hide' || placeAround(sorted, dirname(path))?.type !== 'hide',
+  )
+  const roots = bounds.roots.filter((root) => !isUnknown(root))
+  const hidden = inside.filter(({ type }) => type === 'hide')
+  return [...roots.map((root): Place => ({ type: 'write', ...root })), ...pins(bounds.roots, hidden), ...inside]
 }
 
 /** Whether isolated commands do not see `path`. Absolute, links followed. */
@@ -77,34 +72,23 @@ export function isHidden(places: readonly Place[], path: string): boolean {
   return placeAround(places, path)?.type === 'hide'
 }
 
-/** The innermost of `places`, the more general first, that holds `path`. */
+/** The last of `places`, which counts, that holds `path`. */
 function placeAround(places: readonly Place[], path: string): Place | undefined {
-  return places.findLast((place) => path === place.path || path.startsWith(`${place.path}/`.replace('//', '/')))
+  return places.findLast((place) => isWithin(path, place.path))
 }
 
-/** What commands may write, but for what is hidden in there: as it is named, and with its links followed. */
-export function writableRoots({
-  cwd,
-  home,
-  temp,
-  isolation,
-}: {
-  readonly cwd: string
-  readonly home: string
-  readonly temp: readonly string[]
-  readonly isolation: IsolationOptions
-}): readonly string[] {
-  const roots = [...temp, cwd, ...gitFolders(cwd, home), ...(isolation.writable ?? [])]
-  return [...new Set([...roots, ...roots.map((root) => realIfThere(root) ?? root)])]
-}
-
-export function realIfThere(path: string): string | null {
-  try {
-    return realpathSync(path)
-  } catch {
-    return null
+/** The folders on the way to what is hidden: a command that renamed one would have what is below it in sight of the next one. */
+function pins(roots: readonly Root[], hidden: readonly Place[]): readonly Place[] {
+  const found = new Set<string>()
+  for (const { path } of hidden) {
+    const root = roots.find((folder) => isWithin(path, folder.path))?.path
+    if (root === undefined) continue
+    for (let above = dirname(path); above !== root && isWithin(above, root); above = dirname(above)) found.add(above)
   }
+  return [...found].sort((a, b) => depth(a) - depth(b)).map((path) => ({ type: 'pin', path }))
 }
+
+const depth = (path: string): number => path.split('/').length
 
 /** Our own folders beside the saved outputs. None of them goes away: those of single shells do while a command is being started. */
 function workingFolders(outputDir: string): string[] {
@@ -118,21 +102,5 @@ function socketsIn(folder: string): string[] {
       .map((entry) => join(folder, entry.name))
   } catch {
     return []
-  }
-}
-
-/** The working tree around `cwd`, and the folders git writes to for it. A tree around the whole home directory does not count. */
-function gitFolders(cwd: string, home: string): string[] {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    const git = join(folder, '.git')
-    try {
-      const tree = `${home}/`.startsWith(`${folder}/`) ? [] : [folder]
-      if (lstatSync(git).isDirectory()) return [...tree, git]
-      const linked = /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8'))?.[1]
-      // A linked working tree keeps its own state in a folder of the repository, and everything else beside that.
-      return linked === undefined ? tree : [...tree, resolve(folder, linked), resolve(folder, linked, '../..')]
-    } catch {
-      if (dirname(folder) === folder) return []
-    }
   }
 }

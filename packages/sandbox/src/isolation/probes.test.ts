@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { needs } from '@hermes/testkit/daemons'
 import { AFTER_PROBE, ESCAPED, READING_PROBES, WRITING_PROBES } from '@hermes/testkit/isolation-corpus'
 import { expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { isolated } from './__fixtures__/isolated.js'
-import type { IsolationOptions } from './plan.js'
+import type { IsolationOptions } from './isolation-options.js'
+import { createIsolationSupport } from './isolation-support.js'
 import { probeIsolation } from './probe-isolation.js'
 
 const setup = async (isolation?: IsolationOptions) => {
@@ -87,6 +88,42 @@ needs(await probeIsolation())('isolated commands', () => {
     expect(stdout.split('\n').filter((line) => line === 'sleep 61.5')).toEqual([])
   })
 
+  it.each([
+    ['by file descriptor', {}],
+    ['by path, compared inside', { support: { ...createIsolationSupport(), bindsDescriptors: () => false } }],
+  ])('draw no bounds for the next one, with folders mounted %s', async (_how, isolation: IsolationOptions) => {
+    const outer = await setup(isolation)
+    const { at } = outer
+    await mkdir(at('home/proj/.git'), { recursive: true })
+    await mkdir(at('home/proj/packages/a'), { recursive: true })
+    const inside = await isolated(isolation, at('home/proj/packages/a'))
+    const { run } = await harness(async () => inside)
+    const next = `echo x > ${at('home/new')}; cat ${inside.at('home/.netrc')}; ls -l /proc/self/fd`
+    // A .git file of its own, and a link in place of the folder it was started in.
+    await run(`echo "gitdir: ${at('home/.ssh')}" > .git; mv .git ..`)
+    await run('cd ../.. && mv packages moved && mkdir packages && ln -s ../.. packages/a && cd packages/a')
+    const { output } = await run(next)
+    expect(output).not.toContain('the password')
+    expect(output).not.toMatch(/-> (?:.*home\/proj|\/$)/m)
+    expect(existsSync(at('home/new'))).toBe(false)
+    // The whole tree goes, as another program might do it: nothing runs.
+    await rename(at('home/proj'), at('home/gone'))
+    await symlink(at('home'), at('home/proj'))
+    await expect(run(next)).rejects.toMatchObject({ code: 'environment.changed' })
+    expect(existsSync(at('home/new'))).toBe(false)
+  })
+
+  it('move nothing hidden out of sight of the next one, in the home directory either', async () => {
+    const outer = await setup()
+    const { at } = outer
+    await mkdir(at('home/.cargo/bin'), { recursive: true })
+    await writeFile(at('home/.cargo/credentials.toml'), 'the token')
+    const inside = await isolated({}, at('home'), at('home'))
+    const { run } = await harness(async () => inside)
+    expect((await run('mv .cargo .was; mv .ssh .keys; echo made > new; cat new')).output).toMatch(/made\n$/)
+    expect((await run('cat .was/* .cargo/* .keys/* .ssh/*')).output).not.toMatch(/the (?:token|private key)/)
+  })
+
   it('commit in a folder below the root of a repository, and in a linked working tree', async () => {
     const { at } = await setup()
     const git = (cwd: string, ...args: string[]) =>
@@ -95,7 +132,10 @@ needs(await probeIsolation())('isolated commands', () => {
     git(at('home/repo'), 'init', '--quiet')
     git(at('home/repo'), 'commit', '--quiet', '--allow-empty', '-m', 'first')
     git(at('home/repo'), 'worktree', 'add', '--quiet', at('home/linked'))
-    for (const folder of ['home/repo/sub', 'home/linked']) {
+    // One made inside, within the bounds, works from the next environment on.
+    const sub = await harness(() => isolated({}, at('home/repo/sub')))
+    expect((await sub.run('git worktree add -q made && echo made/ >> ../.git/info/exclude')).exitCode).toBe(0)
+    for (const folder of ['home/repo/sub', 'home/linked', 'home/repo/sub/made']) {
       const inside = await isolated({}, at(folder))
       const { run } = await harness(async () => inside)
       const result = await run(

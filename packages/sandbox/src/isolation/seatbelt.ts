@@ -10,7 +10,7 @@ export function seatbeltProfile(places: readonly Place[], { network }: { readonl
     '(allow default)',
     '(deny file-write*)',
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))',
-    // The last rule that matches counts, and the places come the more general first.
+    // The last rule that matches counts, as the last mount does elsewhere.
     ...places.map(rule),
     '(deny appleevent-send)',
     '(deny signal)',
@@ -28,6 +28,8 @@ function rule(place: Place): string {
       return `(allow file-read* ${where})\n(deny file-write* ${where})`
     case 'hide':
       return `(deny file-read* file-write* ${where})`
+    case 'pin':
+      return `(deny file-write-unlink (literal ${JSON.stringify(place.path)}))`
     default:
       return place satisfies never
   }

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalEnvironment } from '../../local-environment.js'
 import { scriptPty } from '../../testing/script-pty.js'
-import type { IsolationOptions } from '../plan.js'
+import type { IsolationOptions } from '../isolation-options.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 
 /** A home with credentials, a Hermes home and a workspace; everything outside the workspace and the temporary folder is off limits. */
-export async function isolated(isolation: IsolationOptions = {}, cwd?: string) {
+export async function isolated(isolation: IsolationOptions = {}, cwd?: string, home?: string) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-isolated-')))
   const at = (...parts: string[]) => join(root, ...parts)
   for (const folder of ['home/work', 'home/.ssh', 'home/.hermes/sandbox', 'temp'])
@@ -19,9 +19,9 @@ export async function isolated(isolation: IsolationOptions = {}, cwd?: string) {
   await writeFile(at('home/notes.txt'), 'may be read')
   const environment = createLocalEnvironment({
     cwd: cwd ?? at('home/work'),
-    home: at('home'),
+    home: home ?? at('home'),
     outputDir: at('home/.hermes/sandbox'),
-    env: { PATH, HOME: at('home'), TMPDIR: at('temp') },
+    env: { PATH, HOME: home ?? at('home'), TMPDIR: at('temp') },
     temp: [at('temp')],
     loadPty: async () => scriptPty,
     isolation: { hidden: [at('home/.hermes')], ...isolation },

@@ -1,0 +1,34 @@
+import type { BigIntStats } from 'node:fs'
+import type { IsolationSupport } from './isolation-support.js'
+
+/** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
+export interface IsolationOptions {
+  /** Folders and files nobody may read, beside the usual places of credentials in the home directory, for example the Hermes home. */
+  readonly hidden?: readonly string[]
+  /** Writable, beside the working directory, the git tree around it and the temporary folders; shown even where a folder above is hidden. */
+  readonly writable?: readonly string[]
+  /** Readable though they, or a folder above, are hidden. */
+  readonly readable?: readonly string[]
+  /** Default `true`; without it commands have only a loopback of their own. */
+  readonly network?: boolean
+  /** Whether nothing runs where isolation cannot be had; else it runs without. Default `true`. */
+  readonly required?: boolean
+  /** What is known of this machine, so that a program looks once. Default: a look for each environment. */
+  readonly support?: IsolationSupport
+  /** Shared by the environments of a program, so that a folder keeps its bounds in all of them. Default: a look for each. */
+  readonly workspaces?: Workspaces
+}
+
+/** What tells one folder from every other. */
+export type Identity = Pick<BigIntStats, 'dev' | 'ino'>
+
+/** A workspace as it was found first. */
+export interface Workspace {
+  /** Without links. */
+  readonly path: string
+  /** `null` where there was nothing. */
+  readonly stats: Identity | null
+}
+
+/** The workspaces of one program, by the path they were asked for. */
+export type Workspaces = Map<string, Workspace>
