@@ -1,3 +1,4 @@
+export type { Activity } from './activity.js'
 export { type Agent, createAgent, type Run } from './agent.js'
 export type { AgentOptions } from './agent-options.js'
 export type { ChildInfo } from './delegation/child-node.js'
@@ -30,7 +31,6 @@ export {
 } from './prompt/layers.js'
 export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
 export type { ReferenceOptions } from './references/options.js'
-export type { Activity } from './run-context.js'
 export type { RunInput } from './run-input.js'
 export { createSessionId } from './session-id.js'
 export type { RuntimeStateOptions } from './surroundings/options.js'

@@ -75,9 +75,12 @@ class StreamedMessage {
   }
 
   async read(request: Omit<ModelRequest, 'model'>): Promise<ModelFinish> {
-    const { model, signal, emit, session, runId } = this.#context
+    const { model, signal, emit, session, runId, activity } = this.#context
     const scope = { purpose: 'turn', sessionId: session.id, turnId: runId }
+    let resume: () => void = () => undefined
     for await (const event of model.stream(request, { signal, ...scope })) {
+      resume()
+      activity.progress()
       switch (event.type) {
         case 'text-delta':
           this.begin()
@@ -96,6 +99,8 @@ class StreamedMessage {
           // What a provider says may repeat the key it was given.
           emit({ ...wait, message: this.#context.session.redact(wait.message), ...discarded })
           if (discard) this.#restart()
+          resume = activity.during('retrying', wait.message)
+          activity.progress(wait.delayMs)
           break
         }
         case 'finish':

@@ -1,3 +1,4 @@
+import type { ActivityTracker } from './activity.js'
 /** What can be held. */
 export interface Holdable {
   /** Returns how to let go. */
@@ -42,10 +43,11 @@ export class PauseGate implements Holdable {
 
 /** Waits until nobody holds the run. Abort rejects. */
 export async function waitWhileHeld(run: {
-  readonly activity: { set(state: 'waiting', description: string): void }
+  readonly activity: Pick<ActivityTracker, 'during'>
   readonly gate: PauseGate
   readonly signal: AbortSignal
 }): Promise<void> {
-  run.activity.set('waiting', 'paused')
+  const resume = run.activity.during('waiting', 'paused')
   await run.gate.open(run.signal)
+  resume()
 }

@@ -7,6 +7,7 @@ import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { Letter } from '@hermes/contracts/store'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { ActivityTracker } from './activity.js'
 import type { AgentEventBody } from './event.js'
 import type { AgentHooks } from './hooks.js'
 import { letterPart } from './letter-part.js'
@@ -60,48 +61,6 @@ export interface RunContext extends AgentParts {
   /** Text from outside reached who asks, although the log has none of it. */
   readonly tainted?: boolean
   emit(event: AgentEventBody, seq?: number): void
-}
-
-/** What the agent is doing right now. */
-export interface Activity {
-  readonly state: 'idle' | 'model' | 'tool' | 'waiting'
-  /** For a person, for example `terminal: npm test`. */
-  readonly description: string
-  /** Unix time in milliseconds since when. */
-  readonly sinceMs: number
-  /** Model calls and tool calls of the current or last run. */
-  readonly modelCalls: number
-  readonly toolCalls: number
-}
-
-/** Keeps {@link Activity} up to date. */
-export class ActivityTracker {
-  readonly #now: () => number
-  #current: Activity
-
-  constructor(now: () => number) {
-    this.#now = now
-    this.#current = { state: 'idle', description: 'idle', sinceMs: now(), modelCalls: 0, toolCalls: 0 }
-  }
-
-  get current(): Activity {
-    return this.#current
-  }
-
-  start(): void {
-    this.#current = { state: 'waiting', description: 'starting', sinceMs: this.#now(), modelCalls: 0, toolCalls: 0 }
-  }
-
-  set(state: Activity['state'], description: string): void {
-    const counted = { modelCalls: Number(state === 'model'), toolCalls: Number(state === 'tool') }
-    this.#current = {
-      state,
-      description,
-      sinceMs: this.#now(),
-      modelCalls: this.#current.modelCalls + counted.modelCalls,
-      toolCalls: this.#current.toolCalls + counted.toolCalls,
-    }
-  }
 }
 
 /** A note for the model that waits to be carried. */

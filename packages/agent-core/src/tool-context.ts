@@ -52,14 +52,16 @@ export function toolContext(
       return requireEnvironment(context)
     },
     permit: async (action, asked) => takeGranted(granted, action) ?? requestPermit(context, callId, action, asked),
-    progress: (text, { source, data } = {}) =>
+    progress: (text, { source, data } = {}) => {
+      context.activity.progress()
       context.emit({
         type: 'tool-progress',
         callId,
         text: session.redact(text),
         ...(source === undefined ? {} : { source }),
         ...(data === undefined ? {} : { data: redactData(data, session.redact) as JsonObject }),
-      }),
+      })
+    },
     ...(context.notify ? { notify: context.notify } : {}),
     get mail(): ToolMail | undefined {
       return toolMail(context)
@@ -135,9 +137,10 @@ async function decide(
       decision satisfies never
   }
   const { approvalId, question } = decision
-  context.activity.set('waiting', `approval: ${question.summary}`)
+  const resume = context.activity.during('waiting', `approval: ${question.summary}`)
   context.emit({ type: 'approval-request', approvalId, callId, question })
   const outcome = await failClosed<ApprovalOutcome>(policy.settled(approvalId, { signal }), signal)
+  resume()
   context.emit({ type: 'approval-resolve', approvalId, outcome: outcome.type })
   switch (outcome.type) {
     case 'allow':
@@ -181,9 +184,10 @@ function denied(rule: string, reason: string): HermesError {
 
 async function askUser(context: RunContext, callId: string, question: Question): Promise<Answer> {
   if (!context.ask) return { type: 'unanswered', reason: 'Nobody can answer questions here.' }
-  context.activity.set('waiting', `question: ${question.question}`)
+  const resume = context.activity.during('waiting', `question: ${question.question}`)
   context.emit({ type: 'question-request', callId, question })
   const answer = await context.ask(question, { signal: context.signal })
+  resume()
   const isSecret = question.isSecret === true && answer.type === 'answered'
   context.emit({ type: 'question-resolve', callId, answer: isSecret ? { ...answer, text: '' } : answer })
   return answer

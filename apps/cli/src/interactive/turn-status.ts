@@ -29,6 +29,10 @@ function describe({ state, description }: Activity): string {
       return 'thinking'
     case 'tool':
       return printable(description)
+    case 'compacting':
+      return 'condensing the conversation'
+    case 'retrying':
+      return 'waiting for the model server'
     case 'waiting':
       return description === 'starting' ? 'thinking' : 'waiting for you'
     default:

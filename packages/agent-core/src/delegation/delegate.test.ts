@@ -172,6 +172,53 @@ describe('delegate_task', () => {
     )
   })
 
+  it('lets a child go on that streams slowly, thinks aloud, writes arguments or waits for its server', async () => {
+    const steps = [
+      { type: 'text-delta', text: 'a' },
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'tool-call-delta', index: 0, argsText: '{' },
+      { type: 'retry-wait', attempt: 2, delayMs: 600_000, reason: 'rate_limit', message: 'Wait.', discard: true },
+    ] as const
+    let next: () => void = () => undefined
+    const slow: ScriptedTurn = async function* () {
+      for (const step of steps) {
+        yield step as never
+        await new Promise<void>((resolve) => (next = resolve))
+      }
+      yield finish('Done.')
+    }
+    const { said, clock } = setUp({ scripts: [[slow]] })
+    const outcome = said({ goal: 'a' })
+    await clock.waitForSleepers()
+    for (const step of steps) {
+      const waitMs = step.type === 'retry-wait' ? 990_000 : 420_000
+      for (let elapsed = 0; elapsed < waitMs; elapsed += 30_000) await clock.advance(30_000)
+      next()
+      // What was let go on is taken up before the clock goes on.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect((await outcome).text).toContain('Done.')
+  })
+
+  it('stops a child whose server never answers after a wait', async () => {
+    const stuck: ScriptedTurn = async function* (_, signal) {
+      yield {
+        type: 'retry-wait',
+        attempt: 2,
+        delayMs: 60_000,
+        reason: 'rate_limit',
+        message: 'Wait.',
+        discard: true,
+      } as never
+      await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+    }
+    const { said, clock } = setUp({ scripts: [[stuck]] })
+    const outcome = said({ goal: 'a' })
+    await clock.waitForSleepers()
+    for (let elapsed = 0; elapsed < 540; elapsed += 30) await clock.advance(30_000)
+    expect((await outcome).text).toMatch(/It made no progress for 4[5-8]\d s \(Wait\.\)/)
+  })
+
   it('lets one tool take longer than a model may, and not for ever', async () => {
     const { said, clock } = setUp({ scripts: [[{ calls: [['a', 'dig', {}]] }, { text: 'never' }]] })
     let text = ''

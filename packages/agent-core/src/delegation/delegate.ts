@@ -120,7 +120,8 @@ async function turn(
   message: RunInput,
   { node, tree, clock, signal, progress }: DelegateOptions & { readonly node: ChildNode },
 ): Promise<Turn> {
-  const watch = watchChild(agent, { clock, signal }, () => tree.changed(node))
+  const below = () => tree.unfinished(node.path).flatMap((one) => one.agent ?? [])
+  const watch = watchChild(agent, { clock, signal, below }, () => tree.changed(node))
   const follow = async (): Promise<Turn> => {
     const run = agent.run(message, { signal })
     for await (const event of run) {

@@ -1,9 +1,17 @@
 import type { Clock } from '@hermes/contracts'
+import type { Activity } from '../activity.js'
 import type { Agent } from '../agent.js'
 
 const LOOK_EVERY_MS = 30_000
-const IDLE_LIMIT_MS = 450_000
-const TOOL_LIMIT_MS = 1_200_000
+/** How long an agent may be without a sign of progress. */
+const LIMITS_MS: Readonly<Record<Activity['state'], number>> = {
+  idle: Number.POSITIVE_INFINITY,
+  waiting: Number.POSITIVE_INFINITY,
+  model: 450_000,
+  retrying: 450_000,
+  tool: 1_200_000,
+  compacting: 1_200_000,
+}
 /** A child that was told to end has at least one whole interval to do so. */
 const LOOKS_TO_END = 2
 
@@ -16,13 +24,22 @@ export interface ChildWatch {
   stop(): void
 }
 
+/** Who looks after a child, and whom it waits for. */
+export interface WatchOptions {
+  readonly clock: Clock
+  /** Abort is how others tell the child to end. */
+  readonly signal: AbortSignal
+  /** The agents that work for it: what they do counts as progress of a tool. Default none. */
+  readonly below?: () => readonly Agent[]
+}
+
 /**
- * Interrupts an agent that has made no progress for too long: 450 s without an answer of the model, 1,200 s in one tool. Waiting for a
- * person counts for nothing. `onLook` is called at every look, each 30 s, until `stop`; abort of `signal` is how others tell the child to end.
+ * Interrupts an agent that has made no progress for too long: 450 s without a word of the model, 1,200 s without one of a tool or while the
+ * conversation is condensed. Waiting for a person counts for nothing, its own and that of agents below. `onLook` is called at every look, each 30 s, until `stop`.
  */
 export function watchChild(
   agent: Agent,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, below = () => [] }: WatchOptions,
   onLook: () => void,
 ): ChildWatch {
   const stopped = new AbortController()
@@ -37,14 +54,22 @@ export function watchChild(
         if (++looksSinceEnd === LOOKS_TO_END) abandon(null)
         continue
       }
-      const { state, sinceMs, description } = agent.activity()
-      const limitMs = state === 'tool' ? TOOL_LIMIT_MS : state === 'model' ? IDLE_LIMIT_MS : Number.POSITIVE_INFINITY
-      if (clock.now() - sinceMs < limitMs) continue
-      stale = `It made no progress for ${Math.round((clock.now() - sinceMs) / 1000)} s (${description}) and was stopped.`
+      const { state, description } = agent.activity()
+      const idleMs = clock.now() - lastProgress(agent, below())
+      if (idleMs < LIMITS_MS[state]) continue
+      stale = `It made no progress for ${Math.round(idleMs / 1000)} s (${description}) and was stopped.`
       agent.interrupt(stale)
     }
   }
   // It ends with the abort of its sleep.
   watch().catch(() => undefined)
   return { stale: () => stale, abandoned, stop: () => stopped.abort() }
+}
+
+function lastProgress(agent: Agent, below: readonly Agent[]): number {
+  const own = agent.activity()
+  if (own.state !== 'tool') return own.progressAtMs
+  const others = below.map((one) => one.activity())
+  if (others.some(({ state }) => state === 'waiting')) return Number.POSITIVE_INFINITY
+  return Math.max(own.progressAtMs, ...others.map(({ progressAtMs }) => progressAtMs))
 }
