@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hermes/contracts'
+import type { Policy } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
 import type { ToolOutcome } from '@hermes/registry'
 import { describe, expect, it } from 'vitest'
@@ -75,6 +76,7 @@ describe('the loop guard', () => {
     expect(start('delegate_task', { tasks: [{}, {}, {}] })).toEqual({
       type: 'block',
       text: 'Not run: a run starts 5 agents at most, and 3 were started. Go on with what you have.',
+      isRepeated: false,
     })
     expect([1, 2, 3].map(() => start('delegate_task', { goal: 'x' }).type)).toEqual(['allow', 'allow', 'block'])
     expect([1, 2, 3].map((n) => start('web_search', { query: `${n}` }).type)).toEqual(['allow', 'allow', 'block'])
@@ -106,14 +108,38 @@ describe('the loop guard', () => {
     expect(repeat(new LoopGuard({ warnings: false }), 9, { toolName: 'look', outcome: failed })).toBeNull()
   })
 
-  it.each([
-    ['a process that is waited for', 'process', outcome('still running')],
-    ['a test that fails until it is mended', 'terminal', outcome('1 failed', true)],
-    ['a page that does not load yet', 'web_extract', failed],
-  ])('never refuses %s', (_, toolName, result) => {
+  it('never refuses a process that is waited for, nor a test that fails between edits', () => {
     const guard = new LoopGuard({ hardStops: true })
-    repeat(guard, 60, { toolName, outcome: result, effect: 'read' })
+    for (let round = 0; round < 60; round++) {
+      repeat(guard, 1, { toolName: 'process', outcome: outcome('still running') })
+      repeat(guard, 9, { toolName: 'terminal', outcome: outcome('1 failed', true), effect: 'write' })
+      repeat(guard, 1, { toolName: 'patch', args: { round }, outcome: outcome('done'), effect: 'write' })
+    }
+    expect(guard.before('terminal', {})).toEqual({ type: 'allow' })
+    expect(guard.before('process', {})).toEqual({ type: 'allow' })
+  })
+
+  it.each([
+    ['a command that fails', 'terminal', { ...outcome('oh no'), data: { exit_code: 2 } }],
+    ['a page that does not load', 'web_extract', failed],
+  ])('refuses %s the eleventh time with nothing in between', (_, toolName, result) => {
+    const guard = new LoopGuard({ hardStops: true })
+    repeat(guard, 9, { toolName, outcome: result, effect: 'write' })
     expect(guard.before(toolName, {})).toEqual({ type: 'allow' })
+    repeat(guard, 1, { toolName, outcome: result, effect: 'write' })
+    expect(guard.before(toolName, {})).toMatchObject({ type: 'block' })
+  })
+
+  it('ends the run with the second reply whose calls it blocks, however many calls a reply has', () => {
+    const guard = new LoopGuard({ hardStops: true })
+    repeat(guard, 5, { toolName: 'patch', outcome: failed, effect: 'write' })
+    repeat(guard, 5, { toolName: 'look', outcome: outcome('same') })
+    for (const toolName of ['patch', 'patch', 'look']) expect(guard.before(toolName, {}).type).toBe('block')
+    expect(guard.halted).toBeNull()
+    guard.nextReply()
+    expect(guard.before('look', {}).type).toBe('halt')
+    expect(guard.halted).toContain('the same result 5 times')
+    expect(guard.before('read_file', { path: 'a' }).type).toBe('halt')
   })
 
   it('lets fifty edits and checks in turn pass without a word', () => {
@@ -146,6 +172,43 @@ describe('a run that goes in circles', () => {
     const agent = createAgent({ model, tools: [broken] })
     expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
     expect(JSON.stringify(model.requests[3]!.messages.at(-1))).toContain('broken has failed 3 times in a row')
+  })
+
+  const fine = defineTool({
+    name: 'terminal',
+    toolset: 'test',
+    description: 'Runs.',
+    parameters: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
+    actions: ({ command }: { command: string }) => [{ type: 'spawn', command, cwd: '/', backend: 'local' }],
+    execute: () => ({ text: 'exit 1', data: { exit_code: 1 } }),
+  })
+  const deny: Policy = {
+    decide: async () => ({ type: 'deny', rule: 'no', reason: 'Not here.' }),
+    settled: async () => ({ type: 'deny', rule: 'no', reason: 'Not here.' }),
+    answer: async () => false,
+    listen: () => () => undefined,
+  }
+  const vary = (n: number) => ({ command: `try ${n}` })
+  const same = () => ({ command: 'try' })
+  const cut = () => null
+
+  it.each<[string, string, (n: number) => object | null, number, Policy | undefined]>([
+    ['a call that fails', 'broken', () => ({ n: 1 }), 7, undefined],
+    ['a call that fails, with arguments that vary', 'broken', (n) => ({ n }), 9, undefined],
+    ['a command that fails', 'terminal', same, 12, undefined],
+    ['a call that is denied', 'terminal', same, 9, deny],
+    ['a call that is denied, with arguments that vary', 'terminal', vary, 9, deny],
+    ['a tool that is not there', 'ghost', same, 7, undefined],
+    ['a tool that is not there, with arguments that vary', 'ghost', vary, 9, undefined],
+    ['arguments that do not fit', 'terminal', () => ({ cmd: 1 }), 9, undefined],
+    ['arguments that are cut off', 'broken', cut, 7, undefined],
+  ])('ends soon where nobody watches: %s', async (_, name, args, most, policy) => {
+    const model = scriptedModel(Array.from({ length: 91 }, (__, n) => ({ calls: [[`c${n}`, name, args(n)]] as const })))
+    const options = { model, tools: [broken, fine], maxTurns: 90, loopGuard: { hardStops: true } }
+    const agent = createAgent({ ...options, ...(policy ? { policy } : {}) })
+    const { status, error } = await agent.run('go').result
+    expect({ status, code: error?.code }).toEqual({ status: 'stopped', code: 'agent.loop' })
+    expect(model.requests.length).toBeLessThanOrEqual(most)
   })
 
   it('ends where nobody watches, and can be continued', async () => {

@@ -35,12 +35,15 @@ interface LoopCaps {
 /** What a call that is about to run gets. */
 export type GuardVerdict =
   | { readonly type: 'allow' }
-  /** Not run; the text is its result. */
-  | { readonly type: 'block'; readonly text: string }
+  /** Not run; the text is its result. `isRepeated`: because it was made too often, not because of a limit of its kind. */
+  | { readonly type: 'block'; readonly text: string; readonly isRepeated: boolean }
   /** Not run, and the run ends after it. */
   | { readonly type: 'halt'; readonly text: string }
 
-/** Failures of these, and results that stay the same, are everyday: tests that fail, processes that are waited for. */
+/**
+ * Failures of these, and results that stay the same, are everyday: tests that fail, processes that are waited for. The same call may fail
+ * twice as often, and other calls as often as they like.
+ */
 const TOLERATED: ReadonlySet<string> = new Set([
   'terminal',
   'process',
@@ -51,6 +54,9 @@ const TOLERATED: ReadonlySet<string> = new Set([
 
 const WARN_AFTER: LoopLimits = { sameFailures: 2, toolFailures: 3, sameResults: 2 }
 const STOP_AFTER: LoopLimits = { sameFailures: 5, toolFailures: 8, sameResults: 5 }
+const TOLERANCE = 2
+/** In so many replies of a run calls are blocked; then it ends. */
+const MAX_BLOCKED_REPLIES = 2
 const CAPS: LoopCaps = { subagents: 50, webSearches: 50 }
 /** So many rounds of the same calls with the same results, of at most so many calls, are a circle. */
 const CIRCLE = { rounds: 3, maxCalls: 4 }
@@ -65,6 +71,8 @@ export interface GuardedCall {
   readonly args: JsonValue
   readonly effect: 'read' | 'write'
   readonly outcome: ToolOutcome
+  /** It never ran: refused by the policy, a hook or a limit, of unknown name or with arguments that do not fit. Default `false`. */
+  readonly isRefused?: boolean
 }
 
 /**
@@ -82,6 +90,9 @@ export class LoopGuard {
   readonly #trail: string[] = []
   readonly #used: Record<keyof LoopCaps, number> = { subagents: 0, webSearches: 0 }
   #halted: string | null = null
+  #refusals = 0
+  #blockedReplies = 0
+  #isReplyBlocked = false
 
   constructor(options: LoopGuardOptions = {}) {
     const { warnings = true, hardStops = false, warnAfter = WARN_AFTER, stopAfter = STOP_AFTER, caps = CAPS } = options
@@ -93,24 +104,48 @@ export class LoopGuard {
     return this.#halted
   }
 
+  /** The calls of another reply of the model begin. */
+  nextReply(): void {
+    this.#isReplyBlocked = false
+  }
+
+  /** A call of a tool that is there, with arguments that fit: it is counted where a run may have only so many. */
   before(toolName: string, args: JsonValue): GuardVerdict {
+    const repeated = this.repeats(toolName, args)
+    if (repeated.type !== 'allow') return repeated
     const capped = this.#capped(toolName, args)
-    if (capped !== null) return block(capped)
-    if (!this.#options.hardStops || TOLERATED.has(toolName)) return { type: 'allow' }
+    return capped === null ? repeated : block(capped, false)
+  }
+
+  /** Whether a call, even one that cannot be run, was made too often. */
+  repeats(toolName: string, args: JsonValue): GuardVerdict {
+    if (!this.#options.hardStops) return { type: 'allow' }
+    if (this.#halted !== null) return halt(this.#halted)
     const { stopAfter } = this.#options
     const key = keyOf(toolName, args)
+    const isTolerated = TOLERATED.has(toolName)
+    if (this.#refusals >= stopAfter.toolFailures) return this.#halt(`${this.#refusals} calls in a row were refused.`)
     const toolFailures = this.#toolFailures.get(toolName) ?? 0
-    if (toolFailures >= stopAfter.toolFailures) {
-      this.#halted = `${toolName} failed ${toolFailures} times in a row.`
-      return { type: 'halt', text: `Not run: ${this.#halted} The run ends here.` }
-    }
+    if (toolFailures >= stopAfter.toolFailures) return this.#halt(`${toolName} failed ${toolFailures} times in a row.`)
     const failures = this.#failures.get(key) ?? 0
-    if (failures >= stopAfter.sameFailures)
-      return block(`this call failed ${failures} times with the same arguments. Do something else.`)
+    if (failures >= stopAfter.sameFailures * (isTolerated ? TOLERANCE : 1))
+      return this.#block(`this call failed ${failures} times with the same arguments. Do something else.`)
     const same = this.#results.get(key)?.count ?? 0
     if (same >= stopAfter.sameResults)
-      return block(`this call brought the same result ${same} times. Use that result, or do something else.`)
+      return this.#block(`this call brought the same result ${same} times. Use that result, or do something else.`)
     return { type: 'allow' }
+  }
+
+  /** Whoever goes on after a block gets another; the reply after that is the last. */
+  #block(reason: string): GuardVerdict {
+    if (!this.#isReplyBlocked) this.#blockedReplies++
+    this.#isReplyBlocked = true
+    return this.#blockedReplies >= MAX_BLOCKED_REPLIES ? this.#halt(`Again ${reason}`) : block(reason, true)
+  }
+
+  #halt(reason: string): GuardVerdict {
+    this.#halted = reason
+    return halt(reason)
   }
 
   #capped(toolName: string, args: JsonValue): string | null {
@@ -133,10 +168,12 @@ export class LoopGuard {
   }
 
   /** Counts a finished call. Gives what the model should be told on its result; `null` for nothing. */
-  after({ toolName, args, effect, outcome }: GuardedCall): string | null {
+  after({ toolName, args, effect, outcome, isRefused = false }: GuardedCall): string | null {
     const key = keyOf(toolName, args)
     const circle = this.#circle(toolName, key, outcome)
-    const hint = outcome.isError ? this.#failed(toolName, key) : this.#worked(toolName, key, effect, outcome)
+    this.#refusals = isRefused ? this.#refusals + 1 : 0
+    const hint =
+      outcome.isError || hasFailed(outcome) ? this.#failed(toolName, key) : this.#worked(toolName, key, effect, outcome)
     const said = hint ?? circle
     return this.#options.warnings && said !== null ? `[${said}]` : null
   }
@@ -183,6 +220,12 @@ export class LoopGuard {
   }
 }
 
+/** A command that ended with another status than 0 is a result like any other to its tool. */
+function hasFailed({ data }: ToolOutcome): boolean {
+  const status = typeof data === 'object' && data !== null && 'exit_code' in data ? data['exit_code'] : 0
+  return typeof status === 'number' && status !== 0
+}
+
 /** Enough of a result to tell it from another. */
 function edges({ content, isError }: ToolOutcome): string {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
@@ -197,8 +240,12 @@ function startsOf(toolName: string, args: JsonValue): readonly [keyof LoopCaps |
   return ['subagents', Array.isArray(tasks) ? Math.max(1, tasks.length) : 1]
 }
 
-function block(reason: string): GuardVerdict {
-  return { type: 'block', text: `Not run: ${reason}` }
+function halt(reason: string): GuardVerdict {
+  return { type: 'halt', text: `Not run: ${reason} The run ends here.` }
+}
+
+function block(reason: string, isRepeated: boolean): GuardVerdict {
+  return { type: 'block', text: `Not run: ${reason}`, isRepeated }
 }
 
 function add(counts: Map<string, number>, key: string): number {

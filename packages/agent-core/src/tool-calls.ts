@@ -39,7 +39,8 @@ type ReadyCall =
       readonly args: unknown
       readonly permits: Permit[]
     }
-  | { readonly type: 'settled'; readonly call: Call; readonly outcome: ToolOutcome }
+  /** `isBlocked`: by the loop guard, which has counted it. */
+  | { readonly type: 'settled'; readonly call: Call; readonly outcome: ToolOutcome; readonly isBlocked?: boolean }
 
 /** How a batch ended. */
 export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
@@ -50,6 +51,7 @@ export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; re
  */
 export async function runToolCalls(context: RunContext, calls: readonly Call[]): Promise<BatchEnd> {
   const open = [...calls]
+  context.guard.nextReply()
   try {
     while (open.length > 0) {
       context.signal.throwIfAborted()
@@ -117,7 +119,11 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
 
 async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
   announce(context, call, prepared)
-  if (prepared.type === 'immediate') return { type: 'settled', call, outcome: prepared.outcome }
+  if (prepared.type === 'immediate') {
+    const repeated = context.guard.repeats(call.name, call.args ?? call.rawArgs)
+    if (repeated.type !== 'allow') return blocked(call, repeated.text)
+    return { type: 'settled', call, outcome: prepared.outcome }
+  }
   const { tool, args } = prepared
   const hooked = {
     sessionId: context.session.id,
@@ -127,7 +133,9 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
     args: args as JsonObject,
   }
   const verdict = context.guard.before(tool.name, args as JsonObject)
-  if (verdict.type !== 'allow') return { type: 'settled', call, outcome: errorOutcome(verdict.text) }
+  if (verdict.type === 'halt') return blocked(call, verdict.text)
+  // A limit of its own, such as that of agents, is a refusal like any other; a repeated call is counted where it is blocked.
+  if (verdict.type === 'block') return { ...blocked(call, verdict.text), isBlocked: verdict.isRepeated }
   const mark = (tool.effect ?? 'write') === 'write' ? leftOutMark(call) : null
   if (mark !== null && !context.guard.insists(tool.name, args as JsonObject))
     return { type: 'settled', call, outcome: errorOutcome(leftOutRefusal(mark)) }
@@ -143,6 +151,10 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
     return { type: 'settled', call, outcome: errorOutcome(errorLine(error)) }
   }
+}
+
+function blocked(call: Call, text: string): ReadyCall & { readonly type: 'settled' } {
+  return { type: 'settled', call, outcome: errorOutcome(text), isBlocked: true }
 }
 
 function announce(context: RunContext, call: Call, prepared: PreparedCall): void {
@@ -243,7 +255,7 @@ async function finalize(context: RunContext, ready: ReadyCall, { outcome, durati
   const steered = context.steering.take()
   const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart)))]
   if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
-  const repeated = ready.type === 'ready' ? repetition(context, ready, outcome) : null
+  const repeated = repetition(context, ready, outcome)
   if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
   if (ready.type === 'ready') extra.push(...(await resultNotes(context, finishedCall(context, ready, durationMs))))
   const approved = takeApprovalNote(context.session.state, ready.call.id)
@@ -289,11 +301,13 @@ function finishedCall(
   return { id: call.id, tool, args, startedAtMs: endedAtMs - durationMs, endedAtMs }
 }
 
-function repetition(
-  { guard }: RunContext,
-  { tool, args }: ReadyCall & { readonly type: 'ready' },
-  outcome: ToolOutcome,
-): string | null {
+function repetition({ guard }: RunContext, ready: ReadyCall, outcome: ToolOutcome): string | null {
+  if (ready.type === 'settled') {
+    const { call, isBlocked = false } = ready
+    const args = call.args ?? call.rawArgs
+    return isBlocked ? null : guard.after({ toolName: call.name, args, effect: 'read', outcome, isRefused: true })
+  }
+  const { tool, args } = ready
   return guard.after({ toolName: tool.name, args: args as JsonObject, effect: tool.effect ?? 'write', outcome })
 }
 
