@@ -22,10 +22,10 @@ const look = defineTool({
   execute: (_, { state }) => `looked after ${state.compactions()} compactions`,
 })
 
-/** An engine that takes out everything but the newest message, when it is told to. */
+/** An engine that takes out everything but the newest message, when it is told to. By its own count that gains much, or nothing. */
 function engine(
   isDue: (tokens: number) => boolean,
-  problem?: string,
+  { problem, gains = true }: { readonly problem?: string; readonly gains?: boolean } = {},
 ): ContextEngine & { readonly asked: CompactRequest[] } {
   const asked: CompactRequest[] = []
   return {
@@ -39,7 +39,7 @@ function engine(
       if (upToSeq === undefined) return { type: 'unchanged', reason: 'Nothing to take out.' }
       return {
         type: 'compacted',
-        entry: { type: 'compaction', upToSeq, summary: 'what was', tokensBefore: request.tokens, tokensAfter: 10 },
+        entry: { type: 'compaction', upToSeq, summary: 'what was', tokensBefore: 100, tokensAfter: gains ? 10 : 95 },
         isSummarized: problem === undefined,
         ...(problem === undefined ? {} : { problem }),
         usage: { ...noUsage, outputTokens: 5 },
@@ -104,8 +104,59 @@ describe('a session that grows', () => {
     },
   )
 
-  it('is condensed twice for one request at most, then cut without a model, and at last the run ends with one clear line', async () => {
+  it('is condensed as often as that makes room, however long the request takes', async () => {
     const context = engine(() => true)
+    const calls = Array.from({ length: 60 }, (_, at) => ({ calls: [[`c${at}`, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, { text: 'Done.' }], context)
+    expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
+    expect(new Set(context.asked.map(({ cause }) => cause))).toEqual(new Set(['threshold']))
+    expect(context.asked.length).toBeGreaterThan(59)
+  })
+
+  it('is condensed again once something made room after two that gained little', async () => {
+    const sizes = [95, 95, 95, 10, 95, 95, 95]
+    const context = engine(() => true)
+    const asked: string[] = []
+    const changing: ContextEngine = {
+      ...context,
+      compact: async (request, options) => {
+        const outcome = await context.compact(request, options)
+        if (outcome.type !== 'compacted') return outcome
+        asked.push(request.cause)
+        return { ...outcome, entry: { ...outcome.entry, tokensAfter: sizes[asked.length - 1]! } }
+      },
+    }
+    const calls = Array.from({ length: 7 }, (_, at) => ({ calls: [[`c${at}`, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, { text: 'Done.' }], changing)
+    await agent.run('go').result
+    expect(asked).toEqual(['threshold', 'threshold', 'truncate', 'truncate', 'threshold', 'threshold', 'truncate'])
+  })
+
+  it('is cut without a model after two summaries that were no shorter than what they stand for', async () => {
+    const asked: string[] = []
+    const vain: ContextEngine = {
+      ...engine(() => true),
+      compact: async ({ cause }) => {
+        asked.push(cause)
+        return { type: 'unchanged', reason: 'no shorter', ...(cause === 'truncate' ? {} : { usage: noUsage }) }
+      },
+    }
+    const calls = ['a', 'b', 'c'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
+    const { agent } = setUp([...calls, { text: 'Done.' }], vain)
+    await agent.run('go').result
+    expect(asked).toEqual(['threshold', 'threshold', 'truncate', 'truncate'])
+  })
+
+  it('is condensed twice for one refused request at most, whatever that gains', async () => {
+    const context = engine(() => false)
+    const { agent } = setUp([{ text: 'One.' }, tooLong, tooLong, tooLong, tooLong], context)
+    await agent.run('first').result
+    expect((await agent.run('second').result).error).toMatchObject({ code: 'agent.context_full' })
+    expect(context.asked.map(({ cause }) => cause)).toEqual(['overflow', 'overflow', 'truncate'])
+  })
+
+  it('is condensed twice when that gains little, then cut without a model, and at last the run ends with one clear line', async () => {
+    const context = engine(() => true, { gains: false })
     const calls = ['a', 'b', 'c', 'd'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, tooLong, tooLong], context)
     const { status, error } = await agent.run('go').result
@@ -154,7 +205,7 @@ describe('a session that grows', () => {
   })
 
   it('asks for summaries again once the user says something', async () => {
-    const context = engine(() => true)
+    const context = engine(() => true, { gains: false })
     const calls = ['a', 'b', 'c'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
     await agent.run('go').result
@@ -166,7 +217,7 @@ describe('a session that grows', () => {
   })
 
   it('warns when earlier messages went without a summary', async () => {
-    const context = engine(() => true, 'the model is down')
+    const context = engine(() => true, { problem: 'the model is down' })
     const { agent } = setUp([{ text: 'One.' }, { text: 'Two.' }], context)
     await agent.run('first').result
     const events = await collect(agent.run('second'))
@@ -184,12 +235,12 @@ describe('a session that grows', () => {
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 200)
 
-it('never asks for more than two summaries between two messages of the user, whatever is due and whatever is refused', async () => {
+it('never asks for more than two summaries that gain little between two messages of the user, whatever is due and whatever is refused', async () => {
   const step = fc.constantFrom('call', 'due', 'refused', 'due and refused')
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(step, { maxLength: 12 }), { minLength: 1, maxLength: 4 }), async (runs) => {
       let isDue = false
-      const context = engine(() => isDue)
+      const context = engine(() => isDue, { gains: false })
       let left: string[] = []
       let refused: string | null = null
       const model: ModelClient = {

@@ -1,16 +1,27 @@
 import { HermesError } from '@hermes/contracts'
 import type { CompactOutcome, CompactRequest } from '@hermes/contracts/context'
-import { addUsage, type Entry, estimateTokens, noUsage, project, type Usage } from '@hermes/contracts/conversation'
+import {
+  addUsage,
+  type CompactionEntry,
+  type Entry,
+  estimateTokens,
+  gainedLittle,
+  noUsage,
+  project,
+  type Usage,
+} from '@hermes/contracts/conversation'
 import { modelTurn } from './model-turn.js'
 import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
 import { tasksToCarry } from './todo-reminder.js'
 
-const PASSES_PER_REQUEST = 2
+/** Summaries in a row that gained little, or of one refused request, after which the oldest messages go without one. */
+const MAX_PASSES = 2
 const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_tier', 'transport.payload_too_large'])
 
 /**
  * Asks the model once, within its window: the session is compacted before when that is due, and again when the provider refuses it as
- * too long. Summaries are made at most twice per message of the user; from then on the oldest goes without one.
+ * too long. After two summaries in a row that gained little the oldest messages go without one, until something made room again or the user
+ * says something.
  * @throws HermesError `agent.context_full` when nothing more can be taken out.
  */
 export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
@@ -18,13 +29,14 @@ export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
   const isDue = await context.engine?.isDue(contextState(context))
   if (isDue === 'in vain') adviseOnce(context)
   else if (isDue) spent = (await compact(context, isSpent(context) ? 'truncate' : 'threshold')) ?? noUsage
-  for (let wasTruncated = false; ; ) {
+  let wasTruncated = false
+  for (let refusals = 0; ; refusals++) {
     try {
       const turn = await modelTurn(context)
       return spent === noUsage ? turn : { ...turn, usage: addUsage(spent, turn.usage) }
     } catch (error) {
       if (!context.engine || !HermesError.isInstance(error) || !TOO_LONG.has(error.code)) throw error
-      const cause = isSpent(context) ? 'truncate' : 'overflow'
+      const cause = refusals >= MAX_PASSES || isSpent(context) ? 'truncate' : 'overflow'
       const usage = wasTruncated ? null : await compact(context, cause)
       if (usage === null) throw contextFull(context, error)
       wasTruncated = cause === 'truncate'
@@ -51,7 +63,7 @@ function adviseOnce(context: RunContext): void {
 async function compact(context: RunContext, cause: CompactRequest['cause']): Promise<Usage | null> {
   const { engine, session, signal } = context
   if (!engine) return null
-  context.activity.set('waiting', 'condensing the conversation')
+  context.activity.set('compacting', 'condensing the conversation')
   context.emit({ type: 'compaction-start' })
   const outcome = await engine.compact(compactRequest(context, cause), { signal })
   await storeCompaction(context, outcome, cause === 'truncate')
@@ -66,7 +78,13 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
     return outcome.usage
   }
   context.emit({ type: 'compaction-end', summaryChars: 0 })
+  if (outcome.usage) vainPasses(context).push(session.entries.at(-1)?.seq ?? 0)
   return null
+}
+
+/** Where in the log summaries were asked for that were no shorter than what they stand for; the log has nothing of them. */
+function vainPasses({ session }: RunContext): number[] {
+  return session.state.scratch('context.vain', (): number[] => [])
 }
 
 /** What a person wants of a compaction. */
@@ -118,24 +136,24 @@ export function contextTokens(entries: readonly Entry[]): number {
   return estimateTokens(project(entries)) + (prompt?.type === 'prompt' ? estimateTokens(prompt.tools) : 0)
 }
 
-function isSpent({ session }: RunContext): boolean {
-  return passesSinceRequest(session.entries) >= PASSES_PER_REQUEST
+/** Whether the last summaries since the user said something gained little, with nothing after them that made room. */
+function isSpent(context: RunContext): boolean {
+  const { entries } = context.session
+  const from = entries.findLast(isWordOfUser)?.seq ?? 0
+  const passes = entries.filter((entry) => entry.type === 'compaction' && entry.seq > from) as (CompactionEntry & {
+    readonly seq: number
+  })[]
+  const progressAt = passes.findLast((entry) => !gainedLittle(entry))?.seq ?? from
+  const little = passes.filter(({ seq, isTruncation }) => seq > progressAt && !isTruncation).length
+  return little + vainPasses(context).filter((seq) => seq >= progressAt).length >= MAX_PASSES
 }
 
-/** Summaries that were asked for since the user last said something. */
-function passesSinceRequest(entries: readonly Entry[]): number {
-  let passes = 0
-  for (let index = entries.length - 1; index >= 0; index--) {
-    const entry = entries[index]!
-    if (entry.type === 'compaction') passes += entry.isTruncation ? 0 : 1
-    else if (
-      entry.type === 'message' &&
-      entry.message.role === 'user' &&
-      entry.message.content.some((part) => (part.origin ?? 'user') === 'user')
-    )
-      return passes
-  }
-  return passes
+function isWordOfUser(entry: Entry): boolean {
+  return (
+    entry.type === 'message' &&
+    entry.message.role === 'user' &&
+    entry.message.content.some((part) => (part.origin ?? 'user') === 'user')
+  )
 }
 
 /** Tokens that are sent whatever is said. */

@@ -9,6 +9,7 @@ import type {
 import {
   type CompactionEntry,
   estimateTokens,
+  gainedLittle,
   latestCompaction,
   noUsage,
   project,
@@ -81,11 +82,14 @@ class Compressor implements ContextEngine {
     if (!cut) return { type: 'unchanged', reason: 'There is nothing yet that could be left out.' }
     if (request.cause === 'threshold' && gainOf(cut) < LEAST_GAIN * cut.budgets.threshold)
       return { type: 'unchanged', reason: 'What could be left out now is too little to make room.' }
+    const { region } = cut
     const summary = await this.#summarize(request, cut, signal)
     const text = [summaryText(summary, cut), cut.verbatim].filter((part) => part !== '').join('\n\n')
     const tokensAfter = cut.tokensWithout + estimateTokens(text) - estimateTokens(cut.verbatim)
-    if (tokensAfter >= request.tokens)
-      return { type: 'unchanged', reason: 'A summary would not be shorter than what it stands for.' }
+    if (tokensAfter >= request.tokens) {
+      const asked = summary.type === 'written' && region.dropped.length > 0 ? { usage: summary.usage } : {}
+      return { type: 'unchanged', reason: 'A summary would not be shorter than what it stands for.', ...asked }
+    }
     return {
       type: 'compacted',
       entry: toEntry(cut, { summary: text, tokensBefore: request.tokens, tokensAfter }),
@@ -122,8 +126,7 @@ class Compressor implements ContextEngine {
   async #summarize(request: CompactRequest, cut: Cut, signal: AbortSignal): Promise<Summary> {
     const { region, budgets } = cut
     if (region.dropped.length === 0) return { type: 'written', text: earlierBody(cut) ?? '', usage: noUsage }
-    if (request.cause === 'truncate')
-      return { type: 'failed', problem: 'it was summed up often enough for one request' }
+    if (request.cause === 'truncate') return { type: 'failed', problem: 'the last summaries gained little' }
     const transcript = renderTranscript(region.dropped, Math.floor(budgets.window * TRANSCRIPT_SHARE_OF_WINDOW))
     const task = {
       transcript,
@@ -200,9 +203,6 @@ function wasInVain({ entries, tokens }: ContextState, threshold: number): boolea
     .filter((entry) => entry.type === 'compaction')
     .slice(-2)
   if (latest.length < 2) return false
-  const gained = ({ tokensBefore = 0, tokensAfter = 0 }: CompactionEntry) => tokensBefore - tokensAfter
   const grown = tokens - (latest.at(-1)?.tokensAfter ?? 0)
-  return (
-    latest.every((entry) => gained(entry) < LEAST_GAIN * (entry.tokensBefore ?? 0)) && grown < LEAST_GAIN * threshold
-  )
+  return latest.every(gainedLittle) && grown < LEAST_GAIN * threshold
 }

@@ -17,8 +17,8 @@ export interface ContextState {
 /** What a compaction has to keep and why it is made. */
 export interface CompactRequest extends ContextState {
   /**
-   * `threshold`: it is time; `overflow`: the provider refused the conversation as too long; `asked`: a person wants it; `truncate`: summaries
-   * were made for this request before and it is too long again, so this is done without a model.
+   * `threshold`: it is time; `overflow`: the provider refused the conversation as too long; `asked`: a person wants it; `truncate`: the
+   * last summaries gained little and it is too long again, so this is done without a model.
    */
   readonly cause: 'threshold' | 'overflow' | 'asked' | 'truncate'
   /** Texts that have to reach the model word for word, for example the open tasks. */
@@ -52,7 +52,8 @@ export type CompactOutcome =
       readonly problem?: string
       readonly usage: Usage
     }
-  | { readonly type: 'unchanged'; readonly reason: string }
+  /** `usage`: a model was asked, and what it wrote was of no use. */
+  | { readonly type: 'unchanged'; readonly reason: string; readonly usage?: Usage }
 
 /**
  * Keeps a session within the window of its model. Stateless: what it did before is in the log, so every process decides alike.

@@ -2,6 +2,7 @@ export {
   type CallStartEntry,
   type CompactionEntry,
   type Entry,
+  gainedLittle,
   latestCompaction,
   latestPrompt,
   liveEntries,

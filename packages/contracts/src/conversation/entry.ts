@@ -155,6 +155,13 @@ export function latestCompaction(entries: readonly Entry[]): (CompactionEntry & 
   return entry ?? null
 }
 
+const LEAST_GAIN = 0.1
+
+/** Whether a compaction made less than a tenth shorter what it was made of; one that does not tell its sizes counts as such. */
+export function gainedLittle({ tokensBefore = 0, tokensAfter = 0 }: CompactionEntry): boolean {
+  return tokensBefore - tokensAfter <= 0 || tokensBefore - tokensAfter < LEAST_GAIN * tokensBefore
+}
+
 /** The same object for as long as the prompt lives, so that what is made of it for a wire is made once. */
 const systemMessages = new WeakMap<PromptEntry, SystemMessage>()
 
