@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { commandLines } from '@hermes/testkit/daemons'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AcpProcess, startAcp } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
@@ -157,13 +158,13 @@ describe('a client that leaves', () => {
   it('while a tool runs takes the tool with it and leaves the session sound', async () => {
     const sessionId = await newSession()
     // Numbers of processes that are isolated are their own.
-    const [mark, running] = ['sleep 300.625', () => runCommand('ps -eo args | grep -c "^sleep 300[.]625$" || true')]
+    const [mark, running] = ['sleep 300.625', () => commandLines().filter((line) => line === mark).length]
     scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `echo up; ${mark}; echo down` } }] })
     void prompt(sessionId, 'Wait.').catch(() => undefined)
     await acp.line((message) => /"text":"up/.test(JSON.stringify(message)))
-    expect(await running()).toMatch(/^1/)
+    await expect.poll(running).toBe(1)
     expect(await acp.leave()).toBe(0)
-    expect(await running()).toMatch(/^0/)
+    expect(running()).toBe(0)
     scene.server.enqueue({ text: 'Picked up.' })
     const more = await runCli(
       ['chat', '-r', sessionId, '-q', 'Go on.', '--base-url', scene.server.baseUrl, '-m', 'm'],

@@ -84,15 +84,20 @@ needs(missingPrograms('bwrap'))('with terminal.isolation: on', () => {
   })
 })
 
-it('hermes doctor says which backends are ready, and fails on the chosen one that is not', async () => {
-  await mkdir(scene.home, { recursive: true })
-  await writeFile(join(scene.home, 'config.yaml'), 'terminal:\n  backend: ssh\n  ssh_host: 127.0.0.1\n  ssh_port: 1\n')
-  const { stdout, exitCode } = await runCli(['doctor'], { home: scene.home, cwd: scene.cwd })
-  expect(exitCode).toBe(1)
-  expect(stdout).toMatch(/^ok {4}Terminal backend local: ready, /m)
-  expect(stdout).toMatch(
-    /^fail {2}Terminal backend ssh \(chosen\): not ready: 127\.0\.0\.1 refuses connections.*terminal\.backend local$/m,
-  )
+needs(missingPrograms('ssh'))('hermes doctor', () => {
+  it('says which backends are ready, and fails on the chosen one that is not', async () => {
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(
+      join(scene.home, 'config.yaml'),
+      'terminal:\n  backend: ssh\n  ssh_host: 127.0.0.1\n  ssh_port: 1\n',
+    )
+    const { stdout, exitCode } = await runCli(['doctor'], { home: scene.home, cwd: scene.cwd })
+    expect(exitCode).toBe(1)
+    expect(stdout).toMatch(/^ok {4}Terminal backend local: ready, /m)
+    expect(stdout).toMatch(
+      /^fail {2}Terminal backend ssh \(chosen\): not ready: 127\.0\.0\.1 refuses connections.*terminal\.backend local$/m,
+    )
+  })
 })
 
 it('names the package to install for a cloud, and what each cloud needs', async () => {

@@ -60,7 +60,7 @@ it('lets fresh agents work side by side and brings back their answers', async ()
 it('tells programs how far tasks and programs are, with --json', async () => {
   const { server, cwd } = scene
   await writeFile(join(cwd, 'a.txt'), 'alpha\n')
-  const code = 'from hermes_tools import read_file\nfor _ in range(2): read_file("a.txt")'
+  const code = 'import { read_file } from "hermes_tools"\nfor (const _ of [1, 2]) await read_file("a.txt")'
   server.setHandler((request) => {
     const isAfterTool = request.body.messages.at(-1)!.role === 'tool'
     if (isChild(request))
@@ -68,7 +68,7 @@ it('tells programs how far tasks and programs are, with --json', async () => {
     if (!isAfterTool) return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Read it.' } }] }
     return asked(request).includes('hermes_tools')
       ? { text: 'Done.' }
-      : { toolCalls: [{ name: 'execute_code', args: { code } }] }
+      : { toolCalls: [{ name: 'execute_code', args: { code, language: 'javascript' } }] }
   })
   const { stdout } = await chat('-q', 'Go.', '--json')
   const told = stdout.split('\n').flatMap((line) => (line.includes('"tool-progress"') ? [JSON.parse(line)] : []))

@@ -1,6 +1,7 @@
 // The examples, as their README has them run: without a key, with a stand-in for the model.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 
 function run(example: string) {
@@ -9,13 +10,15 @@ function run(example: string) {
   return { status, stdout, stderr }
 }
 
-it('finds the overdue invoices with one program', () => {
-  const { status, stdout, stderr } = run('execute-code')
-  expect(stdout).toMatch(
-    /^These are overdue and large:\n\S*invoices\/\d{4}\.txt \d{4}\n[\s\S]*\[success · 10 tool calls/,
-  )
-  expect(stderr).toContain('10/10 calls')
-  expect(status).toBe(0)
+needs(missingPrograms('python3'))('in Python', () => {
+  it('finds the overdue invoices with one program', () => {
+    const { status, stdout, stderr } = run('execute-code')
+    expect(stdout).toMatch(
+      /^These are overdue and large:\n\S*invoices\/\d{4}\.txt \d{4}\n[\s\S]*\[success · 10 tool calls/,
+    )
+    expect(stderr).toContain('10/10 calls')
+    expect(status).toBe(0)
+  })
 })
 
 it('has three agents look at three logs', () => {

@@ -1,3 +1,4 @@
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { describe, expect, it } from 'vitest'
 import { fillWorkspace, stateOf, testPlace } from './__fixtures__/workspace.js'
 import { createCheckpoints } from './checkpoints.js'
@@ -15,7 +16,6 @@ const DISASTERS: readonly (readonly [title: string, command: string])[] = [
   ['rm of a folder', 'rm -r src data'],
   ['unlink of one file', 'unlink README.md'],
   ['rmdir of empty folders', 'rmdir -p empty/within'],
-  ['find with delete', 'find . -type f -not -path "*/.git/*" -delete'],
   ['overwriting redirect', 'echo gone > src/main.ts'],
   ['redirect of nothing', ': > data/blob.bin'],
   [
@@ -24,8 +24,6 @@ const DISASTERS: readonly (readonly [title: string, command: string])[] = [
   ],
   ['truncation', 'truncate -s 3 src/main.ts data/rows.csv'],
   ['growth', 'truncate -s 20000 src/main.ts'],
-  ['sed in place', 'sed -i s/answer/question/g src/main.ts README.md'],
-  ['perl in place', "perl -pi -e 's/a/b/g' src/main.ts data/rows.csv"],
   ['dd', 'dd if=/dev/zero of=data/blob.bin bs=100 count=1 conv=notrunc'],
   ['shred', 'shred -u secret.env'],
   ['mv over a file', 'mv README.md src/main.ts'],
@@ -45,31 +43,49 @@ const DISASTERS: readonly (readonly [title: string, command: string])[] = [
   ['a file becomes a folder', 'rm README.md; mkdir -p README.md/inside; touch README.md/inside/x'],
   ['a folder becomes a file', 'rm -r src; echo file > src'],
   ['odd names', 'rm new* odd* *.txt; touch "new\nother"'],
-  ['files put in everywhere', 'find . -type d -not -path "*/.git*" -exec touch {}/intruder \\;'],
   ['a nested repository', 'rm -rf nested vendor'],
   ['a formatter', 'for f in $(git ls-files); do tr a-z A-Z < $f > t && mv t $f; done'],
-  ['unpacking over files', 'tar cf ../t.tar README.md; echo 2 > README.md; tar xf ../t.tar; rm -r data; mkdir data'],
   ['hard links', 'ln -f README.md src/main.ts; echo both >> README.md'],
-  ['a script', "python3 -c \"import shutil,os; shutil.rmtree('src'); os.rename('data','tada')\""],
+]
+
+/** Disasters by programs that a machine may lack. */
+const BY_PROGRAMS: readonly (readonly [program: string, title: string, command: string])[] = [
+  ['find', 'find with delete', 'find . -type f -not -path "*/.git/*" -delete'],
+  ['find', 'files put in everywhere', 'find . -type d -not -path "*/.git*" -exec touch {}/intruder \\;'],
+  ['sed', 'sed in place', 'sed -i s/answer/question/g src/main.ts README.md'],
+  ['perl', 'perl in place', "perl -pi -e 's/a/b/g' src/main.ts data/rows.csv"],
+  [
+    'tar',
+    'unpacking over files',
+    'tar cf ../t.tar README.md; echo 2 > README.md; tar xf ../t.tar; rm -r data; mkdir data',
+  ],
+  ['python3', 'a script', "python3 -c \"import shutil,os; shutil.rmtree('src'); os.rename('data','tada')\""],
 ]
 
 describe('a restore after a disaster', () => {
-  it.each(DISASTERS)('%s: brings every file back byte for byte', async (_, command) => {
-    using place = testPlace()
-    fillWorkspace(place)
-    const before = stateOf(place.root)
-    const checkpoints = createCheckpoints({ directory: place.directory })
-    const { number } = await checkpoints.take(place.root, { kind: 'automatic', reason: command, runId: 'run' })
-    place.run(command)
-    const broken = stateOf(place.root)
-    expect(broken).not.toEqual(before)
-    await checkpoints.settle(place.root, 'run')
+  it.each(DISASTERS)('%s: brings every file back byte for byte', (_, command) => expectUndone(command))
 
-    const report = await checkpoints.restore(place.permit(), place.root, { wanted: String(number) })
-    expect(report.conflicts).toEqual([])
-    expect(stateOf(place.root)).toEqual(before)
-
-    await checkpoints.restore(place.permit(), place.root, { wanted: String(report.undo?.number) })
-    expect(stateOf(place.root)).toEqual(broken)
-  })
+  for (const [program, title, command] of BY_PROGRAMS)
+    needs(missingPrograms(program))(title, () => {
+      it('brings every file back byte for byte', () => expectUndone(command))
+    })
 })
+
+async function expectUndone(command: string): Promise<void> {
+  using place = testPlace()
+  fillWorkspace(place)
+  const before = stateOf(place.root)
+  const checkpoints = createCheckpoints({ directory: place.directory })
+  const { number } = await checkpoints.take(place.root, { kind: 'automatic', reason: command, runId: 'run' })
+  place.run(command)
+  const broken = stateOf(place.root)
+  expect(broken).not.toEqual(before)
+  await checkpoints.settle(place.root, 'run')
+
+  const report = await checkpoints.restore(place.permit(), place.root, { wanted: String(number) })
+  expect(report.conflicts).toEqual([])
+  expect(stateOf(place.root)).toEqual(before)
+
+  await checkpoints.restore(place.permit(), place.root, { wanted: String(report.undo?.number) })
+  expect(stateOf(place.root)).toEqual(broken)
+}

@@ -1,6 +1,6 @@
 // Many tasks, three at a time, whose models stall, fail and talk nonsense, and whose agent is killed and started again in between:
 // exactly one result for each, no process left, and a conversation that grows by summaries only. HERMES_TEST_CHILDREN sets how many.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import {
   startModelServer,
   temporaryHome,
 } from '@hermes/testkit'
+import { commandLines } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 
 const CHILDREN = Number(process.env['HERMES_TEST_CHILDREN'] ?? 18)
@@ -69,8 +70,8 @@ it(
       )
       expect(JSON.stringify(parents.at(-1)!.body)).not.toContain(SECRET_OF_CHILDREN)
       await expect
-        .poll(() => spawnSync('pgrep', ['-f', `sleep ${marker}`]).stdout.toString(), { timeout: 5_000 })
-        .toBe('')
+        .poll(() => commandLines().filter((line) => line === `sleep ${marker}`), { timeout: 5_000 })
+        .toEqual([])
       expect(server.violations).toEqual([])
     } finally {
       await server.close()

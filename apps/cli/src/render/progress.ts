@@ -1,7 +1,7 @@
 import { type AgentEvent, describeRetry } from '@hermes/agent-core'
 import type { Output } from '../io.js'
 import { renderDiff } from './diff.js'
-import { clip, createStyle, formatDuration, printable, type Style } from './style.js'
+import { clip, createStyle, formatDuration, printable, type Style, wrap } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
 export interface ProgressView {
@@ -58,7 +58,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'notice':
         closeText()
-        line((event.level === 'warning' ? style.yellow : style.dim)(printable(event.text)))
+        line((event.level === 'warning' ? style.yellow : style.dim)(wrap(printable(event.text), output.columns())))
         return
       default:
         return

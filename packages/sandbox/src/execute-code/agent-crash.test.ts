@@ -3,29 +3,32 @@ import { once } from 'node:events'
 import { readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { codeScene, isAlive, PATH } from './__fixtures__/code-scene.js'
+import { codeScene, isAlive, PATH, pythonMissing } from './__fixtures__/code-scene.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-it('ends a program whose agent is killed, after it noticed; its folder goes later', async () => {
-  const { tempDir, leftovers, python } = await codeScene()
-  const loader = fixture('../__fixtures__/resolve-sources.mjs')
-  const script = fixture('./__fixtures__/code-agent.mjs')
-  const args = ['--conditions=@hermes/source', '--import', loader, script, tempDir, PATH]
-  const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void agent.kill('SIGKILL'))
-  const [line] = (await once(agent.stdout, 'data')) as [Buffer]
-  agent.kill('SIGKILL')
-  await once(agent, 'exit')
-  await vi.waitFor(() => expect(isAlive(Number(line))).toBe(false), { timeout: 10_000 })
-  const daemon = Number(await readFile(join(tempDir, 'daemon'), 'utf8'))
-  await vi.waitFor(() => expect(isAlive(daemon)).toBe(false), { timeout: 10_000 })
-  expect(await readFile(join(tempDir, 'noticed'), 'utf8')).toBe('Agent process disconnected')
+needs(pythonMissing)('a killed agent', () => {
+  it('ends a program whose agent is killed, after it noticed; its folder goes later', async () => {
+    const { tempDir, leftovers, python } = await codeScene()
+    const loader = fixture('../__fixtures__/resolve-sources.mjs')
+    const script = fixture('./__fixtures__/code-agent.mjs')
+    const args = ['--conditions=@hermes/source', '--import', loader, script, tempDir, PATH]
+    const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void agent.kill('SIGKILL'))
+    const [line] = (await once(agent.stdout, 'data')) as [Buffer]
+    agent.kill('SIGKILL')
+    await once(agent, 'exit')
+    await vi.waitFor(() => expect(isAlive(Number(line))).toBe(false), { timeout: 10_000 })
+    const daemon = Number(await readFile(join(tempDir, 'daemon'), 'utf8'))
+    await vi.waitFor(() => expect(isAlive(daemon)).toBe(false), { timeout: 10_000 })
+    expect(await readFile(join(tempDir, 'noticed'), 'utf8')).toBe('Agent process disconnected')
 
-  const folders = (await leftovers()).filter((name) => name.startsWith('hermes-code-'))
-  expect(folders).toHaveLength(1)
-  await utimes(join(tempDir, folders[0]!), 0, 0)
-  expect((await python('print(1)')).status).toBe('success')
-  expect((await leftovers()).filter((name) => name.startsWith('hermes-code-'))).toEqual([])
+    const folders = (await leftovers()).filter((name) => name.startsWith('hermes-code-'))
+    expect(folders).toHaveLength(1)
+    await utimes(join(tempDir, folders[0]!), 0, 0)
+    expect((await python('print(1)')).status).toBe('success')
+    expect((await leftovers()).filter((name) => name.startsWith('hermes-code-'))).toEqual([])
+  })
 })

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
-import { codeScene, isAlive } from './__fixtures__/code-scene.js'
+import { needs } from '@hermes/testkit/daemons'
+import { expect, it } from 'vitest'
+import { codeScene, isAlive, pythonMissing } from './__fixtures__/code-scene.js'
 
 const failed = (text: string) => ({ content: [{ type: 'text', text }] as const, isError: true })
 
-describe('a program', () => {
+needs(pythonMissing)('a program', () => {
   it.each([
     [
       'python',
@@ -89,7 +90,7 @@ describe('a program', () => {
   })
 })
 
-describe('the table of errors', () => {
+needs(pythonMissing)('the table of errors', () => {
   it.each([
     ['python', 'print("never")\nif :', /line 2\n.*\n.*\nSyntaxError/],
     ['javascript', 'console.log("never")\nconst = 1', /SyntaxError/],
@@ -214,7 +215,7 @@ describe('the table of errors', () => {
   })
 })
 
-describe('bad behaviour', () => {
+needs(pythonMissing)('bad behaviour', () => {
   it('keeps 50 KB of a flood of 1 GB, and says where the rest is', async () => {
     const { python } = await codeScene()
     const result = await python(

@@ -1,12 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { commandLines, missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { codeScene } from './__fixtures__/code-scene.js'
 
-needs(missingPrograms('bwrap'))('an isolated program', () => {
+needs(missingPrograms('bwrap', 'python3'))('an isolated program', () => {
   /** A place that isolated programs may not write: not below a temporary folder, as this checkout may be. */
   async function outside() {
     const folder = await mkdtemp(join(userInfo().homedir, '.hermes-outside-'))
@@ -50,6 +49,6 @@ needs(missingPrograms('bwrap'))('an isolated program', () => {
       'import subprocess\nsubprocess.Popen(["sleep", "7654"])\nprint("on", flush=True)\nwhile True: pass',
     )
     expect(result).toMatchObject({ status: 'timeout', output: 'on\n' })
-    expect(spawnSync('pgrep', ['-f', 'sleep 7654']).stdout.toString()).toBe('')
+    expect(commandLines().filter((line) => line.includes('sleep 7654'))).toEqual([])
   })
 })

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { codeScene, isAlive } from './__fixtures__/code-scene.js'
+import { needs } from '@hermes/testkit/daemons'
+import { expect, it } from 'vitest'
+import { codeScene, isAlive, pythonMissing } from './__fixtures__/code-scene.js'
 
 const kept = { keep: true } as const
 
-describe('an interpreter that stays', () => {
+needs(pythonMissing)('an interpreter that stays', () => {
   it.each([
     ['python', 'x = 1\nimport json\nprint("set")', 'x += 1\nprint(json.dumps(x))', 'print(x)'],
     [

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { ExecOptions, SpawnOptions } from '@hermes/contracts/environment'
-import { needs } from '@hermes/testkit/daemons'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { testPermit } from '../testing/permit.js'
 import { isolated } from './__fixtures__/isolated.js'
@@ -74,7 +74,7 @@ needs(await probeIsolation())('with leave, a command outside the isolation', () 
   })
 })
 
-needs(await probeIsolation())('isolated, a pseudo-terminal', () => {
+needs((await probeIsolation()) ?? missingPrograms('pgrep'))('isolated, a pseudo-terminal', () => {
   it('shows a terminal and nothing that is hidden', async () => {
     const { start, at } = await setup()
     const background = await start('test -t 0 && echo terminal; cat ~/.netrc; echo x > ../new; stty size; echo $TERM', {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { needs } from '@hermes/testkit/daemons'
+import { commandLines, needs } from '@hermes/testkit/daemons'
 import { AFTER_PROBE, ESCAPED, READING_PROBES, WRITING_PROBES } from '@hermes/testkit/isolation-corpus'
 import { expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
@@ -84,8 +84,7 @@ needs(await probeIsolation())('isolated commands', () => {
     await run(`setsid sh -c 'echo up > ${at('temp/up')}; sleep 61.5' >/dev/null 2>&1 &`)
     await start('sleep 61.5')
     await environment.close()
-    const { stdout } = { stdout: execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }) }
-    expect(stdout.split('\n').filter((line) => line === 'sleep 61.5')).toEqual([])
+    expect(commandLines().filter((line) => line === 'sleep 61.5')).toEqual([])
   })
 
   it.each([

@@ -1,7 +1,8 @@
 import type { ToolCaller, ToolContext } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
-import { describe, expect, it } from 'vitest'
-import { codeScene } from '../execute-code/__fixtures__/code-scene.js'
+import { needs } from '@hermes/testkit/daemons'
+import { expect, it } from 'vitest'
+import { codeScene, pythonMissing } from '../execute-code/__fixtures__/code-scene.js'
 import { testPermit } from '../testing/permit.js'
 import { createExecuteCodeTool, type SandboxToolServices } from './index.js'
 
@@ -35,7 +36,7 @@ async function setUp() {
   return { registry, call, text, actions, directory }
 }
 
-describe('the tool execute_code', () => {
+needs(pythonMissing)('the tool execute_code', () => {
   it('asks for leave to run the code, and gives output, status, calls and time', async () => {
     const { call, actions, directory } = await setUp()
     const outcome = await call({ code: 'print(6 * 7)' })

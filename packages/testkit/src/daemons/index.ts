@@ -1,5 +1,6 @@
 export { needs } from '../needs.js'
 export { type ApptainerImage, apptainerMissing, makeApptainerImage } from './apptainer-image.js'
+export { commandLines } from './command-lines.js'
 export { type DockerEngine, dockerMissing, startDockerEngine } from './docker-engine.js'
 export { type PostgresServer, postgresMissing, startPostgresServer } from './postgres-server.js'
 export { findProgram, missingPrograms } from './programs.js'

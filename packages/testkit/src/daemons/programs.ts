@@ -1,11 +1,11 @@
 import { accessSync, constants } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 
-const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-
-/** Where `name` is installed on this machine, or `null`. */
+/** Where `name` is installed on this machine, by `PATH` and the folder of daemons next to each folder of it; `null` when nowhere. */
 export function findProgram(name: string): string | null {
-  return FOLDERS.map((folder) => join(folder, name)).find(isExecutable) ?? null
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder.startsWith('/'))
+  const daemons = folders.filter((folder) => folder.endsWith('/bin')).map((folder) => folder.replace(/bin$/, 'sbin'))
+  return [...folders, ...daemons].map((folder) => join(folder, name)).find(isExecutable) ?? null
 }
 
 function isExecutable(path: string): boolean {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import type { ToolCaller, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
+import { missingPrograms } from '@hermes/testkit/daemons'
 import { onTestFinished } from 'vitest'
 import { processStartTime } from '../../process-tree.js'
 import { testPermit } from '../../testing/permit.js'
@@ -35,11 +36,15 @@ type Answer = (
   onWait: (isWaiting: boolean) => void,
 ) => Promise<ToolOutcome> | ToolOutcome
 
-/** The folder of the interpreter itself: finding it behind a manager of versions takes longer than a test. */
-const PYTHON = dirname(execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim())
+/** What these tests lack on this machine; `null` when nothing. */
+export const pythonMissing = missingPrograms('python3')
 
-/** The variable PATH of programs. */
-export const PATH = [PYTHON, '/usr/bin', '/bin'].join(delimiter)
+/** The variable PATH of programs, with the folder of the interpreter itself: finding it behind a manager of versions takes longer than a test. */
+export const PATH = [...(pythonMissing === null ? [pythonFolder()] : []), '/usr/bin', '/bin'].join(delimiter)
+
+function pythonFolder(): string {
+  return dirname(execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim())
+}
 
 const ok = (data: JsonObject): ToolOutcome => ({ content: [], data, isError: false })
 
