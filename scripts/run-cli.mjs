@@ -18,6 +18,8 @@ if (!existsSync(bin) || isStale(root, stamp)) buildCli()
 const child = spawn(process.execPath, [bin, ...process.argv.slice(2)], {
   cwd: process.env.INIT_CWD ?? process.cwd(),
   stdio: 'inherit',
+  // How a person starts it here, for lines that say what to run next.
+  env: { ...process.env, HERMES_COMMAND: 'npx -y pnpm@12 hermes' },
 })
 // A terminal sends Ctrl-C to the whole process group, so the CLI has it already; other signals are passed on.
 const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY

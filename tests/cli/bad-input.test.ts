@@ -33,6 +33,11 @@ describe('wrong input', () => {
     [['sessions', 'show', 'abc'], /There is no session "abc"/],
     [['config', 'set', 'agent.max_turns', 'many'], /agent\.max_turns/],
     [['frobnicate'], /Unknown command "frobnicate"\. Valid commands: chat, /],
+    [['sesions', 'list'], /Unknown command "sesions"\. Did you mean sessions\? To ask something: hermes "…"/],
+    [['chat', '--foo'], /^hermes: unknown option '--foo'\. See hermes chat --help\.\n$/],
+    [['doctor', 'now'], /^hermes: doctor does not take "now"\. See/],
+    [['what is this?', '-q', 'and that?'], /There are two queries: "and that\?" and "what is this\?"/],
+    [['chat', '--any', '-q', 'x', '--base-url', 'http://127.0.0.1:9/v1', '-m', 'm'], /--any goes with -c/],
     [['sessions', 'lst'], /Unknown command "sessions lst"\. Valid commands: list, show/],
     [['chat', '-q', 'x', '--replay', 'missing.jsonl'], /Cannot read the recording missing\.jsonl/],
     [

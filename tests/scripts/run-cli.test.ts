@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const scripts = join(import.meta.dirname, '../../scripts')
-const BIN = 'console.log(JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2) })); process.exitCode = 7'
+const BIN =
+  'console.log(JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2), command: process.env.HERMES_COMMAND })); process.exitCode = 7'
 let root: string
 
 /** A workspace with the real scripts and a `turbo` that writes the CLI, or fails when a file `broken` exists. */
@@ -47,7 +48,11 @@ async function run(...args: string[]) {
 
 it('builds first, then runs in the directory of the caller with nothing but the answer on stdout', async () => {
   const { stdout, stderr, code } = await run('chat', '-q', 'two words')
-  expect(JSON.parse(stdout)).toEqual({ cwd: join(root, 'apps'), args: ['chat', '-q', 'two words'] })
+  expect(JSON.parse(stdout)).toEqual({
+    cwd: join(root, 'apps'),
+    args: ['chat', '-q', 'two words'],
+    command: 'npx -y pnpm@12 hermes',
+  })
   expect(stderr).toBe('Building Hermes (first run)…\n')
   expect(code).toBe(7)
 })

@@ -3,6 +3,7 @@ export interface ChatOptions {
   readonly query?: string
   readonly resume?: string
   readonly continue?: boolean
+  readonly any?: boolean
   readonly model?: string
   readonly provider?: string
   readonly baseUrl?: string

@@ -1,13 +1,15 @@
 import { type Command, CommanderError } from 'commander'
 import type { Action } from './action.js'
 import { DOORS } from './doors.js'
-import { describeFailure, EXIT } from './errors.js'
+import { describeFailure, EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { addChat, createProgram } from './program/chat.js'
 
 /** Runs one command line and resolves with its exit code; never rejects. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(given: readonly string[], io: Io): Promise<number> {
+  let argv = given
   try {
+    argv = await arranged(given, io)
     const door = DOORS[argv[0] ?? '']
     if (door) return await (await door.load()).main(argv.slice(1), io)
     let action: Action = async () => EXIT.ok
@@ -17,7 +19,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return await action(io)
   } catch (error) {
-    if (error instanceof CommanderError) return commanderExit(error, await fullProgram(io), argv, io)
+    if (error instanceof CommanderError) return await commanderExit(error, await fullProgram(io), argv, io)
     const { exitCode, line, isOurs } = describeFailure(error)
     const { printable } = await import('./render/style.js')
     io.stderr.write(`hermes: ${printable(line)}\n`)
@@ -26,13 +28,33 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** A line that begins with a command is taken as it is. */
+async function arranged(argv: readonly string[], io: Io): Promise<readonly string[]> {
+  const [first] = argv
+  if (first === undefined || isWord(first)) return argv
+  const { commandFirst } = await import('./command-line.js')
+  return commandFirst(argv, { chat: chatProgram(io), table: () => fullProgram(io) })
+}
+
+function isWord(text: string): boolean {
+  return !text.startsWith('-') && !/\s/.test(text)
+}
+
 const TABLE_WORDS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version'])
 
 /** A conversation starts without the table of all commands, which would take longer than reading the line. */
 async function programFor(argv: readonly string[], io: Io, choose: (action: Action) => void): Promise<Command> {
   const [first] = argv
   const isChat = first === undefined || first === 'chat' || first.startsWith('-')
-  if (!isChat || argv.some((word) => TABLE_WORDS.has(word))) return fullProgram(io, choose)
+  if (isChat && !argv.some((word) => TABLE_WORDS.has(word))) return chatProgram(io, choose)
+  const program = await fullProgram(io, choose)
+  const names = [...program.commands.map((command) => command.name()), 'help']
+  if (first === undefined || !isWord(first) || names.includes(first)) return program
+  const { unknownCommand } = await import('./command-line.js')
+  throw new UsageError(unknownCommand(first, names))
+}
+
+function chatProgram(io: Io, choose: (action: Action) => void = () => undefined): Command {
   const program = createProgram(io)
   addChat(program, choose)
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
@@ -53,30 +75,40 @@ async function logUnexpected(io: Io, error: unknown): Promise<void> {
   await logger.flush?.()
 }
 
-function commanderExit(error: CommanderError, program: Command, argv: readonly string[], io: Io): number {
+async function commanderExit(
+  error: CommanderError,
+  program: Command,
+  argv: readonly string[],
+  io: Io,
+): Promise<number> {
   if (error.exitCode === 0) return EXIT.ok
+  io.stderr.write(`hermes: ${await mistakeLine(error, program, argv)}\n`)
+  return EXIT.usage
+}
+
+/** Options that change what may happen are never the guess at a typing error. */
+const NEVER_MEANT: readonly string[] = ['--yolo', '--yes']
+
+async function mistakeLine(error: CommanderError, program: Command, argv: readonly string[]): Promise<string> {
   const command = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program.commands[0]!
-  if (error.code === 'commander.help') {
-    const parts = command.commands.map((candidate) => candidate.name()).join(', ')
-    io.stderr.write(`hermes: ${command.name()} needs one of: ${parts}. See hermes ${command.name()} --help.\n`)
-    return EXIT.usage
-  }
+  const parts = command.commands.map((candidate) => candidate.name()).join(', ')
+  const help = `See hermes ${command.name()} --help.`
+  if (error.code === 'commander.help') return `${command.name()} needs one of: ${parts}. ${help}`
   if (error.code === 'commander.excessArguments' || error.code === 'commander.unknownCommand') {
-    const isGroup = command.commands.length > 0
-    const unknown = isGroup
-      ? `${command.name()} ${argv[1]}`
-      : argv.find((word) => !word.startsWith('-') && word !== command.name())
-    const valid = (isGroup ? command : program).commands.map((candidate) => candidate.name()).join(', ')
-    const hint = isGroup ? '' : ' To ask something: hermes chat -q "…"'
-    io.stderr.write(`hermes: Unknown command "${unknown}". Valid commands: ${valid}.${hint}\n`)
-    return EXIT.usage
+    if (parts !== '') return `Unknown command "${command.name()} ${argv[1]}". Valid commands: ${parts}.`
+    const words = argv.slice(1).filter((word) => !word.startsWith('-'))
+    return `${command.name()} does not take "${words.at(-1)}". ${help}`
   }
   const line = error.message
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .replace(/\.$/, '')
-  const flags = [...command.options, ...program.options].map((option) => option.long ?? option.short).join(', ')
-  const valid = error.code === 'commander.unknownOption' ? ` Valid flags of hermes ${command.name()}: ${flags}.` : ''
-  io.stderr.write(`hermes: ${line}.${valid || ` See hermes ${command.name()} --help.`}\n`)
-  return EXIT.usage
+  if (error.code !== 'commander.unknownOption') return `${line}. ${help}`
+  const { near } = await import('./command-line.js')
+  const flags = [command, ...command.commands, program].flatMap(({ options }) => options.map(({ long }) => long ?? ''))
+  const meant = near(
+    /'([^']*)'/.exec(line)?.[1] ?? '',
+    flags.filter((flag) => flag !== '' && !NEVER_MEANT.includes(flag)),
+  )
+  return `${line}.${meant === null ? '' : ` Did you mean ${meant}?`} ${help}`
 }

@@ -25,7 +25,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { surface: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
   try {
-    const session = await chooseSession(await runtime.storage(), options)
+    const session = await chooseSession(io, await runtime.storage(), options)
     const { agent, models } = await runtime.createAgent({
       ...agentOptions(options),
       firstText: `${options.query ?? ''}${piped ?? ''}`,

@@ -6,7 +6,7 @@ import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
 
 /** The Hermes home this command works on. */
-export function homeOf(io: Io): string {
+export function homeOf(io: Pick<Io, 'env' | 'userHome'>): string {
   return defaultHome({ env: io.env, userHome: io.userHome })
 }
 

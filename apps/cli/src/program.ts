@@ -99,6 +99,7 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     .description('the newest sessions')
     .option('-n, --limit <n>', 'how many', Number, 20)
     .option('--source <name>', 'only those from here: cli, telegram …')
+    .option('--tag <tag>', 'only those with this tag')
     .option('--json', 'as JSON lines')
     .action((options) => choose(async (world) => (await import('./commands/sessions.js')).listSessions(world, options)))
   sessions

@@ -20,7 +20,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
   const home = homeOf(io)
   const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
   try {
-    const session = await chooseSession(await runtime.storage(), options)
+    const session = await chooseSession(io, await runtime.storage(), options)
     const conversation = new Conversation({
       runtime,
       request: agentOptions(options),

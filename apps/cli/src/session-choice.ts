@@ -1,27 +1,80 @@
+import { realpathSync } from 'node:fs'
+import type { workspaceRoot } from '@hermes/checkpoints'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
 import { UsageError } from './errors.js'
+import type { Io } from './io.js'
+import { homeOf } from './open-cli.js'
+
+const PAGE = 200
 
 /** The session that `-r` or `-c` means; `null` when neither was given. */
 export async function chooseSession(
+  io: Pick<Io, 'cwd' | 'userHome' | 'env'>,
   storage: Storage,
-  options: { readonly resume?: string; readonly continue?: boolean },
+  options: { readonly resume?: string; readonly continue?: boolean; readonly any?: boolean },
 ): Promise<SessionInfo | null> {
   if (options.resume !== undefined) return findSession(storage, options.resume)
-  if (!options.continue) return null
+  if (!options.continue) {
+    if (options.any) throw new UsageError('--any goes with -c: the newest session of any folder.')
+    return null
+  }
   const latest = await storage.latestSession()
   if (!latest) throw new UsageError('There is no session to continue yet. Start one with: hermes')
-  return latest
+  if (options.any) return latest
+  const here = await latestOfProject(io, storage)
+  if (here) return here
+  const newest = `The newest is ${describe([latest])}${latest.cwd === null ? '' : ` in ${latest.cwd}`}`
+  throw new UsageError(`There is no session of this folder to continue. ${newest}: hermes -c --any goes on with it.`)
 }
 
-/** The session of that id, unique start of an id, or title; the newest for `latest`. */
+/** The newest session that began in the project of this folder, its other folders included. */
+async function latestOfProject(
+  io: Pick<Io, 'cwd' | 'userHome' | 'env'>,
+  storage: Storage,
+): Promise<SessionInfo | null> {
+  const project = projectFinder(io, (await import('@hermes/checkpoints')).workspaceRoot)
+  const own = project(io.cwd)
+  for (let offset = 0; ; offset += PAGE) {
+    const sessions = await storage.listSessions({ limit: PAGE, offset })
+    const found = sessions.find(({ cwd }) => cwd !== null && project(cwd) === own)
+    if (found) return found
+    if (sessions.length < PAGE) return null
+  }
+}
+
+/** What project a folder belongs to; one that is no workspace stands for itself. */
+function projectFinder(
+  { userHome, env }: Pick<Io, 'userHome' | 'env'>,
+  rootOf: typeof workspaceRoot,
+): (folder: string) => string {
+  const home = homeOf({ userHome, env })
+  const known = new Map<string, string>()
+  return (folder) => {
+    const project = known.get(folder) ?? rootOf(folder, { userHome, home }) ?? realPath(folder)
+    known.set(folder, project)
+    return project
+  }
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}
+
+/** The session of that id, title, or unique start of an id; the newest of any folder for `latest`. */
 export async function findSession(storage: Storage, name: string): Promise<SessionInfo> {
   const found = await storage.resolveSession(name)
   switch (found.type) {
     case 'found':
       return found.session
     case 'ambiguous':
-      throw new UsageError(`"${name}" fits several sessions: ${describe(found.candidates)}. Give more of the id.`)
+      throw new UsageError(
+        `"${name}" fits several sessions: ${describe(found.candidates)}. Give the id or the whole title.`,
+      )
     case 'none': {
       const latest = name === 'latest' ? await storage.latestSession() : null
       if (latest) return latest

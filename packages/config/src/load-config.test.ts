@@ -179,7 +179,7 @@ describe('loadConfig', () => {
   it('names file, line, column, what is wanted and what is there', async () => {
     await write('# mine\nmodel:\n  default:\n    - a\nagent:\n  max_turns: 0\n')
     const { problems, source, config } = await load()
-    expect(source).toBe('file')
+    expect(source).toBe('readable')
     expect(config.model).toEqual({})
     expect(problems).toEqual([
       {

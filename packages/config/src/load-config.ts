@@ -16,8 +16,8 @@ export interface LoadedConfig {
   readonly config: HermesConfig
   /** One line each; with warnings only, the file is still in effect. */
   readonly problems: ConfigProblem[]
-  /** Where what bounds nothing comes from: the file also when some of its values are mistakes and no good copy is there. */
-  readonly source: 'file' | 'last-good' | 'defaults'
+  /** Where what bounds nothing comes from: `readable` is what can be read of a file with a mistake, where no good copy is. */
+  readonly source: 'file' | 'last-good' | 'readable' | 'defaults'
   /** Whether a bound may be missing from `config`, because neither the file nor a good copy says it: every action asks. */
   readonly asksAlways: boolean
 }
@@ -47,7 +47,7 @@ export async function loadConfig({ home, env }: LoadConfigOptions): Promise<Load
   const good = await lastGood({ home, env })
   const { readings, hidesBounds } = examined.readable
   const { config, tightened } = strictest(good ?? examined.config, readings)
-  const source = good ? 'last-good' : examined.isMap ? 'file' : 'defaults'
+  const source = good ? 'last-good' : examined.isMap ? 'readable' : 'defaults'
   const asksAlways = !good && hidesBounds
   const [first, ...more] = examined.errors
   const counts = whatCounts({ source, tightened, asksAlways })
@@ -64,7 +64,12 @@ function whatCounts({
   tightened,
   asksAlways,
 }: Pick<LoadedConfig, 'source' | 'asksAlways'> & { readonly tightened: readonly string[] }): string {
-  const used = { file: 'Its other values', 'last-good': 'The last good values', defaults: 'The defaults' }[source]
+  const used = {
+    file: '',
+    readable: 'Its other values',
+    'last-good': 'The last good values',
+    defaults: 'The defaults',
+  }[source]
   const stricter =
     tightened.length > 0 ? `, and those of the file where they are stricter (${tightened.join(', ')})` : ''
   const asks = asksAlways ? ' Until it is fixed, every action asks.' : ''

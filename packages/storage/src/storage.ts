@@ -56,6 +56,8 @@ export interface PostgresOptions extends CommonOptions {
 export interface ListSessionsOptions {
   /** Default: all but `subagent`. */
   readonly source?: string
+  /** Only sessions with this tag. Default: any. */
+  readonly tag?: string
   /** Default 20. */
   readonly limit?: number
   /** Default 0. */
@@ -192,7 +194,7 @@ export interface Storage extends SessionStore {
   listSessions(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** The session with the newest activity that has a message, or `null`. */
   latestSession(filter?: LatestSessionFilter): Promise<SessionInfo | null>
-  /** Finds by exact id, exact title (the newest of `Title`, `Title #2` …), then by the beginning of an id. */
+  /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
   resolveSession(text: string): Promise<SessionResolution>
   /**
    * Removes the session and its log; sessions forked from it stay. `false` when there was none.

@@ -1,12 +1,36 @@
+import { HermesError } from '@hermes/contracts'
 import type { ChatOptions } from '../chat-options.js'
+import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { readPipedInput } from '../stdin.js'
 
-/** One answer when there is a query or piped text, else a conversation. */
-export async function chat(io: Io, options: ChatOptions): Promise<number> {
+/** One answer when there is something to ask (`words`, a query or piped text), else a conversation. */
+export async function chat(io: Io, given: ChatOptions, words: readonly string[] = []): Promise<number> {
+  if (words.length > 0 && given.query !== undefined)
+    throw new UsageError(`There are two queries: "${given.query}" and "${words.join(' ')}". Give one.`)
+  const options = words.length > 0 ? { ...given, query: words.join(' ') } : given
   const piped = await readPipedInput(io)
   const interactive =
     options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json && !options.accept
-  if (interactive) return (await import('../repl.js')).repl(io, options)
+  if (interactive) return converse(io, options)
   return (await import('../oneshot.js')).oneshot(io, options, piped)
+}
+
+/** A conversation; where no model is set up yet, that comes first. */
+async function converse(io: Io, options: ChatOptions): Promise<number> {
+  const { repl } = await import('../repl.js')
+  try {
+    return await repl(io, options)
+  } catch (error) {
+    if (!isWithoutModel(error, options) || !io.stdout.isTTY) throw error
+    io.stdout.write('No model is set up yet.\n')
+    const exitCode = await (await import('./setup.js')).setup(io, {})
+    return exitCode === EXIT.ok ? repl(io, options) : exitCode
+  }
+}
+
+/** Whether nobody has chosen a model so far, neither now nor before. */
+function isWithoutModel(error: unknown, { model, provider, baseUrl, replay }: ChatOptions): boolean {
+  const isChosen = [model, provider, baseUrl, replay].some((choice) => choice !== undefined)
+  return !isChosen && HermesError.isInstance(error) && /^models\.(?:no_key|no_model)$/.test(error.code)
 }

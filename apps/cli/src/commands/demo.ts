@@ -69,7 +69,7 @@ async function verify(io: Io, cwd: string): Promise<number> {
   try {
     const { stdout } = await promisify(execFile)(io.nodePath, ['slug.test.js'], { cwd })
     io.stdout.write(
-      `${stdout}${style.green('The demo project is mended.')} Now yours: set OPENAI_API_KEY, then run hermes in a project.\n`,
+      `${stdout}${style.green('The demo project is mended.')} Now yours: ${io.env['HERMES_COMMAND'] ?? 'hermes'} asks for a model, then for a task.\n`,
     )
     return EXIT.ok
   } catch (error) {

@@ -69,7 +69,9 @@ async function familyOf(storage: Storage, session: SessionInfo): Promise<readonl
 }
 
 async function allFamilies(storage: Storage): Promise<readonly SessionInfo[]> {
-  const sessions = await storage.listSessions({ limit: MAX_SESSIONS, includeEmpty: true })
+  const among = { limit: MAX_SESSIONS, includeEmpty: true }
+  const children = await storage.listSessions({ ...among, source: 'subagent' })
+  const sessions = [...(await storage.listSessions(among)), ...children]
   const ids = new Set(sessions.map(({ id }) => id))
   const parents = new Set(sessions.map(({ parentSessionId }) => parentSessionId))
   return sessions.filter(

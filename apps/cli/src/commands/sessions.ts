@@ -9,15 +9,16 @@ import { undoLine } from '../sessions/undo-line.js'
 /** `hermes sessions list`: newest first. */
 export async function listSessions(
   io: Io,
-  options: { readonly limit: number; readonly source?: string; readonly json?: boolean },
+  options: { readonly limit: number; readonly source?: string; readonly tag?: string; readonly json?: boolean },
 ): Promise<number> {
   if (!Number.isInteger(options.limit) || options.limit < 1)
     throw new UsageError('--limit takes a whole number of at least 1.')
   return withStorage(io, async (storage) => {
-    const { limit, source } = options
-    const sessions = await storage.listSessions({ limit, ...(source === undefined ? {} : { source }) })
+    const { limit, source, tag } = options
+    const filter = { ...(source === undefined ? {} : { source }), ...(tag === undefined ? {} : { tag }) }
+    const sessions = await storage.listSessions({ limit, ...filter })
     const style = createStyle(io.stdout)
-    if (sessions.length === 0 && !options.json) io.stderr.write(noSessions(source))
+    if (sessions.length === 0 && !options.json) io.stderr.write(noSessions(filter))
     for (const session of sessions) {
       if (options.json) io.stdout.write(`${JSON.stringify(session)}\n`)
       else {
@@ -31,8 +32,9 @@ export async function listSessions(
   })
 }
 
-function noSessions(source: string | undefined): string {
-  return source === undefined ? 'No sessions yet. Start one with: hermes\n' : `No sessions from ${source}.\n`
+function noSessions({ source, tag }: { readonly source?: string; readonly tag?: string }): string {
+  if (source === undefined && tag === undefined) return 'No sessions yet. Start one with: hermes\n'
+  return `No sessions${source === undefined ? '' : ` from ${source}`}${tag === undefined ? '' : ` with the tag ${tag}`}.\n`
 }
 
 /** `hermes sessions show`: what was said and done, in order. */

@@ -16,6 +16,7 @@ export function createProgram(io: Io): Command {
       outputError: () => undefined,
     })
     .showHelpAfterError(false)
+    .showSuggestionAfterError(false)
 }
 
 /** `hermes chat`, the command when none is named. */
@@ -23,9 +24,11 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
   program
     .command('chat', { isDefault: true })
     .description('talk to the agent (the default command)')
+    .argument('[text...]', 'the same as --query')
     .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
-    .option('-r, --resume <session>', 'go on with a session: id, unique start of an id, title, or latest')
-    .option('-c, --continue', 'go on with the newest session')
+    .option('-r, --resume <session>', 'go on with a session: id, title, unique start of an id, or latest')
+    .option('-c, --continue', 'go on with the newest session of this folder or its repository')
+    .option('--any', 'with -c: the newest session of any folder')
     .option('-m, --model <id>', 'model to use')
     .option('--provider <name>', 'provider to use')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
@@ -37,5 +40,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--json', 'print every event as one JSON line on stdout')
     .option('--record <file>', 'write the model traffic to a file')
     .option('--replay <file>', 'answer from such a file instead of a model')
-    .action((options) => choose(async (world) => (await import('../commands/chat.js')).chat(world, options)))
+    .action((words: readonly string[], options) =>
+      choose(async (world) => (await import('../commands/chat.js')).chat(world, options, words)),
+    )
 }

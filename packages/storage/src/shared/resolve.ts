@@ -20,8 +20,12 @@ export interface SessionLookup {
 
 /** What a person means by `text`. */
 export async function resolveSession(lookup: SessionLookup, text: string): Promise<SessionResolution> {
-  const exact = (await lookup.find(text)) ?? (await lookup.lineage(text))[0]
+  const sameId = await lookup.find(text)
+  if (sameId) return { type: 'found', session: sameId }
+  const lineage = await lookup.lineage(text)
+  const exact = lineage.find(({ title }) => title === text) ?? (lineage.length === 1 ? lineage[0] : undefined)
   if (exact) return { type: 'found', session: exact }
+  if (lineage.length > 1) return { type: 'ambiguous', candidates: lineage.slice(0, MAX_CANDIDATES) }
   const candidates = text === '' ? [] : await lookup.withPrefix(text, MAX_CANDIDATES)
   if (candidates.length === 1) return { type: 'found', session: candidates[0]! }
   if (candidates.length > 1) return { type: 'ambiguous', candidates }

@@ -31,9 +31,11 @@ export class SessionQueries {
   }
 
   list(options: ListSessionsOptions = {}) {
-    const { source, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
+    const { source, tag, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
     let query = this.#ofSource(source).limit(wholeNumber(limit)).offset(wholeNumber(offset))
     if (!includeEmpty) query = query.where('message_count', '>', 0)
+    if (tag !== undefined)
+      query = query.where('id', 'in', sql<string>`(SELECT session_id FROM hermes_tags WHERE tag = ${tag})`)
     return query
   }
 

@@ -97,18 +97,22 @@ export function listCases(open: OpenStore): void {
       expect(await found('2026_a')).toBe('ambiguous')
     })
 
-    it('takes a title for the newest of its lineage, and a numbered title for itself', async () => {
-      const { store, say } = await storeWith(
+    it('takes a title for the session called so, whatever was forked from it and is newer', async () => {
+      const { store } = await storeWith(
         open,
         { id: 'a', title: 'Fix %_' },
         { id: 'b', title: 'Fix %_ #2' },
         { id: 'c', title: 'Fix %_ #2b' },
         { id: 'd', title: 'Fix %_ more' },
       )
-      expect(await store.resolveSession('Fix %_')).toMatchObject({ type: 'found', session: { id: 'b' } })
-      await say('a', 'again')
-      expect(await store.resolveSession('Fix %_')).toMatchObject({ type: 'found', session: { id: 'a' } })
+      const found = async () => store.resolveSession('Fix %_')
+      expect(await found()).toMatchObject({ type: 'found', session: { id: 'a' } })
       expect(await store.resolveSession('Fix %_ #2')).toMatchObject({ type: 'found', session: { id: 'b' } })
+      await store.deleteSession('a')
+      expect(await found()).toMatchObject({ type: 'found', session: { id: 'b' } })
+      await store.updateSession('d', { title: 'Fix %_ #3' })
+      const several = await found()
+      expect(several.type === 'ambiguous' && ids(several.candidates)).toEqual(['d', 'b'])
     })
 
     it('lists the candidates of an ambiguous beginning, newest first', async () => {
