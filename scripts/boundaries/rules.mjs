@@ -259,6 +259,12 @@ const ALLOWED = [
     reason: 'HERMES_TEST_REQUIRE turns skipped tests into failures',
   },
   {
+    files: ['packages/testkit/src/daemons/programs.ts'],
+    uses: ['process.env'],
+    owner: 'testkit',
+    reason: 'PATH says which programs this machine has',
+  },
+  {
     files: ['apps/cli/src/commands/memory-edit.ts'],
     uses: ['node:child_process', 'fs write'],
     owner: 'cli',

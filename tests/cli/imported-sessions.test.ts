@@ -71,6 +71,9 @@ it.each(Object.entries(TRANSCRIPTS))('%s goes on with -r as if it had begun here
   expect(await listed()).toMatchObject({ id, endedAtMs: null, endReason: null })
 
   scene.server.enqueue({ text: 'Still there.' })
-  expect(await hermes('chat', '-c', '-q', 'Again?', ...model)).toMatchObject({ exitCode: 0, stdout: 'Still there.\n' })
+  expect(await hermes('chat', '-c', '--any', '-q', 'Again?', ...model)).toMatchObject({
+    exitCode: 0,
+    stdout: 'Still there.\n',
+  })
   expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('On the stove.')
 })
