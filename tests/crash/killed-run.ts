@@ -60,8 +60,11 @@ export async function killRun(target: Target, random: () => number): Promise<Kil
 }
 
 /** Turn N asks for a command that leaves a mark of its own, however often the run was interrupted. */
-function script(messages: readonly { readonly role: string }[]): ModelTurn {
-  const step = messages.filter((message) => message.role === 'assistant').length
+function script(messages: readonly { readonly role: string; readonly content?: unknown }[]): ModelTurn {
+  // Half an answer, kept because it took longer than a second, is no step.
+  const isStep = ({ role, content }: (typeof messages)[number]) =>
+    role === 'assistant' && !JSON.stringify(content ?? '').includes('cut off here')
+  const step = messages.filter(isStep).length
   if (step >= STEPS) return { text: `All ${STEPS} steps are done. `.repeat(8), chunkSize: 8, latencyMs: 1 }
   const ids = step === TWO_CALLS_STEP ? [`step-${step}a`, `step-${step}b`] : [`step-${step}`]
   return {

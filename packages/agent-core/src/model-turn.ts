@@ -1,9 +1,10 @@
 import { isAbort } from '@hermes/contracts'
-import { type AssistantMessage, addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
+import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { observe } from './hooks.js'
 import { type RecallFence, recallFences } from './memory/recall-fence.js'
 import { createRecallScrubber, type RecallScrubber, scrubMessage, scrubRecalled } from './memory/recall-scrubber.js'
+import { interruptedMessage, PartialAnswer } from './partial-answer.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 
 const INTERRUPTED_NOTE = '[The user interrupted this reply here.]'
@@ -26,7 +27,10 @@ export async function modelTurn(
     finish = await stream.read(request)
   } catch (error) {
     if ((isAbort(error) || context.signal.aborted) && stream.text.trim() !== '') await storeInterrupted(context, stream)
+    else await stream.partial.drop()
     throw error
+  } finally {
+    stream.partial.stop()
   }
   await observe(context.logger, 'afterModelCall', () => context.hooks.afterModelCall?.(finish))
   return storeAnswer(context, stream, finish)
@@ -50,9 +54,13 @@ class StreamedMessage {
   readonly fences: readonly RecallFence[]
   readonly #scrubbers: Record<'message-delta' | 'reasoning-delta', RecallScrubber | null>
   text = ''
+  /** For the case that the process ends before the answer does. */
+  readonly partial: PartialAnswer
 
   constructor(context: RunContext) {
     this.#context = context
+    const { session, logger } = context
+    this.partial = new PartialAnswer({ session, logger, text: () => scrubRecalled(this.text, this.fences) })
     this.#messageId = this.#nextId()
     const fences = recallFences(context.session.entries)
     const scrubber = () => (fences.length === 0 ? null : createRecallScrubber(fences))
@@ -98,7 +106,7 @@ class StreamedMessage {
           const discarded = discard && this.#open ? { discardedMessageId: this.#messageId } : {}
           // What a provider says may repeat the key it was given.
           emit({ ...wait, message: this.#context.session.redact(wait.message), ...discarded })
-          if (discard) this.#restart()
+          if (discard) await this.#restart()
           resume = activity.during('retrying', wait.message)
           activity.progress(wait.delayMs)
           break
@@ -119,14 +127,17 @@ class StreamedMessage {
   }
 
   #emit(type: 'message-delta' | 'reasoning-delta', text: string): void {
-    if (text !== '') this.#context.emit({ type, messageId: this.#messageId, text })
+    if (text === '') return
+    this.#context.emit({ type, messageId: this.#messageId, text })
+    if (type === 'message-delta') this.partial.grew()
   }
 
-  #restart(): void {
+  async #restart(): Promise<void> {
     for (const scrubber of Object.values(this.#scrubbers)) scrubber?.flush()
     this.#messageId = this.#nextId()
     this.#open = false
     this.text = ''
+    await this.partial.drop()
   }
 }
 
@@ -147,14 +158,7 @@ async function storeAnswer(context: RunContext, stream: StreamedMessage, finish:
 }
 
 async function storeInterrupted(context: RunContext, stream: StreamedMessage): Promise<void> {
-  const message: AssistantMessage = {
-    role: 'assistant',
-    content: [
-      { type: 'text', text: scrubRecalled(stream.text, stream.fences) },
-      { type: 'text', text: INTERRUPTED_NOTE, origin: 'reminder' },
-    ],
-    finishReason: 'unknown',
-  }
+  const message = interruptedMessage(scrubRecalled(stream.text, stream.fences), INTERRUPTED_NOTE)
   const seq = await context.session.append({ type: 'message', message })
   context.emit({ type: 'message-end', messageId: stream.messageId, message }, seq)
 }

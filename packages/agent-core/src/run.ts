@@ -10,6 +10,7 @@ import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { modelTurn } from './model-turn.js'
+import { isCutOff } from './partial-answer.js'
 import { waitWhileHeld } from './pause.js'
 import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
 import type { ModelTurn, RunContext } from './run-context.js'
@@ -26,6 +27,7 @@ const MAY_HAVE_RUN =
 const NEVER_RAN = 'This call was not run: the session was interrupted before it started.'
 const EMPTY_NUDGE = 'Your last reply was empty. Go on with the task, or give your final answer.'
 const CONTINUE_NUDGE = 'Your reply was cut off at the output limit. Go on exactly where it stopped; repeat nothing.'
+const CUT_OFF_NUDGE = 'Your last reply was cut off. Go on exactly where it stopped; repeat nothing.'
 
 /** Runs the loop to its end; never rejects. */
 export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
@@ -38,6 +40,7 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
       await appendMessage(context, input)
       const finished = finishedBefore(context)
       if (finished) return finished
+      if (endsCutOff(context)) await nudge(context, CUT_OFF_NUDGE)
     }
     return await loop(context, progress)
   } catch (error) {
@@ -117,6 +120,12 @@ function finishedBefore({ session }: RunContext): RunResult | null {
   }
   if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
   return { status: 'completed', text: messageText(last.message), usage: noUsage }
+}
+
+/** Whether the conversation ends in half an answer: several providers take no request that ends in words of the model. */
+function endsCutOff({ session }: RunContext): boolean {
+  const last = session.messages().at(-1)
+  return last?.role === 'assistant' && isCutOff(last)
 }
 
 async function runCalls(

@@ -4,6 +4,7 @@ import {
   type Entry,
   liveEntries,
   type Message,
+  type MessageEntry,
   type NewEntry,
   noUsage,
   type PromptEntry,
@@ -134,6 +135,12 @@ export class SessionLog {
     for (const key of letters) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
     return seqs.at(-1) ?? 0
+  }
+
+  /** Keeps the answer that is being streamed beside the log; see `SessionStore.keepPartial`. Nothing where the store has no place for it. */
+  async keepPartial(entry: MessageEntry | null): Promise<void> {
+    const lease = this.#lease
+    if (lease) await this.#options.store.keepPartial?.(this.id, entry, { lease, atMs: this.#options.clock.now() })
   }
 
   #remember(entries: readonly Entry[]): void {

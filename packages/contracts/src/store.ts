@@ -1,4 +1,4 @@
-import type { Entry, NewEntry } from './conversation/entry.js'
+import type { Entry, MessageEntry, NewEntry } from './conversation/entry.js'
 import type { Usage } from './conversation/usage.js'
 import type { JsonObject } from './json.js'
 
@@ -73,6 +73,16 @@ export interface SessionStore {
     entries: readonly NewEntry[],
     options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
   ): Promise<readonly number[]>
+  /**
+   * Keeps the answer that is being streamed, outside the log and in place of what was kept of the session before; `null` forgets it. The
+   * next append of a message removes it. What is still there when nobody holds the lease any more comes into the log as `entry`, unless a
+   * message came after it. Rejects with `store.lease_lost`. Absent in a store that does not outlive the process.
+   */
+  keepPartial?(
+    sessionId: string,
+    entry: MessageEntry | null,
+    options: { readonly lease: Lease; readonly atMs?: number },
+  ): Promise<void>
   /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
   readonly mailbox?: Mailbox
   /**

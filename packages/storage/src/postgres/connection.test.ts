@@ -178,7 +178,7 @@ needs(postgresMissing())('a server', () => {
       const url = server.url(name)
       await (await open({ url })).createSession({ id: 's', source: 'cli' })
       await server.sql(
-        `DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE hermes_jobs;
+        `DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE hermes_jobs, hermes_partials;
          ALTER TABLE hermes_usage DROP COLUMN estimated`,
         name,
       )

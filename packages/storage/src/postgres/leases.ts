@@ -30,14 +30,24 @@ export class Leases {
     this.#process = options.process
   }
 
-  async acquire(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease> {
+  /** `taken` runs in the same transaction, with the new token. */
+  async acquire(
+    sessionId: string,
+    options: {
+      readonly owner: string
+      readonly ttlMs?: number
+      readonly taken: (statements: Statements, token: number) => Promise<void>
+    },
+  ): Promise<Lease> {
     const { owner, ttlMs = DEFAULT_TTL_MS } = options
     const token = await this.#connection.write(`session ${sessionId}`, async (statements) => {
       await this.requireFree(statements, sessionId)
       const exists = await statements.first('SELECT 1 FROM sessions WHERE id = $1', sessionId)
       if (!exists) throw unknownSession(sessionId)
       const parameters = [sessionId, owner, this.#process, ttlMs, this.#clock.now()]
-      return (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
+      const taken = (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
+      await options.taken(statements, taken)
+      return taken
     })
     return this.#lease(sessionId, owner, token)
   }
@@ -48,6 +58,12 @@ export class Leases {
     const holder = await statements.first<Holder>(HOLDER, sessionId)
     const nowMs = this.#clock.now()
     if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
+  }
+
+  /** Whether nobody alive holds it. */
+  async isFree(statements: Statements, sessionId: string): Promise<boolean> {
+    const holder = await statements.first<Holder>(HOLDER, sessionId)
+    return !holder || !isHeld(holder, this.#clock.now())
   }
 
   /** Gives up everything this process holds through this store. */

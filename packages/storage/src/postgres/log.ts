@@ -1,4 +1,4 @@
-import type { Entry, NewEntry } from '@hermes/contracts/conversation'
+import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
 import { type Counts, countEntries } from '../shared/counts.js'
@@ -8,6 +8,7 @@ import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import type { StoredMailbox } from './mailbox.js'
 import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
+import { Partials } from './partials.js'
 import type { Statements } from './statements.js'
 
 /** Inserts what `numbered` has, in session `$1`. */
@@ -75,6 +76,7 @@ export class Log {
   readonly #connection: Connection
   readonly #leases: Leases
   readonly #mailbox: StoredMailbox
+  readonly #partials = new Partials()
 
   constructor(connection: Connection, options: { readonly leases: Leases; readonly mailbox: StoredMailbox }) {
     this.#connection = connection
@@ -82,8 +84,44 @@ export class Log {
     this.#mailbox = options.mailbox
   }
 
-  entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+  async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+    if (await this.#connection.read((statements) => this.#isLeft(statements, sessionId))) await this.#settle(sessionId)
     return this.#connection.read((statements) => this.read(statements, sessionId, afterSeq))
+  }
+
+  async #isLeft(statements: Statements, sessionId: string): Promise<boolean> {
+    return (await this.#partials.has(statements, sessionId)) && (await this.#leases.isFree(statements, sessionId))
+  }
+
+  /** Takes in the answer of a writer that is gone, under a lease that lasts as long as that. Who wants the session meanwhile does it. */
+  async #settle(sessionId: string): Promise<void> {
+    const taken = (statements: Statements, token: number) => this.settle(statements, sessionId, token)
+    await this.#leases
+      .acquire(sessionId, { owner: 'settling', taken })
+      .then((lease) => lease.release())
+      .catch(() => undefined)
+  }
+
+  /** Inside a transaction that took the lease: what was kept of an answer becomes an entry. */
+  async settle(statements: Statements, sessionId: string, token: number): Promise<void> {
+    const left = await this.#partials.take(statements, sessionId)
+    if (left === null) return
+    const { entry, atMs } = left
+    const rows = [toRow(entry, atMs)]
+    await this.#insert(statements, sessionId, rows, { lease: { token }, counts: countEntries([entry]), atMs })
+  }
+
+  keepPartial(
+    sessionId: string,
+    entry: MessageEntry | null,
+    { lease, atMs }: { readonly lease: Lease; readonly atMs: number },
+  ): Promise<void> {
+    const held = { token: lease.token, nowMs: this.#leases.now() }
+    return this.#connection.writeOne(`session ${sessionId}`, async (statements) => {
+      if (entry === null) await this.#partials.forget(statements, sessionId)
+      else if (!(await this.#partials.put(statements, sessionId, { entry, atMs, ...held })))
+        throw leaseLost(sessionId, lease.token)
+    })
   }
 
   async read(statements: Statements, sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
@@ -100,9 +138,11 @@ export class Log {
     const counts = countEntries(entries)
     const key = `session ${sessionId}`
     const insert = (statements: Statements) => this.#insert(statements, sessionId, rows, { lease, counts, atMs })
-    if (take.length === 0) return this.#connection.writeOne(key, insert)
+    const isPartial = this.#partials.isKept(sessionId) && entries.some(({ type }) => type === 'message')
+    if (take.length === 0 && !isPartial) return this.#connection.writeOne(key, insert)
     return this.#connection.write(key, async (statements) => {
       await this.#mailbox.take(statements, sessionId, take)
+      if (isPartial) await this.#partials.forget(statements, sessionId)
       return insert(statements)
     })
   }
@@ -126,7 +166,11 @@ export class Log {
     statements: Statements,
     sessionId: string,
     rows: readonly NewRow[],
-    { lease, counts, atMs }: { readonly lease: Lease; readonly counts: Counts | null; readonly atMs: number },
+    {
+      lease,
+      counts,
+      atMs,
+    }: { readonly lease: Pick<Lease, 'token'>; readonly counts: Counts | null; readonly atMs: number },
   ): Promise<readonly number[]> {
     const activeMs = rows.length === 0 ? null : atMs
     const held = [this.#leases.now(), lease.token]

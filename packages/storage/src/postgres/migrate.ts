@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import type { Connection } from './connection.js'
 import { nativeCode } from './postgres-error.js'
-import { ESTIMATES, FIRST_SCHEMA, JOBS } from './schema-sql.js'
+import { ESTIMATES, FIRST_SCHEMA, JOBS, PARTIALS } from './schema-sql.js'
 import type { ServerAddress } from './server-address.js'
 
 const MIGRATION_TABLE = 'hermes_migrations'
@@ -14,6 +14,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_first': { up: (builder) => runAll(builder, FIRST_SCHEMA) },
   '0002_jobs': { up: (builder) => runAll(builder, JOBS) },
   '0003_estimates': { up: (builder) => runAll(builder, ESTIMATES) },
+  '0004_partials': { up: (builder) => runAll(builder, PARTIALS) },
 }
 
 /** What is used here came with it: extensions that a user who is no superuser may add. */

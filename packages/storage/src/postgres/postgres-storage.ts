@@ -65,7 +65,14 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
         entries,
         atMs,
       }),
-    acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
+    keepPartial: (sessionId, entry, { lease, atMs = clock.now() }) =>
+      log.keepPartial(sessionId, entry, { lease, atMs }),
+    acquireLease: (sessionId, { owner, ttlMs }) =>
+      leases.acquire(sessionId, {
+        owner,
+        ttlMs,
+        taken: (statements, token) => log.settle(statements, sessionId, token),
+      }),
     usage: async (sessionId) => (await sessions.find(sessionId))?.usage ?? null,
     ledger: new UsageBook(connection, { holds }),
     audit: new AuditTrail(connection),

@@ -177,6 +177,16 @@ export const JOBS: readonly string[] = [
   "CREATE INDEX hermes_jobs_open ON hermes_jobs(due_ms) WHERE status IN ('waiting', 'running')",
 ]
 
+/** Answers that are being streamed. */
+export const PARTIALS: readonly string[] = [
+  `CREATE TABLE hermes_partials (
+    session_id text COLLATE "C" PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+    after_seq bigint NOT NULL,
+    at_ms double precision NOT NULL,
+    payload text NOT NULL
+  )`,
+]
+
 /** What tells estimates of the ledger from what was counted. */
 export const ESTIMATES: readonly string[] = [
   'ALTER TABLE hermes_usage ADD COLUMN estimated boolean NOT NULL DEFAULT false',

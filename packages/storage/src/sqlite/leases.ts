@@ -28,7 +28,11 @@ export class Leases {
     this.#process = options.process
   }
 
-  async acquire(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease> {
+  /** `taken` runs in the same transaction. */
+  async acquire(
+    sessionId: string,
+    options: { readonly owner: string; readonly ttlMs?: number; readonly taken: () => void },
+  ): Promise<Lease> {
     const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS
     const token = await this.#connection.write(() => {
       this.requireFree(sessionId)
@@ -38,6 +42,7 @@ export class Leases {
       const taken = this.#connection
         .statement(TAKE)
         .run(sessionId, options.owner, this.#process, ttlMs, this.#clock.now())
+      options.taken()
       return Number(taken.lastInsertRowid)
     })
     this.#renewals.set(token, { atMs: this.#clock.now(), ttlMs })
@@ -46,9 +51,19 @@ export class Leases {
 
   /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
   requireFree(sessionId: string): void {
+    const holder = this.#holder(sessionId)
+    if (holder) throw sessionBusy(sessionId, holder, this.#clock.now())
+  }
+
+  /** Inside a transaction. */
+  isFree(sessionId: string): boolean {
+    return this.#holder(sessionId) === null
+  }
+
+  /** Somebody alive. */
+  #holder(sessionId: string): Holder | null {
     const holder = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
-    const nowMs = this.#clock.now()
-    if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
+    return holder && isHeld(holder, this.#clock.now()) ? holder : null
   }
 
   /** Inside a transaction: checks the lease and, once it is no longer fresh, extends it. @throws HermesError `store.lease_lost`. */

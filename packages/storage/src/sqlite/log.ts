@@ -6,6 +6,7 @@ import { decodeMessage, encodeMessage, type MessageColumns } from '../shared/mes
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import type { StoredMailbox } from './mailbox.js'
+import { Partials } from './partials.js'
 import { countParameters, UPDATE_COUNTS } from './update-counts.js'
 
 const INSERT_MESSAGE = `
@@ -46,6 +47,7 @@ export class Log {
   readonly #mailbox: StoredMailbox
   readonly #clock: Clock
   readonly #appended: () => void
+  readonly #partials: Partials
   readonly #touchedMs = new Map<string, number>()
 
   constructor(
@@ -62,10 +64,46 @@ export class Log {
     this.#mailbox = options.mailbox
     this.#clock = options.clock
     this.#appended = options.appended
+    this.#partials = new Partials(connection)
   }
 
-  entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+  async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+    if (await this.#connection.read(() => this.#isLeft(sessionId))) await this.#settle(sessionId)
     return this.#connection.read(() => this.read(sessionId, afterSeq))
+  }
+
+  #isLeft(sessionId: string): boolean {
+    return this.#partials.has(sessionId) && this.#leases.isFree(sessionId)
+  }
+
+  /** Takes in the answer of a writer that is gone. Where the file cannot be written it waits for somebody who can. */
+  async #settle(sessionId: string): Promise<void> {
+    await this.#connection
+      .write(() => {
+        if (this.#isLeft(sessionId)) this.settle(sessionId)
+      })
+      .catch(() => undefined)
+  }
+
+  /** Inside a transaction, when nobody else writes the session: what was kept of an answer becomes an entry. */
+  settle(sessionId: string): void {
+    const left = this.#partials.take(sessionId)
+    if (left === null) return
+    this.insert(sessionId, left.entry, left.atMs)
+    this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, countEntries([left.entry])!))
+    this.#appended()
+  }
+
+  keepPartial(
+    sessionId: string,
+    entry: MessageEntry | null,
+    { lease, atMs = this.#clock.now() }: { readonly lease: Lease; readonly atMs?: number },
+  ): Promise<void> {
+    return this.#connection.write(() => {
+      this.#leases.use(sessionId, lease)
+      if (entry === null) this.#partials.forget(sessionId)
+      else this.#partials.put(sessionId, entry, atMs)
+    })
   }
 
   /** Inside a transaction. */
@@ -82,6 +120,7 @@ export class Log {
     return this.#connection.write(() => {
       this.#leases.use(sessionId, options.lease)
       if (options.take) this.#mailbox.take(sessionId, options.take)
+      if (entries.some(({ type }) => type === 'message')) this.#partials.forget(sessionId)
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))

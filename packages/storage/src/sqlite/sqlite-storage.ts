@@ -76,7 +76,9 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
         entries,
         atMs: atMs ?? clock.now(),
       }),
-    acquireLease: (sessionId, { owner, ttlMs }) => leases.acquire(sessionId, { owner, ttlMs }),
+    keepPartial: (sessionId, entry, options) => log.keepPartial(sessionId, entry, options),
+    acquireLease: (sessionId, { owner, ttlMs }) =>
+      leases.acquire(sessionId, { owner, ttlMs, taken: () => log.settle(sessionId) }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     ledger,
     audit: new AuditTrail(connection),

@@ -1,0 +1,65 @@
+import { type MessageEntry, type NewEntry, userText } from '@hermes/contracts/conversation'
+import type { SessionStore } from '@hermes/contracts/store'
+import { expect } from 'vitest'
+import { type StoreCase, storeCase } from './store-case.js'
+
+const question: NewEntry = { type: 'message', message: userText('hello') }
+const answer = (text: string): MessageEntry => ({
+  type: 'message',
+  message: { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'unknown' },
+})
+
+async function begin(store: SessionStore) {
+  await store.createSession({ id: 's', source: 'cli' })
+  const lease = await store.acquireLease('s', { owner: 'me', ttlMs: 1_000 })
+  await store.append('s', [question], { lease })
+  return lease
+}
+
+const talk = async (store: SessionStore) =>
+  (await store.entries('s')).map((entry) => entry.type === 'message' && entry.message)
+
+/** Answers that were being streamed when their process ended. A store without `keepPartial` skips them. */
+export const partialCases: readonly StoreCase[] = [
+  storeCase('keeps an answer outside the log while it is streamed, and takes it away with the whole one', async (f) => {
+    const { store, clock } = f
+    const lease = await begin(store)
+    await store.keepPartial!('s', answer('one'), { lease })
+    await store.keepPartial!('s', answer('one two'), { lease })
+    expect(await store.entries('s')).toHaveLength(1)
+    await store.append('s', [{ type: 'note', kind: 'x', data: {} }], { lease })
+    await store.append('s', [answer('one two three')], { lease })
+    await lease.release()
+    clock.step(5_000)
+    await (await store.acquireLease('s', { owner: 'next' })).release()
+    expect((await talk(store)).filter(Boolean)).toEqual([userText('hello'), answer('one two three').message])
+  }),
+  storeCase('has in the log what was kept last once the lease has run out, for who reads and who writes', async (f) => {
+    const { store, clock } = f
+    const lease = await begin(store)
+    await store.keepPartial!('s', answer('one'), { lease })
+    await store.keepPartial!('s', answer('one two \ud800\0'), { lease })
+    clock.step(1_000)
+    expect(await talk(store)).toEqual([userText('hello'), answer('one two \ud800\0').message])
+    expect(await store.getSession('s')).toMatchObject({ messageCount: 2 })
+    const next = await store.acquireLease('s', { owner: 'next' })
+    expect(await talk(store)).toHaveLength(2)
+    await expect(store.keepPartial!('s', answer('late'), { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+    await next.release()
+  }),
+  storeCase('gives what was kept to the next writer, before anything of its own', async ({ store, clock }) => {
+    const lease = await begin(store)
+    await store.keepPartial!('s', answer('one'), { lease })
+    clock.step(1_000)
+    const next = await store.acquireLease('s', { owner: 'next' })
+    await store.append('s', [question], { lease: next })
+    expect(await talk(store)).toEqual([userText('hello'), answer('one').message, userText('hello')])
+  }),
+  storeCase('forgets what was kept when it is told to', async ({ store, clock }) => {
+    const lease = await begin(store)
+    await store.keepPartial!('s', answer('one'), { lease })
+    await store.keepPartial!('s', null, { lease })
+    clock.step(1_000)
+    expect(await store.entries('s')).toHaveLength(1)
+  }),
+]
