@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { Bounds } from './bounds.js'
+import { ForeignSockets } from './foreign-sockets.js'
 import type { Workspaces } from './isolation-options.js'
 import { planPlaces } from './plan.js'
 
@@ -189,9 +190,15 @@ it('hides after everything else, keeps hidden what was, and keeps in place what 
   await writeFile(at('home/.cargo/credentials.toml'), '')
   const made = bounds('home')
   const places = () =>
-    planPlaces({ bounds: made, outputDir: at('out'), writable: at('out/shells/1'), cache: at('cache'), path: '' }).map(
-      ({ type, path }) => `${type} ${path.replace(root, '')}`,
-    )
+    planPlaces({
+      bounds: made,
+      outputDir: at('out'),
+      writable: at('out/shells/1'),
+      cache: at('cache'),
+      path: '',
+      sockets: new ForeignSockets(),
+      namespace: null,
+    }).map(({ type, path }) => `${type} ${path.replace(root, '')}`)
   expect(places()).toEqual([
     'write /home',
     'write /temp',

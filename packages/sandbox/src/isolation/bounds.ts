@@ -40,6 +40,10 @@ export class Bounds {
   readonly temp: readonly string[]
   /** What commands may write, but for what is hidden in there: as it was requested, and without links. */
   readonly writable: readonly string[]
+  /** Folders the sockets of which commands may use: the workspace, unless the home directory is in it. */
+  readonly workspace: readonly string[]
+  /** Sockets and what else the operator names to be written, without links. */
+  readonly opened: readonly string[]
   readonly isolation: IsolationOptions
   readonly #named: readonly string[]
   readonly #readable: readonly string[]
@@ -63,7 +67,10 @@ export class Bounds {
       isOffLimits: (folder) =>
         isWithin(this.home, folder) || hidden.some((path) => isWithin(path, folder) || isWithin(folder, path)),
     })
-    const derived = [this.cwd, ...(git.tree === null ? [] : [git.tree]), ...git.folders, ...this.temp]
+    const trees = [this.cwd, ...(git.tree === null ? [] : [git.tree])]
+    this.workspace = trees.filter((folder) => !isWithin(this.home, folder))
+    this.opened = (isolation.writable ?? []).map(realOfExisting)
+    const derived = [...trees, ...git.folders, ...this.temp]
     const roots = derived.filter((path, at) => isOutermost(path, at, derived))
     this.#held = roots
       .flatMap((path) => (path === workspace.path ? workspace : (identify(path) ?? [])))

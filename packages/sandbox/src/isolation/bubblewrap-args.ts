@@ -49,8 +49,6 @@ export function bubblewrapArgs(
   },
 ): string[] {
   const hidden = places.flatMap((place) => (place.type === 'hide' && place.isDirectory ? [place.path] : []))
-  // Who works in the root of the file system may write all of it that is not hidden.
-  const isRoot = ({ type, path }: Place) => type === 'write' && path === '/'
   return [
     ...['--userns', String(namespaces.user), '--pidns', String(namespaces.pid)],
     ...['--unshare-ipc', '--cap-drop', 'ALL'],
@@ -59,7 +57,7 @@ export function bubblewrapArgs(
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
     ...places
-      .filter((place) => !isRoot(place) && !OF_THE_KERNEL.test(place.path))
+      .filter(isMounted)
       .flatMap((place) =>
         mount(place, place.type === 'write' && 'descriptor' in place ? descriptorOf(place.path) : null),
       ),
@@ -70,6 +68,14 @@ export function bubblewrapArgs(
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
   ]
+}
+
+/** Who works in the root of the file system may write all of it that is not hidden. */
+const isRoot = ({ type, path }: Place): boolean => type === 'write' && path === '/'
+
+/** Whether a place is mounted by itself. */
+export function isMounted(place: Place): boolean {
+  return !isRoot(place) && !OF_THE_KERNEL.test(place.path)
 }
 
 function mount(place: Place, descriptor: number | null): string[] {

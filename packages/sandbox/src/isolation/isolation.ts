@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
 import { REGISTER } from '../shell-script.js'
 import type { Bounds } from './bounds.js'
-import { bubblewrapArgs, CHECK_ROOTS } from './bubblewrap-args.js'
+import { bubblewrapArgs, CHECK_ROOTS, isMounted } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
+import { ForeignSockets } from './foreign-sockets.js'
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { isHidden, type Place, planPlaces } from './plan.js'
@@ -59,6 +60,7 @@ export class Isolation {
   readonly #settings: IsolationSettings
   readonly #bubblewrap = findBubblewrap()
   readonly #holder: NamespaceHolder
+  readonly #sockets = new ForeignSockets()
   #caches: Readonly<Record<string, string>> | null = null
 
   constructor(settings: IsolationSettings) {
@@ -115,7 +117,10 @@ export class Isolation {
 
   #places(folders: WorkingFolders): readonly Place[] {
     const { bounds, outputDir, path } = this.#settings
-    return planPlaces({ bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path() })
+    const [sockets, namespace] = [this.#sockets, this.#holder.processes]
+    return planPlaces({
+      ...{ bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path(), sockets, namespace },
+    })
   }
 
   async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
@@ -127,7 +132,10 @@ export class Isolation {
     }
     try {
       const { places, env } = this.#bounds(asked, folders)
-      const roots = places.flatMap((place) => (place.type === 'write' && place.descriptor != null ? [place] : []))
+      // One that nothing mounts would be open inside, and with it everything around it.
+      const roots = places.flatMap((place) =>
+        isMounted(place) && place.type === 'write' && place.descriptor != null ? [place] : [],
+      )
       const isBound = this.#settings.support.bindsDescriptors?.() ?? false
       const args = bubblewrapArgs(places, {
         network,

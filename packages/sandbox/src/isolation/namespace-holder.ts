@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../process-tree.js'
@@ -29,6 +29,8 @@ export interface HeldNamespaces {
  */
 export class NamespaceHolder {
   readonly #program: string
+  /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
+  processes: string | null = null
   #holding: Promise<Holding> | null = null
 
   constructor(program: string) {
@@ -48,6 +50,7 @@ export class NamespaceHolder {
     }
     const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
     try {
+      this.processes = readlinkSync(`/proc/${holding.init}/ns/pid`)
       return { user, pid: openSync(`/proc/${holding.init}/ns/pid`, 'r') }
     } catch (error) {
       closeSync(user)

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { shellsFolder } from '../shell-files.js'
 import type { Bounds, Root } from './bounds.js'
+import { type ForeignSockets, namesIn } from './foreign-sockets.js'
 import { isWithin, realIfThere } from './paths.js'
 
 /** One place and what is done to it. */
@@ -12,6 +13,9 @@ export type Place =
   | { readonly type: 'hide'; readonly path: string; readonly isDirectory: boolean }
   /** Stays where it is, because something hidden is below it. */
   | { readonly type: 'pin'; readonly path: string }
+
+/** Folders that commands have of their own, whatever is in ours. */
+const SERVICES = /^\/(?:run|proc|sys|dev)(?:\/|$)/
 
 /** Sockets in a temporary folder lead out: to terminals, key agents, displays. */
 const SOCKET_FOLDERS =
@@ -27,8 +31,13 @@ export function planPlaces({
   writable,
   cache,
   path: programs,
+  sockets,
+  namespace,
 }: {
   readonly bounds: Bounds
+  readonly sockets: ForeignSockets
+  /** The process namespace of the commands, such as `pid:[4026532412]`; `null` where there is none yet. */
+  readonly namespace: string | null
   readonly outputDir: string
   /** Where the command leaves its state. */
   readonly writable: string
@@ -51,8 +60,17 @@ export function planPlaces({
   // Who works in a folder that nothing vouches for sees that folder.
   const isUnknown = ({ path }: Root) => home.unknown.some((folder) => isWithin(path, folder))
   for (const root of bounds.roots.filter(isUnknown)) places.set(root.path, { type: 'write', ...root })
-  add([...home.named, ...bounds.temp.flatMap(socketsIn)], hide)
+  add(
+    [...home.named, ...bounds.temp.flatMap((folder) => namesIn(folder, ({ name }) => SOCKET_FOLDERS.test(name)))],
+    hide,
+  )
   add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
+  const isOurs = (folder: string) =>
+    SERVICES.test(folder) || [writable, ...bounds.workspace].some((one) => isWithin(folder, one))
+  add(
+    sockets.find(bounds.temp, isOurs, namespace).filter((path) => !bounds.opened.includes(path)),
+    hide,
+  )
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
   add(workingFolders(outputDir), hide)
   // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
@@ -93,14 +111,4 @@ const depth = (path: string): number => path.split('/').length
 /** Our own folders beside the saved outputs. None of them goes away: those of single shells do while a command is being started. */
 function workingFolders(outputDir: string): string[] {
   return [shellsFolder(outputDir), join(outputDir, 'processes')]
-}
-
-function socketsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isSocket() || SOCKET_FOLDERS.test(entry.name))
-      .map((entry) => join(folder, entry.name))
-  } catch {
-    return []
-  }
 }

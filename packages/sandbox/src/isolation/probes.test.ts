@@ -112,6 +112,53 @@ needs(await probeIsolation())('isolated commands', () => {
     expect(existsSync(at('home/new'))).toBe(false)
   })
 
+  it('reach the sockets that they bind themselves and those of the workspace, and no others that are not named', async () => {
+    const { environment, at, run, start } = await setup()
+    await Promise.all(['home/apps', 'home/work/run', 'temp/emacs0', 'temp/agent'].map((folder) => mkdir(at(folder))))
+    const listen = async (path: string) => {
+      const server = createServer((socket) => socket.end('served'))
+      await new Promise<void>((resolve) => server.listen(path, resolve))
+      onTestFinished(() => void server.close())
+    }
+    const connect = (path: string) =>
+      `${process.execPath} -e "require('net').connect('${path}').on('error', (e) => console.log(e.code)).pipe(process.stdout)"; echo`
+    await listen(at('home/apps/agent.sock'))
+    await listen(at('temp/emacs0/server'))
+    await listen(at('home/work/run/s'))
+    await listen(at('temp/agent/new'))
+    await rename(at('temp/agent/new'), at('temp/agent/renamed'))
+    expect((await run('true')).exitCode).toBe(0)
+    await listen(at('temp/late'))
+    const own = at('temp/own.sock')
+    const server = await start(
+      `${process.execPath} -e "require('net').createServer((s) => s.end('served')).listen('${own}', () => console.log('up'))"`,
+    )
+    while (!server.output().includes('up')) await server.wait({ timeoutMs: 20 })
+    const paths = ['home/apps/agent.sock', 'temp/emacs0/server', 'temp/agent/renamed', 'temp/late', 'home/work/run/s']
+    const { output } = await run(
+      `mv ${at('temp/emacs0')} ${at('temp/moved')}; ${[...paths.map((path) => at(path)), own].map(connect).join('; ')}`,
+    )
+    const refused = 'ECONNREFUSED'
+    expect(
+      output
+        .split('\n')
+        .filter((line) => /^(?:served|E[A-Z]+)/.test(line.trim()))
+        .map((line) => line.trim()),
+    ).toEqual([...[refused, refused, refused, refused], ...['served', 'served']])
+    expect(existsSync(at('temp/moved'))).toBe(false)
+    await environment.close()
+    const named = await isolated({ writable: [at('temp/late')] }, at('home/work'))
+    const other = await harness(async () => named)
+    expect((await other.run(connect(at('temp/late')))).output).toBe('served\n')
+  })
+
+  it('has nothing of the machine open, in the root of its file system either', async () => {
+    const inside = await isolated({}, '/')
+    const { run } = await harness(async () => inside)
+    const { output } = await run('for file in /proc/self/fd/*; do readlink $file; done; ls /proc/self/fd/*/root 2>&1')
+    expect(output).not.toMatch(/^\/$|^\/(?:root|home|etc)$/m)
+  })
+
   it('move nothing hidden out of sight of the next one, in the home directory either', async () => {
     const outer = await setup()
     const { at } = outer

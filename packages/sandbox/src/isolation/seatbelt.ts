@@ -12,6 +12,8 @@ export function seatbeltProfile(places: readonly Place[], { network }: { readonl
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))',
     // The last rule that matches counts, as the last mount does elsewhere.
     ...places.map(rule),
+    // Sockets of services that act for whoever asks.
+    `(deny network-outbound (literal "/private/var/run/docker.sock") (regex #"^/private/tmp/com\\.apple\\.launchd\\."))`,
     '(deny appleevent-send)',
     '(deny signal)',
     '(allow signal (target same-sandbox))',
@@ -27,7 +29,7 @@ function rule(place: Place): string {
     case 'read':
       return `(allow file-read* ${where})\n(deny file-write* ${where})`
     case 'hide':
-      return `(deny file-read* file-write* ${where})`
+      return `(deny file-read* file-write* ${where})\n(deny network-outbound ${where})`
     case 'pin':
       return `(deny file-write-unlink (literal ${JSON.stringify(place.path)}))`
     default:

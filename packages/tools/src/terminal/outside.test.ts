@@ -49,6 +49,10 @@ describe('terminal, where commands are isolated', () => {
       'connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file',
       'cannot reach services',
     ],
+    ['connection to server on socket "/tmp/.s.PGSQL.5432" failed: Connection refused', 'cannot reach the socket'],
+    ["Can't connect to local MySQL server through socket '/tmp/mysql.sock' (111)", 'cannot reach the socket'],
+    ['Could not connect to Redis at /tmp/redis.sock: Connection refused', 'cannot reach the socket'],
+    ['Error: connect ECONNREFUSED /tmp/s.sock', 'cannot reach the socket'],
     ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'cannot see this folder'],
   ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, said) => {
     const result = { output, exitCode: 1 }
@@ -63,6 +67,7 @@ describe('terminal, where commands are isolated', () => {
 
   it('says nothing about other failures, and blames a closed network only when it is', () => {
     const failed = (output: string) => ({ output, exitCode: 1 })
+    expect(isolationNote(failed('http://127.0.0.1/: Connection refused'), { resolve, capabilities })).toBeNull()
     expect(isolationNote(failed('2 tests failed'), { resolve, capabilities })).toBeNull()
     const unknown = failed('curl: (6) Could not resolve host: example.com')
     expect(isolationNote(unknown, { resolve, capabilities })).toBeNull()

@@ -34,6 +34,10 @@ const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
     /Cannot connect to the (?:Docker|Podman)|docker\.sock|to connect to (?:system |user )?(?:scope )?bus|on socket "\/(?:var\/)?run\/|through socket '\/(?:var\/)?run\/|no new privileges|sudo: .*(?:effective uid|setuid)|setgroups/i,
     'reach services of this machine or take rights',
   ],
+  [
+    /[\s'"]\/[^\s'"]+['"]?[^\n]{0,20}(?:Connection refused|\(111\))|\bECONNREFUSED \//i,
+    'reach the socket of another program (terminal.isolation_write with its path opens it for good)',
+  ],
   [/^bwrap: Can't chdir/m, 'see this folder'],
 ]
 const NO_NETWORK =

@@ -1,0 +1,94 @@
+import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { realIfThere } from './paths.js'
+
+const TABLE = '/proc/net/unix'
+
+/**
+ * The sockets of other programs, which do what they are asked with rights that commands do not have: agents of keys, container engines,
+ * editors. On Linux, where a table names them; elsewhere it finds none.
+ */
+export class ForeignSockets {
+  /** By the number of the socket. */
+  readonly #areOwn = new Map<string, boolean>()
+
+  /**
+   * Paths without links: of sockets that the table names, and of those in `temp`. `isOutOfSight` folders are not looked at; `namespace` is the
+   * process namespace of the session's own programs, such as `pid:[4026532412]`, whose sockets do not count.
+   */
+  find(
+    temp: readonly string[],
+    isOutOfSight: (folder: string) => boolean,
+    namespace: string | null,
+  ): readonly string[] {
+    const named = tableRows()
+    const own = new Set<string>()
+    const folders = new Set(temp)
+    for (const { path, socket } of named) {
+      const folder = realIfThere(dirname(path))
+      if (folder === null || isOutOfSight(folder)) continue
+      folders.add(folder)
+      if (this.#isOwn(socket, namespace)) own.add(join(folder, basename(path)))
+    }
+    for (const socket of this.#areOwn.keys())
+      if (!named.some((row) => row.socket === socket)) this.#areOwn.delete(socket)
+    // A socket may have been renamed since it was bound, so whatever lies beside one counts as well.
+    return [...folders]
+      .flatMap((folder) => namesIn(folder, (entry) => entry.isSocket()))
+      .filter((path) => !own.has(path))
+  }
+
+  #isOwn(socket: string, namespace: string | null): boolean {
+    const known = this.#areOwn.get(socket)
+    if (known !== undefined) return known
+    const isOwn = namespace !== null && isHeldIn(namespace, socket)
+    this.#areOwn.set(socket, isOwn)
+    return isOwn
+  }
+}
+
+/** What lies directly in `folder` and is `wanted`. */
+export function namesIn(folder: string, wanted: (entry: Dirent) => boolean): readonly string[] {
+  return entriesOf(folder)
+    .filter(wanted)
+    .map((entry) => join(folder, entry.name))
+}
+
+/** Sockets with an absolute path; abstract ones have none. */
+function tableRows(): readonly { readonly path: string; readonly socket: string }[] {
+  let table: string
+  try {
+    table = readFileSync(TABLE, 'utf8')
+  } catch {
+    return []
+  }
+  return table.split('\n').flatMap((line) => {
+    const [, socket, path] = /^\S+(?:\s+\S+){5}\s+(\d+)\s(\/.*)$/.exec(line) ?? []
+    return path === undefined ? [] : [{ path, socket: socket! }]
+  })
+}
+
+/** Whether a process of `namespace` has the socket open. */
+function isHeldIn(namespace: string, socket: string): boolean {
+  return entriesOf('/proc').some(({ name }) => {
+    if (!/^\d+$/.test(name) || linkOf(`/proc/${name}/ns/pid`) !== namespace) return false
+    const files = entriesOf(`/proc/${name}/fd`)
+    return files.some((file) => linkOf(`/proc/${name}/fd/${file.name}`) === `socket:[${socket}]`)
+  })
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
