@@ -155,10 +155,11 @@ async function decide(
   }
 }
 
-/** Tools write files where commands may write without leave to run outside their isolation. */
+/** Where isolated commands may write. Tools write there too without a question, and commands inside are held to it. */
 function placeOf({ environment }: RunContext, action: Action): Pick<Subject, 'workspace' | 'writable'> {
   const { root, capabilities } = environment ?? {}
-  const writable = action.type === 'write' && capabilities?.outside ? capabilities.writable : undefined
+  const isHeld = action.type === 'write' || (action.type === 'spawn' && !action.outside)
+  const writable = isHeld && capabilities?.outside ? capabilities.writable : undefined
   return { ...(root === undefined ? {} : { workspace: root }), ...(writable ? { writable } : {}) }
 }
 

@@ -44,7 +44,7 @@ export interface Subject {
   readonly toolName?: string
   /** Absolute folder the session works in. Default: those the policy was made with. */
   readonly workspace?: string
-  /** Absolute folders that files are written in without asking, beside temporary ones. Default: any folder. */
+  /** Absolute folders that files are written in without asking, and that a command is held to, beside temporary ones. Default: any folder. */
   readonly writable?: readonly string[]
 }
 

@@ -29,7 +29,7 @@ it('says once that commands are not isolated, before the first of any agent', as
   await act(spawn)
   await act(spawn, 1)
   expect(told).toEqual([
-    'Commands are not held to the workspace: bubblewrap (bwrap) is not installed. To say that this is meant: terminal.isolation: off.',
+    'Commands are not held to the workspace: bubblewrap (bwrap) is not installed. Programs can then read what Hermes was started with, so keys belong in `hermes auth add`, not into variables. To say that this is meant: terminal.isolation: off.',
   ])
   expect(passed).toEqual([read, spawn, spawn, spawn])
 })

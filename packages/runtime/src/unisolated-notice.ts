@@ -44,6 +44,8 @@ export class UnisolatedNotice {
     const why = isolationHinders(cwd) ?? this.#options.isolationSupport.why()
     if (why === null) return
     this.#options.logger.warn('Commands run without isolation.', { why })
-    notice(`Commands are not held to the workspace: ${why}. To say that this is meant: terminal.isolation: off.`)
+    notice(
+      `Commands are not held to the workspace: ${why}. Programs can then read what Hermes was started with, so keys belong in \`hermes auth add\`, not into variables. To say that this is meant: terminal.isolation: off.`,
+    )
   }
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandClass, classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
-import { isCriticalPath } from './command/context.js'
+import { type CommandContext, isCriticalPath } from './command/context.js'
 import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
@@ -125,7 +125,24 @@ export function denyingGlob(subjected: Subjected, { denyGlobs }: Pick<JudgeOptio
 export function takeApart(action: Action, subject: Subject, options: JudgeOptions): Subjected {
   if (action.type !== 'spawn') return { action, subject, command: null }
   const text = commandText(action)
-  return { action, subject, command: { text, collected: collectInvocations(text, { ...options, cwd: action.cwd }) } }
+  return { action, subject, command: { text, collected: collectInvocations(text, placeOf(action, subject, options)) } }
+}
+
+/** Where a command runs. The folders of this machine say nothing about another one; there the folder at hand is what is worked in. */
+function placeOf(
+  action: Extract<Action, { type: 'spawn' }>,
+  { workspace, writable }: Subject,
+  options: Pick<JudgeOptions, 'home' | 'userHome' | 'workspace' | 'contained'>,
+): CommandContext {
+  const { home, userHome, contained } = options
+  // What leaves the isolation is asked about as that, for exactly what it does.
+  const isHeld = action.outside === true || writable !== undefined
+  const folders = action.backend === 'local' ? options.workspace : [...(workspace ? [workspace] : []), action.cwd]
+  return {
+    ...{ home, userHome, cwd: action.cwd },
+    ...(folders.length > 0 ? { workspace: folders } : {}),
+    isolated: isHeld || contained.includes(action.backend),
+  }
 }
 
 /** What deny globs are compared with. */

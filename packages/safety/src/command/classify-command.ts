@@ -1,12 +1,17 @@
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
 import { HARDLINE_RULES } from './hardline.js'
-import { type CommandRule, matching } from './rule.js'
+import type { Invocation } from './invocation.js'
+import { PROTECTED_RULES, protectedWrites } from './protected-writes.js'
+import { type CommandRule, type Finding, matching } from './rule.js'
 import { EXECUTION_RULES } from './rules-execution.js'
 import { FILE_RULES } from './rules-files.js'
 import { GIT_RULES } from './rules-git.js'
 import { HERMES_RULES } from './rules-hermes.js'
+import { SECRET_RULES } from './rules-secrets.js'
 import { SERVICE_RULES } from './rules-services.js'
+import { UNFOLLOWED_RULES } from './rules-unfollowed.js'
+import { VARIABLE_RULES } from './rules-variables.js'
 
 /** What a command line is. `rule` and `reason` are `null` when it is safe. */
 export interface CommandClass {
@@ -32,22 +37,52 @@ export function classifyCommand(command: string, context: CommandContext = {}): 
 
 /** The same for a command already taken apart. Rules in `except` do not make it dangerous. */
 export function classifyCollected(
-  { invocations, forkBombs, complete }: Collected,
+  { invocations, supposed, forkBombs, complete }: Collected,
   except: ReadonlySet<string> = NOTHING,
 ): CommandClass {
   if (forkBombs.length > 0) return judged('hardline', [FORK_BOMB])
-  const matches = (rules: readonly CommandRule[]): readonly CommandRule[] =>
+  const matches = (rules: readonly CommandRule[]): readonly Finding[] =>
     invocations.flatMap((invocation) => matching(rules, invocation))
   const hardline = matches(HARDLINE_RULES)
   if (hardline.length > 0) return judged('hardline', hardline)
-  const dangerous = [GIT_RULES, FILE_RULES, SERVICE_RULES, EXECUTION_RULES, HERMES_RULES].flatMap(matches)
-  const found = (complete ? dangerous : [UNPARSABLE, ...dangerous]).filter(({ rule }) => !except.has(rule))
+  const dangerous = [
+    ...LOSS_RULES.flatMap(matches),
+    ...invocations.flatMap(protectedWrites),
+    ...OTHER_RULES.flatMap(matches),
+  ]
+  const hidden = supposed.flatMap(hiddenIn)
+  const found = [...(complete ? [] : [UNPARSABLE]), ...dangerous, ...hidden].filter(({ rule }) => !except.has(rule))
   return found.length === 0 ? SAFE : judged('dangerous', found)
 }
 
-const NOTHING: ReadonlySet<string> = new Set()
+/** In the order in which they give their name to a question; what is written comes between them. */
+const LOSS_RULES = [GIT_RULES, FILE_RULES]
+const OTHER_RULES = [
+  ...[PROTECTED_RULES, SERVICE_RULES, EXECUTION_RULES, HERMES_RULES, SECRET_RULES, VARIABLE_RULES, UNFOLLOWED_RULES],
+]
 
-type Finding = Pick<CommandRule, 'rule' | 'reason'>
+/** What speech has in common with commands. */
+const NOT_SUPPOSED: ReadonlySet<string> = new Set([
+  ...[
+    'computed-command',
+    'piped-shell',
+    'elevated',
+    'system-settings',
+    'shutdown',
+    'publish',
+    'crontab',
+    'stop-service',
+  ],
+])
+
+function hiddenIn(invocation: Invocation): readonly Finding[] {
+  const found = [HARDLINE_RULES, ...LOSS_RULES, ...OTHER_RULES].flatMap((rules) => matching(rules, invocation))
+  return [...found, ...protectedWrites(invocation)]
+    .filter(({ rule }) => !NOT_SUPPOSED.has(rule))
+    .map(({ rule, reason }) => ({ rule: `hidden-command:${rule}`, reason: `may run a command that ${reason}` }))
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 const FORK_BOMB: Finding = Object.freeze({ rule: 'fork-bomb', reason: 'starts processes without end' })
 const UNPARSABLE: Finding = Object.freeze({

@@ -1,20 +1,28 @@
 import { parseShell } from '../shell/parse.js'
 import type { Group, Pipeline, Redirect, Script, SimpleCommand, Stage, Word } from '../shell/script.js'
-import { type CommandContext, resolveShellPath } from './context.js'
+import { type CommandContext, knownVariables, resolveShellPath } from './context.js'
 import type { Input, Invocation } from './invocation.js'
 import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
 import { payloads } from './payloads.js'
 import { FETCHERS } from './programs.js'
 import { gitCommand } from './rules-git.js'
-import { MAX_LAYERS, unwrap } from './wrappers.js'
+import { variablePayloads } from './rules-variables.js'
+import { supposedTexts } from './supposed.js'
+import { givenVariables, MAX_LAYERS, unwrap } from './wrappers.js'
+import { writeTargets } from './write-targets.js'
 
 const MAX_NESTING = 8
+/** No kernel takes a longer one as an argument; what is not followed asks. */
+const MAX_COMMAND_CHARS = 131_072
 const MAX_INVOCATIONS = 2000
+const MAX_SUPPOSED = 500
 
 /** Everything a command line would run, in order. */
 export interface Collected {
   readonly invocations: readonly Invocation[]
+  /** What programs may run by words that nothing is known about; a guess, and no reason to say that something happens. */
+  readonly supposed: readonly Invocation[]
   /** Names of functions that start themselves again beside themselves. */
   readonly forkBombs: readonly string[]
   /** False when quoting is broken or nesting is too deep to follow. */
@@ -23,8 +31,6 @@ export interface Collected {
 
 interface Scope {
   cwd: string | undefined
-  readonly userHome: string | undefined
-  readonly home: string | undefined
   readonly via: Invocation['via']
   readonly elevated: boolean
   readonly nesting: number
@@ -34,11 +40,9 @@ const NO_INPUT: Input = Object.freeze({ from: [], text: null })
 
 /** Lists the programs that `command` runs, those inside substitutions, `bash -c`, `xargs`, `find -exec` and `eval` included. */
 export function collectInvocations(command: string, context: CommandContext): Collected {
-  const collector = new Collector()
+  const collector = new Collector(context)
   collector.text(command, {
     cwd: context.cwd,
-    userHome: context.userHome,
-    home: context.home,
     via: null,
     elevated: false,
     nesting: 0,
@@ -54,16 +58,30 @@ function programName(word: Word): string {
 
 class Collector implements Collected {
   readonly invocations: Invocation[] = []
+  readonly supposed: Invocation[] = []
   readonly forkBombs: string[] = []
   complete = true
   readonly #downloads = new Set<string>()
+  readonly #made = new Map<string, string>()
+  readonly #context: CommandContext
+  readonly #variables: ReadonlyMap<string, string>
+
+  constructor(context: CommandContext) {
+    const { cwd } = context
+    this.#context = { ...(cwd === undefined ? {} : { workspace: [cwd] }), ...context }
+    this.#variables = knownVariables(context)
+  }
 
   text(command: string, scope: Scope, input: Input = NO_INPUT): Invocation[] {
     if (scope.nesting > MAX_NESTING) {
       this.complete = false
       return []
     }
-    const parsed = parseShell(command)
+    if (command.length > MAX_COMMAND_CHARS) {
+      this.complete = false
+      return []
+    }
+    const parsed = parseShell(command, this.#variables)
     this.complete &&= parsed.complete
     return this.#script(parsed.script, scope, input)
   }
@@ -158,8 +176,10 @@ class Collector implements Collected {
       inner: innerOf.flat(),
       elevated: nested.elevated,
       via: nested.via,
-      context: { cwd: scope.cwd, userHome: scope.userHome, home: scope.home },
+      variables: [...(command.assignments ?? []), ...givenVariables(unwrapped)],
+      context: contextIn(scope.cwd, this.#context),
       downloads: new Set(this.#downloads),
+      made: new Map(this.#made),
     }
     this.invocations.push(invocation)
     this.#follow(invocation, scope)
@@ -167,14 +187,24 @@ class Collector implements Collected {
       ...(unwrapped.xargs ? [withInput(unwrapped.words, input)] : []),
       withPrinted(command.words, innerOf),
     ].flatMap((words) => (words ? this.#command({ words, redirects: [] }, { ...nested }, NO_INPUT) : []))
+    this.#suppose(invocation)
     return [invocation, ...this.#payloads(invocation, nested, input), ...again]
+  }
+
+  #suppose(invocation: Invocation): void {
+    if (this.#context.supposed) return
+    for (const text of supposedTexts(invocation)) {
+      if (this.supposed.length >= MAX_SUPPOSED) return
+      const context = { ...invocation.context, isolated: true, supposed: true }
+      this.supposed.push(...collectInvocations(text, context).invocations)
+    }
   }
 
   #payloads(invocation: Invocation, scope: Scope, input: Input): Invocation[] {
     const isFind = ['find', 'fd', 'fdfind'].includes(invocation.name)
     const elevated = scope.elevated || invocation.name === 'su'
     const own: Scope = { ...scope, elevated, via: isFind ? 'find' : scope.via }
-    return payloads(invocation).flatMap((payload) => {
+    return [...payloads(invocation), ...variablePayloads(invocation)].flatMap((payload) => {
       if (payload.type === 'text') {
         // `eval` runs in this shell, everything else in one of its own; following `cd` into it is harmless.
         return this.text(payload.text, { ...own }, input)
@@ -192,8 +222,15 @@ class Collector implements Collected {
     const args = texts(invocation.args)
     if (invocation.name === 'cd' || invocation.name === 'pushd') {
       const target = invocation.args.find((word) => !word.text.startsWith('-'))
-      const unknown = args.includes('-') || (target?.dynamic ?? false)
+      // Of a process it is enough to know that it is one.
+      const isProcess = /^\/proc\/[^/]+\/?$/.test(target?.text ?? '')
+      const unknown = args.includes('-') || ((target?.dynamic ?? false) && !isProcess)
       scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
+    }
+    for (const { path, text } of writtenTexts(invocation)) {
+      const file = resolveShellPath(path, invocation.context)
+      if (this.#made.size < MAX_MADE)
+        this.#made.set(file, `${this.#made.get(file) ?? ''}${text}\n`.slice(0, MAX_KNOWN_CHARS))
     }
     if (!FETCHERS.includes(invocation.name)) return
     const urls = args.filter((arg) => /^https?:/.test(arg)).map((arg) => arg.split(/[?#]/)[0]!.replace(/^.*\//, ''))
@@ -209,6 +246,11 @@ class Collector implements Collected {
   }
 }
 
+/** The context in another folder, or in one that is not known. */
+function contextIn(cwd: string | undefined, { cwd: _, ...context }: CommandContext): CommandContext {
+  return cwd === undefined ? context : { ...context, cwd }
+}
+
 const EMPTY: Word = Object.freeze({ text: '', mask: '', dynamic: false, splits: false, scripts: [] })
 
 /** `git push` for `git -C folder push`. */
@@ -219,10 +261,21 @@ function withoutGitOptions(name: string, args: readonly Word[]): readonly string
 }
 
 const MAX_KNOWN_CHARS = 10_000
+const MAX_MADE = 20
 const MAX_ADDED_WORDS = 200
 
 function known(text: string): Word {
   return { ...EMPTY, text, mask: 'd'.repeat(text.length) }
+}
+
+/** What the program writes into which file, where that text is known. */
+function writtenTexts(invocation: Invocation): readonly { readonly path: string; readonly text: string }[] {
+  const { name, redirects, input } = invocation
+  const text = name === 'tee' ? input.text : printedText(invocation)
+  if (text === null) return []
+  const files = redirects.filter(({ operator, target }) => operator.includes('>') && !target.dynamic)
+  const paths = [...files.map(({ target }) => target.text), ...(name === 'tee' ? writeTargets(invocation) : [])]
+  return paths.map((path) => ({ path, text }))
 }
 
 /** The words with those of the input that `xargs` adds to them, where it is known. */

@@ -8,6 +8,26 @@ export interface CommandContext {
   readonly home?: string
   /** Absolute path of the person's home folder; `~` and `$HOME` stand for it. */
   readonly userHome?: string
+  /** Folders the session works in; default `cwd`. What is unknown about a program matters for what lies outside of them. */
+  readonly workspace?: readonly string[]
+  /** Commands are held to the workspace, so that what cannot be followed does not have to be asked about. Default `false`. */
+  readonly isolated?: boolean
+  /** The command is one that may only be meant as one: nothing further is supposed about its words. Default `false`. */
+  readonly supposed?: boolean
+}
+
+/** Variables whose value is known before any command, beside `HOME` and `PWD`. */
+export function knownVariables({ home, userHome }: CommandContext): ReadonlyMap<string, string> {
+  const user = userHome?.split('/').findLast((part) => part !== '')
+  return new Map([
+    ['HERMES_HOME', home ?? '~/.hermes'],
+    ['BASH', 'bash'],
+    ['SHELL', 'bash'],
+    ['XDG_CONFIG_HOME', '~/.config'],
+    ['XDG_DATA_HOME', '~/.local/share'],
+    ['ZDOTDIR', '~'],
+    ...(user === undefined ? [] : [['USER', user] as const, ['LOGNAME', user] as const]),
+  ])
 }
 
 const SYSTEM_FOLDERS = Object.freeze([

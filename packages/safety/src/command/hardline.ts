@@ -1,6 +1,8 @@
 import { isCriticalPath, resolveShellPath } from './context.js'
 import { isMadeFile } from './devices.js'
+import { inlineCode } from './inline-code.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import { viewsProcess } from './process-views.js'
 import type { CommandRule } from './rule.js'
 import { ANSWERS_ITSELF } from './rules-hermes.js'
 import { writeTargets } from './write-targets.js'
@@ -20,7 +22,6 @@ const SYSTEMCTL_SHUTDOWN = [
   'suspend',
   'hibernate',
 ]
-const PROCESS_SECRETS = /\/proc\/[^/\s]+\/(?:task\/[^/\s]+\/)?(?:environ|mem)\b/
 const FIND_FILTERS = /^-(?:i?name|i?path|i?wholename|i?regex|[acm](?:time|min)|newer\w*|size|empty|user|group|perm)$/
 
 /** What nothing switches off: the machine, a home folder or the say of the person would be lost. */
@@ -100,8 +101,7 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'process-environment',
     reason: 'reads the environment or memory of a process, where the keys of the agent itself are',
-    matches: ({ args, redirects }: Invocation) =>
-      texts([...args, ...redirects.map(({ target }) => target)]).some((word) => PROCESS_SECRETS.test(word)),
+    matches: (invocation: Invocation) => viewsProcess(invocation, inlineCode(invocation)),
   },
   {
     rule: 'shutdown',

@@ -1,4 +1,4 @@
-import type { Redirect, Word } from '../shell/script.js'
+import type { Assignment, Redirect, Word } from '../shell/script.js'
 import type { CommandContext } from './context.js'
 
 /** What a program reads from standard input. */
@@ -22,6 +22,8 @@ export interface Invocation {
    */
   readonly layers: readonly string[]
   readonly args: readonly Word[]
+  /** Variables it is given or sets, in front of it, by `env`, or by `export` and its kin. */
+  readonly variables: readonly Assignment[]
   readonly redirects: readonly Redirect[]
   readonly input: Input
   /** Programs whose output becomes part of its words. */
@@ -32,6 +34,8 @@ export interface Invocation {
   readonly context: CommandContext
   /** Files that earlier commands of the same line downloaded. */
   readonly downloads: ReadonlySet<string>
+  /** Files that earlier commands of the same line wrote, with the text where it is known. */
+  readonly made: ReadonlyMap<string, string>
 }
 
 /** Arguments split into options and the rest, as GNU programs read them. */

@@ -1,7 +1,10 @@
 import type { Word } from '../shell/script.js'
+import { COMMAND_OPTIONS } from './command-options.js'
+import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { printedText } from './known-text.js'
 import { SHELLS } from './programs.js'
+import { gitCommand, namesProgram } from './rules-git.js'
 
 const SSH_VALUED = Object.freeze([...'BbcDEeFIiJLlmOopQRSWw'].map((letter) => `-${letter}`))
 const FIND_EXEC = Object.freeze(['-exec', '-execdir', '-ok', '-okdir'])
@@ -16,24 +19,19 @@ export function payloads(invocation: Invocation): readonly Payload[] {
   const { name, args } = invocation
   const joined = (words: readonly Word[]): Payload[] =>
     words.length === 0 ? [] : [{ type: 'text', text: texts(words).join(' ') }]
-  if (SHELLS.includes(name)) return shellPayloads(invocation)
+  const own = madeScript(invocation, invocation.program.text)
+  if (own.length > 0) return own
+  const named = Object.hasOwn(COMMAND_OPTIONS, name) ? afterOption(args, COMMAND_OPTIONS[name]!) : []
+  if (SHELLS.includes(name)) return [...shellPayloads(invocation), ...named]
   switch (name) {
     case 'eval':
       return joined(args)
     case '.':
     case 'source':
       return sourced(invocation)
-    case 'mapfile':
-    case 'readarray':
-    case 'compgen':
-      return afterOption(args, ['-C'])
     case 'hyperfine':
     case 'concurrently':
       return args.filter(({ text }) => /\s/.test(text)).map(({ text }) => ({ type: 'text', text }))
-    case 'nodemon':
-      return afterOption(args, ['-x', '--exec'])
-    case 'nix-shell':
-      return afterOption(args, ['--run', '--command'])
     case 'nix':
       return afterCommand(args)
     case '[[':
@@ -53,16 +51,30 @@ export function payloads(invocation: Invocation): readonly Payload[] {
       return joined(args.slice(0, 1))
     case 'alias':
       return args.flatMap((word) => joined([{ ...word, text: word.text.replace(/^[^=]*=?/, '') }]))
+    case 'set':
+      return afterDashes(args)
     case 'su':
     case 'runuser':
-      return [...afterOption(args, ['-c', '--command']), ...afterDashes(args)]
-    case 'script':
-    case 'flock':
-    case 'sg':
-      return afterOption(args, ['-c', '--command'])
-    case 'npx':
+      return [...named, ...afterDashes(args)]
     case 'npm':
-      return afterOption(args, ['-c', '--call'])
+      return [...named, ...(/^(?:exec|x)$/.test(args[0]?.text ?? '') ? behindOptions(args.slice(1)) : [])]
+    case 'npx':
+    case 'pnpx':
+    case 'bunx':
+    case 'uvx':
+      return [...named, ...behindOptions(args)]
+    case 'pnpm':
+    case 'yarn':
+    case 'bun':
+    case 'pipx':
+      return behindVerb(args, /^(?:dlx|exec|x|run)$/)
+    case 'cmake':
+      return behindVerb(args, /^-E$/)
+    case 'socat':
+      return args.flatMap(({ text }) => {
+        const command = /\b(?:EXEC|SYSTEM|SHELL):(.*)/i.exec(text)?.[1]
+        return command === undefined ? [] : [{ type: 'text', text: command.replace(/^["']|["'],?.*$/g, '') }]
+      })
     case 'at':
     case 'batch':
       return invocation.input.text === null ? [] : [{ type: 'text', text: invocation.input.text }]
@@ -70,11 +82,24 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     case 'screen':
       return sessionPayloads(name, args)
     case 'expect':
-      return afterOption(args, ['-c']).map((payload) =>
+      return named.map((payload) =>
         payload.type === 'text' ? { ...payload, text: payload.text.replace(/\bspawn\b/g, '') } : payload,
       )
     case 'ssh':
-      return joined(args.slice(skipSshOptions(args) + 1))
+      return [...sshCommands(args), ...joined(args.slice(skipSshOptions(args) + 1))]
+    case 'scp':
+    case 'sftp':
+      return [...named, ...sshCommands(args)]
+    case 'git':
+      return gitPayloads(args)
+    case 'tar':
+      return [
+        ...named,
+        ...args.flatMap(({ text }): Payload[] => {
+          const action = /^(?:--checkpoint-action=)?exec=(.*)$/s.exec(text)?.[1]
+          return action === undefined ? [] : [{ type: 'text', text: action }]
+        }),
+      ]
     case 'find':
     case 'fd':
     case 'fdfind':
@@ -82,7 +107,7 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     case 'cmd':
       return joined(args.filter((word) => !/^\/[a-zA-Z]$/.test(word.text)))
     default:
-      return []
+      return named
   }
 }
 
@@ -103,16 +128,23 @@ function shellPayloads(invocation: Invocation): Payload[] {
     const filled = withArguments(text, texts(args.slice(script + 1)))
     return [text, ...(filled === text ? [] : [filled])].map((one) => ({ type: 'text', text: one }))
   }
-  return readsInput(invocation) && input.text !== null
-    ? [{ type: 'text', text: input.text }]
-    : printedScript(invocation)
+  if (readsInput(invocation) && input.text !== null) return [{ type: 'text', text: input.text }]
+  const script = texts(args).find((word) => !/^[-+]/.test(word)) ?? ''
+  return [...printedScript(invocation), ...madeScript(invocation, script)]
+}
+
+/** A script that an earlier command of the same line wrote. */
+function madeScript({ made, context }: Invocation, path: string): Payload[] {
+  const text = path.includes('/') || made.size > 0 ? made.get(resolveShellPath(path, context)) : undefined
+  return path === '' || text === undefined ? [] : [{ type: 'text', text }]
 }
 
 /** What `.` is to read, where that is known. */
 function sourced(invocation: Invocation): Payload[] {
   const { args, input } = invocation
   const isInput = args[0]?.text === '/dev/stdin' || args[0]?.text === '/dev/fd/0'
-  return isInput && input.text !== null ? [{ type: 'text', text: input.text }] : printedScript(invocation)
+  if (isInput && input.text !== null) return [{ type: 'text', text: input.text }]
+  return [...printedScript(invocation), ...madeScript(invocation, args[0]?.text ?? '')]
 }
 
 /** The script in `<(echo …)`. */
@@ -144,14 +176,89 @@ export function readsInput(invocation: Invocation): boolean {
   return args.every((arg, index) => /^[-+]/.test(arg) || withValue.includes(args[index - 1] ?? ''))
 }
 
-/** What follows an option, also where its letter is the last of several: `-qc`. */
+/** What an option is given: in the next word, behind its letter, which may be the last of several, or behind `=`. */
 function afterOption(args: readonly Word[], names: readonly string[]): Payload[] {
-  const letter = names.find((name) => /^-\w$/.test(name))?.[1] ?? ''
+  const letters = names.flatMap((name) => (/^-\w$/.test(name) ? [name[1]!] : []))
+  const long = names.filter((name) => name.length > 2)
   return args.flatMap((word, index): Payload[] => {
-    const text = args[index + 1]?.text
-    const isNamed = names.includes(word.text) || (/^-[a-zA-Z]+$/.test(word.text) && word.text.endsWith(letter))
-    return isNamed && text !== undefined ? [{ type: 'text', text }] : []
+    const next = args[index + 1]?.text
+    const [, option = '', value] = /^(--?[\w-]+)(?:=([\s\S]*))?$/.exec(word.text) ?? []
+    const isLong = option.length > 3 && long.some((name) => name.startsWith(option))
+    const cluster = /^-([a-zA-Z]+)$/.exec(word.text)?.[1] ?? ''
+    const hanging = letters.map((letter) => new RegExp(`^-[a-zA-Z]*?${letter}=?([^-].*)$`, 's').exec(word.text)?.[1])
+    const text = isLong
+      ? (value ?? next)
+      : letters.includes(cluster.at(-1) ?? '') || long.includes(word.text)
+        ? next
+        : hanging.find((each) => each !== undefined && /\s/.test(each))
+    return text === undefined ? [] : [{ type: 'text', text }]
   })
+}
+
+/** The words from the first that is no option. */
+function behindOptions(args: readonly Word[]): Payload[] {
+  const at = args.findIndex(
+    ({ text }, index) => !text.startsWith('-') && !/^(?:-p|--package)$/.test(args[index - 1]?.text ?? ''),
+  )
+  return at === -1 ? [] : [{ type: 'words', words: args.slice(at) }]
+}
+
+function behindVerb(args: readonly Word[], verb: RegExp): Payload[] {
+  const at = args.findIndex(({ text }) => verb.test(text))
+  // What `run` names is a script of the project.
+  if (at === -1 || args.slice(0, at).some(({ text }) => !text.startsWith('-'))) return []
+  return behindOptions(args.slice(at + 1))
+}
+
+/** What ssh starts on this machine. */
+function sshCommands(args: readonly Word[]): Payload[] {
+  return args.flatMap(({ text }): Payload[] => {
+    const command = /^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand)[\s=]+(.*)$/is.exec(text)?.[1]
+    return command === undefined || command === 'none' ? [] : [{ type: 'text', text: command }]
+  })
+}
+
+/** Commands that git is told to run, by an option, by a setting, or by an address. */
+function gitPayloads(args: readonly Word[]): Payload[] {
+  const { verb, rest } = gitCommand(args)
+  const settings = args.flatMap((word, at): Payload[] => {
+    const [, key = '', value = ''] = /^(?:--config=)?([\w.*-]+)=([\s\S]+)$/.exec(word.text) ?? []
+    const isSetting = /^(?:-c|--config)$/.test(args[at - 1]?.text ?? '') || word.text.startsWith('--config=')
+    return isSetting && namesProgram(key) ? [{ type: 'text', text: value.replace(/^!/, '') }] : []
+  })
+  const transports = texts(args).flatMap((word): Payload[] => {
+    const command = /^ext::(.*)$/s.exec(word)?.[1]
+    return command === undefined ? [] : [{ type: 'text', text: command.replace(/%\w/g, '') }]
+  })
+  return [...settings, ...transports, ...verbPayloads(verb, rest)]
+}
+
+function verbPayloads(verb: string, rest: readonly Word[]): Payload[] {
+  switch (verb) {
+    case 'rebase':
+      return afterOption(rest, ['-x', '--exec'])
+    case 'bisect':
+      return rest[0]?.text === 'run' ? [{ type: 'words', words: rest.slice(1) }] : []
+    case 'submodule': {
+      const at = rest.findIndex(({ text }) => text === 'foreach')
+      const words = at === -1 ? [] : rest.slice(at + 1).filter(({ text }) => !/^--(?:recursive|quiet)$/.test(text))
+      return words.length === 1 ? [{ type: 'text', text: words[0]!.text }] : [{ type: 'words', words }]
+    }
+    case 'filter-branch':
+      return rest.flatMap(({ text }, at) => (/-filter$/.test(rest[at - 1]?.text ?? '') ? [{ type: 'text', text }] : []))
+    case 'difftool':
+      return afterOption(rest, ['-x', '--extcmd'])
+    case 'send-email':
+      return afterOption(rest, ['--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd'])
+    case 'clone':
+    case 'fetch':
+    case 'pull':
+    case 'push':
+    case 'ls-remote':
+      return afterOption(rest, ['--upload-pack', '--receive-pack', '--exec', ...(verb === 'clone' ? ['-u'] : [])])
+    default:
+      return []
+  }
 }
 
 function afterCommand(args: readonly Word[]): Payload[] {

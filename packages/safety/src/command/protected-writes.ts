@@ -1,56 +1,147 @@
-import { type Protection, protectionOf } from '../path/protected.js'
-import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
-import type { CommandRule } from './rule.js'
-import { writeTargets } from './write-targets.js'
+import { holdsProtected, mayName } from './may-name.js'
+import { isSecretPath, NAMES_ONLY } from './reads-secrets.js'
+import type { CommandRule, Finding } from './rule.js'
+import { outsideWorkspace, writeTargets } from './write-targets.js'
+
+const WRITES = Object.freeze([
+  ['hermes-secrets', 'changes credentials of Hermes'],
+  ['hermes-permissions', 'changes what Hermes may do'],
+  ['hermes-store', 'changes the database of Hermes'],
+  ['hermes-config', 'changes how Hermes behaves'],
+  ['ssh-config', 'changes where ssh connects to'],
+  ['credential-write', 'changes keys or credentials'],
+  ['sudoers', 'changes administrator rights'],
+  ['env-file', 'changes a file with secrets'],
+  ['device', 'writes into the kernel'],
+  ['shell-startup', 'changes what runs when a shell or session starts'],
+  ['system-file', 'changes files of the system'],
+  ['git-internals', 'changes what git runs'],
+] as const)
+
+/** Programs that are given keys to log in with, or only their names. */
+const LOGS_IN: ReadonlySet<string> = new Set([
+  ...[
+    'ssh',
+    'ssh-add',
+    'ssh-keygen',
+    'ssh-copy-id',
+    'sftp',
+    'mosh',
+    'cd',
+    'pushd',
+    'export',
+    'declare',
+    'git',
+    'kubectl',
+  ],
+  ...[
+    'helm',
+    'k9s',
+    'docker',
+    'gh',
+    'aws',
+    'say',
+    'find',
+    'fd',
+    'tree',
+    'file',
+    'alias',
+    'hermes',
+    'terraform',
+    'ansible',
+  ],
+])
+/** Programs that take a folder with everything in it. */
+const TAKES_FOLDERS: ReadonlySet<string> = new Set([
+  ...[
+    'cp',
+    'mv',
+    'ln',
+    'tar',
+    'bsdtar',
+    'zip',
+    '7z',
+    '7za',
+    'rsync',
+    'scp',
+    'cpio',
+    'grep',
+    'egrep',
+    'rg',
+    'ag',
+    'rclone',
+  ],
+])
+const KEY_OPTION = /^(?:-i|-F|--identity|--key|--cert)$/
+
+/** Which kinds of protected files a program writes. */
+export function protectedWrites(invocation: Invocation): readonly Finding[] {
+  const targets = [...new Set(writeTargets(invocation))]
+  const found = new Set(targets.map((path) => mayName(path, 'write', invocation.context)?.rule))
+  return WRITES.filter(([rule]) => found.has(rule)).map(([rule, reason]) => ({ rule, reason }))
+}
+
+/** Schedules, what runs at a start, and keys that are read. */
+export const PROTECTED_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'crontab',
+    reason: 'changes what runs on a schedule',
+    programs: ['crontab', 'at', 'batch'],
+    matches: ({ args }: Invocation) => !texts(args).some((word) => /^-[lcqVt]$/.test(word)),
+  },
+  {
+    rule: 'shell-startup',
+    reason: 'has something run when the machine or a session starts',
+    programs: ['systemctl', 'launchctl'],
+    matches: ({ args }: Invocation) =>
+      texts(args).some((word) =>
+        /^(?:enable|reenable|link|edit|preset|add-(?:wants|requires)|set-default|load|bootstrap|submit|import-environment|set-environment)$/.test(
+          word,
+        ),
+      ),
+  },
+  {
+    rule: 'credential-read',
+    reason: 'reads keys or credentials',
+    matches: readsCredentials,
+  },
+])
+
+function readsCredentials(invocation: Invocation): boolean {
+  const { name, args, redirects, context } = invocation
+  const words = texts(args)
+  const inputs = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+  const isRead = !NAMES_ONLY.includes(name) && !LOGS_IN.has(name)
+  const base =
+    name === 'tar' || name === 'bsdtar'
+      ? words.find((_, at) => /^(?:-C|--directory)$/.test(words[at - 1] ?? ''))
+      : undefined
+  const given = isRead ? words.filter((_, at) => !KEY_OPTION.test(words[at - 1] ?? '')) : []
+  const named = given.flatMap((word) => {
+    const path = word.replace(/^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/, '')
+    if (base === undefined || path.startsWith('-')) return [path]
+    return word === base ? [] : [`${base}/${path}`, path]
+  })
+  if ([...named, ...inputs].some((path) => isCredential(path, invocation))) return true
+  if ([...named, ...inputs].some((path) => mayName(path, 'write', context)?.rule === 'hermes-store')) return true
+  if (name === 'find' || name === 'fd') return searchesHome(invocation, words)
+  return TAKES_FOLDERS.has(name) && named.some((path) => holdsProtected(path, context))
+}
+
+function isCredential(path: string, { context }: Invocation): boolean {
+  const rule = mayName(path, 'read', context)?.rule
+  if (rule !== undefined && !UNASKED.includes(rule)) return true
+  return outsideWorkspace([path], context).some(isSecretPath)
+}
 
 /** What only file tools ask about: commands are kept from it by isolation, or see it as always. */
 const UNASKED: readonly string[] = Object.freeze(['device', 'private-place', 'credential-name'])
-
-/** One rule for each kind of protected file: writing it by any program, reading it by one of `readers`. */
-export function checkProtected(readers: readonly string[]): CommandRule[] {
-  const writes = [
-    ['hermes-secrets', 'changes credentials of Hermes'],
-    ['hermes-permissions', 'changes what Hermes may do'],
-    ['hermes-store', 'changes the database of Hermes'],
-    ['hermes-config', 'changes how Hermes behaves'],
-    ['ssh-config', 'changes where ssh connects to'],
-    ['credential-write', 'changes keys or credentials'],
-    ['sudoers', 'changes administrator rights'],
-    ['env-file', 'changes a file with secrets'],
-    ['device', 'writes into the kernel'],
-    ['shell-startup', 'changes what runs when a shell or session starts'],
-    ['system-file', 'changes files of the system'],
-    ['git-internals', 'changes what git runs'],
-  ] as const
-  return [
-    ...writes.map(([rule, reason]) => ({
-      rule,
-      reason,
-      matches: (invocation: Invocation) =>
-        writeTargets(invocation).some((path) => ruleOf(path, 'write', invocation) === rule),
-    })),
-    {
-      rule: 'crontab',
-      reason: 'changes what runs on a schedule',
-      programs: ['crontab', 'at', 'batch'],
-      matches: ({ args }: Invocation) => !texts(args).some((word) => /^-[lcqVt]$/.test(word)),
-    },
-    {
-      rule: 'credential-read',
-      reason: 'reads keys or credentials',
-      programs: readers,
-      matches: (invocation: Invocation) =>
-        texts(invocation.args).some((path) => {
-          const rule = ruleOf(path.replace(/^(?:@|[a-z]\w*=@?)/, ''), 'read', invocation)
-          return rule !== null && !UNASKED.includes(rule)
-        }),
-    },
-  ]
-}
-
-function ruleOf(path: string, access: 'read' | 'write', { context }: Invocation): Protection['rule'] | null {
-  const resolved = resolveShellPath(path, context)
-  if (/^\/dev\//.test(resolved)) return null
-  return protectionOf(resolved, access, context)?.rule ?? null
+/** A search of the home folder, or of hidden folders in it, whose finds are handed on. */
+function searchesHome({ context }: Invocation, words: readonly string[]): boolean {
+  if (!words.some((word) => /^-(?:exec|execdir|ok|okdir|fprint\w*|fls|X|x|-exec(?:-batch)?)$/.test(word))) return false
+  const roots = words.filter(
+    (word, at) => !word.startsWith('-') && !words.slice(0, at).some((one) => /^-(?!H|L|P)/.test(one)),
+  )
+  return outsideWorkspace(roots, context).some((root) => root === '~' || root.startsWith('~/') || root === '/')
 }

@@ -18,7 +18,7 @@ const TYPICAL = Object.freeze([
   'auth.json',
 ])
 /** Programs that look at names, not into files. */
-const NAMES_ONLY = Object.freeze([
+export const NAMES_ONLY: readonly string[] = Object.freeze([
   'ls',
   'stat',
   'test',

@@ -1,31 +1,17 @@
 import { hostKind } from '../url/check-url.js'
 import { resolveShellPath } from './context.js'
+import { inlineCode, isRiskyCode, pathsInCode } from './inline-code.js'
 import { type Invocation, texts } from './invocation.js'
+import { mayName } from './may-name.js'
 import { payloads, readsInput } from './payloads.js'
-import { FETCHERS, INTERPRETERS, interpreterOf, isDecoder, SHELLS } from './programs.js'
+import { FETCHERS, interpreterOf, isDecoder, SHELLS } from './programs.js'
+import { usesNetwork, writesBeyond } from './reaching-code.js'
+import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
+import { MAX_ADDRESS } from './sends-data.js'
 import { ELEVATORS } from './wrappers.js'
 
-const RISKY_CODE =
-  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression/
-
 const METADATA = /\b169\.254\.(?:169\.254|170\.2)\b|\b100\.100\.100\.200\b|metadata\.google\.internal|fd00:ec2::254/i
-
-/** What an interpreter is given to run, by an option or on standard input. */
-function inlineCode(invocation: Invocation): readonly string[] {
-  const family = interpreterOf(invocation.name)
-  if (family === null) return []
-  const options = INTERPRETERS[family]!
-  const words = texts(invocation.args)
-  const given = words.flatMap((word, at) => {
-    const before = words[at - 1] ?? ''
-    if (options.includes(before) || (/^-\w*[eEc]$/.test(before) && family !== 'node')) return [word]
-    const option = options.find((name) => word.startsWith(name.startsWith('--') ? `${name}=` : name))
-    return option === undefined || options.includes(word) ? [] : [word.slice(option.length)]
-  })
-  const { text } = invocation.input
-  return text !== null && readsInput(invocation) ? [...given, text] : given
-}
 
 const comesFromOutside = (from: readonly Invocation[]): boolean =>
   from.some(({ name, args }) => FETCHERS.includes(name) || isDecoder(name, texts(args)))
@@ -69,25 +55,83 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'computed-command',
     reason: 'runs a command whose name is only known when it runs',
-    matches: ({ program, name, args }: Invocation) => {
+    matches: ({ program, name, args, context }: Invocation) => {
       if (runsVariable(name, args)) return true
+      // `"$@"`, and outside isolation every name that a variable holds.
+      if (program.dynamic && program.text === '' && program.scripts.length === 0) return true
       const base = name === '' ? '' : program.mask.slice(program.text.lastIndexOf('/') + 1)
-      if (program.scripts.length > 0 && base.includes('d')) return true
+      if (program.scripts.length > 0 && base.includes('d')) return !printsSettings(program.text)
       if (/[*?[]/.test(program.text) && program.mask.includes('u') && name !== '[' && program.text !== '[[')
         return /u/.test(base)
       if (!base.includes('d') || !program.dynamic) return false
+      if (!context.isolated) return true
       return /[uq]/.test(base) || texts(args).some((word) => /^-\w*[rRf]|^[/~]/.test(word))
     },
   },
   {
     rule: 'inline-code',
     reason: 'runs code that deletes files or starts programs',
-    matches: (invocation: Invocation) => inlineCode(invocation).some((code) => RISKY_CODE.test(code)),
+    matches: (invocation: Invocation) => inlineCode(invocation).some(isRiskyCode),
+  },
+  {
+    rule: 'inline-code',
+    reason: 'runs code that changes files outside the workspace',
+    matches: (invocation: Invocation) => !invocation.context.isolated && inlineCode(invocation).some(writesBeyond),
+  },
+  {
+    rule: 'inline-code',
+    reason: 'runs code that reads or changes keys, or what decides about programs',
+    matches: (invocation: Invocation) =>
+      inlineCode(invocation).some((code) =>
+        pathsInCode(code).some(
+          (path) =>
+            mayName(path, 'read', invocation.context) !== null ||
+            (/write|open|append|copy|rename|link/i.test(code) && mayName(path, 'write', invocation.context) !== null) ||
+            (usesNetwork(code) && isSecretPath(path)),
+        ),
+      ),
   },
   {
     rule: 'metadata-endpoint',
     reason: 'asks a cloud metadata service, which hands out credentials',
     matches: (invocation: Invocation) => inlineCode(invocation).some((code) => METADATA.test(code)),
+  },
+  {
+    rule: 'process-memory',
+    reason: 'looks into the memory of a running program',
+    programs: [
+      'gdb',
+      'lldb',
+      'cgdb',
+      'gcore',
+      'strace',
+      'ltrace',
+      'ptrace',
+      'py-spy',
+      'jmap',
+      'jstack',
+      'jcmd',
+      'rbspy',
+      'pmap',
+      'procdump',
+      'vmmap',
+      'sample',
+      'reptyr',
+      'perf',
+      'bpftrace',
+      'frida',
+      'frida-trace',
+      'dtruss',
+      'dtrace',
+      'leaks',
+    ],
+    matches: ({ name, args }: Invocation) =>
+      /^(?:gcore|procdump|vmmap|frida.*|jmap|reptyr|leaks|pmap)$/.test(name)
+        ? args.length > 0
+        : texts(args).some((word) =>
+            /^(?:-[a-zA-Z]*p\d*|--pid(?:=.*)?|--attach(?:-pid|-name)?(?:=.*)?|attach|dump)$/.test(word),
+          ) ||
+          (/^gdb|^lldb|^cgdb/.test(name) && args.some(({ text }) => /^\d+$|^\$\w*PID/.test(text))),
   },
   {
     rule: 'elevated',
@@ -103,6 +147,7 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
         const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : `http://${word}`
         return (
           !word.startsWith('-') &&
+          url.length < MAX_ADDRESS &&
           URL.canParse(url) &&
           hostKind(new URL(url).hostname) === 'metadata' &&
           /[.:\d]/.test(word)
@@ -136,12 +181,20 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
       if (name === 'sed' || name === 'gsed') return some(SED_RUNS)
       if (name === 'less' || name === 'more') return some(/^\+.*!/)
       if (name === 'zip') return some(/^(?:-TT|--unzip-command)/)
-      if (/^[gmn]?awk$/.test(name)) return some(/\bsystem\s*\(|\|\s*"|\|&|getline\s*<|print[^;}]*\|\s*/)
+      if (/^[gmn]?awk$/.test(name))
+        return some(/\bsystem\s*\(|\|\s*"|\|&|getline\s*<|"\s*\|\s*getline|print[^;}]*\|\s*/)
       if (name === 'vim' || name === 'vi' || name === 'ex') return some(/^[-+]?.*:?!|system\(/)
       return name === 'man' && some(/^(?:-P|--pager)/)
     },
   },
 ])
+
+/** What tools print for a shell to set variables by: `eval "$(fnm env)"`. */
+function printsSettings(text: string): boolean {
+  return /^\$\(\s*(?:(?:fnm|opam|goenv|jenv) env|(?:\/[\w/.-]+\/)?brew shellenv|(?:pyenv|rbenv|nodenv|plenv|starship|zoxide|conda|atuin) (?:init|shell\.\w+ hook)|(?:direnv|mise|rtx) (?:hook|activate)|ssh-agent(?: -s)?|dircolors|minikube (?:-p \w+ )?docker-env|luarocks path|thefuck --alias|pip completion|npm completion)(?:\s[\w\s./~-]*)?\)$/.test(
+    text,
+  )
+}
 
 /** Whether all that a shell is told to run is one variable. */
 function runsVariable(name: string, args: Invocation['args']): boolean {

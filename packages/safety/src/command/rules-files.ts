@@ -1,53 +1,6 @@
 import { isCriticalPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
-import { checkProtected } from './protected-writes.js'
 import type { CommandRule } from './rule.js'
-
-const READERS = [
-  ...[
-    'cat',
-    'tac',
-    'less',
-    'more',
-    'head',
-    'tail',
-    'cp',
-    'mv',
-    'scp',
-    'rsync',
-    'tar',
-    'zip',
-    '7z',
-    'base64',
-    'xxd',
-    'od',
-    'hexdump',
-  ],
-  ...[
-    'strings',
-    'grep',
-    'egrep',
-    'rg',
-    'awk',
-    'gawk',
-    'sed',
-    'cut',
-    'sort',
-    'curl',
-    'wget',
-    'nc',
-    'dd',
-    'bat',
-    'ln',
-    'tee',
-    'jq',
-    'gpg',
-    'vi',
-    'vim',
-    'nano',
-    'openssl',
-  ],
-]
 
 /** Commands that lose or expose files. */
 export const FILE_RULES: readonly CommandRule[] = Object.freeze([
@@ -63,6 +16,40 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'deletes folders with everything in them',
     programs: ['rd', 'rmdir', 'del', 'erase', 'Remove-Item', 'ri'],
     matches: ({ args }: Invocation) => texts(args).some((word) => /^(?:\/s|-r(?:ec\w*)?)$/i.test(word)),
+  },
+  {
+    rule: 'recursive-delete',
+    reason: 'deletes folders with everything in them',
+    programs: [
+      'rimraf',
+      'del-cli',
+      'del',
+      'trash',
+      'trash-put',
+      'rmtrash',
+      'rip',
+      'gio',
+      'kioclient',
+      'kioclient5',
+      'remove_directory',
+      'rm-rf',
+    ],
+    matches: ({ name, args }: Invocation) =>
+      !texts(args).every((word) => /^-/.test(word)) &&
+      (!/^(?:gio|kioclient5?)$/.test(name) || /^(?:trash|remove|move|mv|rm|del)$/.test(texts(args)[0]!)),
+  },
+  {
+    rule: 'bulk-delete',
+    reason: 'deletes what it packs away or moves',
+    programs: ['tar', 'bsdtar', 'zip', '7z', '7za', 'rclone', 'rsync', 'mc'],
+    matches: ({ name, args }: Invocation) =>
+      texts(args).some((word) =>
+        name === 'zip'
+          ? /^-[a-zA-Z]*m[a-zA-Z]*$|^--move$/.test(word)
+          : /^--remove-(?:files|source-files)|^-sdel$|^(?:purge|moveto|move|cleanup|delete|deletefile|rmdirs)$/.test(
+              word,
+            ),
+      ),
   },
   {
     rule: 'bulk-delete',
@@ -133,5 +120,4 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
       return hasOption(options, 'R', 'recursive') && paths.some((path) => isCriticalPath(path, context))
     },
   },
-  ...checkProtected(READERS),
 ])

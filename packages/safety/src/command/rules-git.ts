@@ -64,7 +64,12 @@ function destroys(verb: string, rest: Invocation['args']): boolean {
 
 /** Settings that name a program, or where credentials and other settings come from. */
 const RUNS =
-  /^(?:core\.(?:hookspath|sshcommand|pager|editor|fsmonitor|askpass|attributesfile|gitproxy)|credential\.(?:.+\.)?helper|alias\..+|filter\..+|(?:diff|merge)\..+\.(?:command|textconv|driver)|diff\.external|(?:diff|merge)tool\..+|gpg\.(?:.+\.)?program|sequence\.editor|pager\..+|include(?:if\..+)?\.path|url\..+\.(?:push)?insteadof|uploadpack\..+|http\.proxy|remote\..+\.(?:uploadpack|receivepack|vcs))$/i
+  /^(?:core\.(?:hookspath|sshcommand|pager|editor|fsmonitor|askpass|attributesfile|gitproxy)|credential\.(?:.+\.)?helper|alias\..+|filter\..+|(?:diff|merge)\..+\.(?:command|textconv|driver)|diff\.external|(?:diff|merge)tool\..+|gpg\.(?:.+\.)?program|sequence\.editor|pager\..+|include(?:if\..+)?\.path|url\..+\.(?:push)?insteadof|uploadpack\..+|http\.proxy|init\.templatedir|protocol\.ext\.allow|browser\..+|web\.browser|trailer\..+\.c(?:omman)?d|sendemail\..+cmd|submodule\..+\.update|remote\..+\.(?:uploadpack|receivepack|vcs))$/i
+
+/** Whether a setting of git names a program, or where credentials and other settings come from. */
+export function namesProgram(key: string): boolean {
+  return RUNS.test(key)
+}
 
 function setsProgram(rest: Invocation['args']): boolean {
   const { operands, long } = readOptions(rest, ['-f', '--file', '--type', '--default'])

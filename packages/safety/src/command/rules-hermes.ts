@@ -25,7 +25,7 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       const [command, verb = '', key = ''] = commandOf(invocation)
       if (command === null) return false
       if (texts(invocation.args).includes('--yolo')) return command !== 'permissions'
-      if (command === 'permissions') return verb === 'add' || verb === 'remove'
+      if (command === 'permissions') return !['list', 'explain', 'help', ''].includes(verb)
       return command === 'config' && verb === 'set' && /^(?:approvals|command_allowlist|security)\b/.test(key)
     },
   },
@@ -36,7 +36,8 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
     matches: (invocation: Invocation) => {
       const [command, verb = ''] = commandOf(invocation)
       if (command === 'config') return verb === 'set'
-      if (command === 'auth') return ['add', 'remove', 'reset'].includes(verb)
+      if (command === 'auth') return !['list', 'status', 'help', ''].includes(verb)
+      if (command === 'trust') return verb === 'add' || verb === 'remove'
       if (command === 'backup') return verb === 'restore'
       if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')

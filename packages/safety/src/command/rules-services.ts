@@ -1,4 +1,5 @@
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { endsItself } from './own-processes.js'
 import type { CommandRule } from './rule.js'
 import { destroysData, SQL_CLIENTS } from './sql.js'
 
@@ -7,7 +8,19 @@ const verbs = (args: Invocation['args'], valued: readonly string[] = []): readon
 
 const ACCOUNTS = [
   ...['visudo', 'vipw', 'chpasswd', 'useradd', 'adduser', 'usermod', 'userdel', 'deluser', 'groupadd', 'groupmod'],
-  ...['groupdel', 'gpasswd', 'chsh', 'newgrp', 'passwd', 'setenforce', 'insmod', 'rmmod', 'swapoff', 'umount'],
+  ...[
+    'groupdel',
+    'gpasswd',
+    'chsh',
+    'newgrp',
+    'passwd',
+    'setenforce',
+    'insmod',
+    'rmmod',
+    'swapoff',
+    'umount',
+    'setcap',
+  ],
 ]
 const PACKAGES = ['apt', 'apt-get', 'dnf', 'yum', 'zypper', 'apk', 'brew', 'snap', 'flatpak']
 
@@ -94,19 +107,24 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   },
   {
     rule: 'kill-own',
-    reason: 'ends Hermes itself',
-    programs: ['pkill', 'killall', 'kill', 'systemctl', 'service', 'launchctl'],
-    matches: ({ name, args, inner }: Invocation) => {
-      const isOwn = (word: string) => /hermes|^node$/.test(word)
-      if (name === 'kill')
-        return inner.some((found) => ['pgrep', 'pidof'].includes(found.name) && verbs(found.args).some(isOwn))
-      const words = verbs(args)
-      if (name === 'pkill' || name === 'killall') return words.some(isOwn)
-      return (
-        words.some((word) => /^(?:(?:try-)?(?:re)?start|reload|kickstart)$/.test(word)) &&
-        words.some((word) => /hermes/.test(word))
-      )
-    },
+    reason: 'ends Hermes itself, or everything the user runs',
+    programs: [
+      ...[
+        'pkill',
+        'killall',
+        'kill',
+        'skill',
+        'systemctl',
+        'service',
+        'launchctl',
+        'loginctl',
+        'tmux',
+        'screen',
+        'pm2',
+      ],
+      ...['supervisorctl', 'xargs', 'gdb'],
+    ],
+    matches: endsItself,
   },
   {
     rule: 'containers',
@@ -115,7 +133,9 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
     matches: ({ name, args, written }: Invocation) => {
       const all = texts(args)
       if (all.some((word) => /^(?:-H|--host|--privileged|--pid=host)/.test(word))) return true
-      const isElsewhere = all.some((word, at) => /^(?:-c|--context)$/.test(all[at - 1] ?? '') && word !== 'default')
+      const verb = all.findIndex((word) => /^[a-z]/.test(word))
+      const global = all.slice(0, Math.max(verb, 0) + 1)
+      const isElsewhere = global.some((word, at) => /^(?:-c|--context)$/.test(all[at - 1] ?? '') && word !== 'default')
       if (name === 'docker' && (isElsewhere || /(?:^|\s)DOCKER_(?:HOST|CONTEXT)=\S/.test(written))) return true
       if (
         all.some(

@@ -61,11 +61,16 @@ export function sendsData(invocation: Invocation): boolean {
 function staysHere({ args }: Invocation): boolean {
   if (texts(args).some((word) => /^-[A-Za-z]*[xK]|^--[^=]*=/.test(word))) return false
   const { operands } = readOptions(args, VALUED)
-  const isLoopback = (word: string) => {
-    const url = /^[a-z][a-z\d+.-]*:\/\//i.test(word) ? word : `http://${word}`
-    return URL.canParse(url) && hostKind(new URL(url).hostname) === 'loopback'
-  }
   return operands.length > 0 && operands.every(isLoopback)
+}
+
+/** What is longer than any host and path together is no address. */
+export const MAX_ADDRESS = 4_096
+
+/** Whether an address, with or without its scheme, is one of this machine. */
+export function isLoopback(address: string): boolean {
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`
+  return url.length < MAX_ADDRESS && URL.canParse(url) && hostKind(new URL(url).hostname) === 'loopback'
 }
 
 const VALUED = Object.freeze([

@@ -1,4 +1,5 @@
-import type { Word } from '../shell/script.js'
+import { toAssignment } from '../shell/parse.js'
+import type { Assignment, Word } from '../shell/script.js'
 
 interface Wrapper {
   /** Options whose value is the next word. */
@@ -134,6 +135,13 @@ export interface Unwrapped {
   readonly splitText: string | null
 }
 
+/** The variables that wrappers such as `env` set, and those of `export` and its kin, as far as they are written there. */
+export function givenVariables({ layers, words }: Pick<Unwrapped, 'layers' | 'words'>): readonly Assignment[] {
+  const setting = /^(?:export|declare|typeset|local|readonly|setenv)$/.test(words[0]?.text ?? '') ? words : []
+  const outer = layers.map((layer, at) => layer.slice(0, layer.length - (layers[at + 1] ?? words).length))
+  return [...outer, setting].flatMap((each) => each.slice(1).flatMap((word) => toAssignment(word) ?? []))
+}
+
 /** Programs that run what they are given with more rights. */
 export const ELEVATORS = Object.freeze(['sudo', 'doas', 'pkexec', 'su', 'runuser', 'runas', 'sudoedit'])
 
@@ -177,7 +185,8 @@ function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] 
     if (wrapper.query?.includes(text)) return []
     if ((wrapper.assignments && /^\w+=/.test(text)) || wrapper.own?.test(text)) continue
     if (!text.startsWith('-') || text === '-') break
-    if (wrapper.valued?.includes(text)) at++
+    // The last of several letters may be the one that takes a value.
+    if (wrapper.valued?.includes(/^-[a-zA-Z]{2,}$/.test(text) ? `-${text.at(-1)}` : text)) at++
   }
   while (wrapper.assignments && /^\w+=/.test(words[at]?.text ?? '')) at++
   at += wrapper.positional ?? 0

@@ -11,6 +11,19 @@ export function isBeyond(path: string, folders: readonly string[], context: Comm
   return ![...roots, ...TEMPORARY].some((root) => isWithin(resolved, root))
 }
 
+/**
+ * Those of `paths` that are in none of the folders of the session, nor in a temporary one, resolved; what is not known beforehand is not
+ * among them.
+ */
+export function outsideWorkspace(paths: readonly string[], context: CommandContext): readonly string[] {
+  const { workspace = [] } = context
+  if (workspace.length === 0) return []
+  return paths.flatMap((path) => {
+    const resolved = resolveShellPath(path, context)
+    return path !== '' && /^[/~]/.test(resolved) && isBeyond(path, workspace, context) ? [resolved] : []
+  })
+}
+
 /** Paths that the invocation creates, replaces, appends to or removes by name, as written. */
 export function writeTargets(invocation: Invocation): readonly string[] {
   const redirected = invocation.redirects
@@ -65,7 +78,7 @@ function byProgram({ name, args }: Invocation): readonly string[] {
       return words.filter((word) => word.startsWith('of=')).map((word) => word.slice(3))
     case 'sed':
     case 'gsed':
-      return hasOption(options, 'i', 'in-place') ? operands.slice(1) : []
+      return [...(hasOption(options, 'i', 'in-place') ? operands.slice(1) : []), ...words.flatMap(filesOfSed)]
     case 'perl':
     case 'ruby':
       return /^[^e]*i/.test(options.letters) ? operands : []
@@ -83,6 +96,8 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'gpg2':
     case 'age':
       return optionValues(words, 'o', '--output')
+    case 'ssh-keygen':
+      return words.some((word) => /^-[a-zA-Z]*[lyeFRBLD]/.test(word)) ? [] : optionValues(words, 'f', null)
     case 'openssl':
       return valueAfter(words, ['-out'])
     case 'uniq':
@@ -99,11 +114,30 @@ function byProgram({ name, args }: Invocation): readonly string[] {
       return optionValues(words, 'd', null)
     case 'awk':
     case 'gawk':
-      return valueAfter(words, ['-i', '--include']).includes('inplace') ? operands.slice(1) : []
+    case 'mawk':
+    case 'nawk': {
+      const isInPlace = valueAfter(words, ['-i', '--include']).includes('inplace')
+      return [...(isInPlace ? operands.slice(1) : []), ...words.flatMap(filesOfAwk)]
+    }
+    case 'ex':
+    case 'vi':
+    case 'vim':
+    case 'nvim':
+      return words.flatMap((word) => /^\+?:?(?:w|sav|saveas|write)!?\s+(?:>>\s*)?(\S+)/.exec(word)?.[1] ?? [])
+    case 'sqlite3':
+      return words.flatMap((word) => /^\.(?:output|once|backup|save|log|trace)\s+(\S+)/.exec(word)?.[1] ?? [])
     default:
       return []
   }
 }
+
+/** The command `w` of sed, and the flag `w` of its `s`, write to the rest of their line. */
+function filesOfSed(script: string): readonly string[] {
+  return [...script.matchAll(/(?:^|[;\n{}\d$/|#,!gpI])\s*[wW]\s+([^\n;}]+)/g)].map(([, file = '']) => file.trim())
+}
+
+const filesOfAwk = (program: string): readonly string[] =>
+  [...program.matchAll(/(?:>>?|\|&?\s*"(?:tee|cat\s*>)\s*)\s*"([^"]+)"/g)].map(([, file = '']) => file)
 
 function isExtracting(words: readonly string[]): boolean {
   return words.some((word) => /^--(?:extract|get)$|^-[a-zA-Z]*x/.test(word)) || /^[a-zA-Z]*x/.test(words[0] ?? '')

@@ -32,10 +32,10 @@ const GOES_TO_PROGRAMS = /^(?:[A-Z][A-Z\d_]*|\w+_proxy)$/
 
 /**
  * Reads shell text into commands the way bash would split it: quotes, escapes, substitutions, here-documents, compound commands,
- * variables assigned to known values. Never throws; what is not closed makes `complete` false.
+ * variables assigned to known values, or to those of `variables` beforehand. Never throws; what is not closed makes `complete` false.
  */
-export function parseShell(source: string): ParsedScript {
-  const text = new ShellText(source.replaceAll('\0', '').replaceAll('\r\n', '\n'), new Map(), 0)
+export function parseShell(source: string, variables: ReadonlyMap<string, string> = new Map()): ParsedScript {
+  const text = new ShellText(source.replaceAll('\0', '').replaceAll('\r\n', '\n'), new Map(variables), 0)
   const script = new Parser(text).script()
   return { script, complete: text.complete }
 }
@@ -285,7 +285,8 @@ class Parser implements NestedScripts {
     const declares = ['export', 'local', 'declare', 'typeset', 'readonly'].includes(words[0]?.text ?? '')
     if (words.length > 0 && !declares) return
     for (const { name, value } of [...assignments, ...words.slice(1).flatMap((word) => toAssignment(word) ?? [])]) {
-      if (value.dynamic) this.#text.variables.delete(name)
+      // Of a process it is enough to know that it is one.
+      if (value.dynamic && !/^\/proc\/[^/]+\/?$/.test(value.text)) this.#text.variables.delete(name)
       else this.#text.variables.set(name, value.text)
     }
   }
@@ -324,7 +325,8 @@ class Parser implements NestedScripts {
   }
 }
 
-function toAssignment(word: Word): Assignment | null {
+/** The word as `NAME=value`, `null` where it is none. */
+export function toAssignment(word: Word): Assignment | null {
   const match = ASSIGNMENT.exec(word.text)
   if (!match || /[^u]/.test(word.mask.slice(0, match[0].length))) return null
   const rest = match[0].length

@@ -3,6 +3,12 @@ import type { Script, Word } from './script.js'
 import type { ShellText } from './shell-text.js'
 import { WordBuilder } from './word-builder.js'
 
+/** What these hold in every shell. */
+const OF_EVERY_SHELL: ReadonlyMap<string, string> = new Map([
+  ['HOME', '~'],
+  ['PWD', '.'],
+  ['0', 'bash'],
+])
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y
 
 /** Reads the scripts that stand inside words. */
@@ -141,8 +147,9 @@ export class WordReader {
       this.#variable(builder, { name, source: `$${name}`, quoted })
     } else if (special !== '' && '@*0123456789?!#$-'.includes(special)) {
       this.#text.at++
-      // Without arguments these are empty, which is how `r$@m` hides a name.
-      builder.addUnknown('@*123456789'.includes(special) ? '' : `$${special}`, { quoted })
+      // The shell itself, and what without arguments is empty, which is how `r$@m` hides a name.
+      if (special === '0') builder.addValue('bash', quoted)
+      else builder.addUnknown('@*123456789'.includes(special) ? '' : `$${special}`, { quoted })
     } else builder.add('$', quoted ? 'q' : 'u')
   }
 
@@ -203,7 +210,10 @@ export class WordReader {
     const match = /^([A-Za-z_]\w*)(?::?[-=]([\s\S]*))?$/.exec(expression)
     const name = match?.[1] ?? ''
     const options = { name, source, quoted, scripts: scripts.flatMap((word) => word.scripts) }
+    const changed = /^(0|[A-Za-z_]\w*)(?:[%#/^,@]|:[^-=+?])/.exec(expression)?.[1]
     if (/^[@*]$/.test(expression)) builder.addUnknown('', { quoted })
+    else if (changed !== undefined && options.scripts.length === 0 && this.#valueOf(changed) !== undefined)
+      builder.addUnknown(this.#valueOf(changed)!, { quoted })
     else this.#variable(builder, match?.[2] === undefined ? options : { ...options, fallback: match[2] })
   }
 
@@ -218,12 +228,15 @@ export class WordReader {
     },
   ): void {
     const { name, quoted, scripts = [] } = variable
-    const known = this.#text.variables.get(name)
+    const known = this.#valueOf(name)
     if (known !== undefined) builder.addValue(known, quoted)
-    else if (name === 'HOME') builder.add('~', 'd')
-    else if (name === 'PWD') builder.add('.', 'd')
     else if (name === 'IFS' && !quoted) builder.breakWord()
     else if (variable.fallback !== undefined && scripts.length === 0) builder.addValue(variable.fallback, quoted)
     else builder.addUnknown(variable.source, { quoted, scripts })
+  }
+
+  /** What a variable holds: as it was set in the same text, else what it holds everywhere. */
+  #valueOf(name: string): string | undefined {
+    return this.#text.variables.get(name) ?? OF_EVERY_SHELL.get(name)
   }
 }

@@ -1,0 +1,60 @@
+import { resolveShellPath } from './context.js'
+import { type Invocation, texts } from './invocation.js'
+import { onlySays } from './known-programs.js'
+import { printedText } from './known-text.js'
+import { readsInput } from './payloads.js'
+import { INTERPRETERS, interpreterOf } from './programs.js'
+
+/** What an interpreter is given to run, by an option, on standard input, or in a file that the same line made. */
+export function inlineCode(invocation: Invocation): readonly string[] {
+  const { name, args, inner, input } = invocation
+  const words = texts(args)
+  // What a substitution prints is read as a file of code by compilers and runners.
+  const isPrinted = !onlySays(name) && words.some((word) => word.startsWith('<('))
+  const printed = isPrinted ? inner.flatMap((one) => printedText(one) ?? []) : []
+  const family = interpreterOf(name)
+  if (/^(?:n?vim?|ex|view)$/.test(name))
+    return [
+      ...printed,
+      ...words.filter((word, at) => /^(?:-c|--cmd)$/.test(words[at - 1] ?? '') || /^\+[^\d/]/.test(word)),
+    ]
+  if (family === null) return printed
+  const options = INTERPRETERS[family]!
+  const given = words.flatMap((word, at) => {
+    const before = words[at - 1] ?? ''
+    if (options.includes(before) || (/^-\w*[eEc]$/.test(before) && family !== 'node')) return [word]
+    const option = options.find((one) => word.startsWith(one.startsWith('--') ? `${one}=` : one))
+    return option === undefined || options.includes(word) ? [] : [word.slice(option.length)]
+  })
+  const piped = input.text !== null && readsInput(invocation) ? [input.text] : []
+  return [...given, ...piped, ...printed, ...madeCode(invocation)]
+}
+
+/** Text of the files that the same line wrote before, where an interpreter is given one of them. */
+function madeCode({ args, context, made }: Invocation): readonly string[] {
+  return texts(args).flatMap((word) => made.get(resolveShellPath(word, context)) ?? [])
+}
+
+/** Whether the code deletes files or starts programs, whatever the language. */
+export function isRiskyCode(code: string): boolean {
+  return RISKY.test(code)
+}
+
+const RISKY =
+  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression|Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\.rm_rf|fs\.rm\b/
+
+/** Paths in code that begin with the home folder or the root, as the code may put them together. */
+export function pathsInCode(code: string): readonly string[] {
+  const literals = [...code.slice(0, MAX_CODE_CHARS).matchAll(/["'`]((?:~|\.{0,2})?\/?[^"'`\s$;|&<>()]{2,200})["'`]/g)]
+  const all = [...new Set(literals.map(([, path = '']) => path))].slice(0, MAX_PATHS)
+  const named = all.filter((path) => /^[~/.]/.test(path))
+  if (!HOME_IN_CODE.test(code)) return named
+  // What is put behind the home folder: `/.ssh/id_rsa`, or `.ssh/id_rsa`.
+  const behind = all.filter((path) => !path.startsWith('~') && !/^\/(?:home|Users|tmp|etc)\//.test(path))
+  return [...named, ...behind.map((path) => `~/${path.replace(/^\.?\//, '')}`)]
+}
+
+const MAX_CODE_CHARS = 50_000
+const MAX_PATHS = 300
+const HOME_IN_CODE =
+  /expanduser|homedir\s*\(|Path\.home|\bHOME\b|Dir\.home|USERPROFILE|home_dir|UserHomeDir|getenv|user\.home/

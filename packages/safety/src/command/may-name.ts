@@ -1,0 +1,88 @@
+import { CREDENTIAL_PLACES } from '../credentials/index.js'
+import { matchGlob } from '../glob.js'
+import { type Protection, protectionOf } from '../path/protected.js'
+import { type CommandContext, resolveShellPath } from './context.js'
+
+/** Files of each kind that is protected, for patterns that could mean them. */
+const EXAMPLES: readonly string[] = Object.freeze([
+  ...['auth.json', '.env', 'permissions.yaml', 'state.db', 'config.yaml', 'mcp-tokens/x', 'hooks/x', 'plugins/x'].map(
+    (file) => `@/${file}`,
+  ),
+  ...['id_rsa', 'id_ed25519', 'authorized_keys', 'config'].map((file) => `~/.ssh/${file}`),
+  ...['.aws/credentials', '.kube/config', '.gnupg/private-keys-v1.d/x', '.netrc', '.git-credentials', '.pgpass'].map(
+    (file) => `~/${file}`,
+  ),
+  ...['.pypirc', '.docker/config.json', '.config/gh/hosts.yml', '.bashrc', '.bash_profile', '.profile', '.zshrc'].map(
+    (file) => `~/${file}`,
+  ),
+  ...['.zshenv', '.gitconfig', '.config/systemd/user/x.service', '.config/autostart/x.desktop'].map(
+    (file) => `~/${file}`,
+  ),
+  ...['/etc/passwd', '/etc/shadow', '/etc/sudoers', '/etc/hosts', '.git/hooks/pre-commit', '.git/config', '.env'],
+  ...CREDENTIAL_PLACES.map(({ path }) => `~/${path}`),
+])
+const GLOB = /[*?[]/
+const MAX_CHARS = 400
+
+/**
+ * The protection of what a word of a command may name: the path itself, what a pattern in it could stand for, and with a part that is only
+ * known later, the same name in the home folders.
+ */
+export function mayName(word: string, access: 'read' | 'write', context: CommandContext): Protection | null {
+  if (word === '' || word.length > MAX_CHARS) return null
+  const path = resolveShellPath(word, context)
+  if (/^\/dev\//.test(path)) return null
+  const own = protectionOf(path, access, context)
+  if (own) return own
+  const pattern = patternOf(word, context)
+  if (pattern === null) return null
+  const homes = [context.home ?? '~/.hermes', '~/.hermes']
+  for (const example of EXAMPLES) {
+    const places = example.startsWith('@') ? homes.map((home) => `${home}${example.slice(1)}`) : [example]
+    for (const place of places) {
+      const file = resolveShellPath(place, context)
+      if (!matchesShown(pattern, file)) continue
+      const found = protectionOf(file, access, context)
+      if (found) return found
+    }
+  }
+  return null
+}
+
+/** Whether a folder, as written, is one that holds credentials: the home folder, or a hidden one in it. */
+export function holdsProtected(word: string, context: CommandContext): boolean {
+  if (word === '' || word.length > MAX_CHARS) return false
+  const folder = resolveShellPath(word.replace(/\/\*+$/, ''), context)
+  const home = resolveShellPath(context.home ?? '~/.hermes', context)
+  return EXAMPLES.some((example) => {
+    const file = example.replace(/^@/, home)
+    return /^[/~]/.test(file) && file.startsWith(`${folder}/`) && protectionOf(file, 'read', context) !== null
+  })
+}
+
+/** The word as a glob over resolved paths; `null` where nothing in it is open. */
+function patternOf(word: string, context: CommandContext): string | null {
+  const variable = /^\$(?:\{\w+[^}]*\}|\w+)(?=\/)/.exec(word)?.[0]
+  // A name is told only by what is behind the variable, and many folders have a file called so.
+  if (variable !== undefined)
+    return /\/(?:config\.yaml|hooks?|plugins?)(?:\/|$)/.test(word) ? null : `**${word.slice(variable.length)}`
+  return GLOB.test(word) ? resolveShellPath(word, context) : null
+}
+
+/** As a shell matches names: a wildcard at the beginning of one does not stand for a dot. */
+function matchesShown(pattern: string, path: string): boolean {
+  if (pattern.startsWith('**'))
+    return path.startsWith('~') || path.startsWith('/etc/') ? path.endsWith(pattern.slice(2)) : false
+  const [wanted, parts] = [pattern.split('/'), path.split('/')]
+  return (
+    wanted.length === parts.length &&
+    wanted.every((part, at) => {
+      const name = parts[at]!
+      if (/^[*?[]/.test(part) && name.startsWith('.') && !/^\[[^\]]*\.[^\]]*\]/.test(part)) return false
+      return matchGlob(
+        part.replace(/\[([^\]]*)\]/g, (_, signs: string) => (signs.length === 1 ? signs : '?')),
+        name,
+      )
+    })
+  )
+}

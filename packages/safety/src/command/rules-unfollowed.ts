@@ -1,0 +1,92 @@
+import { posix } from 'node:path'
+import type { CommandContext } from './context.js'
+import { type Invocation, readOptions, texts } from './invocation.js'
+import { isKnownProgram } from './known-programs.js'
+import { interpreterOf, SHELLS } from './programs.js'
+import type { CommandRule } from './rule.js'
+import { outsideWorkspace, writeTargets } from './write-targets.js'
+
+/** Where nothing holds commands to the workspace: what they do elsewhere, and what cannot be followed, asks. */
+export const UNFOLLOWED_RULES: readonly CommandRule[] = Object.freeze([
+  {
+    rule: 'write-beyond',
+    reason: 'changes files outside the workspace',
+    about: (invocation: Invocation) => folderOf(changedOutside(invocation)[0]!),
+    matches: (invocation: Invocation) => !isHeld(invocation) && changedOutside(invocation).length > 0,
+  },
+  {
+    rule: 'unknown-program',
+    reason: 'hands files outside the workspace to a program that nothing is known about',
+    about: (invocation: Invocation) => `${invocation.name} ${folderOf(homePaths(invocation)[0]!)}`,
+    matches: (invocation: Invocation) => !isHeld(invocation) && homePaths(invocation).length > 0,
+  },
+])
+
+/** What a program writes, or whose rights it changes. */
+function changedOutside(invocation: Invocation): readonly string[] {
+  const { name, args, context } = invocation
+  const rights = /^(?:chmod|chown|chgrp|setfacl|chattr)$/.test(name) ? readOptions(args).operands.slice(1) : []
+  return outsideWorkspace([...writeTargets(invocation), ...rights], context)
+}
+
+const isHeld = ({ context }: Invocation): boolean => context.isolated === true
+
+/** What an unknown program, or the script of an interpreter, is given of the person's home outside the workspace. */
+function homePaths(invocation: Invocation): readonly string[] {
+  const { program } = invocation
+  if (invocation.name === '' || /^\/(?:usr|opt)\//.test(program.text)) return []
+  const given = unknownWords(invocation).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|\w+=|@)/, '')])
+  const paths = given.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word))
+  return outsideWorkspace(paths, invocation.context).filter((path) => isInHome(path, invocation.context))
+}
+
+const isInHome = (path: string, { userHome }: CommandContext): boolean =>
+  path === '~' || path.startsWith('~/') || (userHome === undefined && /^\/(?:home|Users)\/[^/]/.test(path))
+
+/** Modules of Python that write nothing but what they are for. */
+const PLAIN_MODULES: ReadonlySet<string> = new Set([
+  ...[
+    'venv',
+    'pip',
+    'json.tool',
+    'pytest',
+    'unittest',
+    'ensurepip',
+    'virtualenv',
+    'timeit',
+    'py_compile',
+    'compileall',
+  ],
+  ...[
+    'black',
+    'ruff',
+    'mypy',
+    'flake8',
+    'pylint',
+    'isort',
+    'build',
+    'tox',
+    'nox',
+    'sysconfig',
+    'site',
+    'pdb',
+    'cProfile',
+  ],
+])
+
+/** The words that go to code of which nothing is known: all those of such a program, those behind the script of an interpreter. */
+function unknownWords({ name, args }: Invocation): readonly string[] {
+  const words = texts(args)
+  if (!isKnownProgram(name) || name.includes('/')) return words
+  if (!SHELLS.includes(name) && interpreterOf(name) === null) return []
+  const script = words.findIndex((word) => !word.startsWith('-'))
+  const isModule = words.slice(0, Math.max(script, 0)).some((word) => /^-[a-zA-Z]*[mc]$/.test(word))
+  if (script === -1 || (isModule && (!words.includes('-m') || PLAIN_MODULES.has(words[script]!)))) return []
+  return words.slice(script + 1)
+}
+
+/** The folder that leave counts for; what lies in the home itself, alone. */
+function folderOf(path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '~' || folder === '/' || folder === '.' ? path : folder
+}

@@ -1,0 +1,69 @@
+import { type Invocation, texts } from './invocation.js'
+import { isKnownProgram, onlySays } from './known-programs.js'
+import { printedText } from './known-text.js'
+import { interpreterOf, SHELLS } from './programs.js'
+
+/** Programs whose words are followed as far as they run something. */
+const FOLLOWED: ReadonlySet<string> = new Set(
+  'git find fd fdfind ssh sed gsed awk gawk mawk nawk eval trap tmux screen su runuser flock sudo mkdir touch tee kill patch xargs'.split(
+    ' ',
+  ),
+)
+/** Programs worth looking for inside other words. */
+const ANCHORS =
+  'rm|rmdir|unlink|shred|srm|wipe|rimraf|dd|mkfs(?:\\.\\w+)?|find|truncate|mv|cp|ln|tee|cat|echo|printf|chmod|chown|kill|pkill|killall|bash|sh|zsh|dash|env|xargs|sudo|curl|wget|nc|python\\d?|node|perl|ruby|git|crontab|systemctl|trash(?:-put)?|gio|tar'
+const ANCHOR = new RegExp(`(?<![\\w./~-])(?:[\\w.~/-]*/)?(?:${ANCHORS})(?=[\\s"',)\\]]|$)`, 'g')
+const IS_ANCHOR = new RegExp(`^(?:[\\w.~/-]*/)?(?:${ANCHORS})$`)
+
+/** Options of known programs whose value is said, or compared with names. */
+const SAID =
+  /^(?:-t|-k|-g|--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject))$/i
+const SAID_HERE =
+  /^--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject)=/i
+
+const MAX_CHARS = 20_000
+const MAX_TEXTS = 24
+const MAX_WORDS = 100
+const MAX_TAIL = 2_000
+
+/**
+ * Texts that a program may run as commands although nothing is known of an option that does: words with blanks in them, the words from
+ * one on that is the name of a program, what a substitution prints for it. Nothing for programs whose words only say something.
+ */
+export function supposedTexts(invocation: Invocation): readonly string[] {
+  const { name, args, inner, input } = invocation
+  if (name === '' || onlySays(name) || FOLLOWED.has(name)) return []
+  if (SHELLS.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return []
+  const words = texts(args)
+  const printed = words.some((word) => word.startsWith('<(')) ? inner.flatMap((one) => printedText(one) ?? []) : []
+  const piped = input.text === null || interpreterOf(name) !== null || SHELLS.includes(name) ? [] : [input.text]
+  const isKnown = isKnownProgram(name)
+  const spoken = (at: number): boolean => isKnown && SAID.test(words[at - 1] ?? '')
+  const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !SAID_HERE.test(word))
+  const found = [...texty, ...printed, ...piped].flatMap(inText)
+  return [...found, ...fromWord(words, isKnown ? 1 : 0)].slice(0, MAX_TEXTS)
+}
+
+/** The words from each on that names a program; the first of a known program is a verb of its own. */
+function fromWord(words: readonly string[], first: number): readonly string[] {
+  const anchors = words.flatMap((word, at) =>
+    at >= first && at < words.length - 1 && IS_ANCHOR.test(word) ? [at] : [],
+  )
+  return anchors.slice(0, MAX_TEXTS).map((at) =>
+    words
+      .slice(at, at + MAX_WORDS)
+      .map(quoted)
+      .join(' '),
+  )
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** The text, what stands behind a name in it, and what begins with the name of a program, freed of the signs of the language around it. */
+function inText(text: string): readonly string[] {
+  if (text.length > MAX_CHARS) return [text.slice(0, MAX_CHARS)]
+  const value = /^(?:--?[\w.-]+|[\w.-]+)[=:]\s*(.*)$/s.exec(text)?.[1]
+  const tails = [...text.matchAll(ANCHOR)].slice(0, MAX_TEXTS).map(({ index }) => text.slice(index))
+  const bare = tails.map((tail) => tail.slice(0, MAX_TAIL).replace(/["'`,()[\]{}]/g, ' '))
+  return [...new Set([text, ...(value === undefined ? [] : [value]), ...bare])]
+}
