@@ -32,21 +32,30 @@ export function mayName(word: string, access: 'read' | 'write', context: Command
   if (word === '' || word.length > MAX_CHARS) return null
   const path = resolveShellPath(word, context)
   if (/^\/dev\//.test(path)) return null
-  const own = protectionOf(path, access, context)
-  if (own) return own
+  const own = protection(path, access, context)
   const pattern = patternOf(word, context)
-  if (pattern === null) return null
+  if (own || pattern === null) return own
   const homes = [context.home ?? '~/.hermes', '~/.hermes']
   for (const example of EXAMPLES) {
     const places = example.startsWith('@') ? homes.map((home) => `${home}${example.slice(1)}`) : [example]
     for (const place of places) {
       const file = resolveShellPath(place, context)
       if (!matchesShown(pattern, file)) continue
-      const found = protectionOf(file, access, context)
+      const found = protection(file, access, context)
       if (found) return found
     }
   }
   return null
+}
+
+/** What only file tools ask about: commands are kept from it by isolation, or see it as always. */
+const FOR_TOOLS: readonly string[] = Object.freeze(['device', 'private-place', 'credential-name'])
+
+function protection(path: string, access: 'read' | 'write', context: CommandContext): Protection | null {
+  const { userHome } = context
+  const full = userHome !== undefined && /^~(?:\/|$)/.test(path) ? `${userHome}${path.slice(1)}` : path
+  const found = protectionOf(full, access, context)
+  return found && access === 'read' && FOR_TOOLS.includes(found.rule) ? null : found
 }
 
 /** Whether a folder, as written, is one that holds credentials: the home folder, or a hidden one in it. */
@@ -56,7 +65,7 @@ export function holdsProtected(word: string, context: CommandContext): boolean {
   const home = resolveShellPath(context.home ?? '~/.hermes', context)
   return EXAMPLES.some((example) => {
     const file = example.replace(/^@/, home)
-    return /^[/~]/.test(file) && file.startsWith(`${folder}/`) && protectionOf(file, 'read', context) !== null
+    return /^[/~]/.test(file) && file.startsWith(`${folder}/`) && protection(file, 'read', context) !== null
   })
 }
 

@@ -130,13 +130,10 @@ function readsCredentials(invocation: Invocation): boolean {
 }
 
 function isCredential(path: string, { context }: Invocation): boolean {
-  const rule = mayName(path, 'read', context)?.rule
-  if (rule !== undefined && !UNASKED.includes(rule)) return true
+  if (mayName(path, 'read', context) !== null) return true
   return outsideWorkspace([path], context).some(isSecretPath)
 }
 
-/** What only file tools ask about: commands are kept from it by isolation, or see it as always. */
-const UNASKED: readonly string[] = Object.freeze(['device', 'private-place', 'credential-name'])
 /** A search of the home folder, or of hidden folders in it, whose finds are handed on. */
 function searchesHome({ context }: Invocation, words: readonly string[]): boolean {
   if (!words.some((word) => /^-(?:exec|execdir|ok|okdir|fprint\w*|fls|X|x|-exec(?:-batch)?)$/.test(word))) return false
