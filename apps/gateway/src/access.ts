@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from './api-error.js'
+import type { Peer } from './peer.js'
 
 /** Who may ask: whoever knows the key, or programs of this machine. */
 export type Access = { readonly type: 'key'; readonly key: string } | { readonly type: 'loopback' }
@@ -16,19 +17,23 @@ export interface AccessHeaders {
   readonly host: string | undefined
   readonly origin: string | undefined
   readonly authorization: string | undefined
+  /** What a browser says of where the request comes from: `sec-fetch-site`. */
+  readonly fetchSite: string | undefined
 }
 
 /**
- * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine.
+ * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine; nor
+ * a command that the agent runs isolated, which would get what its isolation keeps from it. `peer` is asked only where there is no key.
  * @throws ApiError 401 or 403
  */
-export function checkAccess(access: Access, headers: AccessHeaders): void {
+export function checkAccess(access: Access, headers: AccessHeaders, peer: () => Peer): void {
   switch (access.type) {
     case 'key':
       checkKey(access.key, headers.authorization)
       break
     case 'loopback':
       checkLocal(headers)
+      checkPeer(peer())
       break
     default:
       access satisfies never
@@ -46,10 +51,21 @@ function checkKey(key: string, authorization: string | undefined): void {
   throw new ApiError(message, { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } })
 }
 
-function checkLocal({ host = '', origin }: AccessHeaders): void {
+function checkPeer(peer: Peer): void {
+  if (peer === 'other') return
+  const who = peer === 'isolated' ? 'programs in a sandbox' : 'programs that do not wait for an answer'
+  const message = `This server has no key and refuses ${who}. Set API_SERVER_KEY, and send that key.`
+  throw new ApiError(message, { status: 403, code: 'isolated_client' })
+}
+
+function checkLocal({ host = '', origin, fetchSite }: AccessHeaders): void {
   if (!isLoopback(host.replace(/:\d+$/, ''))) {
     const message = `This server has no key and answers to the names of this machine only, not to "${host}".`
     throw new ApiError(message, { status: 403, code: 'foreign_host' })
+  }
+  if (fetchSite === 'cross-site' || fetchSite === 'same-site') {
+    const message = 'This server has no key and refuses what web pages of other sites send.'
+    throw new ApiError(message, { status: 403, code: 'foreign_origin' })
   }
   if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return
   const message = `This server has no key and refuses web pages of other origins, such as "${origin}".`

@@ -6,6 +6,7 @@ import { type Access, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
 import type { ChildrenRoutes } from './children-routes.js'
+import { createPeerOf, type PeerOf } from './peer.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
@@ -29,12 +30,13 @@ export interface AppOptions {
 /** The routes of the API. */
 export function createApp({ access, chat, children, models, startedAt, version, logger }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
+  const peerOf = createPeerOf()
   app.use(async (context, next) => {
     await next()
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
   app.use(async (context, next) => {
-    if (!(access.type === 'key' && HEALTH.has(context.req.path))) guard(access, context)
+    if (!(access.type === 'key' && HEALTH.has(context.req.path))) guard(access, context, peerOf)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
@@ -83,12 +85,14 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-function guard(access: Access, { req }: Context<Env>): void {
-  checkAccess(access, {
+function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): void {
+  const headers = {
     host: req.header('host'),
     origin: req.header('origin'),
     authorization: req.header('authorization'),
-  })
+    fetchSite: req.header('sec-fetch-site'),
+  }
+  checkAccess(access, headers, () => peerOf(env.incoming.socket))
 }
 
 function tooLarge(): Response {

@@ -175,6 +175,8 @@ export interface Environment {
     readonly writable?: readonly string[]
     /** Whether isolated commands do not see what is at the absolute `path`. Answers `false` before the first of them ran. */
     readonly hides?: (path: string) => boolean
+    /** Variables that commands do not get because they look like credentials. Default none. */
+    readonly withheld?: readonly string[]
     /** Isolated commands reach no network. Default `false`. */
     readonly offline?: boolean
   }

@@ -1,5 +1,5 @@
 import { homeLayout } from '@hermes/config'
-import { filterEnvironment } from '@hermes/sandbox'
+import { filterEnvironment, secretLooking } from '@hermes/sandbox'
 import type { CodeHost } from '@hermes/sandbox/execute-code'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
@@ -36,7 +36,7 @@ async function createHost(
   return createCodeHost({
     ...limits,
     tempDir,
-    env: filterEnvironment(env, { secretNames }),
+    env: filterEnvironment(env, { secretNames: [...secretNames, ...secretLooking(env)] }),
     home: userHome,
     outputDir: homeLayout(home).outputs,
     workspace: cwd,

@@ -74,6 +74,19 @@ it('has commands find what the start-up files of the shell set, but for secrets,
   expect(await shown('  login_shell: false\n')).toBe(`${PATH}||||\n`)
 })
 
+it('keeps variables that look like credentials from commands, unless config.yaml passes them on', async () => {
+  const env = {
+    DATABASE_URL: 'postgres://ada:hunter22@db.example.com/x',
+    MY_PAT: 'abcdefgh',
+    PLAIN: 'seen',
+    NEED_KEY: 'k1k2k3k4',
+  }
+  const { environment } = await open('  isolation: off\n  login_shell: false\n  env_passthrough: [NEED_KEY]\n', env)
+  const { output } = await run(environment, 'echo "$DATABASE_URL|$MY_PAT|$PLAIN|$NEED_KEY"')
+  expect(output).toBe('||seen|k1k2k3k4\n')
+  expect(environment.capabilities.withheld).toEqual(['DATABASE_URL', 'MY_PAT'])
+})
+
 it('says which backends there are, and which setting is missing', async () => {
   await expect(open('  backend: cloud9\n')).rejects.toMatchObject({
     code: 'runtime.unknown_backend',

@@ -1,6 +1,6 @@
 export { cleanOutput } from './clean-output.js'
 export { exitCodeMeaning } from './exit-code-meaning.js'
-export { type EnvironmentFilter, filterEnvironment, looksSecret } from './filter-environment.js'
+export { type EnvironmentFilter, filterEnvironment, looksSecret, secretLooking } from './filter-environment.js'
 export { writableRoots } from './isolation/bounds.js'
 export type { IsolationOptions, Workspaces } from './isolation/isolation-options.js'
 export { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation/isolation-support.js'

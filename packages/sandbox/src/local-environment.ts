@@ -59,6 +59,8 @@ export interface LocalEnvironmentOptions {
   readonly clock?: Clock
   /** Loads node-pty, or what stands in for it. Default: the node-pty that is installed beside this package, if any. */
   readonly loadPty?: () => Promise<PtyModule>
+  /** Names of variables that were left out of `env`, or will not be taken from start-up files; commands that name one are told. Default none. */
+  readonly withheld?: readonly string[]
   /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
   readonly isolation?: IsolationOptions
   /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
@@ -126,7 +128,8 @@ class LocalEnvironment implements Environment {
   /** A pseudo-terminal, and whether this machine can isolate, is looked for when somebody first asks. */
   get capabilities(): Environment['capabilities'] {
     this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
-    const common = { background: true, pty: this.#hasPty }
+    const { withheld = [] } = this.#options
+    const common = { background: true, pty: this.#hasPty, withheld }
     const bounds = this.#bounds
     if (!bounds) return { ...common, isolated: false }
     const isIsolated = this.#isIsolated

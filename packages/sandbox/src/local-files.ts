@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, FileStat } from '@hermes/contracts/environment'
 import { fileError, notAFile, systemCode } from './file-error.js'
+import { refuseForeignLinks } from './foreign-link.js'
 import { type HeldFolder, holdFolder, namedFolder } from './held-folder.js'
 
 const MAX_LINKS = 40
@@ -59,7 +60,9 @@ function entryType(entry: {
  */
 export async function realPath(path: string): Promise<string> {
   try {
-    return await followLinks(path, 0)
+    const real = await followLinks(path, 0)
+    if (real !== path) refuseForeignLinks(path)
+    return real
   } catch (error) {
     throw fileError(error, 'follow the links of', path)
   }

@@ -7,7 +7,7 @@ export interface LoginOptions {
   /** bash or zsh. Default, and for other shells: the one that runs commands. */
   readonly shell?: string | undefined
   /** Which variables besides `PATH` they may add. Default: all. */
-  readonly admits?: (name: string) => boolean
+  readonly admits?: (name: string, value: string) => boolean
 }
 
 /** Runs a program that leaves its state in the file `$1`; `null` when it leaves none, or takes longer than `timeoutMs`. */
@@ -46,8 +46,10 @@ export async function withLogin(
     at.capture({ program: shell, args: [...flags, '-c', isZsh ? SAVE_ZSH : SAVE, 'bash'], env, timeoutMs })
   const found = (await ask(['-l', '-i'], INTERACTIVE_LIMIT_MS)) ?? (await ask(['-l'], LOGIN_LIMIT_MS))
   if (found === null) return at.env
-  const admits = (name: string) => !OF_THE_SHELL.test(name) && (options.admits?.(name) ?? true)
-  const added = Object.entries(found.env).filter(([name]) => !(name in at.env) && name !== 'HOME' && admits(name))
+  const admits = (name: string, value: string) => !OF_THE_SHELL.test(name) && (options.admits?.(name, value) ?? true)
+  const added = Object.entries(found.env).filter(
+    ([name, value]) => !(name in at.env) && name !== 'HOME' && admits(name, value),
+  )
   return { ...Object.fromEntries(added), ...at.env, PATH: joinPaths(at.env['PATH'] ?? '', found.env['PATH'] ?? '') }
 }
 

@@ -12,6 +12,7 @@ import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notice
 import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
 import { forgetWhenRefused, type SudoPassword, sudoOutcome, sudoPassword } from './terminal/sudo.js'
+import { withheldNotes } from './terminal/withheld.js'
 import { yielded, yieldTo } from './terminal/yield-to.js'
 
 const parameters = {
@@ -84,7 +85,8 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
   if (password) forgetWhenRefused(process, password, context)
   const { id, pid } = process.info()
   const told = watch(process, args, context, settings)
-  const text = [`Started in the background: session_id ${id}, pid ${pid}.`, told, note].filter(Boolean).join(' ')
+  const said = [`Started in the background: session_id ${id}, pid ${pid}.`, told, note]
+  const text = [...said, ...withheldNotes(args.command, context)].filter(Boolean).join(' ')
   return { text, data: { session_id: id, pid, ...(note ? { note } : {}) } }
 }
 
@@ -164,7 +166,11 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   if (result.process) return yielded(result, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
-  const notes = [...more.notes, ...(outside ? [] : notesOf(result, args, context))]
+  const notes = [
+    ...more.notes,
+    ...withheldNotes(args.command, context),
+    ...(outside ? [] : notesOf(result, args, context)),
+  ]
   return report(args, result, { ...at, ...more, notes }, context.environment.capabilities.pty)
 }
 
@@ -201,7 +207,7 @@ async function runOnPty(
     cwd,
   }
   const { notes, data } = sudoOutcome(args.command, result, password, context)
-  const all = [...notes, ...(outside ? [] : notesOf(result, args, context))]
+  const all = [...notes, ...withheldNotes(args.command, context), ...(outside ? [] : notesOf(result, args, context))]
   return report(args, result, { timeoutMs, before: cwd, after: cwd, notes: all, data })
 }
 

@@ -2,6 +2,7 @@ import { type Clock, HermesError, type JsonObject, systemClock } from '@hermes/c
 import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
+import { shownAddress } from './shown-address.js'
 import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
 import { BedrockConverseTransport } from './wires/bedrock-converse/bedrock-converse.js'
 import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
@@ -50,9 +51,12 @@ export function createTransport(options: TransportOptions): Transport {
   const { provider, fetch, clock = systemClock } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : ''))
-    throw new HermesError(`"${options.baseUrl}" is not a base URL; it looks like https://api.example.com/v1.`, {
-      code: 'transport.bad_base_url',
-    })
+    throw new HermesError(
+      `"${shownAddress(options.baseUrl)}" is not a base URL; it looks like https://api.example.com/v1.`,
+      {
+        code: 'transport.bad_base_url',
+      },
+    )
   const api = options.api ?? detectApi({ provider, baseUrl, model: options.model ?? '' })
   const known = options.quirks ?? findProvider(provider)?.quirks ?? {}
   const { timeoutMs = DEFAULT_TIMEOUT_MS, stallTimeoutMs = DEFAULT_STALL_TIMEOUT_MS } = options

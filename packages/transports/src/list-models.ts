@@ -2,6 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
+import { shownAddress } from './shown-address.js'
 import { credentialHeaders } from './wires/anthropic-messages/credential-headers.js'
 
 /** For requests that do not go through the SDK, which brings its own. */
@@ -40,7 +41,10 @@ export async function listModels(options: ListModelsOptions): Promise<readonly s
 }
 
 function noList(baseUrl: string, details: { readonly status?: number }): HermesError {
-  return new HermesError(`${baseUrl} does not list its models.`, { code: 'transport.no_model_list', details })
+  return new HermesError(`${shownAddress(baseUrl)} does not list its models.`, {
+    code: 'transport.no_model_list',
+    details,
+  })
 }
 
 /** Where and how an endpoint is asked for its models, or for `model` alone where it can be; `null` where it cannot be asked. */

@@ -3,6 +3,7 @@ import type { ErrorClass } from '@hermes/contracts/model'
 import { findProvider } from './catalogue.js'
 import { type ClassifyContext, classifyError, namedWindow } from './classify-error.js'
 import { type ErrorFacts, errorFacts } from './error-facts.js'
+import { shownAddress } from './shown-address.js'
 
 /** Where a failed call went. */
 export interface CallTarget {
@@ -18,6 +19,9 @@ export interface CallTarget {
 }
 
 const MAX_VENDOR_CHARS = 300
+/** Keys in an address that a server or a program repeats. */
+const IN_ADDRESS =
+  /([?&](?:key|api[_-]?key|access_token|token|sig|signature)=|:\/\/(?=[^\s/@]{1,200}@))[^&\s"'#<>/@]+/gi
 
 /**
  * The one error for a failed call: code `transport.` plus the reason with underscores, one clear line, and `details` with
@@ -54,7 +58,8 @@ function namedTokens(error: unknown): { readonly contextTokens?: number } {
 }
 
 function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): string {
-  const { provider, baseUrl, model } = target
+  const { provider, model } = target
+  const baseUrl = shownAddress(target.baseUrl)
   const status = facts.status === null ? '' : ` (${facts.status})`
   const said = vendorWords(facts.message, target.credential)
   switch (verdict.reason) {
@@ -129,7 +134,8 @@ function pathOf({ path = '/chat/completions' }: CallTarget): string {
   return path
 }
 
-function connectionLine(facts: ErrorFacts, { provider, baseUrl }: CallTarget): string {
+function connectionLine(facts: ErrorFacts, { provider, ...target }: CallTarget): string {
+  const baseUrl = shownAddress(target.baseUrl)
   const has = (code: string) => facts.causes.includes(code)
   if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
   if (has('ENOTFOUND') || has('EAI_AGAIN'))
@@ -151,7 +157,7 @@ function vendorWords(message: string, credential: string | null | undefined): st
     .replace(/\s+/g, ' ')
     .trim()
   if (credential) text = text.replaceAll(credential, '[key]')
-  text = text.replace(KEY_SHAPES, '[key]')
+  text = text.replace(KEY_SHAPES, '[key]').replace(IN_ADDRESS, '$1[key]')
   if (/^<(?:!doctype|html)/i.test(text)) return 'it answered with a web page.'
   return text.length > MAX_VENDOR_CHARS ? `${text.slice(0, MAX_VENDOR_CHARS)}…` : text
 }

@@ -87,6 +87,7 @@ const READ: readonly ProtectedPath[] = Object.freeze([
     /^(?:\/private)?\/etc\/(?:g?shadow-?|master\.passwd|sudoers.*)$/,
   ),
   denied('device', 'it is a device, which may never end', /^\/dev(?:\/.*)?$/),
+  asked('rescue-file', 'it holds what was said in a session of any project', /\/hermes-rescue-[^/]*\.jsonl$/),
   denied(
     'process-memory',
     'it shows memory, environment or files of a process',

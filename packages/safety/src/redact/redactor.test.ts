@@ -79,6 +79,12 @@ describe('redactShapes', () => {
     ['Set-Cookie: session=abcdef; Path=/\nnext', 'Set-Cookie: [REDACTED]\nnext'],
     ['password=12345678', 'password=[REDACTED]'],
     ['tokens: abcdefgh', 'tokens: [REDACTED]'],
+    [`POST /bot123:${'aB3'.repeat(6)}/getMe`, 'POST /bot[REDACTED]/getMe'],
+    [`sk_${'aB3'.repeat(8)} fal_${'aB3'.repeat(8)} exa_${'aB3'.repeat(8)}`, '[REDACTED] [REDACTED] [REDACTED]'],
+    [`hvs.${'aB3'.repeat(10)}`, '[REDACTED]'],
+    ['GET https://api.example.com/v1?key=abcdef12&x=1', 'GET https://api.example.com/v1?key=[REDACTED]&x=1'],
+    ['https://ada:p@ss@db.example.com/x', 'https://ada:[REDACTED]@db.example.com/x'],
+    ['git clone https://0123456789abcdef@example.com/x', 'git clone https://[REDACTED]@example.com/x'],
   ])('hides %j', (text, expected) => {
     expect(redactShapes(text)).toBe(expected)
   })
@@ -86,6 +92,19 @@ describe('redactShapes', () => {
   it.each([
     ...['the token is missing', 'task-force sk-ip', 'https://example.com/a:b', 'password: ', 'a secretary'],
     ...['max_tokens=4096', '"tokens": 12345', `export TOKEN=\${TOKEN}`, 'API_KEY=$API_KEY', '"token": null'],
+    ...[
+      '"prompt_tokens": 12345',
+      'prompt_tokens=1200',
+      'tokens_used: 45000',
+      'token_count = 1234',
+      'sk_learn_something_else',
+    ],
+    ...[
+      'const token = getToken()',
+      'const token = getToken(request)',
+      'token: await.read(key, 1)',
+      'ssh://git@example.com/x',
+    ],
     ...['const password = getPassword()', 'fw_configuration_settings', 'the cookie jar'],
   ])('leaves %j alone', (text) => {
     expect(redactShapes(text)).toBe(text)

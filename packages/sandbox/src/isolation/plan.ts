@@ -17,9 +17,9 @@ export type Place =
 /** Folders that commands have of their own, whatever is in ours. */
 const SERVICES = /^\/(?:run|proc|sys|dev)(?:\/|$)/
 
-/** Sockets in a temporary folder lead out: to terminals, key agents, displays. */
+/** Sockets in a temporary folder lead out: to terminals, key agents, displays. Rescue files hold what was said in any project. */
 const SOCKET_FOLDERS =
-  /^(tmux-|ssh-|screens?$|\.X11-unix$|\.ICE-unix$|\.font-unix$|dbus-|gpg-|systemd-private-|vscode-|\.wine-)/
+  /^(tmux-|ssh-|screens?$|\.X11-unix$|\.ICE-unix$|\.font-unix$|dbus-|gpg-|systemd-private-|vscode-|\.wine-|hermes-rescue-)/
 
 /**
  * What is done to which place, in order: what comes later counts. First the folders that may be written, none of which lies within another

@@ -1,5 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
+import { shownAddress } from '../shown-address.js'
 import { type CallTarget, toTransportError } from '../transport-error.js'
 import { type CallFrame, CallReader, type Reading } from './read-events.js'
 import { watchStall } from './stall-watch.js'
@@ -73,11 +74,14 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 function stalled({ provider, baseUrl, model }: CallTarget, stallTimeoutMs: number): HermesError {
-  return new HermesError(`${provider} at ${baseUrl} sent nothing for ${Math.round(stallTimeoutMs / 1_000)} s.`, {
-    code: 'transport.stalled',
-    retryable: true,
-    details: { provider, model, stallTimeoutMs },
-  })
+  return new HermesError(
+    `${provider} at ${shownAddress(baseUrl)} sent nothing for ${Math.round(stallTimeoutMs / 1_000)} s.`,
+    {
+      code: 'transport.stalled',
+      retryable: true,
+      details: { provider, model, stallTimeoutMs },
+    },
+  )
 }
 
 /** The error for an answer that ended before it was complete. */

@@ -1,5 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import { refusesStreaming } from '../classify-error.js'
+import { shownAddress } from '../shown-address.js'
 import { addressHint, type CallTarget } from '../transport-error.js'
 
 /** What has to be known of a response of success. */
@@ -42,7 +43,7 @@ export function createOpener<Answer extends Answered = Response>(): (
 
 function webPage(target: CallTarget): HermesError {
   return new HermesError(
-    `${target.baseUrl} answered with a web page, not with a model's answer; check the base URL, ${addressHint(target)}.`,
+    `${shownAddress(target.baseUrl)} answered with a web page, not with a model's answer; check the base URL, ${addressHint(target)}.`,
     { code: 'transport.wrong_address', details: { provider: target.provider } },
   )
 }
