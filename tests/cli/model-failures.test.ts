@@ -25,8 +25,8 @@ describe('a model server that fails', () => {
     ['ends the stream early', { fault: 'cut', how: 'end', text: 'Half an answer.' }, /in the middle/],
     ['sends malformed JSON', { fault: 'malformed', text: 'Half an answer.' }, /not valid JSON/],
     ['answers with a web page', { fault: 'html' }, /web page.*base URL/],
-    ['closes the connection at once', { fault: 'refuse' }, /connection to custom .* broke/],
-    ['fails inside', { fault: 'status', status: 500 }, /failed inside \(500\)/],
+    ['closes the connection at once', { fault: 'refuse' }, /connection to the model server .* broke/],
+    ['fails inside', { fault: 'status', status: 500 }, /answered 500 \(internal error\)/],
   ])('gives one clear line when it %s, and the session goes on', async (_, fault, line) => {
     await configure(0)
     scene.server.enqueue(fault)

@@ -48,10 +48,10 @@ function engine(
   }
 }
 
-function setUp(turns: readonly ScriptedTurn[], contextEngine: ContextEngine) {
+function setUp(turns: readonly ScriptedTurn[], contextEngine: ContextEngine, maxTurns = 90) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
-  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store }) }
+  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store, maxTurns }) }
 }
 async function collect(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
@@ -64,6 +64,19 @@ const sent = (model: ReturnType<typeof scriptedModel>, index: number) =>
   )
 
 describe('a session that grows', () => {
+  it('is condensed before the last request without tools too', async () => {
+    let due = false
+    const context = engine(() => due)
+    const call = async function* () {
+      due = true
+      yield finish('', [['a', 'look', {}]])
+    }
+    const { agent, model } = setUp([call, { text: 'Half done.' }], context, 1)
+    expect(await agent.run('go').result).toMatchObject({ error: { code: 'agent.turn_limit' }, text: 'Half done.' })
+    expect(model.requests[1]).toMatchObject({ toolChoice: 'none' })
+    expect(context.asked).toMatchObject([{ cause: 'threshold' }])
+  })
+
   it('is condensed before the request that would be too much, also between tool calls, and says so', async () => {
     let due = false
     const context = engine(() => due)

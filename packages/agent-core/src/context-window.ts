@@ -10,7 +10,7 @@ import {
   project,
   type Usage,
 } from '@hermes/contracts/conversation'
-import { modelTurn } from './model-turn.js'
+import { modelTurn, type TurnOptions } from './model-turn.js'
 import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
 import { tasksToCarry } from './todo-reminder.js'
 
@@ -24,7 +24,7 @@ const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_
  * says something.
  * @throws HermesError `agent.context_full` when nothing more can be taken out.
  */
-export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
+export async function askWithinWindow(context: RunContext, options: TurnOptions = {}): Promise<ModelTurn> {
   let spent: Usage = noUsage
   const isDue = await context.engine?.isDue(contextState(context))
   if (isDue === 'in vain') adviseOnce(context)
@@ -32,7 +32,7 @@ export async function askWithinWindow(context: RunContext): Promise<ModelTurn> {
   let wasTruncated = false
   for (let refusals = 0; ; refusals++) {
     try {
-      const turn = await modelTurn(context)
+      const turn = await modelTurn(context, options)
       return spent === noUsage ? turn : { ...turn, usage: addUsage(spent, turn.usage) }
     } catch (error) {
       if (!context.engine || !HermesError.isInstance(error) || !TOO_LONG.has(error.code)) throw error

@@ -9,14 +9,17 @@ import type { ModelTurn, RunContext } from './run-context.js'
 
 const INTERRUPTED_NOTE = '[The user interrupted this reply here.]'
 
+/** Options of one model call. */
+export interface TurnOptions {
+  /** `none`: the tools stay defined and may not be called. */
+  readonly toolChoice?: 'none'
+}
+
 /**
  * Asks the model once and makes its answer durable. On abort, what had been streamed is stored as an interrupted reply, then the
  * abort goes on. An empty answer is not stored.
  */
-export async function modelTurn(
-  context: RunContext,
-  options: { readonly toolChoice?: 'none' } = {},
-): Promise<ModelTurn> {
+export async function modelTurn(context: RunContext, options: TurnOptions = {}): Promise<ModelTurn> {
   const request = buildRequest(context, options.toolChoice)
   context.session.watchPrefix(request)
   context.activity.set('model', `asking ${context.model.model}`)

@@ -9,7 +9,6 @@ import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
-import { modelTurn } from './model-turn.js'
 import { isCutOff } from './partial-answer.js'
 import { waitWhileHeld } from './pause.js'
 import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
@@ -199,7 +198,7 @@ async function grace(context: RunContext, progress: Progress): Promise<RunResult
   const message = `The limit of ${context.maxTurns} steps is reached.`
   context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for a summary.` })
   await nudge(context, `${message} Call no more tools: sum up what was done, what was found and what is left to do.`)
-  const turn = await modelTurn(context, { toolChoice: 'none' })
+  const turn = await askWithinWindow(context, { toolChoice: 'none' })
   progress.usage = addUsage(progress.usage, turn.usage)
   if (turn.hasCalls)
     for (const { call } of context.session.openCalls())

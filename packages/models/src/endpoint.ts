@@ -111,7 +111,9 @@ export class Endpoint {
     // Which of several keys it was, their list says.
     const keySource = credentials ? `see hermes auth list ${this.name}` : this.options.keySource
     const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
-    return createTransport({ provider: provider.id, baseUrl, quirks, keySource, ...settings })
+    // Whoever named the endpoint knows it by that name.
+    const name = this.name === 'custom' ? undefined : this.name
+    return createTransport({ provider: provider.id, name, baseUrl, quirks, keySource, ...settings })
   }
 
   /**

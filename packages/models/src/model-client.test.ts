@@ -109,7 +109,7 @@ describe('createModelClient', () => {
     await expect(events).rejects.toMatchObject({
       code: 'transport.server_error',
       message:
-        'Gave up after 4 attempts. custom failed inside (500): The scripted server answers with status 500. Try again later, or use another model.',
+        'Gave up after 4 attempts. The model server answered 500 (internal error): The scripted server answers with status 500. Try again later, or use another model.',
       details: { attempts: 4, status: 500 },
     })
     expect(delays).toEqual([5_000, 10_000, 20_000])

@@ -158,7 +158,7 @@ describe('a fallback', () => {
     expect(error).toMatchObject({
       code: 'transport.billing',
       message:
-        'Gave up after 3 attempts. custom failed inside (500): The scripted server answers with status 500. Then spare, asked for n: custom wants payment before it answers (402): Insufficient credits. Top up the account, or use another provider.',
+        'Gave up after 3 attempts. The model server answered 500 (internal error): The scripted server answers with status 500. Then spare, asked for n: spare wants payment before it answers (402): Insufficient credits. Top up the account, or use another provider.',
       details: { attempts: 3, provider: 'spare', model: 'n' },
     })
   })
@@ -177,6 +177,19 @@ describe('a fallback', () => {
     expect((await ask(client)).finish).not.toBeNull()
     expect(server.requests).toHaveLength(asked)
     expect(client.nextEndpoint('t2')).toEqual({ provider: 'custom', model: 'm' })
+  })
+
+  it('is called by its name in whatever it says', async () => {
+    const answers = [
+      refusal(401, 'Invalid API key.'),
+      refusal(500, 'Oops'),
+      refusal(404, 'The model `n` does not exist.'),
+    ]
+    for (const answer of answers) {
+      other.setHandler(() => answer)
+      const client = make({ name: 'lab', baseUrl: other.baseUrl, maxRetries: 0 })
+      expect((await ask(client)).error).toMatchObject({ message: expect.stringMatching(/^lab /) })
+    }
   })
 
   it('without its key is passed over for the next one', async () => {

@@ -172,9 +172,10 @@ function byStatus(facts: ErrorFacts, status: number): Verdict | null {
       return says('usage-limit') && says('transient') ? { reason: 'rate-limit' } : { reason: 'billing' }
     case 403:
       // Most often it is one model, place or network that is refused: the key may be good for others, and for this one later.
-      return policy(facts) ?? (says('billing') ? { reason: 'billing' } : { reason: 'auth' })
+      return policy(facts) ?? (says('billing') ? { reason: 'billing' } : (ofUsage(facts) ?? { reason: 'auth' }))
     case 404:
       if (says('billing')) return { reason: 'billing' }
+      if (says('no-images')) return NO_IMAGES
       return policy(facts) ?? (says('model-missing') ? { reason: 'model-not-found' } : { reason: 'format-error' })
     case 408:
     case 504:
@@ -190,19 +191,33 @@ function byStatus(facts: ErrorFacts, status: number): Verdict | null {
       return { reason: 'overloaded' }
     default:
       if (status < 400) return null
-      return status >= 500 ? failedInside(facts) : (byCodes(facts) ?? byWords(facts) ?? { reason: 'format-error' })
+      return status >= 500 ? failedInside(facts) : refused(facts)
   }
+}
+
+function refused(facts: ErrorFacts): Verdict {
+  return byCodes(facts) ?? byWords(facts) ?? { reason: 'format-error' }
+}
+
+/** What an account may use: it comes back by itself, or by paying. */
+function ofUsage(facts: ErrorFacts): Verdict | null {
+  const says = (topic: Topic) => isAbout(topic, facts)
+  if (says('usage-limit') && says('transient')) return { reason: 'rate-limit' }
+  if (says('plan') || /quota/i.test(facts.message)) return { reason: 'billing' }
+  return says('usage-limit') ? { reason: 'rate-limit' } : null
 }
 
 function limited(facts: ErrorFacts): Verdict {
   const says = (topic: Topic) => isAbout(topic, facts)
-  if (hasCodeOf('billing', facts.codes) || (says('billing') && !says('transient'))) return { reason: 'billing' }
+  const isPaidFor = says('billing') || says('plan')
+  if (hasCodeOf('billing', facts.codes) || (isPaidFor && !says('transient'))) return { reason: 'billing' }
   if (says('context') && !says('transient')) return { reason: 'context-overflow' }
   return says('overloaded') ? { reason: 'overloaded' } : { reason: 'rate-limit' }
 }
 
 /** Some servers fail where they should refuse. */
 function failedInside(facts: ErrorFacts): Verdict {
+  if (facts.codes.includes('invalid_request_error')) return refused(facts)
   if (isAbout('context', facts)) return { reason: 'context-overflow' }
   if (isAbout('unsupported', facts)) return { reason: 'format-error', repair: 'strip-unsupported' }
   return isAbout('overloaded', facts) ? { reason: 'overloaded' } : { reason: 'server-error' }
@@ -218,12 +233,16 @@ function isAbout(topic: Topic, { codes, message }: ErrorFacts): boolean {
   return hasCodeOf(topic, codes) || speaksOf(topic, message)
 }
 
+const NO_IMAGES: Verdict = { reason: 'format-error', repair: 'drop-images' }
+
 /** In the order in which one counts more than the next: names of parameters sound like the names of limits. */
 const MEANINGS: readonly (readonly [Topic, Verdict])[] = Object.freeze([
   ['context', { reason: 'context-overflow' }],
   ['payload', { reason: 'payload-too-large' }],
   ['image', { reason: 'image-too-large' }],
+  ['no-images', NO_IMAGES],
   ['tool-content', { reason: 'format-error', repair: 'strip-unsupported' }],
+  ['schema', { reason: 'format-error', repair: 'simplify-schemas' }],
   ['model-missing', { reason: 'model-not-found' }],
   ['key', { reason: 'auth', repair: 'refresh-credential' }],
   ['billing', { reason: 'billing' }],
@@ -238,8 +257,8 @@ function byCodes({ codes }: ErrorFacts): Verdict | null {
   return MEANINGS.find(([topic]) => hasCodeOf(topic, codes))?.[1] ?? null
 }
 
-function byWords({ message }: ErrorFacts): Verdict | null {
-  return MEANINGS.find(([topic]) => speaksOf(topic, message))?.[1] ?? null
+function byWords(facts: ErrorFacts): Verdict | null {
+  return MEANINGS.find(([topic]) => speaksOf(topic, facts.message))?.[1] ?? ofUsage(facts)
 }
 
 function byCause(facts: ErrorFacts): Verdict {

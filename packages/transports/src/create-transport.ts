@@ -15,6 +15,8 @@ import type { WireOptions } from './wires/wire-options.js'
 export interface TransportOptions {
   /** For messages and stamps, and for quirks when the catalogue knows it. */
   readonly provider: string
+  /** What messages call it. Default: the provider, and `the model server` for `custom`. */
+  readonly name?: string | undefined
   /** Without `/chat/completions` or `/responses`, usually ending in `/v1`; for `anthropic-messages` without `/v1/messages`. */
   readonly baseUrl: string
   /** Default: judged by provider, address and model. */
@@ -63,6 +65,7 @@ export function createTransport(options: TransportOptions): Transport {
   const quirks = options.body ? { ...known, body: { ...known.body, ...options.body } } : known
   const wire: WireOptions = {
     provider,
+    name: options.name ?? (provider === 'custom' ? 'the model server' : provider),
     baseUrl,
     headers: { ...quirks.headers, ...options.headers },
     quirks,

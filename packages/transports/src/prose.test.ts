@@ -79,6 +79,15 @@ describe('what vendors say', () => {
     expect(reasons).toEqual(wordings.map(() => 'context-overflow'))
   })
 
+  it('knows limits of use that come without a status', () => {
+    const reason = (message: string) => classifyError({ error: { message } }).reason
+    expect(reason('You have hit your usage limit. Try again in 3 hours.')).toBe('rate-limit')
+    expect(reason('Quota exceeded for this month. It resets on 1 December.')).toBe('rate-limit')
+    expect(reason('The usage limit was reached.')).toBe('rate-limit')
+    expect(reason('Your quota is used up.')).toBe('billing')
+    expect(reason('This needs a paid plan.')).toBe('billing')
+  })
+
   it('counts a code before words, and words before what the network layer says', () => {
     const stream = (body: object) => classifyError({ error: body }).reason
     expect(stream({ code: 'insufficient_quota', message: 'Too many requests' })).toBe('billing')

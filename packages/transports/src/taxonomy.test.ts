@@ -186,7 +186,7 @@ function toTurn(api: WireApi, answer: Answer): FaultTurn {
   const [status, message, code] = answer as readonly [number, string, string?]
   const error = { message, ...(code === undefined ? {} : { code }) }
   if (api === 'anthropic-messages') {
-    const type = code ?? 'invalid_request_error'
+    const type = code ?? (status < 500 ? 'invalid_request_error' : 'api_error')
     return { fault: 'status', status, body: { type: 'error', error: { type, message } } }
   }
   if (api !== 'bedrock-converse') return { fault: 'status', status, body: { error } }

@@ -39,8 +39,11 @@ describe('parseToolArguments', () => {
 
   it('refuses what is not an object', async () => {
     expect((await parseToolArguments('[1]')).problem).toBe('The arguments must be a JSON object, not an array.')
-    expect((await parseToolArguments('null')).problem).toBe('The arguments must be a JSON object, not null.')
     expect((await parseToolArguments('"a"')).args).toBeNull()
+  })
+
+  it.each(['', ' ', 'null', 'None'])('takes %j for no arguments', async (text) => {
+    expect(await parseToolArguments(text)).toEqual({ args: {}, repaired: false })
   })
 
   it('never invents an end: every true prefix of an object gives no arguments', async () => {

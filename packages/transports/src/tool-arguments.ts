@@ -14,11 +14,11 @@ const SHOWN_CHARS = 60
 
 /**
  * Reads the arguments a model wrote. Slips of syntax (trailing commas, single quotes, raw control characters, surplus closing
- * brackets, a code fence) are mended; a missing end is not invented. Empty text means no arguments.
+ * brackets, a code fence) are mended; a missing end is not invented. Empty text means no arguments, and so do `null` and `None`.
  */
 export async function parseToolArguments(text: string): Promise<ParsedToolArguments> {
   const trimmed = text.trim()
-  if (trimmed === '') return { args: {}, repaired: false }
+  if (trimmed === '' || trimmed === 'null' || trimmed === 'None') return { args: {}, repaired: false }
   const strict = parse(trimmed)
   if (strict !== undefined) return asObject(strict, false)
   const candidate = unfence(trimmed)

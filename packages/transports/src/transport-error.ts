@@ -8,6 +8,8 @@ import { shownAddress } from './shown-address.js'
 /** Where a failed call went. */
 export interface CallTarget {
   readonly provider: string
+  /** What messages call it. Default: the provider. */
+  readonly name?: string
   readonly baseUrl: string
   readonly model: string
   /** What the wire adds to the base URL. Default `/chat/completions`. */
@@ -57,64 +59,70 @@ function namedTokens(error: unknown): { readonly contextTokens?: number } {
   return contextTokens === null ? {} : { contextTokens }
 }
 
+/** The name of an endpoint at the beginning of a sentence: ids stay as they are written. */
+export function nameFirst({ provider, name = provider }: CallTarget): string {
+  return name.startsWith('the ') ? `T${name.slice(1)}` : name
+}
+
 function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): string {
-  const { provider, model } = target
+  const { name = target.provider, model } = target
   const baseUrl = shownAddress(target.baseUrl)
+  const first = nameFirst(target)
   const status = facts.status === null ? '' : ` (${facts.status})`
   const said = vendorWords(facts.message, target.credential)
   switch (verdict.reason) {
     case 'auth':
       if (facts.status !== 401 && verdict.repair === undefined) return forbiddenLine(facts, target)
-      return `${provider} refused the API key${status}; check that it is complete and meant for ${baseUrl}${keySource(target)}. It says: ${said}`
+      return `${first} refused the API key${status}; check that it is complete and meant for ${baseUrl}${keySource(target)}. It says: ${said}`
     case 'auth-permanent':
       return forbiddenLine(facts, target)
     case 'billing':
-      return `${provider} wants payment before it answers${status}: ${said}`
+      return `${first} wants payment before it answers${status}: ${said}`
     case 'rate-limit':
-      return `${provider} limits how often it may be asked${status}${wait(verdict)}: ${said}`
+      return `${first} limits how often it may be asked${status}${wait(verdict)}: ${said}`
     case 'overloaded':
-      return `${provider} is overloaded${status}${wait(verdict)}; try again later.`
+      return `${first} is overloaded${status}${wait(verdict)}; try again later.`
     case 'server-error':
-      return `${provider} failed inside${status}: ${said}`
+      return `${first} answered${facts.status === null ? '' : ` ${facts.status}`} (internal error): ${said}`
     case 'timeout':
-      return `${provider} at ${baseUrl} did not answer in time${status}.`
+      return `${first} at ${baseUrl} did not answer in time${status}.`
     case 'connection':
       return connectionLine(facts, target)
     case 'context-overflow':
       return `The conversation is too long for ${model}${status}: ${said}`
     case 'payload-too-large':
-      return `The request is larger than ${provider} accepts${status}.`
+      return `The request is larger than ${name} accepts${status}.`
     case 'image-too-large':
-      return `An image is larger than ${provider} accepts${status}: ${said}`
+      return `An image is larger than ${name} accepts${status}: ${said}`
     case 'model-not-found':
-      return `${provider} has no model "${model}"${status}: ${said}`
+      return `${first} has no model "${model}"${status}: ${said}`
     case 'content-policy-blocked':
-      return `${provider} refused the request under its usage policy${status}: ${said}`
+      return `${first} refused the request under its usage policy${status}: ${said}`
     case 'provider-policy-blocked':
-      return `Your privacy settings at ${provider} leave nobody who serves ${model}${status}: ${said}`
+      return `Your privacy settings at ${name} leave nobody who serves ${model}${status}: ${said}`
     case 'thinking-signature':
-      return `${provider} could not verify an earlier thought of the model${status}: ${said}`
+      return `${first} could not verify an earlier thought of the model${status}: ${said}`
     case 'long-context-tier':
-      return `A conversation this long takes a tier for long contexts that the account at ${provider} has not${status}: ${said}`
+      return `A conversation this long takes a tier for long contexts that the account at ${name} has not${status}: ${said}`
     case 'llama-cpp-grammar-pattern':
       return `The server made no grammar of the tools' schemas${status}: ${said}`
     case 'format-error':
       if (facts.status === 404)
         return `Nothing answers at ${baseUrl}${pathOf(target)} (404); check the base URL, ${addressHint(target)}.`
-      return `${provider} did not accept the request${status}: ${said}`
+      return `${first} did not accept the request${status}: ${said}`
     case 'malformed-response':
-      return `${provider} sent an answer that is not valid JSON.`
+      return `${first} sent an answer that is not valid JSON.`
     case 'unknown':
-      return `The call to ${provider} failed${status}: ${said}`
+      return `The call to ${name} failed${status}: ${said}`
     default:
       return verdict.reason satisfies never
   }
 }
 
 function forbiddenLine({ status, message }: ErrorFacts, target: CallTarget): string {
-  const { provider, model, credential } = target
+  const { model, credential } = target
   const code = status === null ? '' : ` (${status})`
-  return `${provider} does not let this API key${keySource(target)} use ${model}${code}; use another key or model. It says: ${vendorWords(message, credential)}`
+  return `${nameFirst(target)} does not let this API key${keySource(target)} use ${model}${code}; use another key or model. It says: ${vendorWords(message, credential)}`
 }
 
 /** Where the key is, or such a key usually is; nowhere in particular where the endpoint is any. */
@@ -134,7 +142,7 @@ function pathOf({ path = '/chat/completions' }: CallTarget): string {
   return path
 }
 
-function connectionLine(facts: ErrorFacts, { provider, ...target }: CallTarget): string {
+function connectionLine(facts: ErrorFacts, { provider, name = provider, ...target }: CallTarget): string {
   const baseUrl = shownAddress(target.baseUrl)
   const has = (code: string) => facts.causes.includes(code)
   if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
@@ -142,7 +150,7 @@ function connectionLine(facts: ErrorFacts, { provider, ...target }: CallTarget):
     return `The host of ${baseUrl} cannot be found; check the address and the network.`
   if (facts.causes.some((cause) => cause.startsWith('ERR_PROXY')))
     return `The proxy did not let the request through to ${baseUrl}; check HTTPS_PROXY and NO_PROXY.`
-  return `The connection to ${provider} at ${baseUrl} broke.`
+  return `The connection to ${name} at ${baseUrl} broke.`
 }
 
 function wait({ retryAfterMs }: ErrorClass): string {

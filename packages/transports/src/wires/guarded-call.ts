@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
 import { shownAddress } from '../shown-address.js'
-import { type CallTarget, toTransportError } from '../transport-error.js'
+import { type CallTarget, nameFirst, toTransportError } from '../transport-error.js'
 import { type CallFrame, CallReader, type Reading } from './read-events.js'
 import { watchStall } from './stall-watch.js'
 import type { WireOptions } from './wire-options.js'
@@ -38,8 +38,8 @@ async function* frame(
   run: (guard: CallGuard) => Promise<Reading>,
 ): CallFrame {
   throwIfAborted(signal)
-  const { provider, baseUrl, clock, stallTimeoutMs, keySource } = wire
-  const target = { provider, baseUrl, path, model: request.model, credential, keySource }
+  const { provider, name, baseUrl, clock, stallTimeoutMs, keySource } = wire
+  const target = { provider, name, baseUrl, path, model: request.model, credential, keySource }
   const controller = new AbortController()
   const abort = () => controller.abort()
   signal?.addEventListener('abort', abort, { once: true })
@@ -73,9 +73,10 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
 }
 
-function stalled({ provider, baseUrl, model }: CallTarget, stallTimeoutMs: number): HermesError {
+function stalled(target: CallTarget, stallTimeoutMs: number): HermesError {
+  const { provider, baseUrl, model } = target
   return new HermesError(
-    `${provider} at ${shownAddress(baseUrl)} sent nothing for ${Math.round(stallTimeoutMs / 1_000)} s.`,
+    `${nameFirst(target)} at ${shownAddress(baseUrl)} sent nothing for ${Math.round(stallTimeoutMs / 1_000)} s.`,
     {
       code: 'transport.stalled',
       retryable: true,
@@ -85,8 +86,9 @@ function stalled({ provider, baseUrl, model }: CallTarget, stallTimeoutMs: numbe
 }
 
 /** The error for an answer that ended before it was complete. */
-export function cutError({ provider }: CallTarget): HermesError {
-  return new HermesError(`${provider} ended its answer in the middle.`, {
+export function cutError(target: CallTarget): HermesError {
+  const { provider } = target
+  return new HermesError(`${nameFirst(target)} ended its answer in the middle.`, {
     code: 'transport.stream_cut',
     retryable: true,
     details: { provider },

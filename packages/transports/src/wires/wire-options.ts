@@ -4,6 +4,8 @@ import type { ProviderQuirks } from '../catalogue.js'
 /** What a wire is made from; `createTransport` fills in the defaults. */
 export interface WireOptions {
   readonly provider: string
+  /** What messages call the endpoint. */
+  readonly name: string
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
   readonly quirks: ProviderQuirks
