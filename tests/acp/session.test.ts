@@ -206,6 +206,35 @@ describe('permission', () => {
     expect(permissions).toHaveLength(1)
   })
 
+  it('is asked for what a helper wants too, which says so and is obeyed', async () => {
+    const folders = ['apples', 'pears'].map((name) => join(scene.cwd, name))
+    for (const folder of folders) await mkdir(folder)
+    scene.server.setHandler(({ body }) => {
+      const messages = JSON.stringify(body.messages)
+      if (body.messages.at(-1)!.role === 'tool') return { text: 'Done.' }
+      if (!String(body.messages[0]?.content).startsWith('You were started by another agent'))
+        return {
+          toolCalls: [{ name: 'delegate_task', args: { tasks: [{ goal: 'rm apples' }, { goal: 'rm pears' }] } }],
+        }
+      return {
+        toolCalls: [
+          { name: 'terminal', args: { command: `rm -rf ${messages.includes('rm apples') ? 'apples' : 'pears'}` } },
+        ],
+      }
+    })
+    const { newSession, prompt, permissions } = await open({
+      permission: async ({ toolCall }) => ({
+        outcome: { outcome: 'selected', optionId: toolCall.title?.includes('apples') ? 'once' : 'deny' },
+      }),
+    })
+    const sessionId = await newSession(scene.cwd)
+    expect(await prompt(sessionId, 'Have them deleted.')).toBe('end_turn')
+    expect(permissions.map((asked) => asked.sessionId)).toEqual([sessionId, sessionId])
+    expect(permissions.every(({ toolCall }) => /^A helper \(task-\d\) asks: /.test(toolCall.title ?? ''))).toBe(true)
+    await expect(stat(folders[0]!)).rejects.toThrow(/ENOENT/)
+    expect((await stat(folders[1]!)).isDirectory()).toBe(true)
+  })
+
   it('lets a prompt end when nobody ever answers, and the session goes on', async () => {
     await mkdir(scene.home, { recursive: true })
     await writeFile(join(scene.home, 'config.yaml'), 'approvals:\n  timeout: 1\n')

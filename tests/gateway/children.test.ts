@@ -69,3 +69,15 @@ it('has no tasks where nothing was handed on', async () => {
     body: { object: 'list', data: [] },
   })
 })
+
+it('tells what was denied to tasks, to programs and to what they handed on', async () => {
+  const dangerous = { name: 'terminal', args: { command: `rm -rf ${scene.folder}/old` } }
+  scene.server.setHandler((request) => {
+    if (lastOf(request).role === 'tool') return { text: 'It may not.' }
+    return { toolCalls: [isChild(request) ? dangerous : { name: 'delegate_task', args: { goal: 'Delete it.' } }] }
+  })
+  const body = JSON.stringify({ model: 'hermes-agent', messages: [{ role: 'user', content: 'Have it deleted.' }] })
+  const answer = await bodyOf(await gateway.request('/chat/completions', { body }))
+  const reason = expect.stringMatching(/^Not permitted \(/)
+  expect(answer.body).toMatchObject({ hermes: { denied: [{ tool: 'terminal', reason }] } })
+})

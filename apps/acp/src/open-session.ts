@@ -23,6 +23,8 @@ export interface OpenSessionOptions {
   readonly mcpServers: readonly string[]
   /** Continues this session. Default: a new one. */
   readonly sessionId?: string
+  /** The session was open here before, so it need not be stored: nothing may have been said in it. Default `false`. */
+  readonly isKnown?: boolean
 }
 
 /**
@@ -32,31 +34,32 @@ export interface OpenSessionOptions {
 export async function openSession(home: Home, options: OpenSessionOptions): Promise<AcpSession> {
   const { client, capabilities, cwd, userHome, sessionId } = options
   await checkFolder(cwd)
-  const stored = sessionId === undefined ? null : await storedSession(home, sessionId)
+  const stored = sessionId === undefined ? null : await storedSession(home, sessionId, options.isKnown ?? false)
+  const named = stored ? { session: stored } : sessionId === undefined ? {} : { sessionId }
   const canAsk = Boolean(capabilities.elicitation?.form)
   let id = ''
   const ask = (question: Question, { signal }: { readonly signal: AbortSignal }) =>
     askQuestion(client, { sessionId: id, question }, { signal, logger: home.logger })
-  const { agent } = await home.runtime.createAgent({
+  const ready = await home.runtime.createAgent({
     ...options.wishes,
-    ...(stored ? { session: stored } : {}),
+    ...named,
     cwd,
     instructions: INSTRUCTIONS,
     ...(canAsk ? { ask } : { withoutToolsets: ['clarify'] }),
   })
-  id = agent.sessionId
+  id = ready.agent.sessionId
   const notices = [
     ...(options.mcpServers.length > 0
       ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
       : []),
   ]
   const showsNotices = Boolean(capabilities.session?.notices)
-  return new AcpSession({ agent, home, client, place: { cwd, userHome }, notices, showsNotices })
+  return new AcpSession({ ready, home, client, place: { cwd, userHome }, notices, showsNotices })
 }
 
-async function storedSession({ runtime }: Home, sessionId: string): Promise<SessionInfo> {
+async function storedSession({ runtime }: Home, sessionId: string, isKnown: boolean): Promise<SessionInfo | null> {
   const stored = await (await runtime.storage()).getSession(sessionId)
-  if (stored) return stored
+  if (stored || isKnown) return stored
   throw failure('notFound', `There is no stored session "${sessionId}". Start one with session/new.`, { sessionId })
 }
 

@@ -5,6 +5,9 @@ import type { ServeOptions } from './options.js'
 import { AcpServer } from './server.js'
 import { toReadable, toWritable } from './streams.js'
 
+const IDLE_MS = 30 * 60_000
+const SWEEP_EVERY_MS = 60_000
+
 /** Serves one client until it leaves or a signal comes; resolves with the exit code: 0, or 1 after a message beyond all size. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const server = new AcpServer(io, options)
@@ -16,6 +19,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     .onRequest('session/new', ({ params }) => server.newSession(params))
     .onRequest('session/load', ({ params }) => server.loadSession(params))
     .onRequest('session/set_mode', ({ params }) => server.setMode(params))
+    .onRequest('session/close', ({ params }) => server.closeSession(params))
     .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
     .onNotification('session/cancel', ({ params }) => server.cancel(params))
   const connection = app.connect(ndJsonStream(toWritable(io.stdout), toReadable(io.stdin)))
@@ -23,7 +27,10 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     connection.close()
     return true
   })
+  const sweep = setInterval(() => void server.closeIdle(IDLE_MS).catch(() => undefined), SWEEP_EVERY_MS)
+  sweep.unref()
   await connection.closed
+  clearInterval(sweep)
   stopListening()
   await server.close()
   const reason: unknown = connection.signal.reason

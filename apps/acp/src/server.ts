@@ -5,6 +5,7 @@ import {
   type AuthMethod,
   type CancelNotification,
   type ClientCapabilities,
+  type CloseSessionRequest,
   type InitializeRequest,
   type InitializeResponse,
   type LoadSessionRequest,
@@ -15,6 +16,7 @@ import {
   type SessionModeState,
   type SetSessionModeRequest,
 } from '@agentclientprotocol/sdk'
+import { type Clock, systemClock } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/host'
 import { failure, toRequestError } from './failure.js'
 import type { Home } from './home.js'
@@ -28,20 +30,36 @@ const SETUP: AuthMethod = {
     'Put a key such as OPENAI_API_KEY=… into the .env file of the Hermes home (~/.hermes/.env), or set model.base_url and model.default in its config.yaml, then choose this.',
 }
 
-type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & { readonly sessionId?: string }
+type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & {
+  readonly sessionId?: string
+  readonly isKnown?: boolean
+}
+
+/** A session as the editor opened it. Its agent is closed while nobody uses it, and made anew by what is asked next. */
+interface OpenSession {
+  readonly request: SessionRequest
+  session: AcpSession | null
+  opening: Promise<AcpSession> | null
+  usedAtMs: number
+  /** How often the editor took a prompt back. */
+  cancels: number
+}
 
 /** What a client can ask of Hermes. The home is opened by the first session; its code loads once the client was greeted. */
 export class AcpServer {
   readonly #io: Io
   readonly #options: ServeOptions
-  readonly #sessions = new Map<string, AcpSession>()
+  readonly #sessions = new Map<string, OpenSession>()
   #client: AgentContext | null = null
   #capabilities: ClientCapabilities = {}
   #home: Promise<Home> | null = null
 
-  constructor(io: Io, options: ServeOptions) {
+  readonly #clock: Clock
+
+  constructor(io: Io, options: ServeOptions, clock: Clock = systemClock) {
     this.#io = io
     this.#options = options
+    this.#clock = clock
   }
 
   connect(client: AgentContext): void {
@@ -59,6 +77,7 @@ export class AcpServer {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true, audio: false },
         mcpCapabilities: { http: false, sse: false },
+        sessionCapabilities: { close: {} },
       },
       authMethods: [SETUP],
     }
@@ -84,7 +103,7 @@ export class AcpServer {
   async loadSession(request: LoadSessionRequest): Promise<{ modes: SessionModeState }> {
     const { sessionId } = request
     return answering(async () => {
-      const earlier = this.#sessions.get(sessionId)
+      const earlier = this.#sessions.get(sessionId)?.session
       if (earlier?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
       const session = await this.#open(request)
       await earlier?.close()
@@ -97,29 +116,81 @@ export class AcpServer {
 
   /** Changes what the agent may do from now on; to leave the plan is to accept it. */
   async setMode({ sessionId, modeId }: SetSessionModeRequest): Promise<Record<string, never>> {
-    await answering(() => this.#sessionOf(sessionId).setMode(modeId))
+    await answering(async () => (await this.#sessionOf(sessionId)).setMode(modeId))
     return {}
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
-    const session = this.#sessionOf(sessionId)
-    return { stopReason: await answering(() => session.prompt(prompt, signal)) }
+    return answering(async () => {
+      const open = this.#openOf(sessionId)
+      // One that is there begins at once, so that a cancel finds it.
+      if (open.session) return { stopReason: await this.#using(open, open.session.prompt(prompt, signal)) }
+      const { cancels } = open
+      const session = await this.#sessionOf(sessionId)
+      if (open.cancels > cancels) return { stopReason: 'cancelled' }
+      return { stopReason: await this.#using(open, session.prompt(prompt, signal)) }
+    })
   }
 
-  #sessionOf(sessionId: string): AcpSession {
-    const session = this.#sessions.get(sessionId)
-    if (session) return session
+  async #using<T>(open: OpenSession, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } finally {
+      open.usedAtMs = this.#clock.now()
+    }
+  }
+
+  #openOf(sessionId: string): OpenSession {
+    const open = this.#sessions.get(sessionId)
+    if (open) return open
     const line = `No session "${sessionId}" is open here. Start one with session/new, or open it with session/load.`
     throw failure('notFound', line, { sessionId })
   }
 
+  async #sessionOf(sessionId: string): Promise<AcpSession> {
+    const open = this.#openOf(sessionId)
+    open.usedAtMs = this.#clock.now()
+    if (open.session) return open.session
+    open.opening ??= this.#open({ ...open.request, sessionId, isKnown: true }).finally(() => {
+      open.opening = null
+    })
+    return open.opening
+  }
+
   cancel({ sessionId }: CancelNotification): void {
-    this.#sessions.get(sessionId)?.cancel()
+    const open = this.#sessions.get(sessionId)
+    if (!open) return
+    open.cancels++
+    open.session?.cancel()
+  }
+
+  /** Ends the prompt under way and frees what the session holds; it can be loaded again. */
+  async closeSession({ sessionId }: CloseSessionRequest): Promise<Record<string, never>> {
+    await answering(async () => {
+      const { session } = this.#openOf(sessionId)
+      this.#sessions.delete(sessionId)
+      session?.cancel()
+      await session?.close()
+    })
+    return {}
+  }
+
+  /** Frees the agents that nobody used for `idleMs`; what is asked next of such a session makes a new one. */
+  async closeIdle(idleMs: number): Promise<void> {
+    const idle = [...this.#sessions.values()].filter(
+      ({ session, usedAtMs }) => session?.isIdle && this.#clock.now() - usedAtMs >= idleMs,
+    )
+    const closing = idle.map((open) => {
+      const { session } = open
+      open.session = null
+      return session?.close()
+    })
+    await Promise.all(closing)
   }
 
   /** Ends every prompt and closes the home. */
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()))
+    await Promise.all([...this.#sessions.values()].map(({ session }) => session?.close()))
     this.#sessions.clear()
     await this.#closeHome()
   }
@@ -137,8 +208,12 @@ export class AcpServer {
         cwd: request.cwd,
         mcpServers: request.mcpServers.map(({ name }) => name),
         ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+        ...(request.isKnown === undefined ? {} : { isKnown: request.isKnown }),
       })
-      this.#sessions.set(session.id, session)
+      const known = this.#sessions.get(session.id)
+      const usedAtMs = this.#clock.now()
+      if (known && request.isKnown) Object.assign(known, { session, usedAtMs })
+      else this.#sessions.set(session.id, { request, session, opening: null, usedAtMs, cancels: 0 })
       return session
     } catch (error) {
       // The next try reads keys and configuration again.

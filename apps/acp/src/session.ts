@@ -1,6 +1,8 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { Agent, AgentEvent, Run, RunResult } from '@hermes/agent-core'
 import type { Entry, FinishReason } from '@hermes/contracts/conversation'
+import type { ApprovalQuestion } from '@hermes/contracts/policy'
+import type { ReadyAgent } from '@hermes/runtime'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
@@ -14,7 +16,7 @@ import { RunUpdates, textChunk } from './updates.js'
 
 /** What an {@link AcpSession} is made of. */
 export interface AcpSessionOptions {
-  readonly agent: Agent
+  readonly ready: Pick<ReadyAgent, 'agent' | 'hasProcesses' | 'close'>
   readonly home: Home
   readonly client: AgentContext
   readonly place: Place
@@ -42,20 +44,31 @@ export class AcpSession {
   constructor(options: AcpSessionOptions) {
     this.#options = options
     this.#notices = options.notices
-    // The policy asks only where somebody listens; the question itself goes out with the event that names its call.
-    this.#stopListening = options.home.runtime.policy.listen(this.id, () => undefined)
+    // A question of this session goes out with the event that names its call; nothing here tells of those of agents below.
+    this.#stopListening = options.home.runtime.policy.listen(this.id, (approvalId, question) => {
+      if (question.subject.sessionId !== this.id) void this.#askForChild(approvalId, question)
+    })
+  }
+
+  get #agent(): Agent {
+    return this.#options.ready.agent
   }
 
   get id(): string {
-    return this.#options.agent.sessionId
+    return this.#agent.sessionId
   }
 
   get isBusy(): boolean {
     return this.#turn !== null
   }
 
+  /** Whether nothing goes on in it: no prompt, no background process, no delegated task. */
+  get isIdle(): boolean {
+    return !this.isBusy && !this.#options.ready.hasProcesses()
+  }
+
   /** The modes there are, and which one is on by the log. */
-  modes(entries: readonly Entry[] = this.#options.agent.entries()): SessionModeState {
+  modes(entries: readonly Entry[] = this.#agent.entries()): SessionModeState {
     return modesOf(entries)
   }
 
@@ -64,7 +77,7 @@ export class AcpSession {
    * @throws RequestError for a mode there is not.
    */
   async setMode(modeId: string): Promise<void> {
-    const { agent } = this.#options
+    const agent = this.#agent
     const mode = MODES.find(({ id }) => id === modeId)
     if (!mode)
       throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
@@ -74,7 +87,7 @@ export class AcpSession {
 
   /** The accepted plan is the task list now. */
   async #sendPlan(): Promise<void> {
-    const accepted = this.#options.agent.entries().findLast((entry) => entry.type === 'note' && 'todos' in entry.data)
+    const accepted = this.#agent.entries().findLast((entry) => entry.type === 'note' && 'todos' in entry.data)
     const plan = accepted?.type === 'note' ? toPlan('todo_write', accepted.data) : null
     if (plan) await this.#send(plan)
   }
@@ -93,7 +106,7 @@ export class AcpSession {
       throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
     const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
-    const run = this.#options.agent.run({ content: parts }, { signal })
+    const run = this.#agent.run({ content: parts }, { signal })
     const turn: Turn = { run, isCancelled: false, finishReason: null }
     this.#turn = turn
     return this.#finish(turn)
@@ -103,15 +116,15 @@ export class AcpSession {
   cancel(): void {
     if (!this.#turn) return
     this.#turn.isCancelled = true
-    this.#options.agent.interrupt('cancelled from the editor')
+    this.#agent.interrupt('cancelled from the editor')
   }
 
-  /** Ends the prompt under way and waits for it. */
+  /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept. */
   async close(): Promise<void> {
-    const { agent } = this.#options
-    agent.interrupt('the editor left')
+    this.#agent.interrupt('the editor left')
     await this.#turn?.run.result
     this.#stopListening()
+    await this.#options.ready.close()
   }
 
   async #finish(turn: Turn): Promise<StopReason> {
@@ -135,6 +148,20 @@ export class AcpSession {
     const request = { sessionId: this.id, toolCallId: this.#ids.current(callId), question }
     const choice = await askPermission(client, request, home.logger)
     await home.runtime.policy.answer(approvalId, choice, 'editor')
+  }
+
+  /** The call of another agent is none that the editor knows, so it is shown first. */
+  async #askForChild(approvalId: string, question: ApprovalQuestion): Promise<void> {
+    const { client, home } = this.#options
+    const toolCallId = `approval-${approvalId}`
+    const title = `A helper (${question.subject.agentPath.slice(1).join(' / ')}) asks: ${question.summary}`
+    const kind = question.action.type === 'spawn' ? 'execute' : 'other'
+    await this.#send({ sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'pending' })
+    const request = { sessionId: this.id, toolCallId, question: { ...question, summary: title } }
+    const choice = await askPermission(client, request, home.logger)
+    await home.runtime.policy.answer(approvalId, choice, 'editor')
+    const status = choice === 'deny' ? 'failed' : 'completed'
+    await this.#send({ sessionUpdate: 'tool_call_update', toolCallId, status })
   }
 
   async #stopReason(turn: Turn, { status, error }: RunResult): Promise<StopReason> {

@@ -1,8 +1,8 @@
 // Answers in the shapes of the OpenAI API. What is ours stands under `hermes`, which other clients skip.
-import type { RunResult } from '@hermes/agent-core'
+import type { Denial, RunResult } from '@hermes/agent-core'
 import type { Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
-import type { Denial, ToolProgress } from './reply.js'
+import type { ToolProgress } from './reply.js'
 
 /** What all parts of one answer share. */
 export interface Envelope {
@@ -21,7 +21,7 @@ export interface Ending {
   readonly hermes: {
     readonly session_id: string
     readonly status: RunResult['status']
-    /** Calls the policy did not allow: nobody can be asked for leave over HTTP. */
+    /** Calls the policy did not allow, those of delegated tasks and programs included: nobody can be asked over HTTP. */
     readonly denied: readonly Denial[]
   }
 }

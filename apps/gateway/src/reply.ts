@@ -1,4 +1,4 @@
-import type { AgentEvent, RunResult } from '@hermes/agent-core'
+import { type AgentEvent, type Denial, denialOf, type RunResult } from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 
@@ -22,15 +22,8 @@ export type Piece =
   | { readonly type: 'tool'; readonly progress: ToolProgress }
   | { readonly type: 'end'; readonly result: RunResult }
 
-/** A call that the policy did not allow. */
-export interface Denial {
-  readonly tool: string
-  readonly reason: string
-}
-
 /** Of other tools it would be their output, which comes at the end. */
 const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
-const DENIED = /^Not permitted \([^)]*\): /
 const STARTS_AGAIN = '\n\n[The reply broke off and starts again.]\n\n'
 
 /** Turns the events of one run into pieces and remembers what was denied. */
@@ -43,6 +36,8 @@ export class ReplyReader {
   #hasText = false
 
   read(event: AgentEvent): readonly Piece[] {
+    const denial = denialOf(event)
+    if (denial) this.denials.push(denial)
     switch (event.type) {
       case 'message-delta':
         return [this.#text(event.messageId, event.text)]
@@ -62,7 +57,7 @@ export class ReplyReader {
       case 'tool-progress':
         return SHOWS_STEPS.has(this.#labels.get(event.callId)?.tool ?? '') ? [this.#step(event)] : []
       case 'tool-end':
-        return [this.#toolEnd(event)]
+        return [this.#toolEnd(event, denial)]
       case 'run-end':
         return [{ type: 'end', result: event.result }]
       case 'run-start':
@@ -95,12 +90,10 @@ export class ReplyReader {
     return STARTS_AGAIN
   }
 
-  #toolEnd(event: AgentEvent & { readonly type: 'tool-end' }): Piece {
-    const text = event.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  #toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, denial: Denial | null): Piece {
     if (!event.isError) return this.#progress(event, { status: 'completed' })
-    if (!DENIED.test(text)) return this.#progress(event, { status: 'failed' })
-    this.denials.push({ tool: event.toolName, reason: text })
-    return this.#progress(event, { status: 'denied', reason: text })
+    if (!denial) return this.#progress(event, { status: 'failed' })
+    return this.#progress(event, { status: 'denied', reason: denial.reason })
   }
 
   #step({ callId, text, data }: AgentEvent & { readonly type: 'tool-progress' }): Piece {

@@ -13,6 +13,7 @@ export {
   type Delegation,
   type DelegationLimits,
 } from './delegation/delegation.js'
+export { type Denial, denialOf } from './denial.js'
 export { describeRetry } from './describe-retry.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export type { AgentHooks, HookedAction, HookedCall } from './hooks.js'

@@ -2,6 +2,7 @@ import { type Clock, errorLine, HermesError, type JsonObject } from '@hermes/con
 import { addUsage, type Entry } from '@hermes/contracts/conversation'
 import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
+import { denialOf, deniedData } from '../denial.js'
 import type { RunResult } from '../event.js'
 import type { RunInput } from '../run-input.js'
 import type { ChildNode } from './child-node.js'
@@ -126,6 +127,11 @@ async function turn(
     const run = agent.run(message, { signal })
     for await (const event of run) {
       if (event.type === 'usage-update') node.usage = addUsage(node.usage, event.usage)
+      const denied = denialOf(event)
+      if (denied) {
+        const data = { child: progressOf(tree, node), ...deniedData(denied) }
+        progress(`${denied.tool} was not permitted`, { data })
+      }
       if (event.type !== 'tool-start') continue
       progress(event.summary || event.toolName, { data: { child: progressOf(tree, node) } })
       tree.changed(node)

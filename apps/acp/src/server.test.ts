@@ -1,0 +1,128 @@
+// What sessions hold while nobody uses them: counted in the processes that this one has started.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentContext } from '@agentclientprotocol/sdk'
+import type { Io, Output } from '@hermes/runtime/host'
+import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AcpServer } from './server.js'
+
+const SESSIONS = 4
+let place: Awaited<ReturnType<typeof temporaryHome>>
+let model: ModelServer
+let server: AcpServer
+const clock = createFakeClock(1_000_000)
+
+beforeEach(async () => {
+  place = await temporaryHome()
+  model = await startModelServer([])
+  model.setHandler(({ body }) =>
+    body.messages.at(-1)!.role === 'tool'
+      ? { text: 'Done.' }
+      : { toolCalls: [{ name: 'terminal', args: { command: 'pwd' } }] },
+  )
+  await mkdir(join(place.path, '.hermes'))
+  const auxiliary = { session_summary: { enabled: false }, title_generation: { enabled: false } }
+  await writeFile(join(place.path, '.hermes/config.yaml'), JSON.stringify({ auxiliary }))
+  const silent: Output = {
+    ...{ isTTY: false, colors: false, columns: () => 80, rows: () => 24 },
+    ...{ onResize: () => () => undefined, write: () => undefined },
+  }
+  const io: Io = {
+    ...{ stdin: process.stdin, stdout: silent, stderr: silent, env: {}, user: 'me', nodePath: process.execPath },
+    ...{ cwd: place.path, userHome: place.path, tempDir: place.path, onInterrupt: () => () => undefined },
+  }
+  const agent = { baseUrl: model.baseUrl, model: 'm' }
+  server = new AcpServer(io, { agent, yolo: true, version: '0' }, clock)
+  server.connect({ notify: async () => undefined, request: async () => ({}) } as unknown as AgentContext)
+})
+afterEach(async () => {
+  await server.close()
+  await model.close()
+  await place.remove()
+})
+
+const request = () => ({ cwd: place.path, mcpServers: [] })
+const prompt = (sessionId: string, signal = new AbortController().signal) =>
+  server.prompt({ sessionId, prompt: [{ type: 'text', text: 'Where?' }] }, signal)
+
+/** Those below this process, theirs included. */
+async function processes(): Promise<number> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const parents = await Promise.all(
+    ids.map(async (id) => {
+      const stat = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')
+      return [Number(id), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])] as const
+    }),
+  )
+  const below = new Set([process.pid])
+  for (let size = 0; size < below.size; ) {
+    size = below.size
+    for (const [id, parent] of parents) if (below.has(parent)) below.add(id)
+  }
+  return below.size - 1
+}
+
+describe.runIf(process.platform === 'linux')('the processes of sessions', () => {
+  async function openMany(): Promise<{ readonly ids: readonly string[]; readonly before: number }> {
+    // What the whole home has stays.
+    const first = (await server.newSession(request())).sessionId
+    await prompt(first)
+    await server.closeSession({ sessionId: first })
+    const before = await processes()
+    const ids: string[] = []
+    for (let at = 0; at < SESSIONS; at++) {
+      const { sessionId } = await server.newSession(request())
+      await prompt(sessionId)
+      ids.push(sessionId)
+    }
+    return { ids, before }
+  }
+
+  it('end when it is closed, which a later prompt is told, and it can be loaded again', async () => {
+    const { ids, before } = await openMany()
+    expect(await processes()).toBeGreaterThanOrEqual(before + SESSIONS)
+    for (const sessionId of ids) await server.closeSession({ sessionId })
+    await expect.poll(processes).toBeLessThanOrEqual(before)
+    await expect(prompt(ids[0]!)).rejects.toThrow(/is open here/)
+    await server.loadSession({ ...request(), sessionId: ids[0]! })
+    expect(await prompt(ids[0]!)).toEqual({ stopReason: 'end_turn' })
+  })
+
+  it('stay those of one session however often it is loaded', async () => {
+    const { ids } = await openMany()
+    const before = await processes()
+    for (let at = 0; at < 3; at++) {
+      await server.loadSession({ ...request(), sessionId: ids[0]! })
+      await prompt(ids[0]!)
+    }
+    await expect.poll(processes).toBeLessThanOrEqual(before)
+  })
+
+  it('end when nobody uses it for a while, and the next prompt goes on with it', async () => {
+    const { ids, before } = await openMany()
+    const silent = (await server.newSession(request())).sessionId
+    await clock.advance(50)
+    await prompt(ids[0]!)
+    const used = await processes()
+    await server.closeIdle(50)
+    const left = await processes()
+    expect(left).toBeLessThan(used)
+    await clock.advance(50)
+    await server.closeIdle(50)
+    await expect.poll(processes).toBeLessThanOrEqual(before)
+    expect(await prompt(ids[1]!)).toEqual({ stopReason: 'end_turn' })
+    expect(JSON.stringify(model.requests.at(-1)!.body.messages).match(/Where\?/g)).toHaveLength(2)
+    expect(await prompt(silent)).toEqual({ stopReason: 'end_turn' })
+  })
+
+  it('are not begun by a prompt that was taken back while its session was opened anew', async () => {
+    const { ids } = await openMany()
+    await server.closeIdle(0)
+    const asked = model.requests.length
+    const answer = prompt(ids[0]!)
+    server.cancel({ sessionId: ids[0]! })
+    expect(await answer).toEqual({ stopReason: 'cancelled' })
+    expect(model.requests).toHaveLength(asked)
+  })
+})
