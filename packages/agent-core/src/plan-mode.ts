@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import { type Entry, messageText, type NewEntry } from '@hermes/contracts/conversation'
-import type { Tool, ToolState } from '@hermes/contracts/tool'
+import { effectOf, type Tool, type ToolState } from '@hermes/contracts/tool'
 import { openItems } from './todo-reminder.js'
 
 const BEGIN = 'plan.begin'
@@ -10,9 +10,9 @@ const LEAVE = 'plan.leave'
 /** What becomes of a plan: it is carried out, or the user has gone back to work without one. */
 export type PlanEnd = 'accept' | 'leave'
 
-const RULES = `[Plan mode is on. Look as much as you need, but change nothing: tools that could are refused until the user accepts a plan. Find out what the task takes, then end your turn with the plan as a numbered list, one step a line, with files and checks named. The user accepts it or says what to change.]`
+const RULES = `[Plan mode is on. Look as much as you need, but change nothing: tools and commands that could are refused until the user accepts a plan. Find out what the task takes, then end your turn with the plan as a numbered list, one step a line, with files and checks named. The user accepts it or says what to change.]`
 const REFUSED =
-  'was not run: plan mode is on, and only tools that change nothing may be used. Finish the plan and end your turn; the user has to accept it.'
+  'was not run: plan mode is on, and only tools and commands that change nothing may be used. Finish the plan and end your turn; the user has to accept it.'
 
 /** Whether a session is planning, by its log. */
 export function isPlanning(entries: readonly Entry[]): boolean {
@@ -25,9 +25,9 @@ export function planMark(entry: Entry): 'begin' | PlanEnd | null {
   return entry.kind === BEGIN ? 'begin' : entry.kind === ACCEPT ? 'accept' : entry.kind === LEAVE ? 'leave' : null
 }
 
-/** Why a tool may not be used while planning; `null` when it may. */
-export function planRefusal(tool: Pick<Tool, 'name' | 'effect'>): string | null {
-  return tool.effect === 'read' ? null : `${tool.name} ${REFUSED}`
+/** Why a call may not be made while planning; `null` when it may. */
+export function planRefusal(tool: Tool, args: unknown): string | null {
+  return effectOf(tool, args) === 'read' ? null : `${tool.name} ${REFUSED}`
 }
 
 /** What begins planning: the model learns of it with the next message. */

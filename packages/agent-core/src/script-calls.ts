@@ -1,7 +1,15 @@
-import { errorLine, type JsonObject, type JsonValue } from '@hermes/contracts'
+import { errorLine, HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
-import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes/contracts/tool'
+import {
+  concurrencyOf,
+  effectOf,
+  type ToolCaller,
+  type ToolDefinition,
+  type ToolOutcome,
+  type ToolState,
+} from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
+import { deniedData } from './denial.js'
 import { blockedBy, observe } from './hooks.js'
 import { planRefusal } from './plan-mode.js'
 import type { RunContext } from './run-context.js'
@@ -79,7 +87,7 @@ class ScriptCalls implements ToolCaller {
     const { hooks, logger, session, runId, registry } = context
     const callId = `${this.#callId}.${number}`
     const hooked = { sessionId: session.id, runId, callId, toolName: tool.name, args: args as JsonObject }
-    const refusal = session.isPlanning ? planRefusal(tool) : null
+    const refusal = session.isPlanning ? planRefusal(tool, args) : null
     const block = refusal ?? (await blockedBy(hooks, logger, hooked))
     if (block !== null) return errorOutcome(block)
     const permits: Permit[] = []
@@ -93,6 +101,10 @@ class ScriptCalls implements ToolCaller {
       return outcome
     } catch (error) {
       if (context.signal.aborted) throw error
+      if (HermesError.isInstance(error) && error.code === 'policy.denied') {
+        const data = deniedData({ tool: tool.name, reason: session.redact(error.message) })
+        context.emit({ type: 'tool-progress', callId: this.#callId, text: `${tool.name} was not permitted`, data })
+      }
       return errorOutcome(error instanceof ParkedApproval ? error.message : errorLine(error))
     }
   }
@@ -126,14 +138,14 @@ class ScriptCalls implements ToolCaller {
 }
 
 function plan(context: RunContext, { tool, args }: Prepared): PlannedCall {
-  const concurrency = tool.concurrency ?? 'exclusive'
+  const concurrency = concurrencyOf(tool, args)
   let paths: readonly string[] = []
   try {
     if (concurrency === 'path') paths = tool.paths?.(args, planContext(context)) ?? []
   } catch {
     // Without paths the call has to itself what it touches.
   }
-  return { concurrency, paths, writes: (tool.effect ?? 'write') === 'write' }
+  return { concurrency, paths, writes: effectOf(tool, args) === 'write' }
 }
 
 /** What a program reads the model has not seen: neither may a later call of either be told that it has. */

@@ -1,7 +1,7 @@
 import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
-import type { Tool } from '@hermes/contracts/tool'
+import { concurrencyOf, effectOf, type Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { takeApprovalNote } from './approval-notes.js'
 import { blockedBy, observe } from './hooks.js'
@@ -71,9 +71,9 @@ async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
   const prepared = await prepare(context, call)
   if (prepared.type === 'immediate') return { call, prepared, concurrency: 'parallel', paths: [], writes: false }
   const { tool, args } = prepared
-  const concurrency = tool.concurrency ?? 'exclusive'
+  const concurrency = concurrencyOf(tool, args)
   const paths = concurrency === 'path' ? tryPlan(() => tool.paths?.(args, planContext(context))) : []
-  return { call, prepared, concurrency, paths, writes: (tool.effect ?? 'write') === 'write' }
+  return { call, prepared, concurrency, paths, writes: effectOf(tool, args) === 'write' }
 }
 
 function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
@@ -136,10 +136,10 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   if (verdict.type === 'halt') return blocked(call, verdict.text)
   // A limit of its own, such as that of agents, is a refusal like any other; a repeated call is counted where it is blocked.
   if (verdict.type === 'block') return { ...blocked(call, verdict.text), isBlocked: verdict.isRepeated }
-  const mark = (tool.effect ?? 'write') === 'write' ? leftOutMark(call) : null
+  const mark = effectOf(tool, args) === 'write' ? leftOutMark(call) : null
   if (mark !== null && !context.guard.insists(tool.name, args as JsonObject))
     return { type: 'settled', call, outcome: errorOutcome(leftOutRefusal(mark)) }
-  const refusal = context.session.isPlanning ? planRefusal(tool) : null
+  const refusal = context.session.isPlanning ? planRefusal(tool, args) : null
   const block = refusal ?? (await blockedBy(context.hooks, context.logger, hooked))
   if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
   try {
@@ -192,7 +192,7 @@ function defaultSummary(call: Call): string {
 
 async function writeStarts(context: RunContext, ready: readonly ReadyCall[]): Promise<void> {
   const starts = ready.flatMap((call): NewEntry[] =>
-    call.type === 'ready' && (call.tool.effect ?? 'write') === 'write'
+    call.type === 'ready' && effectOf(call.tool, call.args) === 'write'
       ? [{ type: 'call-start', callId: call.call.id, toolName: call.tool.name }]
       : [],
   )
@@ -308,7 +308,7 @@ function repetition({ guard }: RunContext, ready: ReadyCall, outcome: ToolOutcom
     return isBlocked ? null : guard.after({ toolName: call.name, args, effect: 'read', outcome, isRefused: true })
   }
   const { tool, args } = ready
-  return guard.after({ toolName: tool.name, args: args as JsonObject, effect: tool.effect ?? 'write', outcome })
+  return guard.after({ toolName: tool.name, args: args as JsonObject, effect: effectOf(tool, args), outcome })
 }
 
 function appendResult(

@@ -76,6 +76,11 @@ export interface ExecOptions {
    */
   readonly aside?: boolean
   /**
+   * Runs in a copy of the shell's directory and variables that is thrown away, so that other such commands may run at the same time.
+   * Default `false`.
+   */
+  readonly throwAway?: boolean
+  /**
    * Lets the command go on as a background process, which ends with this program, and resolves with it; directory and variables stay as they
    * were. Environments that cannot do that wait for the command.
    */

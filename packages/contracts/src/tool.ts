@@ -200,7 +200,10 @@ export interface Tool<Args = unknown> {
   readonly aliases?: readonly string[]
   /** `read` changes nothing anywhere. Default `write`: such a call is logged before it runs and never repeated after a crash. */
   readonly effect?: 'read' | 'write'
-  readonly concurrency?: Concurrency
+  /** Of the tool, or of each call by its arguments; then it must not throw. */
+  readonly concurrency?: Concurrency | PerCall<Args, Concurrency>
+  /** Whether a call is known to change nothing although others of the tool may. Default: `effect` tells of all. Must not throw. */
+  onlyLooks?(args: Args): boolean
   /** The absolute paths a call touches; needed for `concurrency: 'path'`. */
   paths?(args: Args, context: ToolPlanContext): readonly string[]
   /** What the call will do, for a decision before it runs. */
@@ -223,6 +226,19 @@ export interface Tool<Args = unknown> {
   readonly refundsTurn?: boolean
   /** One line for a person: what this call does. Default: name and first argument. */
   summarize?(args: Args): string
+}
+
+/** What depends on the arguments of a call. Written as a method, so that a tool of known arguments is a tool. */
+type PerCall<Args, Result> = { of(args: Args): Result }['of']
+
+/** What one call of a tool does: arguments have to fit. */
+export function effectOf<Args>({ effect = 'write', onlyLooks }: Tool<Args>, args: Args): 'read' | 'write' {
+  return onlyLooks?.(args) ? 'read' : effect
+}
+
+/** How one call of a tool may overlap with others: arguments have to fit. */
+export function concurrencyOf<Args>({ concurrency = 'exclusive' }: Tool<Args>, args: Args): Concurrency {
+  return typeof concurrency === 'function' ? concurrency(args) : concurrency
 }
 
 /** Types a tool's `execute` from its schema. */

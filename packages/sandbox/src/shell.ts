@@ -291,7 +291,7 @@ export class Shell {
 
   /** A command that was killed leaves directory and variables as they were. The line that tells of variables that could not be kept. */
   #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): string {
-    if (options.aside || end.stopped !== null || end.signal !== null) return ''
+    if (options.aside || options.throwAway || end.stopped !== null || end.signal !== null) return ''
     const saved = readIfThere(path)
     if (saved === null || this.#lastSaved?.equals(saved)) return ''
     const state = parseShellState(saved, this.#base)

@@ -2,6 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
+import { looksAlone, onlyLooks } from '@hermes/safety'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
@@ -45,12 +46,16 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
       'Run a shell command; working directory and exported variables persist between calls. For builds, tests, git, packages and programs. Not for reading, searching or editing files: use read_file, search_files, write_file, patch. Servers, watchers and anything that does not end by itself: background=true, then process. Commands get no input, so pass flags like -y.',
     parameters,
     external: true,
-    concurrency: 'exclusive',
+    concurrency: (args) => (isPlain(args) && looksAlone(args.command) ? 'parallel' : 'exclusive'),
+    onlyLooks: (args) => isPlain(args) && onlyLooks(args.command),
     icon: '💻',
     actions: (args, context) => [spawnAction(args, context)],
     summarize: (args) => args.command,
     execute: (args, context) => (args.background ? start(args, context, settings) : run(args, context, settings)),
   })
+
+/** Nothing is asked for but to run the command and to say what came of it. */
+const isPlain = (args: Args): boolean => !args.background && !args.pty && !args.outside && !wantsNotices(args)
 
 function spawnAction(args: Args, { environment }: Pick<ToolPlanContext, 'environment'>): Action {
   const cwd = args.workdir === undefined ? environment.cwd() : environment.resolve(args.workdir)
@@ -156,6 +161,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
       ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
       ...(password ? { sudoPassword: password.text } : {}),
       outside,
+      throwAway: !outside && looksAlone(args.command),
       timeoutMs,
       maxOutputBytes: settings.outputMaxBytes,
       signal: context.signal,

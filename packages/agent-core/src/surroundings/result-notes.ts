@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix'
 import type { TextPart } from '@hermes/contracts/conversation'
-import { seenFiles, type Tool } from '@hermes/contracts/tool'
+import { effectOf, seenFiles, type Tool } from '@hermes/contracts/tool'
 import type { RunContext } from '../run-context.js'
 import { planContext } from '../tool-context.js'
 import { surroundingsOf } from './surroundings.js'
@@ -40,7 +40,7 @@ export async function resultNotes(context: RunContext, call: FinishedCall): Prom
 
 /** The files a call was about; `null` for one that may have changed any. */
 function pathsOf(context: RunContext, { tool, args }: FinishedCall): readonly string[] | null {
-  if (tool.paths === undefined) return (tool.effect ?? 'write') === 'write' ? null : []
+  if (tool.paths === undefined) return effectOf(tool, args) === 'write' ? null : []
   try {
     return tool.paths(args, planContext(context))
   } catch {

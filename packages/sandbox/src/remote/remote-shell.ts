@@ -169,7 +169,7 @@ export class RemoteShell {
     if (end.type !== 'ended') return ''
     if (end.left) this.#strays.push(end.left)
     const saved = end.signal === null ? parseShellState(end.state, this.#options.state.env) : null
-    if (saved === null || options.aside) return ''
+    if (saved === null || options.aside || options.throwAway) return ''
     const { state, notice } = nextState(this.#state, saved, options)
     this.#state = state
     if (options.cwd === undefined) this.#nearest = end.nearest
