@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Packages are tested from their sources (the `@hermes/source` export condition); tests/ drives the built apps. Other packages are found as
@@ -18,5 +19,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // By default one core is kept free, which on two cores is half of them.
+    maxWorkers: availableParallelism(),
   },
 })

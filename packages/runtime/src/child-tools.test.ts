@@ -39,7 +39,7 @@ it('gives a child no tool that the session of its parent has not, also when it i
   server.setHandler(({ body }) => {
     const last = body.messages.at(-1)!
     if (!JSON.stringify(last).includes('Hand it on.')) return { text: 'Done.' }
-    return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Look.', toolsets: ['all'] } }] }
+    return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Look.', toolsets: ['all', 'browsing'] } }] }
   })
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model: { default: 'm', base_url: server.baseUrl } }))
   const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
@@ -57,6 +57,9 @@ it('gives a child no tool that the session of its parent has not, also when it i
       ['todo_read', 'todo_write'],
       ['delegate_task', 'todo_read', 'todo_write'],
     ])
+    expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(
+      /The task completed \([^)]*\)\. There is no toolset [^;]*browsing[^;]*; the task went on without\./,
+    )
   } finally {
     await runtime.close()
     await server.close()

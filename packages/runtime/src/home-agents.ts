@@ -1,6 +1,7 @@
 import {
   type Agent,
   type AgentOptions,
+  type Child,
   type ChildPlace,
   type ChildTask,
   ChildTree,
@@ -32,7 +33,9 @@ import type { HomeTools } from './home-tools.js'
 import {
   childLineage,
   delegationLimits,
+  isToolset,
   type Lineage,
+  leftOut,
   loopGuardOf,
   mayDelegate,
   originOf,
@@ -345,7 +348,7 @@ export class HomeAgents {
     await tree.close(CLOSE_CHILDREN_WITHIN_MS)
   }
 
-  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildPlace): Promise<ReadyAgent> {
+  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildPlace): Promise<ReadyAgent & Child> {
     const { registry, toolsets, environment, tree, sessionId } = parent
     const lineage = childLineage(parent.lineage, {
       task,
@@ -363,7 +366,9 @@ export class HomeAgents {
     const request = await childRequest(this.#options.config, start)
     const ownModel = namesModel(request) && !isRecorded(parent.request)
     const child = await this.#make(request, lineage, ownModel ? null : parent.answerer)
-    return { ...child, close: () => this.#endChild(child) }
+    const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))
+    const note = unknown.length === 0 ? {} : { note: leftOut(unknown) }
+    return { ...child, ...note, close: () => this.#endChild(child) }
   }
 
   /** Nobody goes on with the session of a task that was handed on. */

@@ -48,7 +48,8 @@ export function childLineage(
   },
 ): Lineage {
   const { task, agentPath, tree, parentSessionId, parentTools, toolsets } = child
-  const wanted = task.toolsets ? resolveToolsets(toolsets, { enabled: task.toolsets }) : parentTools
+  const named = task.toolsets?.filter((name) => isToolset(toolsets, name)) ?? []
+  const wanted = named.length > 0 ? resolveToolsets(toolsets, { enabled: named }) : parentTools
   const allowed = parentTools.filter((name) => wanted.includes(name) && !BLOCKED_FOR_CHILDREN.includes(name))
   return {
     depth: parent.depth + 1,
@@ -59,6 +60,17 @@ export function childLineage(
     tools: task.role === 'orchestrator' ? [...allowed, 'delegate_task'] : allowed,
     tree,
   }
+}
+
+/** Whether there is a toolset of that name; `all` is one, and a server of tools may be named without `mcp-`. */
+export function isToolset(toolsets: Readonly<Record<string, Toolset>>, name: string): boolean {
+  return name === 'all' || Object.hasOwn(toolsets, name) || Object.hasOwn(toolsets, `mcp-${name}`)
+}
+
+/** The line for toolsets of a task that do not exist. */
+export function leftOut(names: readonly string[]): string {
+  const named = names.map((name) => JSON.stringify(name)).join(', ')
+  return `There is no toolset ${named}; the task went on without.`
 }
 
 /** Whether an agent of this place may delegate. */

@@ -1,4 +1,6 @@
 import { type AgentEvent, describeRetry } from '@hermes/agent-core'
+import { isJsonObject } from '@hermes/contracts'
+import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
 import { renderDiff } from './diff.js'
 import { clip, createStyle, formatDuration, printable, type Style, wrap } from './style.js'
@@ -11,7 +13,7 @@ export interface ProgressView {
 /** Options of {@link createProgressView}. */
 export interface ProgressOptions {
   readonly output: Output
-  /** Also print the model's text as it comes; off where the answer goes to another stream. */
+  /** Print the model's text as it comes; off where the answer goes to another stream: only what it says before a call is shown then. */
   readonly text: boolean
 }
 
@@ -34,6 +36,10 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'message-end':
         closeText()
+        if (!text && toolCalls(event.message).length > 0) {
+          const words = messageText(event.message).trim()
+          if (words !== '') line(printable(words))
+        }
         return
       case 'tool-start':
         closeText()
@@ -81,10 +87,32 @@ function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style
     return `${renderDiff(first.text, { style, columns })}\n${style.dim(indented(formatDuration(event.durationMs)))}`
   const count = `${lines.length} line${lines.length === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`
   if (!SHOWS_OUTPUT.has(event.toolName)) return style.dim(indented(count))
-  const shown = lines.length > SHOWN_LINES + 1 ? SHOWN_LINES : lines.length
-  const left = lines.length > shown ? [`… ${lines.length - shown} more lines`] : []
-  const body = [...lines.slice(0, shown), ...left, formatDuration(event.durationMs)]
+  const [output, notes] = outputAndNotes(event, lines)
+  const shown = output.length > SHOWN_LINES + 1 ? SHOWN_LINES : output.length
+  const left = output.length > shown ? [hiddenLines(output.slice(shown))] : []
+  const body = [...output.slice(0, shown), ...left, ...notes, formatDuration(event.durationMs)]
   return body.map((line) => style.dim(indented(line))).join('\n')
+}
+
+/** What a command printed, and what is said about it below that. */
+function outputAndNotes(
+  { data }: { readonly data?: unknown },
+  lines: readonly string[],
+): readonly [output: readonly string[], notes: readonly string[]] {
+  const output = isJsonObject(data) && typeof data['output'] === 'string' ? data['output'] : ''
+  const count = output === '' ? 0 : output.split('\n').length
+  return output !== '' && lines.slice(0, count).join('\n') === output
+    ? [lines.slice(0, count), lines.slice(count)]
+    : [lines, []]
+}
+
+const CUT = /^\[… ([\d,.]+) bytes left out …\]$/
+
+/** How many lines are not shown, and how much of them is not even here. */
+function hiddenLines(lines: readonly string[]): string {
+  const cut = lines.flatMap((line) => CUT.exec(line)?.[1] ?? [])[0]
+  if (cut === undefined) return `… ${lines.length} more lines`
+  return `… ${lines.length - 1} more lines, and ${cut} bytes that were left out`
 }
 
 /** A question stands on the screen already, put by whoever asks it, and so does the answer. */

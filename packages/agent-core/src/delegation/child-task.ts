@@ -23,7 +23,7 @@ export interface ChildResult {
   readonly output?: JsonObject
   /** What became of its worktree, where it had one. */
   readonly changes?: string
-  /** Why it is not `completed`, or what is wrong with the answer: one line. */
+  /** Why it is not `completed`, what is wrong with the answer, or what of the task was left out: one line. */
   readonly problem?: string
   readonly sessionId: string | null
   readonly toolCalls: number

@@ -70,7 +70,7 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
     child = await delegation.createChild(node.task, { agentPath: node.path, ...cwd })
     tree.attach(node, child.agent)
     await options.onStart?.()
-    outcome = await converse(child.agent, node, { ...options, signal })
+    outcome = noted(await converse(child.agent, node, { ...options, signal }), child.note)
   } catch (error) {
     const problem = node.stopReason ?? errorLine(error)
     outcome = { status: signal.aborted ? 'interrupted' : 'failed', answer: '', problem }
@@ -95,6 +95,11 @@ function openedBy({ openWorktree }: DelegateOptions): Promise<Worktree> {
 }
 
 type Outcome = Pick<ChildResult, 'status' | 'answer' | 'output' | 'problem'>
+
+function noted(outcome: Outcome, note: string | undefined): Outcome {
+  if (note === undefined) return outcome
+  return { ...outcome, problem: [note, outcome.problem].filter(Boolean).join(' ') }
+}
 
 async function converse(agent: Agent, node: ChildNode, options: DelegateOptions): Promise<Outcome> {
   const { outputSchema, isTainted = false } = options

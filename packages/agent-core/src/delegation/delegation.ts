@@ -26,6 +26,8 @@ export interface ChildPlace {
 /** An agent made for one task. */
 export interface Child {
   readonly agent: Agent
+  /** What of the task was left out, for the one who asked: one line. */
+  readonly note?: string
   /** Ends its background processes and frees what it holds. */
   close(): Promise<void>
 }
