@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { realIfThere } from './paths.js'
 
@@ -26,7 +26,7 @@ export class ForeignSockets {
     const folders = new Set(temp)
     for (const { path, socket } of named) {
       const folder = realIfThere(dirname(path))
-      if (folder === null || isOutOfSight(folder)) continue
+      if (folder === null || isOutOfSight(folder) || isClosed(folder)) continue
       folders.add(folder)
       if (this.#isOwn(socket, namespace)) own.add(join(folder, basename(path)))
     }
@@ -44,6 +44,24 @@ export class ForeignSockets {
     const isOwn = namespace !== null && isHeldIn(namespace, socket)
     this.#areOwn.set(socket, isOwn)
     return isOwn
+  }
+}
+
+/**
+ * Whether a folder, or one around it, belongs to another user and lets nobody else in. Isolated programs cannot enter it, root's neither
+ * because they have no rights over files of others, and bubblewrap could mount nothing there.
+ */
+function isClosed(folder: string): boolean {
+  const groups = [process.getgid?.(), ...(process.getgroups?.() ?? [])]
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      const { uid, gid, mode } = statSync(path)
+      const others = groups.includes(gid) ? 0o011 : 0o001
+      if (uid !== process.getuid?.() && (mode & others) === 0) return true
+    } catch {
+      return true
+    }
+    if (path === dirname(path)) return false
   }
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { commandLines, needs } from '@hermes/testkit/daemons'
 import { AFTER_PROBE, ESCAPED, READING_PROBES, WRITING_PROBES } from '@hermes/testkit/isolation-corpus'
@@ -189,5 +189,23 @@ needs(await probeIsolation())('isolated commands', () => {
       )
       expect(result).toMatchObject({ exitCode: 0, output: '' })
     }
+  })
+})
+
+needs((await probeIsolation()) ?? (process.getuid?.() === 0 ? null : 'not root'))('commands of root', () => {
+  it('run although a service of another user has a socket in a folder that it keeps to itself', async () => {
+    const { run } = await setup()
+    const folder = await mkdtemp('/tmp/hermes-service-')
+    const server = createServer()
+    onTestFinished(async () => {
+      server.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+    await new Promise<void>((resolve) => void server.listen(`${folder}/socket`, resolve))
+    const nobody = 65_534
+    await chown(folder, nobody, nobody)
+    expect(await run(`echo fine; ls ${folder}`)).toMatchObject({
+      output: expect.stringMatching(/^fine\nls: .*Permission denied\n$/),
+    })
   })
 })
