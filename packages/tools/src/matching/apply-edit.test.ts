@@ -151,6 +151,16 @@ describe('unicode-normalised', () => {
     expect(await edit('say("hi")\n', 'say(“hi”)', 'say(“ho”)')).toMatchObject({ type: 'edited' })
   })
 
+  it.each([
+    ['one — two\n', 'one -- two', 'one -- three', 'one — three\n'],
+    ['one – two\n', 'one -- two', 'one -- three', 'one – three\n'],
+    ['one—two, 1–2\n', 'one--two, 1-2', 'one--two, 1-3', 'one—two, 1–3\n'],
+    ['a -- b — c\n', 'a -- b -- c', 'a -- b -- d', 'a -- b — d\n'],
+    ['one - two\n', 'one — two', 'one — three', 'one - three\n'],
+  ])('takes -- for a dash of %j', async (text, oldString, newString, expected) => {
+    expect(await edit(text, oldString, newString)).toEqual(edited(expected, 'unicode-normalised'))
+  })
+
   it('never matches half an ellipsis', async () => {
     expect((await edit('wait…\n', 'wait.', 'stop!')).type).toBe('not-found')
   })
@@ -166,6 +176,21 @@ describe('escape-normalised', () => {
   it('never makes a line end out of an escaped one', async () => {
     expect((await edit('print("a")\nend\n', 'print(\\"a\\")\\nend', 'print(\\"b\\")\\nend')).type).toBe('unsure')
     expect(await edit('print("a")\nend\n', 'print(\\"a\\")\\nend', 'end')).toMatchObject({ text: 'end\n' })
+  })
+
+  it.each([
+    ['\tprint("a\\n")\n', '\\tprint("a\\n")', '\\tprint("b\\n")', '\tprint("b\\n")\n', 'indentation-escaped'],
+    ['\tif a:\n\t\tb()\n', '\\tif a:\n\t\tb()', '\\tif a:\n\t\tc()', '\tif a:\n\t\tc()\n', 'indentation-escaped'],
+    ['f:\n\tx\n', 'f:\n\\tx', 'f:\n\ty', 'f:\n\ty\n', 'escape-normalised'],
+  ])(
+    'takes \\t at the beginning of lines of %j for a tab, whatever else is escaped',
+    async (...[text, from, to, expected, strategy]) => {
+      expect(await edit(text, from, to)).toEqual(edited(expected, strategy))
+    },
+  )
+
+  it('takes no \\t for a tab where lines of the file begin so', async () => {
+    expect((await edit('\\textbf{a}\n\tb\\n\n', '\\tb\\n', '\\tc\\n')).type).toBe('not-found')
   })
 
   it('changes nothing when only some of the text is escaped', async () => {
@@ -207,6 +232,7 @@ it('tries strict strategies before loose ones', () => {
     'indentation-flexible',
     'whitespace-normalised',
     'escape-normalised',
+    'indentation-escaped',
     'trimmed-boundary',
     'unicode-normalised',
     'block-anchor',

@@ -1,6 +1,6 @@
 import { blockAnchor } from './block-anchor.js'
 import { contextAware } from './context-aware.js'
-import { escapeNormalised } from './escape-normalised.js'
+import { escapeNormalised, indentationEscaped } from './escape-normalised.js'
 import { exact, findExact } from './exact.js'
 import { indentationFlexible } from './indentation-flexible.js'
 import { type LfText, toLf, withLineEnds } from './line-ends.js'
@@ -17,6 +17,7 @@ const LITERAL: readonly Strategy[] = [
   indentationFlexible,
   whitespaceNormalised,
   escapeNormalised,
+  indentationEscaped,
   trimmedBoundary,
   unicodeNormalised,
 ]

@@ -11,6 +11,29 @@ function isMixed(text: string, sample: string): boolean {
   return [...sample.matchAll(ESCAPE)].some(([, letter]) => plain.includes(meaning(letter!)))
 }
 
+const INDENTATION = /^(?:[\t ]|\\t)+/gm
+
+/** `text` with tabs in place of each `\t` that a line begins with. */
+const unescapeIndentation = (text: string): string =>
+  text.replace(INDENTATION, (indentation) => indentation.replaceAll('\\t', '\t'))
+
+/** Whether nothing but indentation is escaped. */
+const isIndentation = (text: string): boolean => unescapeIndentation(text).search(ESCAPE) === -1
+
+/**
+ * Text whose tabs at the beginning of lines were sent as `\t`, whatever the rest of the lines holds. Not where a line of the file begins
+ * so, as in TeX.
+ */
+export const indentationEscaped: Strategy = {
+  name: 'indentation-escaped',
+  find(text, search) {
+    const plain = unescapeIndentation(search)
+    return plain === search || unescapeIndentation(text) !== text ? [] : findExact(text, plain)
+  },
+  adapt: ({ replacement }) => unescapeIndentation(replacement),
+  singleOnly: true,
+}
+
 /**
  * Text that was escaped once too often, as `\t` or `\"`. Both strings must be escaped throughout. A line end is never made from `\n`
  * in the replacement, where it may as well belong to a string of the program.
@@ -22,7 +45,8 @@ export const escapeNormalised: Strategy = {
     return plain === search || plain.trim() === '' || isMixed(search, search) ? [] : findExact(text, plain)
   },
   adapt({ region, search, replacement }) {
-    if (isMixed(replacement, search) || isMixed(replacement, replacement)) return null
+    if (isMixed(replacement, search) || isMixed(replacement, replacement))
+      return isIndentation(search) ? unescapeIndentation(replacement) : null
     const letters = [...replacement.matchAll(ESCAPE)].map(([, letter]) => letter!)
     if (letters.includes('n')) return null
     return replacement.replace(ESCAPE, (escaped, letter: string) =>

@@ -1,7 +1,11 @@
+const EN_DASH = /\u2013/
+const EM_DASH = /[\u2014\u2015]/
 const PLAIN: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201A\u201B\u2032]/, "'"],
   [/[\u201C\u201D\u201E\u201F\u2033]/, '"'],
-  [/[\u2010-\u2015\u2212]/, '-'],
+  [/[\u2010-\u2012\u2212]/, '-'],
+  [EN_DASH, '-'],
+  [EM_DASH, '-'],
   [/\u2026/, '...'],
   [/[\u00A0\u2000-\u200A\u202F\u205F\u3000]/, ' '],
 ]
@@ -13,12 +17,15 @@ export interface Plain {
   readonly origin: readonly number[]
 }
 
-/** Takes smart quotes, dashes, ellipses and special spaces for their plain forms. */
-export function toPlain(original: string): Plain {
+/** Dashes that are typed as two hyphens. */
+export type LongDashes = 'none' | 'em' | 'all'
+
+/** Takes smart quotes, dashes, ellipses and special spaces for their plain forms; a dash is one hyphen, or two as `long` says. */
+export function toPlain(original: string, long: LongDashes = 'none'): Plain {
   let text = ''
   const origin: number[] = []
   for (let index = 0; index < original.length; index++) {
-    const plain = plainOf(original[index]!)
+    const plain = plainOf(original[index]!, long)
     text += plain
     origin.push(index)
     for (let inner = 1; inner < plain.length; inner++) origin.push(-1)
@@ -27,8 +34,9 @@ export function toPlain(original: string): Plain {
   return { text, origin }
 }
 
-function plainOf(character: string): string {
+function plainOf(character: string, long: LongDashes): string {
   if (character < '\u00A0') return character
+  if ((long !== 'none' && EM_DASH.test(character)) || (long === 'all' && EN_DASH.test(character))) return '--'
   return PLAIN.find(([pattern]) => pattern.test(character))?.[1] ?? character
 }
 

@@ -52,15 +52,20 @@ async function applyHunk(placing: Placing): Promise<HunkOutcome> {
 
 function insert({ path, name, text, hunk }: Placing, added: string, crlf: boolean): HunkOutcome {
   const lf = toLf(text)
-  const at = hunk.hints.length === 0 && lf.text === '' ? { start: 0, end: 0 } : findHint(lf.text, hunk.hints)
+  const isAtEnd = hunk.hints.length === 0
+  const at = isAtEnd ? { start: lf.text.length, end: lf.text.length } : findHint(lf.text, hunk.hints)
   if (!at)
     return {
       type: 'refused',
       problem: `${path}: ${name} only adds lines, so its "@@ hint @@" must be a line that is in the file exactly once. Give such a line, or lines of context.`,
     }
-  if (lf.text.startsWith(added, at.end)) return { type: 'unchanged', note: 'was there already.' }
+  if (isAtEnd ? lf.text.endsWith(added) : lf.text.startsWith(added, at.end))
+    return { type: 'unchanged', note: 'was there already.' }
   const position = lf.toOriginal(at.end)
-  return { type: 'changed', text: text.slice(0, position) + withLineEnds(added, crlf) + text.slice(position) }
+  const changed = text.slice(0, position) + withLineEnds(added, crlf) + text.slice(position)
+  const note =
+    isAtEnd && lf.text !== '' ? { note: 'names no place, so its lines were added at the end of the file.' } : {}
+  return { type: 'changed', text: changed, ...note }
 }
 
 async function exchange(

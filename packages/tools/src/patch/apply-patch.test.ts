@@ -265,7 +265,10 @@ describe('hunks', () => {
       'a\nB',
     ],
     ['add after the one line that their hint names', 'one\ntwo\n', ['@@ one', '+and a half'], 'one\nand a half\ntwo\n'],
-    ['add nothing without a hint', 'one\n', ['@@', '+two'], /only adds lines/],
+    ['add at the end without a hint', 'one\n', ['@@', '+two'], 'one\ntwo\n'],
+    ['add at the end of an open last line', 'one', ['+two', '+three'], 'one\ntwo\nthree'],
+    ['add at the end with the line ends of the file', 'one\r\n', ['+two'], 'one\r\ntwo\r\n'],
+    ['add nothing where their hint is not there', 'one\n', ['@@ zero @@', '+two'], /only adds lines/],
     ['add nothing where the hint is there twice', CODE, ['@@ return x', '+    # end'], /exactly once/],
     ['fill an empty file', '', ['+one', '+two'], 'one\ntwo\n'],
     ['delete lines whole', 'a\nb\nc\n', ['-b'], 'a\nc\n'],
@@ -289,6 +292,13 @@ describe('hunks', () => {
       expect(result).toMatchObject({ isError: true, text: expect.stringMatching(expected) })
       expect(await content('a.txt')).toBe(file)
     }
+  })
+
+  it('that only add lines tell where they went, and add nothing twice', async () => {
+    const { apply, content } = await setup({ 'a.txt': 'one\n' })
+    expect((await apply('*** Update File: a.txt', '+two')).text).toContain('hunk 1 names no place')
+    expect((await apply('*** Update File: a.txt', '+two')).text).toContain('hunk 1 was there already')
+    expect(await content('a.txt')).toBe('one\ntwo\n')
   })
 
   it('that were all applied already are no failure', async () => {
