@@ -6,7 +6,7 @@ import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contrac
 import type { BackgroundProcess } from '@hermes/contracts/environment'
 import type { FarStart, Job, Launch } from './far-start.js'
 import { fileError } from './file-error.js'
-import type { IsolatedProgram, Started } from './isolation/isolation.js'
+import type { IsolatedProgram, Started } from './isolation/isolated-program.js'
 import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {

@@ -4,7 +4,7 @@ import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contrac
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
-import type { Isolate, IsolatedProgram, WorkingFolders } from './isolation/isolation.js'
+import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } from './isolation/isolated-program.js'
 import { type Capture, type LoginOptions, withLogin } from './login-shell.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
@@ -170,6 +170,8 @@ export class Shell {
         askpass = null
         return { ...this.#result(end, output, startedMs), process }
       }
+      const why = child.stopped()
+      if (why !== null) emit(Buffer.from(`[All isolated programs of this session were ended: ${why}.]\n`))
       this.#keepTrack(end.remainingGroup)
       const dropped = this.#keepState(end, statePath, env ? { ...options, env } : options, start)
       if (dropped !== '') emit(Buffer.from(dropped))
@@ -228,7 +230,7 @@ export class Shell {
     const run = { program: '/bin/sh', args, env: { ...asked.env, PWD: cwd } }
     const pipe = await scratch.pipes.acquire()
     try {
-      const child = isolate ? await isolate(run, this.folders()) : { ...run, descriptors: [], release: () => undefined }
+      const child = isolate ? await isolate(run, this.folders()) : notIsolated(run)
       const common = { cwd, stdin: null, pipe, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.#guard }
       const end = await runCommand({ ...child, ...common }).finally(child.release)
       if (end.remainingGroup !== null) await killTree(end.remainingGroup, { clock })
@@ -244,7 +246,7 @@ export class Shell {
     const env = { ...this.environment(options), ...options.env, PWD: start.cwd }
     const asked = { program: program.path, args: foregroundArgs(program, command, statePath), env }
     if (isolate && !options.outside) return isolate(asked, this.folders())
-    return { ...asked, descriptors: [], release: () => undefined }
+    return notIsolated(asked)
   }
 
   /** Where a command asked to run in `asked` starts. @throws HermesError `environment.not_found`. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@hermes/contracts'
-import type { Isolate } from '../isolation/isolation.js'
+import type { Isolate } from '../isolation/isolated-program.js'
 import type { OrphanGuard } from '../orphan-guard.js'
 import { CapturedOutput } from './captured-output.js'
 import type { CodeRequest } from './code-request.js'

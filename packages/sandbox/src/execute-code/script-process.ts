@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
-import type { Isolate, IsolatedProgram } from '../isolation/isolation.js'
+import { type Isolate, type IsolatedProgram, notIsolated } from '../isolation/isolated-program.js'
 import type { OrphanGuard } from '../orphan-guard.js'
 import { groupExists, killMarked, killTree, processStartTime } from '../process-tree.js'
 
@@ -61,7 +61,7 @@ export class ScriptProcess {
     const limit = String(Math.ceil(launch.maxMemoryBytes / 1024))
     const asked = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
     const folders = { scratch: launch.folder, writable: launch.folder }
-    const started = (await launch.isolate?.(asked, folders)) ?? { ...asked, descriptors: [], release: () => undefined }
+    const started = (await launch.isolate?.(asked, folders)) ?? notIsolated(asked)
     try {
       return new ScriptProcess(await spawned(launch, started), launch)
     } finally {

@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs'
 import type { IsolationSupport } from './isolation-support.js'
+import type { ProgramLimits } from './namespace-limits.js'
 
 /** What isolated commands may touch. All paths absolute; those that do not exist are passed over. */
 export interface IsolationOptions {
@@ -15,6 +16,8 @@ export interface IsolationOptions {
   readonly required?: boolean
   /** What is known of this machine, so that a program looks once. Default: a look for each environment. */
   readonly support?: IsolationSupport
+  /** What the programs of the environment may use together, on Linux; more ends all of them. Default: see {@link ProgramLimits}. */
+  readonly limits?: Partial<ProgramLimits>
   /** Shared by the environments of a program, so that a folder keeps its bounds in all of them. Default: a look for each. */
   readonly workspaces?: Workspaces
 }

@@ -8,36 +8,12 @@ import { bubblewrapArgs, CHECK_ROOTS, isMounted } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 import { ForeignSockets } from './foreign-sockets.js'
+import { type IsolatedProgram, notIsolated, type Started, type WorkingFolders } from './isolated-program.js'
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
+import { defaultLimits } from './namespace-limits.js'
 import { isHidden, type Place, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
-
-/** One program to start: what is run, with what. */
-export interface Started {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
-
-/** Folders of the environment. */
-export interface WorkingFolders {
-  /** Ours alone. */
-  readonly scratch: string
-  /** Where the program leaves its state; nothing in it is to be trusted. */
-  readonly writable: string
-}
-
-/** How to start an isolated program. */
-export interface IsolatedProgram extends Started {
-  /** What it gets as file descriptors 4, 5 and so on. */
-  readonly descriptors: readonly number[]
-  /** To be called once it was started, or could not be. */
-  release(): void
-}
-
-/** See {@link Isolation.wrap}. */
-export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<IsolatedProgram>
 
 interface IsolationSettings {
   /** Closed with the isolation. */
@@ -65,7 +41,8 @@ export class Isolation {
 
   constructor(settings: IsolationSettings) {
     this.#settings = settings
-    this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap')
+    const limits = { ...defaultLimits(), ...settings.bounds.isolation.limits }
+    this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap', limits)
   }
 
   /**
@@ -75,7 +52,7 @@ export class Isolation {
    * it may write is not where it was.
    */
   async wrap(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
-    const plain = { ...asked, descriptors: [], release: () => undefined }
+    const plain = notIsolated(asked)
     const { platform, bounds, support, logger } = this.#settings
     const { isolation } = bounds
     const isRequired = isolation.required ?? true
@@ -152,7 +129,8 @@ export class Isolation {
       const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
       const program = [...bubblewrap, ...check, asked.program, ...asked.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
-      return { program: '/bin/sh', args: program, env: CLEAN_ENV, descriptors, release }
+      const stopped = () => this.#holder.stopped(held)
+      return { program: '/bin/sh', args: program, env: CLEAN_ENV, descriptors, stopped, release }
     } catch (error) {
       release()
       throw error

@@ -3,6 +3,7 @@ import { closeSync, openSync, readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../process-tree.js'
+import { type ProgramLimits, watchLimits } from './namespace-limits.js'
 
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
 const PATH = '/usr/local/bin:/usr/bin:/bin'
@@ -21,6 +22,8 @@ done`
 export interface HeldNamespaces {
   readonly user: number
   readonly pid: number
+  /** Their first process, as this machine counts. */
+  readonly init: number
 }
 
 /**
@@ -29,33 +32,53 @@ export interface HeldNamespaces {
  */
 export class NamespaceHolder {
   readonly #program: string
+  readonly #limits: ProgramLimits
+  readonly #stopped = new Map<number, string>()
   /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
   processes: string | null = null
   #holding: Promise<Holding> | null = null
 
-  constructor(program: string) {
+  constructor(program: string, limits: ProgramLimits) {
     this.#program = program
+    this.#limits = limits
+  }
+
+  /** Why the programs of the namespaces that `open` gave were all ended, as a line; `null` when they were not. */
+  stopped({ init }: HeldNamespaces): string | null {
+    return this.#stopped.get(init) ?? null
   }
 
   /** @throws HermesError `environment.no_isolation` when this machine does not allow it. */
   async open(): Promise<HeldNamespaces> {
-    this.#holding ??= hold(this.#program)
+    this.#holding ??= this.#hold()
     let holding = await this.#holding.catch((error: unknown) => {
       this.#holding = null
       throw error
     })
-    if (processStartTime(holding.init) !== holding.startTime) {
-      this.#holding = hold(this.#program)
+    // One that was stopped takes a moment to end.
+    if (this.#stopped.has(holding.init) || processStartTime(holding.init) !== holding.startTime) {
+      this.#holding = this.#hold()
       holding = await this.#holding
     }
     const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
     try {
       this.processes = readlinkSync(`/proc/${holding.init}/ns/pid`)
-      return { user, pid: openSync(`/proc/${holding.init}/ns/pid`, 'r') }
+      return { user, pid: openSync(`/proc/${holding.init}/ns/pid`, 'r'), init: holding.init }
     } catch (error) {
       closeSync(user)
       throw noIsolation(String(error), error)
     }
+  }
+
+  async #hold(): Promise<Holding> {
+    const holding = await hold(this.#program)
+    const { init, startTime, child } = holding
+    const unwatch = watchLimits(init, this.#limits, (why) => {
+      this.#stopped.set(init, why)
+      if (processStartTime(init) === startTime) process.kill(init, 'SIGKILL')
+    })
+    child.once('exit', unwatch)
+    return holding
   }
 
   /** Ends everything in the namespaces, or with `keepProcesses` lets it end by itself. */

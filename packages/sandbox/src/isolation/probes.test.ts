@@ -152,6 +152,30 @@ needs(await probeIsolation())('isolated commands', () => {
     expect((await other.run(connect(at('temp/late')))).output).toBe('served\n')
   })
 
+  it.each([
+    [
+      'processes',
+      { processes: 40 },
+      'for n in $(seq 60); do sleep 30 & done; wait',
+      'they were \\d+ processes, and 40 may run',
+    ],
+    [
+      'memory',
+      { memoryBytes: 2 ** 26 },
+      'head -c 300000000 /dev/zero | tail',
+      'they used [\\d.]+ [MG]B of memory, and 64 MB may be used',
+    ],
+  ])(
+    'are all ended when they use more %s than they may, and the next one runs',
+    async (_what, limits, command, said) => {
+      const { run } = await setup({ limits })
+      const { output, exitCode } = await run(command, { timeoutMs: 25_000 })
+      expect(exitCode).not.toBe(0)
+      expect(output).toMatch(new RegExp(`\\[All isolated programs of this session were ended: ${said}\\.\\]\\n$`))
+      expect(await run('echo goes on; pgrep -c sleep')).toMatchObject({ output: 'goes on\n0\n' })
+    },
+  )
+
   it('has nothing of the machine open, in the root of its file system either', async () => {
     const inside = await isolated({}, '/')
     const { run } = await harness(async () => inside)

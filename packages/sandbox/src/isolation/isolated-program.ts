@@ -1,0 +1,35 @@
+/** One program to start: what is run, with what. */
+export interface Started {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Folders of the environment. */
+export interface WorkingFolders {
+  /** Ours alone. */
+  readonly scratch: string
+  /** Where the program leaves its state; nothing in it is to be trusted. */
+  readonly writable: string
+}
+
+/** How to start an isolated program. */
+export interface IsolatedProgram extends Started {
+  /** What it gets as file descriptors 4, 5 and so on. */
+  readonly descriptors: readonly number[]
+  /** Why all programs of the environment were ended since, as a line; `null` when they were not. */
+  stopped(): string | null
+  /** To be called once it was started, or could not be. */
+  release(): void
+}
+
+/** See `Isolation.wrap`. */
+export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<IsolatedProgram>
+
+/** How to start a program that nothing is done to. */
+export const notIsolated = (asked: Started): IsolatedProgram => ({
+  ...asked,
+  descriptors: [],
+  stopped: () => null,
+  release: () => undefined,
+})
