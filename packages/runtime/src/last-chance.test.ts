@@ -139,6 +139,30 @@ it('keeps nobody who leaves waiting: the next home looks through what was left, 
   expect(reviews()).toHaveLength(1)
 })
 
+it('looks again and again through what others leave behind, in a process that never exits', async () => {
+  const staying = await runtime.createAgent({})
+  await staying.agent.run('Hello.').result
+  await staying.nameSession()
+  await clock.advance(5_000)
+  const first = runtime
+  // Another process on the same home, which is killed: nobody closes its session.
+  await open()
+  const killed = runtime
+  await talk()
+  runtime = first
+  await clock.advance(600_001)
+  await staying.agent.run('Still here.').result
+  await staying.nameSession()
+  await clock.advance(5_000)
+  await expect.poll(remembered).toBe('Prefers metric units.\n')
+  await clock.advance(600_001)
+  await staying.agent.run('And now.').result
+  await staying.nameSession()
+  await clock.advance(5_000)
+  expect(reviews()).toHaveLength(1)
+  await killed.close()
+})
+
 it('spends nothing on a session in which little was said', async () => {
   const { agent, close } = await runtime.createAgent({})
   await agent.run('I want metric units.').result

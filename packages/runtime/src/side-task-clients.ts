@@ -35,13 +35,17 @@ const SETTLE_MS = 5_000
 const LEFT_AFTER_MS = 600_000
 /** Earlier sessions that nobody has summed up: so many of the newest at a time. */
 const MAX_EARLIER = 3
+/** Among so many of the newest, since those at work come first. */
+const MAX_LISTED = 50
 
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class SideTasks {
   readonly #options: SideTasksOptions
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<unknown>>()
-  #hasLookedBack = false
+  #lookedBackAtMs = Number.NEGATIVE_INFINITY
+  /** Sessions seen to, with when they were last active then. */
+  readonly #finished = new Map<string, number>()
 
   constructor(options: SideTasksOptions) {
     this.#options = options
@@ -111,13 +115,13 @@ export class SideTasks {
   }
 
   /**
-   * What is due once a session was left, for the one just left and, once, the newest earlier ones, a moment later and one by one: it is
+   * What is due once a session was left, for the one just left and, every ten minutes, the newest earlier ones, one by one: it is
    * summed up, and looked through for what should last, each as far as config.yaml wants that. What a home that closes leaves undone, the
    * next one does. Each is done by a model of its own session. Resolves when there is nothing more to do. Never rejects.
    */
   async finishSessions(justLeft: string | null): Promise<void> {
     const isOff = !this.#sumsUp() && !this.#looksThrough()
-    if (isOff || this.#stop.signal.aborted || (justLeft === null && this.#hasLookedBack)) return
+    if (isOff || this.#stop.signal.aborted || (justLeft === null && !this.#isTimeToLookBack())) return
     const { logger } = this.#options
     const work = this.#finishSoon(justLeft).catch((error: unknown) => {
       if (!isAbort(error)) logger.info('Sessions could not be finished.', { error: errorLine(error) })
@@ -134,22 +138,30 @@ export class SideTasks {
   }
 
   async #finishSoon(justLeft: string | null): Promise<void> {
-    const looksBack = !this.#hasLookedBack
-    this.#hasLookedBack = true
+    const looksBack = this.#isTimeToLookBack()
     const { clock, storage: open, logger } = this.#options
+    if (looksBack) this.#lookedBackAtMs = clock.now()
     await clock.sleep(SETTLE_MS, this.#stop.signal)
     const storage = await open()
     const left = justLeft === null ? null : await storage.getSession(justLeft)
-    const newest = looksBack ? await storage.listSessions({ limit: MAX_EARLIER + 1 }) : []
+    const newest = looksBack ? await storage.listSessions({ limit: MAX_LISTED }) : []
     const isLeft = ({ id, lastActiveAtMs }: SessionInfo) =>
       id !== justLeft && lastActiveAtMs < clock.now() - LEFT_AFTER_MS
-    for (const session of [...(left ? [left] : []), ...newest.filter(isLeft)]) {
+    const isNew = ({ id, lastActiveAtMs }: SessionInfo) => this.#finished.get(id) !== lastActiveAtMs
+    const earlier = newest.filter((session) => isLeft(session) && isNew(session)).slice(0, MAX_EARLIER)
+    for (const session of [...(left ? [left] : []), ...earlier]) {
       await this.#sumUp(storage, session).catch((error: unknown) => {
         if (isAbort(error)) throw error
         logger.info('A session got no summary.', { sessionId: session.id, error: errorLine(error) })
       })
       await this.#lookThrough(storage, session)
+      this.#finished.set(session.id, session.lastActiveAtMs)
     }
+  }
+
+  /** Others may leave sessions behind while this process goes on, and what was left a moment ago was too new the last time. */
+  #isTimeToLookBack(): boolean {
+    return this.#options.clock.now() - this.#lookedBackAtMs > LEFT_AFTER_MS
   }
 
   async #sumUp(storage: Storage, session: SessionInfo): Promise<void> {
