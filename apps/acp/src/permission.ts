@@ -10,6 +10,12 @@ const OPTIONS: Readonly<Record<ApprovalChoice, Pick<PermissionOption, 'name' | '
   deny: { name: 'Reject', kind: 'reject_once' },
 }
 
+/** What a lasting yes writes down is said with it. */
+function optionOf(choice: ApprovalChoice, { grant }: ApprovalQuestion): PermissionOption {
+  const { name, kind } = OPTIONS[choice]
+  return { optionId: choice, kind, name: choice === 'always' && grant !== undefined ? `${name}: ${grant}` : name }
+}
+
 /** What is asked, and about which call of which session. */
 export interface PermissionRequest {
   readonly sessionId: string
@@ -31,7 +37,7 @@ export async function askPermission(
       status: 'pending',
       ...(question.action.type === 'spawn' ? { content: [textContent(fence(question.action.command))] } : {}),
     },
-    options: question.choices.map((choice) => ({ optionId: choice, ...OPTIONS[choice] })),
+    options: question.choices.map((choice) => optionOf(choice, question)),
   }
   try {
     const { outcome } = await client.request('session/request_permission', request)

@@ -79,6 +79,8 @@ export interface ApprovalQuestion {
   readonly summary: string
   /** Which answers may be given; `always` is missing where a rule must not be made permanent. */
   readonly choices: readonly ApprovalChoice[]
+  /** The rule that `always` writes, to be shown before it is chosen. Set where `always` is among the choices. */
+  readonly grant?: string
 }
 
 /** What a person may answer: leave for this one action, for the rest of the session, for good, or none. */

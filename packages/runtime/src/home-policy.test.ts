@@ -88,7 +88,7 @@ it('writes "always" of another process into permissions.yaml, where it counts at
   if (asked.type !== 'ask') throw new Error('expected a question')
   await other.policy.answer(asked.approvalId, 'always')
   expect(await readFile(join(temporary.path, 'home', '.hermes', 'permissions.yaml'), 'utf8')).toBe(
-    'terminal(rm -rf dist): allow\n',
+    `terminal(rm -rf dist) in "${join(temporary.path, 'work')}": allow\n`,
   )
   expect(await first.policy.settled(asked.approvalId)).toMatchObject({ type: 'allow', choice: 'always' })
   const again = await first.policy.decide(spawn('rm -rf dist'), { ...subject, sessionId: 'another' })

@@ -12,6 +12,7 @@ import {
 } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
+import { digestFiles } from './deciding-files.js'
 import { blockedSites, networkOf } from './network-settings.js'
 import { toPath } from './to-path.js'
 
@@ -35,6 +36,8 @@ export interface HomePolicyOptions {
   readonly yolo: boolean
   readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist' | 'security' | 'terminal'>
   readonly rules: readonly PermissionRule[]
+  /** The same as they are now. Default: they stay what they are. */
+  readonly currentRules?: () => Promise<readonly PermissionRule[]>
   /** Absolute folders, outside of which no tool writes a file; none for no such limit. */
   readonly writeRoots: readonly string[]
   /** Opened by the first decision worth writing down, and by the first question. */
@@ -52,7 +55,7 @@ const REVIEW_SECONDS = 30
 
 /** Opens the policy of a home: its questions and decisions are kept in the store. */
 export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
-  const { home, userHome, cwd, yolo, config, rules, writeRoots, storage, clock, logger } = options
+  const { home, userHome, cwd, yolo, config, rules, currentRules, writeRoots, storage, clock, logger } = options
   const settings: JudgeSettings = {
     mode: yolo || config.approvals.mode === 'off' ? 'off' : 'ask',
     rules,
@@ -69,6 +72,8 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
   const audit = new LateAudit(options)
   const policy = createPolicy({
     ...settings,
+    ...(currentRules ? { currentRules } : {}),
+    digestFiles: (paths) => digestFiles(paths, userHome),
     audit,
     approvals: lateApprovals(async () => (await storage()).approvals),
     approvalTimeoutMs: config.approvals.timeout * 1000,

@@ -18,6 +18,7 @@ import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import { Answerers } from './answerers.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
+import { currentRules } from './current-rules.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import type { Fallbacks } from './fallbacks.js'
 import { HomeAgents } from './home-agents.js'
@@ -73,6 +74,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     config,
     secrets,
     rules: rules.rules,
+    asksAlways: loaded.asksAlways,
     writeRoots: await writeRootsOf(secrets.values, options),
     proxies,
     stored,
@@ -87,6 +89,7 @@ interface Loaded {
   readonly config: HermesConfig
   readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
   readonly rules: ReturnType<typeof parseRules>['rules']
+  readonly asksAlways: boolean
   readonly writeRoots: readonly string[]
   readonly proxies: Proxies | null
   readonly stored: StoredCredentials
@@ -177,6 +180,7 @@ class HomeRuntime implements Runtime {
       ...common,
       yolo: options.yolo ?? false,
       rules: loaded.rules,
+      currentRules: currentRules({ home: options.home, rules: loaded.rules, asksAlways: loaded.asksAlways }),
       writeRoots: loaded.writeRoots,
       redactor: () => this.#redact([]),
       reviewModel: (sessionId) => this.#reviewModel(sessionId),

@@ -39,6 +39,8 @@ export interface JudgeOptions {
   readonly rules: readonly ParsedRule[]
   /** Whether the session has leave for a rule. */
   readonly granted: (rule: string) => boolean
+  /** SHA-256 over the files that decide what a command does; `null` where there are none or nobody looked. */
+  readonly digest?: string | null
 }
 
 /** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
@@ -123,9 +125,11 @@ export function denyingGlob(subjected: Subjected, { denyGlobs }: Pick<JudgeOptio
 
 /** An action with its command line taken apart. */
 export function takeApart(action: Action, subject: Subject, options: JudgeOptions): Subjected {
-  if (action.type !== 'spawn') return { action, subject, command: null }
+  const { digest = null } = options
+  if (action.type !== 'spawn') return { action, subject, command: null, digest }
   const text = commandText(action)
-  return { action, subject, command: { text, collected: collectInvocations(text, placeOf(action, subject, options)) } }
+  const collected = collectInvocations(text, placeOf(action, subject, options))
+  return { action, subject, command: { text, collected }, digest }
 }
 
 /** Where a command runs. The folders of this machine say nothing about another one; there the folder at hand is what is worked in. */

@@ -18,6 +18,8 @@ export interface Subjected {
   readonly subject: Subject
   /** The command line of a spawn, taken apart. */
   readonly command: { readonly text: string; readonly collected: Collected } | null
+  /** SHA-256 over the files that decide what the command does, `null` where there are none or nobody looked. */
+  readonly digest: string | null
 }
 
 const STRENGTH: Readonly<Record<RuleEffect, number>> = Object.freeze({ deny: 2, ask: 1, allow: 0 })
@@ -34,7 +36,7 @@ export function decidingRule(
   const { action, subject, command } = subjected
   const applicable = rules.filter((rule) => whyNotSelected(rule, action, subject) === null)
   if (!command) return lastOf(applicable.filter((rule) => matchesArgument(rule, action, context)))
-  const whole = applicable.filter((rule) => matchesWhole(rule, command.text))
+  const whole = applicable.filter((rule) => matchesWhole(rule, command.text) && isBoundTo(rule, subjected))
   const parts = partsOf(command)
   if (parts.length === 0) return lastOf(whole)
   const each = parts.map((part) => lastOf(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))))
@@ -61,6 +63,8 @@ export function whyNotMatched(rule: ParsedRule, subjected: Subjected, context: M
   if (unselected !== null) return unselected
   const mismatch = `${rule.argument} does not match`
   if (!command) return matchesArgument(rule, action, context) ? null : mismatch
+  if (matchesWhole(rule, command.text) && !isBoundTo(rule, subjected))
+    return 'what the command runs is not what it was when that was allowed'
   if (matchesWhole(rule, command.text) || partsOf(command).some((part) => matchesPart(rule, part))) return null
   const wouldRefuse = { ...rule, effect: 'deny' } as const
   return partsOf(command).some((part) => matchesPart(wouldRefuse, part))
@@ -79,7 +83,14 @@ function matchesWhole(rule: ParsedRule, text: string): boolean {
   return matchGlob(rule.argument, text.trim())
 }
 
+/** A rule for a folder is one that a person clicked: it counts while the files that the line runs are the same. */
+function isBoundTo({ folder, digest }: ParsedRule, subjected: Subjected): boolean {
+  return folder === null || digest === subjected.digest
+}
+
 function matchesPart(rule: ParsedRule, part: Invocation): boolean {
+  // What was clicked is the whole line in its folder, not a part of another one.
+  if (rule.folder !== null) return false
   if (rule.argument === null) return true
   const { argument } = rule
   const bare = [part.name, ...part.args.map((word) => word.text)].join(' ')

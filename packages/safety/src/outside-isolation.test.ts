@@ -252,7 +252,7 @@ describe('a command that is to run outside the isolation', () => {
     expect(await decide(outside('cp a ~/b'))).toMatchObject({ type: 'ask' })
     expect(await answer('docker ps', 'always')).toBe('allow')
     expect(await decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
-    expect(always).toEqual([{ pattern: 'terminal_outside(docker ps)', effect: 'allow' }])
+    expect(always).toEqual([{ pattern: 'terminal_outside(docker ps) in "/home/ada/project"', effect: 'allow' }])
     expect(asked[0]).toBe(
       'Run outside the isolation: git push: it has to leave the isolation because it uses your keys or logins',
     )

@@ -24,7 +24,10 @@ export function ruleOfOutside(
     decidingRule(rules.filter(speaks), { ...subjected, command: doing }, context)
   const own = deciding(isAboutOutside)
   if (own !== null || actingOf(needs, context).some(({ reason }) => reason === null)) return own
-  return deciding(({ effect, argument, selector }) => effect === 'allow' && argument !== null && !selector.tool)
+  return deciding(
+    ({ effect, argument, selector, folder }) =>
+      effect === 'allow' && argument !== null && folder === null && !selector.tool,
+  )
 }
 
 /** What is asked before a command runs outside: leave for a known program is for all it does, any other only for the same command. */

@@ -466,7 +466,7 @@ describe('createPolicy', () => {
       const { decide, decideAndAnswer, listen, always } = setUp()
       listen('*')
       await decideAndAnswer(run('rm -rf *.log'), 'always')
-      expect(always).toEqual([{ pattern: 'terminal(rm -rf \\*.log)', effect: 'allow' }])
+      expect(always).toEqual([{ pattern: 'terminal(rm -rf \\*.log) in "/home/ada/project"', effect: 'allow' }])
       expect(outcome(await decide(run('rm -rf *.log'), subject('s2')))).toBe('allow')
       expect(outcome(await decide(run('rm -rf a.log')))).toBe('ask')
       await decideAndAnswer(run('cd x && git clean -fd'), 'always')

@@ -15,6 +15,7 @@ import type {
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
 import { ruleFor } from './describe-action.js'
+import { changesLookup, decidingFiles, grantOf, namesScript, UNKNOWN_DIGEST } from './grants.js'
 import { type JudgeOptions, judge, takeApart, type Verdict } from './judge.js'
 import { type JudgeBasis, type JudgeSettings, readRule, readSettings, workspaceOf } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
@@ -30,6 +31,13 @@ export interface PolicyOptions extends JudgeSettings {
   /** Default: in memory. */
   readonly approvals?: ApprovalStore
   readonly clock?: Clock
+  /** The rules as they are now, in place of `rules`: asked before each decision, so that a change reaches what is running. */
+  readonly currentRules?: () => Promise<readonly PermissionRule[]>
+  /**
+   * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are; `null` where there is none of them.
+   * Paths may begin with `~`. Without it, commands that files decide about get no lasting leave.
+   */
+  readonly digestFiles?: (paths: readonly string[]) => Promise<string | null>
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
@@ -69,8 +77,13 @@ class RulePolicy implements RevocablePolicy {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #redact: (text: string) => string
-  readonly #rules: ParsedRule[]
-  readonly #basis: JudgeBasis
+  #basis: JudgeBasis
+  /** The rules that `#basis` was read from. */
+  #read: readonly PermissionRule[] | undefined
+  /** Rules of answers that are kept nowhere else. */
+  readonly #learned: ParsedRule[] = []
+  /** Sessions, by their root, in whose shell names of programs may mean others than when a person clicked. */
+  readonly #lookupChanged = new Set<string>()
   /**
    * Rules a session has leave for, by its root. What text from outside may be after has rules of its own, so leave given before such
    * text came in covers none of it.
@@ -92,9 +105,8 @@ class RulePolicy implements RevocablePolicy {
       expiryMs: options.approvalExpiryMs ?? 86_400_000,
       pollMs: options.approvalPollMs ?? Number.POSITIVE_INFINITY,
     })
-    const basis = readSettings(options)
-    this.#basis = basis
-    this.#rules = [...basis.rules]
+    this.#basis = readSettings(options)
+    this.#read = options.rules
   }
 
   async decide(action: Action, subject: Subject, options: DecideOptions = {}): Promise<Decision> {
@@ -107,7 +119,12 @@ class RulePolicy implements RevocablePolicy {
 
   async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
-    const verdict = judge(action, subject, this.#judgeOptions(subject))
+    await this.#refresh()
+    const isBound = [...this.#basis.rules, ...this.#learned].some(({ folder }) => folder !== null)
+    const digest = isBound ? await this.#digest(action, subject) : null
+    const verdict = judge(action, subject, this.#judgeOptions(subject, digest))
+    if (action.type === 'spawn' && !action.outside && changesLookup(action.command))
+      this.#lookupChanged.add(rootOf(subject))
     switch (verdict.type) {
       case 'deny':
         return this.#deny(action, subject, verdict.rule, verdict.reason)
@@ -122,12 +139,36 @@ class RulePolicy implements RevocablePolicy {
     }
   }
 
-  #judgeOptions(subject: Subject): JudgeOptions {
-    const { options, granted } = this.#basis
+  /** Reads the rules anew where they are others now. */
+  async #refresh(): Promise<void> {
+    const current = await this.#options.currentRules?.()
+    if (current === undefined || current === this.#read) return
+    this.#basis = readSettings({ ...this.#options, rules: current })
+    this.#read = current
+  }
+
+  /** What the files that decide about a command hold, where a rule or a question could need to know. */
+  async #digest(action: Action, subject: Subject): Promise<string | null> {
+    if (action.type !== 'spawn') return null
+    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
+    const files = command === null ? [] : decidingFiles(command.collected)
+    const { digestFiles } = this.#options
+    if (files.length === 0) return null
+    const isHere = action.backend === 'local' && digestFiles !== undefined
+    return isHere ? digestFiles(files) : null
+  }
+
+  #judgeOptions(subject: Subject, digest: string | null = null): JudgeOptions {
+    const { options, granted, rules } = this.#basis
+    // Where names may mean other programs than before, nothing that was clicked says what runs.
+    const isSame = !this.#lookupChanged.has(rootOf(subject))
+    const all = [...rules, ...this.#learned]
     return {
       ...options,
       ...workspaceOf(subject),
-      rules: this.#rules,
+      digest,
+      // What runs outside the isolation gets none of what was set inside.
+      rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
       granted: (rule) => granted.has(rule) || (this.#leave.get(rootOf(subject))?.has(rule) ?? false),
     }
   }
@@ -141,7 +182,8 @@ class RulePolicy implements RevocablePolicy {
     const earlier = await this.#questions.earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
-    const question = questionOf(action, subject, verdict, this.#redact)
+    const grant = this.#grantFor(action, subject, await this.#digest(action, subject))
+    const question = questionOf(action, subject, verdict, { redact: this.#redact, grant })
     const { rule } = question
     const reviewed = await this.#review(question, verdict.rules, signal)
     if (reviewed) return reviewed
@@ -232,7 +274,8 @@ class RulePolicy implements RevocablePolicy {
     const answered = await this.#questions.answer(approvalId, choice, by)
     if (!answered) return false
     this.#learn(answered)
-    if (answered.choice === 'always') await this.#keep(ruleFor(answered.question.action))
+    const { grant } = answered.question
+    if (answered.choice === 'always' && grant !== undefined) await this.#keep({ pattern: grant, effect: 'allow' })
     this.#questions.wake(approvalId)
     return true
   }
@@ -240,15 +283,29 @@ class RulePolicy implements RevocablePolicy {
   /** What an answer means for what comes after it. */
   #learn({ choice, rules, question }: Approval): void {
     if (choice === 'session') this.#grant(rootOf(question.subject), rules)
-    if (choice !== 'always') return
-    const rule = readRule(ruleFor(question.action))
-    if (this.#rules.at(-1)?.pattern !== rule.pattern) this.#rules.push(rule)
+    // Where rules are read anew, the file is the one place of what was granted: taken out of it, it is gone.
+    const { grant } = question
+    if (choice !== 'always' || grant === undefined || this.#options.currentRules) return
+    if (!this.#learned.some(({ pattern }) => pattern === grant))
+      this.#learned.push(readRule({ pattern: grant, effect: 'allow' }))
+  }
+
+  /** What an "always" would write. */
+  #grantFor(action: Action, subject: Subject, digest: string | null): PermissionRule | null {
+    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
+    const collected = command?.collected ?? null
+    // On another machine nobody here knows which of the words are files.
+    const isHere = action.type === 'spawn' && action.backend === 'local' && this.#options.digestFiles !== undefined
+    const isNamed = collected !== null && !isHere && namesScript(collected)
+    return grantOf(action, { subject, collected, digest: isNamed ? UNKNOWN_DIGEST : digest })
   }
 
   async #keep(rule: PermissionRule): Promise<void> {
+    const { onAlways, currentRules } = this.#options
     try {
-      await this.#options.onAlways?.(rule)
+      await onAlways?.(rule)
     } catch (error) {
+      if (currentRules) this.#learned.push(readRule(rule))
       this.#logger.error('rule not saved', { pattern: this.#redact(rule.pattern), error: errorLine(error) })
     }
   }

@@ -2,6 +2,7 @@ import type { Action, Approval, ApprovalChoice, ApprovalQuestion, Subject } from
 import { describeAction } from './describe-action.js'
 import type { Verdict } from './judge.js'
 import { flatAction } from './permit.js'
+import type { PermissionRule } from './rules.js'
 
 /** What a session-wide or permanent yes would say too much about: the text that runs is not known when the question is asked. */
 const ONCE_ONLY = Object.freeze([
@@ -13,15 +14,18 @@ export function questionOf(
   action: Action,
   subject: Subject,
   { rules, reason }: Extract<Verdict, { type: 'ask' }>,
-  redact: (text: string) => string,
+  { redact, grant }: { readonly redact: (text: string) => string; readonly grant: PermissionRule | null },
 ): ApprovalQuestion {
   // A rule made permanent would write the secret into a file.
   const hasSecret = flatAction(redactAction(action, redact)) !== flatAction(action)
-  const choices: ApprovalChoice[] = rules.some((name) => ONCE_ONLY.includes(name))
+  const isOnce = rules.some((name) => ONCE_ONLY.includes(name))
+  const lasting = isOnce || hasSecret ? null : grant
+  const choices: ApprovalChoice[] = isOnce
     ? ['once', 'deny']
-    : ['once', 'session', ...(hasSecret ? [] : (['always'] as const)), 'deny']
+    : ['once', 'session', ...(lasting ? (['always'] as const) : []), 'deny']
   const summary = redact(`${describeAction(action)}: ${reason}`)
-  return { action, subject, rule: rules[0] ?? 'ask', summary, choices }
+  const shown = lasting ? { grant: lasting.pattern } : {}
+  return { action, subject, rule: rules[0] ?? 'ask', summary, choices, ...shown }
 }
 
 /** The question as it is kept. */

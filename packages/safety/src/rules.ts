@@ -8,7 +8,8 @@ export type RuleEffect = 'allow' | 'ask' | 'deny'
 export interface PermissionRule {
   /**
    * As written: `terminal.*`, `file.write`, `terminal(git push*)`, `browser.*`, `mcp__github__*`; narrowed to a surface and a user by
-   * `terminal.* on gateway for guest-*`.
+   * `terminal.* on gateway for guest-*`, and a command to
+   * its folder and the files it runs by `terminal(bash deploy.sh) in "/srv/app" with sha256-…`.
    */
   readonly pattern: string
   readonly effect: RuleEffect
@@ -67,23 +68,31 @@ export interface ParsedRule extends PermissionRule {
   readonly selector: Selector
   /** What stands in the brackets. */
   readonly argument: string | null
+  /** The folder a command has to run in, `BACKEND:FOLDER` on another machine; `null` for any. */
+  readonly folder: string | null
+  /** What the files that the command names have to hold, as SHA-256; `null` where they do not matter. */
+  readonly digest: string | null
+  /** The method of a request or the kind of a write, in capitals; `null` for any. */
+  readonly method: string | null
   /** Glob over surfaces, `null` for all. */
   readonly surface: string | null
   /** Glob over users, `null` for all and for nobody in particular. */
   readonly user: string | null
 }
 
+const UNBOUND = Object.freeze({ folder: null, digest: null, method: null, surface: null, user: null })
 const SHAPE =
-  /^\s*(\*|[a-z_][\w*-]*(?:\.[a-z_]+|\.\*)?)\s*(?:\(([\s\S]*)\))?(?:\s+on\s+([^\s()]+))?(?:\s+for\s+([^\s()]+))?\s*$/
+  /^\s*(\*|[a-z_][\w*-]*(?:\.[a-z_]+|\.\*)?)\s*(?:\(([\s\S]*)\))?(?:\s+in\s+"([^"()\\]+)")?(?:\s+with\s+sha256-([0-9a-f]{64}))?(?:\s+by\s+([A-Z]+))?(?:\s+on\s+([^\s()]+))?(?:\s+for\s+([^\s()]+))?\s*$/
 
 /** Reads a pattern; a string says what is wrong with it. */
 export function parseRule(rule: PermissionRule): ParsedRule | string {
   const match = SHAPE.exec(rule.pattern)
-  const [, name = '', argument, surface = null, user = null] = match ?? []
+  const [, name = '', argument, folder = null, digest = null, method = null, surface = null, user = null] = match ?? []
+  const bounds = { folder, digest, method, surface, user }
   const selector = match && selectorOf(name)
   if (selector)
-    return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, surface, user }
-  if (rule.unread) return { ...rule, selector: widest(rule.pattern), argument: null, surface: null, user: null }
+    return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, ...bounds }
+  if (rule.unread) return { ...rule, selector: widest(rule.pattern), argument: null, ...UNBOUND }
   if (!match) return `"${rule.pattern}" is not a pattern; write a name such as terminal.* or terminal(git push*).`
   const meant = Object.keys(KINDS).find((kind) => isSlip(name, kind))
   if (meant) return `"${rule.pattern}" names no tool; ${meant} may be meant.`
@@ -118,7 +127,7 @@ function isSlip(name: string, known: string): boolean {
 
 /** Why a rule is not about such an action of such a subject, whatever its argument says; `null` when it is. */
 export function whyNotSelected(
-  { selector, surface, user }: ParsedRule,
+  { selector, folder, method, surface, user }: ParsedRule,
   action: Action,
   subject: Subject,
 ): string | null {
@@ -130,10 +139,21 @@ export function whyNotSelected(
     return subject.toolName === undefined
       ? `it is about the tool ${selector.tool}, and no tool is named`
       : `it is about the tool ${selector.tool}, not ${subject.toolName}`
+  if (folder !== null && !(action.type === 'spawn' && isIn(folder, action))) return `it is for the folder ${folder}`
+  if (method !== null && methodOf(action) !== method) return `it is for what is done by ${method}`
   if (surface !== null && !matchGlob(surface, subject.surface)) return `it is for ${surface}, not ${subject.surface}`
   if (user !== null && (subject.user === undefined || !matchGlob(user, subject.user)))
     return `it is for ${user}, not ${subject.user ?? 'somebody without a name'}`
   return null
+}
+
+function methodOf(action: Action): string | null {
+  if (action.type === 'write') return action.operation.toUpperCase()
+  return action.type === 'fetch' ? action.method.toUpperCase() : null
+}
+
+function isIn(folder: string, { backend, cwd }: Extract<Action, { type: 'spawn' }>): boolean {
+  return folder === (backend === 'local' ? cwd : `${backend}:${cwd}`)
 }
 
 /** Whether an action is a command that is to run outside the isolation. */
@@ -224,6 +244,8 @@ function covers(later: ParsedRule, rule: ParsedRule): boolean {
     rule.selector.types.every((type) => types.includes(type)) &&
     (operation === undefined || operation === rule.selector.operation) &&
     (tool === undefined || tool === rule.selector.tool) &&
+    (later.folder === null || (later.folder === rule.folder && later.digest === rule.digest)) &&
+    (later.method === null || later.method === rule.method) &&
     coversText(later.surface, rule.surface) &&
     coversText(later.user, rule.user) &&
     coversText(later.argument, rule.argument) &&

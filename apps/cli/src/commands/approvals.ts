@@ -4,7 +4,7 @@ import { answerApproval, revokeApproval, SHOWN_ID_CHARS, storedApprovals } from 
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
 import { openCli } from '../open-cli.js'
-import { clip, createStyle } from '../render/style.js'
+import { clip, createStyle, printable } from '../render/style.js'
 
 /** `hermes approvals list`: questions that wait for an answer, and answers that wait to be used, oldest first. */
 export function approvalsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
@@ -22,6 +22,10 @@ export function approvalsList(io: Io, { json }: { readonly json?: boolean }): Pr
         io.stdout.write(`${style.bold(id.slice(0, SHOWN_ID_CHARS))}${style.dim(head.slice(SHOWN_ID_CHARS))}`)
         io.stdout.write(`${clip(question.summary, Math.max(io.stdout.columns() - head.length, 20))}\n`)
         io.stdout.write(`${style.dim(`${' '.repeat(SHOWN_ID_CHARS)}  ${facts}`)}\n`)
+        if (question.grant !== undefined && choice === null)
+          io.stdout.write(
+            `${style.dim(printable(`${' '.repeat(SHOWN_ID_CHARS)}  always writes: ${question.grant}`))}\n`,
+          )
       }
     }
     return EXIT.ok

@@ -21,9 +21,12 @@ export async function permissionsList(io: Io, { json }: { readonly json?: boolea
     }
     const style = createStyle(io.stdout)
     const width = Math.max(0, ...rules.map(({ pattern }) => pattern.length))
-    for (const { pattern, effect, source } of rules) {
+    for (const [at, { pattern, effect, source }] of rules.entries()) {
+      const number = style.dim(`${at + 1}`.padStart(`${rules.length}`.length))
       const place = source === undefined ? '' : `  ${style.dim(source)}`
-      io.stdout.write(`${paint(style, effect)(effect.padEnd(5))}  ${printable(pattern).padEnd(width)}${place}\n`)
+      io.stdout.write(
+        `${number}  ${paint(style, effect)(effect.padEnd(5))}  ${printable(pattern).padEnd(width)}${place}\n`,
+      )
     }
     const more = [
       `approvals.mode: ${mode}`,
@@ -137,9 +140,11 @@ export async function permissionsAdd(io: Io, pattern: string, decision: RuleEffe
   return EXIT.ok
 }
 
-/** `hermes permissions remove PATTERN`. */
-export async function permissionsRemove(io: Io, pattern: string): Promise<number> {
+/** `hermes permissions remove PATTERN`, or the number that the list shows. What is running asks again from then on. */
+export async function permissionsRemove(io: Io, named: string): Promise<number> {
   const home = homeOf(io)
+  const { rules } = await loadPermissions({ home })
+  const pattern = /^[1-9]\d*$/.test(named) ? (Object.keys(rules)[Number(named) - 1] ?? named) : named
   if (!(await removePermission({ home, pattern })))
     throw new UsageError(
       `${homeLayout(home).permissions} has no rule ${pattern}. All there are: hermes permissions list`,

@@ -67,7 +67,11 @@ async function askApproval(
   const command = action.type === 'spawn' ? visibleText(action.command) : ''
   const whole = command === '' || summary.includes(command) ? [] : [`  ${command}`]
   const title = visibleText([`${whoAsks(subject)}${summary}`, ...whole].join('\n'))
-  const options = choices.map((choice) => ({ ...CHOICES[choice], words: APPROVAL_WORDS[choice] }))
+  const options = choices.map((choice) => {
+    const { key, label } = CHOICES[choice]
+    const isLasting = choice === 'always' && question.grant !== undefined
+    return { key, label: isLasting ? `${label}: ${question.grant}` : label, words: APPROVAL_WORDS[choice] }
+  })
   const answer = await asker.pick({ title, options, freeText: false }, signal)
   if (signal.aborted) return null
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'

@@ -1,0 +1,39 @@
+import { stat } from 'node:fs/promises'
+import { allowNothing, homeLayout, loadPermissions } from '@hermes/config'
+import { type PermissionRule, parseRules } from '@hermes/safety'
+
+/** Options of {@link currentRules}. */
+export interface CurrentRulesOptions {
+  readonly home: string
+  /** The rules the home was opened with. */
+  readonly rules: readonly PermissionRule[]
+  /** Nothing in the file allows, because a setting that could be stricter cannot be read. */
+  readonly asksAlways: boolean
+}
+
+/** The rules of `permissions.yaml` as they are, read again when the file is another one than at the last look. */
+export function currentRules({
+  home,
+  rules,
+  asksAlways,
+}: CurrentRulesOptions): () => Promise<readonly PermissionRule[]> {
+  const file = homeLayout(home).permissions
+  let known = rules
+  let seen: string | null = null
+  return async () => {
+    const version = await versionOf(file)
+    if (version === seen) return known
+    const permissions = await loadPermissions({ home })
+    const record = asksAlways ? allowNothing(permissions.rules) : permissions.rules
+    const read = parseRules(record, permissions).rules
+    // What says the same keeps its identity, so that nothing is taken apart anew.
+    if (JSON.stringify(read) !== JSON.stringify(known)) known = read
+    seen = version
+    return known
+  }
+}
+
+async function versionOf(file: string): Promise<string> {
+  const info = await stat(file, { bigint: true }).catch(() => null)
+  return info === null ? 'none' : [info.dev, info.ino, info.size, info.mtimeNs, info.ctimeNs].join(':')
+}

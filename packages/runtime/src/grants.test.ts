@@ -1,0 +1,216 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { appendPermission, loadPermissions, removePermission } from '@hermes/config'
+import type { Action, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
+import { createPolicy, type RevocablePolicy } from '@hermes/safety'
+import { temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { currentRules } from './current-rules.js'
+import { digestFiles } from './deciding-files.js'
+
+let temporary: Awaited<ReturnType<typeof temporaryHome>>
+let cwd = ''
+let home = ''
+let asked: ApprovalQuestion[] = []
+let policy: RevocablePolicy
+
+beforeEach(async () => {
+  temporary = await temporaryHome()
+  const root = temporary.path
+  home = join(root, '.hermes')
+  cwd = join(root, 'work')
+  await mkdir(home, { recursive: true })
+  await mkdir(join(cwd, 'sub'), { recursive: true })
+  for (const folder of [cwd, join(cwd, 'sub')]) await writeFile(join(folder, 'deploy.sh'), 'echo deployed\n')
+  await writeFile(join(cwd, 'Makefile'), 'all:\n\techo made\n')
+  await writeFile(join(cwd, 'package.json'), '{"scripts":{"ship":"echo shipped"}}')
+  await appendPermission({ home, pattern: 'terminal.*', decision: 'ask' })
+  asked = []
+  policy = open()
+})
+
+afterEach(() => temporary.remove())
+
+/** A process of the same home. */
+function open(): RevocablePolicy {
+  const opened = createPolicy({
+    ...{ mode: 'ask', home, userHome: join(home, '..'), workspace: [cwd] },
+    currentRules: currentRules({ home, rules: [], asksAlways: false }),
+    digestFiles: (paths) => digestFiles(paths, join(home, '..')),
+    onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
+  })
+  opened.listen('*', (_, question) => void asked.push(question))
+  return opened
+}
+
+const subject = (more: Partial<Subject> = {}): Subject => ({
+  ...{ sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false, toolName: 'terminal' },
+  ...more,
+})
+const run = (command: string, more: object = {}): Action => ({ type: 'spawn', command, cwd, backend: 'local', ...more })
+const says = async (action: Action, who = subject()) => (await policy.decide(action, who)).type
+
+async function always(action: Action, who = subject()): Promise<string | undefined> {
+  const decision = await policy.decide(action, who)
+  if (decision.type !== 'ask') throw new Error(`expected a question, got ${decision.type}`)
+  await policy.answer(decision.approvalId, 'always')
+  await policy.settled(decision.approvalId)
+  return decision.question.grant
+}
+
+describe('an "always"', () => {
+  it('is shown before it is written, counts for the identical command in every session and process, and is not asked again', async () => {
+    const grant = await always(run('bash deploy.sh'))
+    expect(grant).toMatch(/^terminal\(bash deploy\.sh\) in "\/.*\/work" with sha256-[0-9a-f]{64}$/)
+    expect((await loadPermissions({ home })).rules[grant!]).toBe('allow')
+    expect(await says(run('bash deploy.sh'))).toBe('allow')
+    expect(await says(run('bash deploy.sh'), subject({ sessionId: 'other', tainted: true }))).toBe('allow')
+    policy = open()
+    expect(await says(run('bash deploy.sh'))).toBe('allow')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is taken back in the runs that go on, as soon as its rule is', async () => {
+    const grant = await always(run('bash deploy.sh'))
+    const other = open()
+    expect((await other.decide(run('bash deploy.sh'), subject())).type).toBe('allow')
+    await removePermission({ home, pattern: grant! })
+    expect(await says(run('bash deploy.sh'))).toBe('ask')
+    expect((await other.decide(run('bash deploy.sh'), subject())).type).toBe('ask')
+    await appendPermission({ home, pattern: 'terminal(ls)', decision: 'deny' })
+    expect(await says(run('ls'))).toBe('deny')
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['holds something else', () => writeFile(join(cwd, 'deploy.sh'), 'rm -rf ~\n')],
+    ['holds more', () => writeFile(join(cwd, 'deploy.sh'), 'echo deployed\nid\n')],
+    ['holds the same with another end of line', () => writeFile(join(cwd, 'deploy.sh'), 'echo deployed\r\n')],
+    ['is gone', () => rm(join(cwd, 'deploy.sh'))],
+    [
+      'is a folder',
+      async () => {
+        await rm(join(cwd, 'deploy.sh'))
+        await mkdir(join(cwd, 'deploy.sh'))
+      },
+    ],
+    [
+      'links to another script',
+      async () => {
+        await writeFile(join(cwd, 'evil.sh'), 'id\n')
+        await rm(join(cwd, 'deploy.sh'))
+        await symlink('evil.sh', join(cwd, 'deploy.sh'))
+      },
+    ],
+  ])('does not hold for a script that %s', async (_, change) => {
+    await always(run('bash deploy.sh'))
+    await change()
+    expect(await says(run('bash deploy.sh'))).toBe('ask')
+  })
+
+  it.each([
+    ...[
+      'bash ./deploy.sh',
+      'bash  deploy.sh',
+      'bash deploy.sh --force',
+      'bash -x deploy.sh',
+      'sh deploy.sh',
+      './deploy.sh',
+    ],
+    ...[
+      'bash deploy.sh; id',
+      'bash deploy.sh && id',
+      'bash deploy.sh || id',
+      'id; bash deploy.sh',
+      'bash deploy.sh | sh',
+    ],
+    ...[
+      'bash deploy.sh > out',
+      'bash < deploy.sh',
+      'FOO=1 bash deploy.sh',
+      'BASH_ENV=x bash deploy.sh',
+      'bash deploy.sh &',
+    ],
+    ...[
+      'sudo bash deploy.sh',
+      'env bash deploy.sh',
+      'cd sub && bash deploy.sh',
+      'bash deploy.sh $X',
+      'bash deploy.sh $(id)',
+    ],
+    ...[
+      '/tmp/bash deploy.sh',
+      'bash deploy.sh\nid',
+      'BASH deploy.sh',
+      'bash deploy.s?',
+      'bash -c "bash deploy.sh"',
+      'bash *',
+    ],
+  ])('does not hold for %j', async (command) => {
+    await always(run('bash deploy.sh'))
+    expect(await says(run(command))).not.toBe('allow')
+  })
+
+  it('holds in no other folder, machine or isolation, and for nobody else', async () => {
+    await always(run('bash deploy.sh'), subject({ user: 'ada' }))
+    expect(await says(run('bash deploy.sh'), subject({ user: 'ada' }))).toBe('allow')
+    expect(await says(run('bash deploy.sh'), subject({ user: 'eve' }))).toBe('ask')
+    expect(await says(run('bash deploy.sh'))).toBe('ask')
+    const elsewhere = [{ cwd: join(cwd, 'sub') }, { cwd: join(cwd, '..') }, { backend: 'ssh' }, { backend: 'docker' }]
+    for (const place of [...elsewhere, { outside: true }])
+      expect(await says(run('bash deploy.sh', place), subject({ user: 'ada' })), JSON.stringify(place)).toBe('ask')
+  })
+
+  it.each([
+    'bash() { id; }',
+    'alias bash=id',
+    'export PATH=/evil:$PATH',
+    'hash -p /evil bash',
+    'function bash { id; }',
+  ])('does not hold in a session whose shell ran %j', async (command) => {
+    await always(run('bash deploy.sh'))
+    await policy.decide(run(command), subject())
+    expect(await says(run('bash deploy.sh'))).toBe('ask')
+    expect(await says(run('bash deploy.sh'), subject({ sessionId: 'other' }))).toBe('allow')
+  })
+
+  it('binds recipes: make and npm ask again when their files change', async () => {
+    await always(run('make all'))
+    await always(run('npm run ship'))
+    expect(await says(run('make all'))).toBe('allow')
+    await writeFile(join(cwd, 'Makefile'), 'all:\n\tid\n')
+    expect([await says(run('make all')), await says(run('npm run ship'))]).toEqual(['ask', 'allow'])
+    await writeFile(join(cwd, 'package.json'), '{"scripts":{"ship":"id"}}')
+    expect(await says(run('npm run ship'))).toBe('ask')
+  })
+
+  it.each([
+    ...[
+      'sudo ls',
+      'env ls',
+      'timeout 5 ls',
+      'bash -c ls',
+      'eval ls',
+      'xargs rm < list',
+      'find . -exec ls {} +',
+      'ssh h ls',
+    ],
+    ...['docker exec web ls', 'npx tsc', 'npm exec -- tsc', 'rm -rf $D', 'rm -rf "$(cat x)"', 'X=1 make', '. ./env.sh'],
+    ...['git rebase -x "npm test" main', 'rm -rf "a\u202eb"'],
+  ])('is not offered for %j', async (command) => {
+    await policy.decide(run(command), subject())
+    expect(asked.at(-1)?.choices).not.toContain('always')
+    expect(asked.at(-1)?.grant).toBeUndefined()
+  })
+
+  it('is for the method of a request, and for one file', async () => {
+    const get: Action = { type: 'fetch', url: 'http://localhost:3000/a', method: 'get' }
+    expect(await always(get)).toBe('web(http://localhost:3000/*) by GET')
+    expect(await says(get)).toBe('allow')
+    expect(await says({ ...get, method: 'POST' })).toBe('ask')
+    expect(await says({ ...get, url: 'http://localhost:3001/a' })).toBe('ask')
+    const write: Action = { type: 'write', path: '/etc/x', operation: 'write', backend: 'local' }
+    await always(write)
+    expect([await says(write), await says({ ...write, path: '/etc/y' })]).toEqual(['allow', 'ask'])
+    expect(await says({ ...write, operation: 'remove' })).toBe('ask')
+  })
+})

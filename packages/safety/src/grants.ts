@@ -1,0 +1,160 @@
+import type { Action, Subject } from '@hermes/contracts/policy'
+import type { Collected } from './command/collect.js'
+import { resolveShellPath } from './command/context.js'
+import { type Invocation, texts } from './command/invocation.js'
+import { payloads } from './command/payloads.js'
+import { interpreterOf, SHELLS } from './command/programs.js'
+import { commandText } from './describe-action.js'
+import { escapeGlob } from './glob.js'
+import type { PermissionRule } from './rules.js'
+import { visibleText } from './visible-text.js'
+
+/** What a grant is made of, beside the action. */
+export interface GrantFacts {
+  readonly subject: Subject
+  /** The command of a spawn, taken apart. */
+  readonly collected: Collected | null
+  /** SHA-256 over the files the command names; `null` where it names none, `unknown` where they could not be read. */
+  readonly digest: string | null
+}
+
+/** Said instead of a digest where the files of a command are out of reach. */
+export const UNKNOWN_DIGEST = 'unknown'
+
+/** Programs that hand their words on to others, which nothing about themselves binds. */
+const HANDS_ON: ReadonlySet<string> = new Set([
+  ...['vagrant', 'adb', 'ansible', 'machinectl', 'lxc', 'incus', 'proot', 'bwrap'],
+  ...[
+    'find',
+    'fd',
+    'fdfind',
+    'awk',
+    'gawk',
+    'eval',
+    'source',
+    '.',
+    'parallel',
+    'xargs',
+    'ssh',
+    'mosh',
+    'alias',
+    'trap',
+  ],
+])
+
+const CONTAINERS = /^(?:docker(?:-compose)?|podman(?:-compose)?|nerdctl|kubectl|oc|heroku|fly|flyctl|gcloud)$/
+
+/**
+ * The rule that an "always" writes: this command in this folder, with these contents of what it runs; this path; this origin by this method.
+ * `null` where no lasting rule says what was clicked: for wrappers, for what is known only when it runs, for somebody a rule cannot name.
+ */
+export function grantOf(action: Action, { subject, collected, digest }: GrantFacts): PermissionRule | null {
+  const whose = nameOf(subject)
+  if (whose === null) return null
+  const allow = (pattern: string): PermissionRule | null => {
+    // What a screen would not show as it is, nobody clicked.
+    return visibleText(pattern) === pattern ? { pattern: `${pattern}${whose}`, effect: 'allow' } : null
+  }
+  switch (action.type) {
+    case 'spawn': {
+      const folder = folderOf(action)
+      if (collected === null || !isPlain(collected) || folder === null || digest === UNKNOWN_DIGEST) return null
+      const name = action.outside ? 'terminal_outside' : 'terminal'
+      const bound = digest === null ? '' : ` with sha256-${digest}`
+      return allow(`${name}(${escapeGlob(commandText(action).trim())}) in "${folder}"${bound}`)
+    }
+    case 'read':
+      return allow(`file.read(${escapeGlob(action.path)})`)
+    case 'write':
+      // `file.write` by itself covers deleting too.
+      return allow(`file.write(${escapeGlob(action.path)}) by ${action.operation.toUpperCase()}`)
+    case 'fetch': {
+      const method = action.method.toUpperCase()
+      if (!/^[A-Z]+$/.test(method)) return null
+      return allow(`web(${escapeGlob(new URL(action.url).origin)}/*) by ${method}`)
+    }
+    case 'send':
+      return allow(`send(${escapeGlob(action.target)})`)
+    default:
+      return action satisfies never
+  }
+}
+
+/** A grant of somebody with a name is for nobody else; `null` for a name that a pattern cannot hold. */
+function nameOf({ user }: Subject): string | null {
+  if (user === undefined) return ''
+  return /^[^\s()*?\\]+$/.test(user) ? ` for ${user}` : null
+}
+
+/** The folder as a rule names it: with the backend where it is not one of this machine. */
+function folderOf({ backend, cwd }: Extract<Action, { type: 'spawn' }>): string | null {
+  const folder = backend === 'local' ? cwd : `${backend}:${cwd}`
+  return /["()\\]|[\p{Cc}]/u.test(folder) ? null : folder
+}
+
+/** Whether every program of a line is written as it runs, and all its words are known. */
+function isPlain({ invocations, forkBombs, complete }: Collected): boolean {
+  return complete && forkBombs.length === 0 && invocations.length > 0 && invocations.every(isWritten)
+}
+
+function isWritten(invocation: Invocation): boolean {
+  const { name, program, args, redirects, written, via, elevated, variables } = invocation
+  if (via !== null || elevated || variables.length > 0 || HANDS_ON.has(name)) return false
+  if (CONTAINERS.test(name) && texts(args).some((word) => /^(?:run|exec|attach|cp|debug)$/.test(word))) return false
+  const words = [program, ...args, ...redirects.map(({ target }) => target)]
+  if (words.some(({ dynamic, mask }) => dynamic || mask.includes('d'))) return false
+  const isSame = written === [program.text, ...texts(args)].join(' ').trim()
+  return isSame && payloads(invocation).length === 0
+}
+
+/** Files that say what some programs do, without being named. */
+const RECIPES: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  make: ['GNUmakefile', 'makefile', 'Makefile'],
+  gmake: ['GNUmakefile', 'makefile', 'Makefile'],
+  npm: ['package.json', '.npmrc'],
+  pnpm: ['package.json', '.npmrc', 'pnpm-workspace.yaml'],
+  yarn: ['package.json', '.yarnrc.yml', '.yarnrc'],
+  bun: ['package.json', 'bunfig.toml'],
+  deno: ['deno.json', 'deno.jsonc'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  task: ['Taskfile.yml', 'Taskfile.yaml'],
+  rake: ['Rakefile'],
+  tox: ['tox.ini', 'pyproject.toml'],
+  cargo: ['Cargo.toml', 'build.rs', '.cargo/config.toml'],
+  poetry: ['pyproject.toml'],
+  uv: ['pyproject.toml'],
+  gradle: ['build.gradle', 'build.gradle.kts'],
+  mvn: ['pom.xml'],
+  terraform: ['main.tf'],
+})
+const OF_THE_SYSTEM = /^\/(?:usr|opt|bin|sbin|lib|snap|nix|System|Library)\//
+const MAX_FILES = 50
+
+/** Files that decide what a command does: programs written as paths, scripts and other files it is given, recipes at hand. Resolved. */
+export function decidingFiles({ invocations }: Collected): readonly string[] {
+  const files = invocations.flatMap(({ name, program, args, context }) => {
+    const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
+    const given = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
+    const recipes = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : []
+    const paths = [...own, ...given, ...recipes].filter((path) => path !== '' && !path.startsWith('-'))
+    return paths.map((path) => resolveShellPath(path, context)).filter((path) => /^[/~]/.test(path))
+  })
+  return [...new Set(files)].slice(0, MAX_FILES)
+}
+
+/** Whether a command runs something that files decide about: a script, a program written as a path, a recipe. */
+export function namesScript({ invocations }: Collected): boolean {
+  return invocations.some(
+    ({ name, program, args }) =>
+      (program.text.includes('/') && !OF_THE_SYSTEM.test(program.text)) ||
+      Object.hasOwn(RECIPES, name) ||
+      ((SHELLS.includes(name) || interpreterOf(name) !== null) && args.some(({ text }) => !text.startsWith('-'))),
+  )
+}
+
+/** Whether a command changes which programs later ones of the same shell find. */
+export function changesLookup(text: string): boolean {
+  return /(?:^|[\s;&|(){}])(?:alias\s+\w|hash\s+-p|enable\s+-|function\s+\w|[\w-]+\s*\(\s*\)\s*[{(]|(?:(?:export|declare|typeset|readonly)\s+(?:-\w+\s+)*)?(?:PATH|BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH)\+?=)/.test(
+    text,
+  )
+}
