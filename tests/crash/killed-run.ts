@@ -1,4 +1,5 @@
 // One run of the built CLI that is killed with SIGKILL at a chosen moment, judged by what it left behind, and continued.
+import { watch } from 'node:fs'
 import { cp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentEvent } from '@hermes/agent-core'
@@ -104,12 +105,15 @@ class Trial {
     this.#kill = () => child.kill('SIGKILL')
     if (this.#target === 'start') this.#arm(300)
     if (this.#target === 'any moment') this.#arm(RUN_MS)
+    const isMark = (name: string | null) => this.#target === 'during the tool' && name === 'effects.log'
+    const watcher = watch(this.#options.cwd, (_, name) => isMark(name) && this.#arm(50))
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text
       this.events = parseEvents(this.#stdout)
       this.#onEvents()
     })
     await new Promise((resolve) => child.once('close', resolve))
+    watcher.close()
     return child.signalCode === 'SIGKILL'
   }
 
@@ -137,7 +141,8 @@ class Trial {
       case 'between message and tool':
         return count('message-end') >= this.#nth ? 2 : null
       case 'during the tool':
-        return count('tool-start') > 0 ? 150 : null
+        // Its mark says when, however slow the machine is: see `run`.
+        return null
       case 'between tool and next request':
         return count('tool-end') >= this.#nth ? 2 : null
       case 'final answer streaming':

@@ -1,5 +1,5 @@
-// What a person wants survives any number of summaries: forty sessions, three compactions each, most of them by a summariser that gives
-// nothing of use. The next request has the task, the open tasks and the constraints word for word.
+// What a person wants survives any number of summaries: a session for each summariser, most of which give nothing of use, with three
+// compactions each; forty sessions where HERMES_TEST_RUNS is set. The next request has the task, the open tasks and the constraints word for word.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -54,6 +54,8 @@ const SUMMARIES: readonly ((request: CapturedRequest) => ModelTurn)[] = [
   ({ body }) => ({ text: JSON.stringify(body.messages).slice(0, 60_000) }),
   () => ({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf .' } }] }),
 ]
+
+const SESSIONS = process.env['HERMES_TEST_RUNS'] === undefined ? SUMMARIES.length : 40
 
 const isSummary = ({ body }: CapturedRequest) => JSON.stringify(body.messages[0]).includes('You write the record')
 const isTurn = (request: CapturedRequest) => !isSummary(request)
@@ -119,12 +121,12 @@ async function open(server: ModelServer, root: string): Promise<Runtime> {
   return openRuntime({ ...place, surface: 'cli', yolo: true })
 }
 
-it('keeps fact, constraint, pending request and open tasks through three compactions, in forty sessions', async () => {
+it('keeps fact, constraint, pending request and open tasks through three compactions, whatever the summaries say', async () => {
   const server = await startModelServer([])
   const temporary = await temporaryHome()
   const runtime = await open(server, temporary.path)
   try {
-    for (let number = 0; number < 40; number++) await play(number, server, runtime)
+    for (let number = 0; number < SESSIONS; number++) await play(number, server, runtime)
     expect(server.violations).toEqual([])
   } finally {
     await runtime.close()

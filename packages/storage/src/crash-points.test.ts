@@ -12,7 +12,7 @@ import { startScript } from './__fixtures__/run-writer.js'
 import { openBackups, openStorage, type Storage } from './index.js'
 
 /** Of each kind of step, where there are many; `HERMES_TEST_KILLS` for a long run. */
-const KILLS = Math.max(3, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 20))
+const KILLS = Math.max(2, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 20))
 const MANY = 20
 const TIMEOUT_MS = 60_000 + KILLS * 30_000
 
