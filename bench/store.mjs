@@ -15,14 +15,19 @@ const APPENDS = 5_000
 const WRITERS = 8
 const SEARCHES = 200
 const SEARCH_SECONDS = 600
-const LIMIT_MS = { word: 10, phrase: 10, prefix: 10, boolean: 10, filtered: 10, chinese: 30 }
+const LIMIT_MS = { word: 10, phrase: 10, prefix: 10, boolean: 10, filtered: 10, chinese: 30, question: 100 }
 
 /** @param {{ rounds: number, messages?: number, workspace: { directory: string } }} options */
 export async function sessionStore({ rounds, messages = 20_000, workspace }) {
   const scratch = join(workspace.directory, 'store')
   mkdirSync(scratch)
   const [ours, floor] = [join(scratch, 'state.db'), join(scratch, 'schema-11.db')]
-  const rows = [...(await appends(scratch, rounds)), ...(await crowd(scratch)), ...(await longWords(scratch, rounds))]
+  const rows = [
+    ...(await appends(scratch, rounds)),
+    ...(await crowd(scratch)),
+    ...(await longWords(scratch, rounds)),
+    ...(await recall(scratch)),
+  ]
   await run('build', ours, { messages })
   const { bytes } = buildSchema11(floor, messages)
   openDatabase(ours).exec('PRAGMA wal_checkpoint(TRUNCATE)').close()
@@ -93,6 +98,14 @@ async function longWords(scratch, rounds) {
   return [
     row('one word of 1 MB: its words for the file', 'ms', wordsOf('fileMs'), atMost(50)),
     row('  for PostgreSQL', 'ms', wordsOf('serverMs'), atMost(50)),
+  ]
+}
+
+async function recall(scratch) {
+  const { typed, words } = await run('recall', join(scratch, 'recall.db'))
+  return [
+    row('right session among five: by the words of a question', '%', [words * 100], atLeast(88)),
+    row('  as it was typed', '%', [typed * 100], atLeast(85)),
   ]
 }
 

@@ -10,7 +10,7 @@ if (job === 'open') await (await openStorage({ path: `${path}.small` })).close()
 const startedAtMs = performance.now()
 const store = await openStorage({ path })
 const openMs = performance.now() - startedAtMs
-const JOBS = { make: () => null, build, append, open, search, longWord }
+const JOBS = { make: () => null, build, append, open, search, longWord, recall }
 console.log(JSON.stringify(await JOBS[job]()))
 await store.close()
 
@@ -118,6 +118,12 @@ async function longWord() {
     return Math.max(...runs)
   }
   return { fileMs: await worst(toIndexText), serverMs: await worst(messageWords) }
+}
+
+/** How often the session with the answer is among the first five. */
+async function recall() {
+  const { measureRecall } = await import('../../packages/storage/src/__fixtures__/recall.ts')
+  return measureRecall(store, { pairs: 10, days: 30 })
 }
 
 async function timed(work) {

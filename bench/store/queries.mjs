@@ -27,6 +27,11 @@ export function drawQueries(path, { random, each }) {
     filtered: times((_, i) => ({ text: word(), ...filters[i % filters.length]() })),
     chinese: times(() => ({ text: draw(pairs) })),
     ranked: times(() => ({ text: word(), order: 'relevance' })),
+    question: times(() => ({
+      text: Array.from({ length: 9 }, word).join(' '),
+      order: 'relevance',
+      role: ['user', 'assistant'],
+    })),
     'part of a word': times(() => ({ text: `*${inside(word())}*` })),
   }
   database.close()

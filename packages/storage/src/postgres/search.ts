@@ -1,3 +1,4 @@
+import { AnyWords, HITS_PER_WORD, type ReadMessage, type TermHits } from '../shared/any-words.js'
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../shared/search-query.js'
 import { makeSnippet } from '../shared/snippet.js'
 import type { WordPart } from '../shared/word-parts.js'
@@ -9,7 +10,6 @@ import { wordsOfParts } from './words-of-parts.js'
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 const RANKED_HITS = 2_000
-const MAX_RANKED_TERMS = 4
 const CONTEXT_CHARS = 200
 
 const neighbour = (name: string, comparison: '<' | '>', order: 'DESC' | 'ASC') => `
@@ -25,6 +25,9 @@ const HITS = `
   JOIN messages m ON m.id = found.id JOIN sessions s ON s.id = m.session_id
   ${neighbour('before', '<', 'DESC')} ${neighbour('after', '>', 'ASC')}
   ORDER BY found.place`
+
+const ALL_IDS = 'SELECT coalesce(min(id), 0) AS low, coalesce(max(id), -1) AS high FROM messages'
+const READ = 'SELECT id, content, tool_name, tool_calls FROM messages WHERE id = ANY ($1::bigint[])'
 
 interface HitRow {
   readonly id: number
@@ -56,11 +59,32 @@ export class Search {
     if (typed === null || limit === 0) return []
     const { parts, guesses } = typed
     const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
-    const ids = await this.#found(query, options, limit)
+    const ids = await this.#foundIds(query, options, limit)
     const unheard = ids.length === 0 ? await this.#unheard(guesses) : []
     if (unheard.length === 0) return this.#hits(ids, query)
     const wider = await this.#withWords(text, [...parts, ...unheard])
     return this.#hits(await this.#found(wider, options, limit), wider)
+  }
+
+  /** All words; where the best is wanted, any of them, since a question has words that its answer has not. */
+  async #foundIds(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
+    const { any, isPlain } = query
+    if (options.order !== 'relevance' || any.length === 0) return this.#found(query, options, limit)
+    if (isPlain && any.length > 1) return this.#any(query, options, limit)
+    const ids = await this.#found(query, options, limit)
+    return ids.length === 0 ? this.#any(query, options, limit) : ids
+  }
+
+  async #any(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
+    const hits = query.any.map(async (term): Promise<TermHits> => {
+      const { sql, parameters } = newest(toTsQuery(term.expression), options, HITS_PER_WORD)
+      return { term, ids: await this.#ids(sql, parameters) }
+    })
+    const range = this.#connection.read((statements) => statements.first<{ low: number; high: number }>(ALL_IDS))
+    const words = new AnyWords(await Promise.all(hits), (await range)!)
+    const candidates = words.candidates()
+    const messages = await this.#connection.read((statements) => statements.all<ReadMessage>(READ, candidates))
+    return words.rank(messages).slice(0, limit)
   }
 
   /** Those that no message has as they are, whatever the filters. */
@@ -76,8 +100,7 @@ export class Search {
   async #found({ expression }: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
     const words = toTsQuery(expression)
     const phrases = phrasesOf(expression)
-    const isRanked = options.order === 'relevance' && phrases.length <= MAX_RANKED_TERMS
-    if (isRanked) return this.#best(words, phrases, options, limit)
+    if (options.order === 'relevance') return this.#best(words, phrases, options, limit)
     const { sql, parameters } = newest(words, options, limit)
     return this.#ids(sql, parameters)
   }

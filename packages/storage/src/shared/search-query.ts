@@ -1,8 +1,13 @@
 import { isUnspaced, pairs, splitUnspaced } from './index-text.js'
+import { indexWords } from './index-words.js'
+import { wordForms } from './word-forms.js'
 import { distinctParts, partExpression, toWordPart, type WordPart, type WordsOfParts } from './word-parts.js'
 
 /** Longer queries are cut: nobody types them, and marking thousands of matches takes seconds. */
 const MAX_CHARS = 500
+
+/** Each is looked up. More of them in a question add nothing. */
+const MAX_ANY_TERMS = 24
 
 /** A prefix of two letters is looked up as all prefixes of three that begin with it; shorter ones would be most of the index. */
 const MIN_PREFIX_CHARS = 2
@@ -24,6 +29,18 @@ export interface SearchQuery {
   readonly parts: readonly WordPart[]
   /** What may be looked for inside words where no message has the word itself. */
   readonly guesses: readonly WordPart[]
+  /** Any of these in place of all of them; none where something is to be left out. */
+  readonly any: readonly AnyTerm[]
+  /** Nothing but words, so that a message with some of them is an answer too. */
+  readonly isPlain: boolean
+}
+
+/** A word or phrase that may be missing. */
+export interface AnyTerm {
+  /** An FTS5 expression. */
+  readonly expression: string
+  /** The words it stands for, as the index has them; none for phrases, beginnings and scripts without blanks. */
+  readonly forms: readonly string[]
 }
 
 /** A query with shorter prefixes: it finds all that the whole one finds and more, newest first without gathering anything before. */
@@ -39,6 +56,8 @@ export interface SearchTerm {
   readonly isPrefix: boolean
   /** It may stand inside words. Default false. */
   readonly isPart?: boolean
+  /** Other forms of the word that are marked too. */
+  readonly forms?: readonly string[]
 }
 
 interface Term extends SearchTerm {
@@ -57,10 +76,14 @@ export function parseSearchQuery(query: string, words?: WordsOfParts): SearchQue
   const prefixes: string[] = []
   const terms: SearchTerm[] = []
   const [parts, guesses]: [WordPart[], WordPart[]] = [[], []]
+  const any = new Map<string, AnyTerm>()
+  let [hasNot, isPlain] = [false, true]
   let operator: string | null = null
   for (const token of tokens(query)) {
     if (token === 'AND' || token === 'OR' || token === 'NOT') {
       operator = token
+      isPlain &&= token === 'OR'
+      hasNot ||= token === 'NOT'
       continue
     }
     const term = toTerm(token)
@@ -68,7 +91,11 @@ export function parseSearchQuery(query: string, words?: WordsOfParts): SearchQue
     const { text, isPrefix, part, guess } = term
     const isWanted = operator !== 'NOT' || expression.length === 0
     const expanded = expand(term, words)
-    if (isWanted) terms.push(expanded === null ? { text, isPrefix } : { text, isPrefix: false, isPart: true })
+    const loosest = toAnyTerm(term)
+    const { forms } = loosest
+    if (isWanted) terms.push(expanded === null ? { text, isPrefix, forms } : { text, isPrefix: false, isPart: true })
+    if (any.size < MAX_ANY_TERMS) any.set(loosest.expression, loosest)
+    isPlain &&= part === null && !token.startsWith('"')
     if (part) parts.push(part)
     if (guess && isWanted) guesses.push(guess)
     const isLoosened = isWanted && expanded === null && isLongPrefix(term)
@@ -84,7 +111,16 @@ export function parseSearchQuery(query: string, words?: WordsOfParts): SearchQue
   const isLoose = prefixes.length > 0 && !expression.includes('OR')
   const loose = isLoose ? { expression: loosened.join(' '), prefixes } : null
   const size = joined.split('"').length >> 1
-  return { expression: joined, size, terms, loose, parts: distinctParts(parts), guesses: distinctParts(guesses) }
+  return {
+    expression: joined,
+    size,
+    terms,
+    loose,
+    parts: distinctParts(parts),
+    guesses: distinctParts(guesses),
+    any: hasNot ? [] : [...any.values()],
+    isPlain,
+  }
 }
 
 /** `null` for what is looked for as it is. */
@@ -95,6 +131,22 @@ function expand({ part, guess }: Term, words: WordsOfParts | undefined): string 
 
 function isLongPrefix({ text, isPrefix }: SearchTerm): boolean {
   return isPrefix && text.length > INDEXED_PREFIX_CHARS && /^[a-z\d]+$/i.test(text)
+}
+
+/** `painting?` is looked for as `painting`, `paint`, `paints` and `painted`; the `'s` of `Anna's` goes. */
+function toAnyTerm(term: Term): AnyTerm {
+  const words = indexWords(term.text)
+  const [word] = words
+  const isOne = words.length === 1 || (words.length === 2 && words[1] === 's')
+  if (term.isPrefix || !isOne || isUnspaced(term.text)) return { expression: toExpression(term), forms: [] }
+  const forms = wordForms(word!)
+  return {
+    expression: group(
+      forms.map((form) => `"${form}"`),
+      'OR',
+    ),
+    forms,
+  }
 }
 
 /** Quoted phrases and words; a quote without its partner separates words. Letters for private use may stand for facets. */

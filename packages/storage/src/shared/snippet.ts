@@ -45,9 +45,10 @@ function findMatches(text: string, terms: readonly SearchTerm[], isWhole: boolea
 }
 
 /** The index knows words without their accents and in any case. */
-function pattern({ text, isPrefix, isPart = false }: SearchTerm, isWhole: boolean): RegExp {
+function pattern({ text, isPrefix, isPart = false, forms = [] }: SearchTerm, isWhole: boolean): RegExp {
   const words = withoutAccents(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  const body = words.join('[^\\p{L}\\p{N}]+')
+  const typed = words.join('[^\\p{L}\\p{N}]+')
+  const body = isWhole && forms.length > 1 ? `(?:${[typed, ...forms].join('|')})` : typed
   if (!isWhole || isPart || isUnspaced(text)) return new RegExp(body, 'giu')
   return new RegExp(`(?<![\\p{L}\\p{N}])${body}${isPrefix ? '[\\p{L}\\p{N}]*' : '(?![\\p{L}\\p{N}])'}`, 'giu')
 }

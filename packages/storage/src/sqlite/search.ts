@@ -1,3 +1,4 @@
+import { AnyWords, HITS_PER_WORD, type ReadMessage, type TermHits } from '../shared/any-words.js'
 import { hasWordWith, type IndexedMessage } from '../shared/index-text.js'
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../shared/search-query.js'
 import { makeSnippet } from '../shared/snippet.js'
@@ -13,8 +14,6 @@ import type { WordIndex } from './word-index.js'
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 const RANKED_HITS = 2_000
-// Ranking counts all messages with a word, some 10 ms per word that a third of a million has.
-const MAX_RANKED_TERMS = 4
 // So many hits of a loose query are read for each one that is wanted.
 const LOOSE_HITS = 8
 const BACKLOG_WAIT_MS = 2_000
@@ -23,6 +22,8 @@ const CONTEXT_CHARS = 200
 const TEXTS = 'SELECT content, tool_name, tool_calls FROM messages WHERE id = ?'
 const RANKED = `
   SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank, rowid DESC`
+const NEWEST_WITH = `
+  SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?`
 const HIT = `
   SELECT m.id, m.session_id, m.role, m.timestamp, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_at
   FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?`
@@ -69,7 +70,7 @@ export class Search {
     if (typed === null || limit === 0) return []
     const { parts, guesses } = typed
     const query = parts.length === 0 ? typed : await this.#withWords(text, parts)
-    const ids = await this.#ids(query, options, limit)
+    const ids = await this.#foundIds(query, options, limit)
     if (ids === null) return []
     const unheard = ids.length === 0 ? await this.#unheard(guesses) : []
     if (unheard.length === 0) return this.#hits(ids, query)
@@ -79,6 +80,36 @@ export class Search {
 
   async close(): Promise<void> {
     await Promise.all([this.#thread.close(), this.#vocabulary.close()])
+  }
+
+  /** All words; where the best is wanted, any of them, since a question has words that its answer has not. `null` as in {@link #ids}. */
+  async #foundIds(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[] | null> {
+    const { any, isPlain } = query
+    if (options.order !== 'relevance' || any.length === 0) return this.#ids(query, options, limit)
+    if (isPlain && any.length > 1) return this.#anyIds(query, options, limit)
+    const ids = await this.#ids(query, options, limit)
+    return ids?.length === 0 ? this.#anyIds(query, options, limit) : ids
+  }
+
+  async #anyIds(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[] | null> {
+    const plan = await this.#connection.read(() => planSearch(this.#connection, query, options))
+    if (plan === null) return null
+    await this.#catchUp()
+    const ranges = await this.#connection.read(() => rangesOf(this.#connection, options))
+    const range = { low: ranges.at(-1)?.low ?? 0, high: ranges[0]?.high ?? -1 }
+    const hits: TermHits[] = []
+    for (const term of query.any) {
+      const parameters = [`(${term.expression})${plan.facets}`, range.low, range.high, HITS_PER_WORD]
+      hits.push({ term, ids: await this.#answer(plan, NEWEST_WITH, parameters) })
+    }
+    const words = new AnyWords(hits, range)
+    const read = `SELECT m.id, m.content, m.tool_name, m.tool_calls FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
+      WHERE m.id IN (SELECT value FROM json_each(?)) ${plan.conditions}`
+    const parameters = [JSON.stringify(words.candidates()), ...plan.parameters]
+    const messages = await this.#connection.read(
+      () => this.#connection.statement(read).all(...parameters) as ReadMessage[],
+    )
+    return words.rank(messages).slice(0, limit)
   }
 
   /** Those that no message has as they are, whatever the filters. */
@@ -95,7 +126,7 @@ export class Search {
   async #ids(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[] | null> {
     const plan = await this.#connection.read(() => planSearch(this.#connection, query, options))
     if (plan === null) return null
-    const isRanked = options.order === 'relevance' && plan.size <= MAX_RANKED_TERMS
+    const isRanked = options.order === 'relevance'
     const tail = isRanked ? await this.#catchUp() : await this.#tail(plan, limit)
     const newest = await this.#newest(plan, options, { wanted: isRanked ? RANKED_HITS : limit, first: tail })
     return (isRanked ? await this.#rank(plan, newest) : newest).slice(0, limit)

@@ -167,6 +167,36 @@ export function searchCases(open: OpenStore): void {
       expect(await find('部署 NOT docker')).toEqual([0])
     })
 
+    it('ranks by any number of words, of which some may be missing, in other forms and with a question mark', async () => {
+      const store = await open()
+      for (const [id, text] of Object.entries({
+        a: 'Mira painted the old harbour, and her nephew helped.',
+        b: 'We talked about harbours and what ships carry there.',
+        c: 'The nephew of somebody else studies chemistry.',
+        d: 'Nothing to see here.',
+      })) {
+        await store.createSession({ id, source: 'cli' })
+        await store.append(id, [say(text)], { lease: await store.acquireLease(id, { owner: 'me' }) })
+      }
+      const sessions = async (query: string, options: object = {}) =>
+        (await store.search(query, { order: 'relevance', ...options })).map((hit) => hit.sessionId)
+      expect(
+        (await sessions("What was Mira's nephew doing while she paints the harbour with the unheard-of crew?"))[0],
+      ).toBe('a')
+      expect(await sessions('unheard harbour')).toEqual(['b', 'a'])
+      expect(await sessions('paint', { sessionId: 'a' })).toEqual(['a'])
+      expect(await sessions('study nephews')).toEqual(['c', 'a'])
+      expect(await sessions('harbour nephew', { excludeSessions: ['a'] })).toEqual(['c', 'b'])
+      expect(await sessions('harbour AND chemistry')).not.toContain('d')
+      expect(await sessions('harbours NOT nephew')).toEqual(['b'])
+      expect(await sessions('nephew NOT harbour NOT chemistry')).toEqual([])
+      expect(await sessions('mira', { role: 'tool' })).toEqual([])
+      const [hit] = await store.search('painting harbours', { order: 'relevance' })
+      expect(hit?.snippet).toBe('Mira >>>painted<<< the old >>>harbour<<<, and her nephew helped.')
+      // Newest first stays strict: it is for those who know the words.
+      expect(await sessions('unheard harbour', { order: 'newest' })).toEqual([])
+    })
+
     it('takes in one word of a megabyte, and finds it by its beginning', async () => {
       const store = await open()
       await store.createSession({ id: 's', source: 'cli' })

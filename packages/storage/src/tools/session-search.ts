@@ -20,7 +20,8 @@ const parameters = {
   properties: {
     query: {
       type: 'string',
-      description: 'Words, "a phrase", OR, NOT, prefix*, *part*. Without it: recent sessions, or session_id',
+      description:
+        'A question or words, some may be missing; "a phrase", AND, NOT, prefix*, *part*. Without it: recent sessions, or session_id',
     },
     session_id: { type: 'string', description: 'Id or title' },
     around: { type: 'integer', description: 'Message number there' },
@@ -45,7 +46,7 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
     name: 'session_search',
     toolset: 'session_search',
     description:
-      'Search and read earlier conversations with this user. Gives one hit per session; read on with session_id and around.',
+      'Search and read earlier conversations with this user. Best hit of each session; read on with session_id and around.',
     parameters,
     effect: 'read',
     concurrency: 'parallel',
@@ -100,7 +101,7 @@ async function search(storage: Storage, words: string, asked: Asked, context: To
   const known = [...own, ...hits.map((hit) => hit.sessionId)]
   const summaries = isNarrowed(asked) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
-    return `Nothing was found for ${words}. Try fewer or other words, OR, a prefix*, or role tool.`
+    return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
   const backlog = await storage.searchBacklog()
   const note = backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']
   return {
