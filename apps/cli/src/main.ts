@@ -101,7 +101,7 @@ async function mistakeLine(error: CommanderError, program: Command, argv: readon
   }
   const line = error.message
     .replace(/^error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
+    .replace(/(?<!\s)\s*\n\s*/g, ' ')
     .replace(/\.$/, '')
   if (error.code !== 'commander.unknownOption') return `${line}. ${help}`
   const { near } = await import('./command-line.js')

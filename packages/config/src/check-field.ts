@@ -115,7 +115,7 @@ function readNumber(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER):
 }
 
 function readAmount(value: unknown): number | undefined {
-  const amount = typeof value === 'string' && /^\s*\d*\.?\d+\s*$/.test(value) ? Number(value) : value
+  const amount = typeof value === 'string' && /^\s*(?:\d*\.)?\d+\s*$/.test(value) ? Number(value) : value
   return typeof amount === 'number' && Number.isFinite(amount) && amount > 0 ? amount : undefined
 }
 

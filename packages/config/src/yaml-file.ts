@@ -1,3 +1,4 @@
+import { isNestedTooDeep } from '@hermes/contracts'
 import type { Document, LineCounter, Node } from 'yaml'
 import type { Path } from './check-field.js'
 import type { Position } from './problem.js'
@@ -20,9 +21,11 @@ export interface YamlFile {
 export async function parseYaml(text: string): Promise<YamlFile> {
   const { default: yaml } = await import('yaml')
   const lines = new yaml.LineCounter()
-  const doc = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
+  const isDeep = isNestedTooDeep(text)
+  const doc = yaml.parseDocument(isDeep ? '' : text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
   const error = doc.errors[0]
   let fault = error ? { ...position(lines, error.pos[0]), message: error.message.replace(/\s+/g, ' ') } : null
+  if (isDeep) fault = { line: 1, column: 1, message: 'Values are nested more than 200 deep' }
   let value: unknown = null
   try {
     value = doc.toJS()

@@ -53,5 +53,5 @@ export function isAbort(error: unknown): boolean {
 /** The message of anything thrown, on one line, without a stack. */
 export function errorLine(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error)
-  return text.replace(/\s*\n\s*/g, ' ').trim()
+  return text.replace(/(?<!\s)\s*\n\s*/g, ' ').trim()
 }

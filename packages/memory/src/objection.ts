@@ -25,7 +25,7 @@ export function objectionTo(content: string, { redact, scan }: ObjectionChecks):
 
 const ACT =
   '(?:run|execute|send|post|upload|read|open|print|fetch|download|forward|copy|delete|remove|ignore|skip|load|visit|include|install|call|write|follow|obey)'
-const SENTENCE = '(?:^|[.!?;:\\n]\\s*)(?:please\\s+|then\\s+|also\\s+|first,?\\s+)*'
+const SENTENCE = '(?:^|[.!?;:\\n][^\\S\\n]*)(?:please\\s+|then\\s+|also\\s+|first,?\\s+)*'
 const ORDERS: readonly RegExp[] = [
   /\b(?:the\s+)?(?:agents?|assistants?|hermes|ai|model|you)\s+(?:shall|must|should|(?:has|have|needs?)\s+to|(?:is|are)\s+to)\b/i,
   new RegExp(

@@ -12,7 +12,7 @@ export function commandText(action: Extract<Action, { type: 'spawn' }>): string 
 
 /** The action on one line, for a person: nothing in it is hidden from a screen. */
 export function describeAction(action: Action): string {
-  return cut(visibleText(`${verb(action)} ${target(action)}`.replace(/\s*\n\s*/g, ' ⏎ ')))
+  return cut(visibleText(`${verb(action)} ${target(action)}`.replace(/(?<!\s)\s*\n\s*/g, ' ⏎ ')))
 }
 
 function verb(action: Action): string {

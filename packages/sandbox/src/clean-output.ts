@@ -8,7 +8,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
  * backspaces is shown as it ended up, and other control characters go. Newlines and tabs stay.
  */
 export function cleanOutput(text: string): string {
-  const plain = text.replace(ESCAPES, '').replace(/\r+\n/g, '\n')
+  const plain = text.replace(ESCAPES, '').replace(/(?<!\r)\r+\n/g, '\n')
   const lines = /[\r\b]/.test(plain) ? plain.split('\n').map(rewritten).join('\n') : plain
   return lines.replace(CONTROLS, '')
 }

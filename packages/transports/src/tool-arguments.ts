@@ -51,7 +51,7 @@ function asObject(value: JsonValue, repaired: boolean): ParsedToolArguments {
 }
 
 function unfence(text: string): string {
-  return /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text
+  return /^```(?:json)?[^\S\n]*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text
 }
 
 function isSurplus(rest: string): boolean {

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import measure from 'fast-string-truncated-width'
 import type { Output } from '../io.js'
 
@@ -32,7 +31,7 @@ const ASCII = /^[\x20-\x7e]*$/
 
 /** `text` on one line and at most `columns` wide on a screen, where emoji and East Asian characters take two columns. */
 export function clip(text: string, columns: number): string {
-  const line = printable(text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
+  const line = printable(text.replace(/(?<!\s)\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
   // Measuring takes longer than all the rest, and most lines need none.
   if (line.length <= columns && ASCII.test(line)) return line
   const { index, truncated, ellipsed } = measure(line, { limit: columns, ellipsis: '…' })
@@ -62,9 +61,14 @@ function wrapLine(line: string, columns: number): string {
   return done + last
 }
 
+// As ECMA-48 has them: strings that BEL or ST end, control sequences, and escapes of two characters. Node's own pattern takes time with the
+// square of the text.
+const ESCAPES =
+  /(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*(?:\u0007|\u001B\\|\u009C)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g
+
 /** `text` without what a terminal would obey rather than show: escape sequences and control characters but line feed and tab. */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
+  return text.replace(ESCAPES, '').replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
 }
 
 /** A duration for people: `340 ms`, `2.1 s`, `3 min 5 s`. */

@@ -10,7 +10,7 @@ export type StructuredAnswer =
 
 /** Reads an answer as JSON, a fence around it or not, and checks it against `schema`. */
 export async function readStructured(answer: string, schema: JsonSchema): Promise<StructuredAnswer> {
-  const text = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(answer)?.[1] ?? answer
+  const text = fenced(answer) ?? answer
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -26,6 +26,15 @@ export async function readStructured(answer: string, schema: JsonSchema): Promis
   } catch (error) {
     return { type: 'unfit', problem: `The schema itself cannot be used: ${errorLine(error)}.` }
   }
+}
+
+/** What stands in the first fence, which has to end. */
+function fenced(answer: string): string | null {
+  const opening = /```(?:json)?[^\S\n]*\n/.exec(answer)
+  if (opening === null) return null
+  const start = opening.index + opening[0].length
+  const end = answer.indexOf('\n```', start)
+  return end === -1 ? null : answer.slice(start, end)
 }
 
 /** What a child is told when its answer did not fit. It is told once. */

@@ -296,7 +296,7 @@ function withPrinted(words: readonly Word[], innerOf: readonly (readonly Invocat
     const isWhole = scripts.length === 1 && scripts[0]!.pipelines.length === 1 && /^(?:\$\(.*\)|`.*`)$/s.test(text)
     const last = innerOf[at]!.at(-1)
     const result = isWhole && last ? printedText(last) : null
-    return result !== null && result.length <= MAX_KNOWN_CHARS ? result.replace(/\n+$/, '') : null
+    return result !== null && result.length <= MAX_KNOWN_CHARS ? result.replace(/(?<!\n)\n+$/, '') : null
   })
   if (printed.every((text) => text === null)) return null
   return words.flatMap((word, at) => {

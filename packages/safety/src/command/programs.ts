@@ -42,7 +42,7 @@ export const INTERPRETERS: Readonly<Record<string, readonly string[]>> = Object.
 
 /** `python3.12` is `python`. */
 export function interpreterOf(name: string): string | null {
-  const family = name.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node')
+  const family = name.replace(/(?<![\d.])[\d.]+$/, '').replace(/^nodejs$/, 'node')
   return Object.hasOwn(INTERPRETERS, family) ? family : null
 }
 

@@ -147,42 +147,51 @@ export const ELEVATORS = Object.freeze(['sudo', 'doas', 'pkexec', 'su', 'runuser
 
 /** Takes off `sudo`, `env`, `timeout`, `xargs` and their kind with their own options, any number of them. */
 export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): Unwrapped {
-  let rest = words
+  let at = 0
   let elevated = false
   let xargs = false
   const layers: (readonly Word[])[] = []
   for (;;) {
-    const name = rest[0] ? nameOf(rest[0]) : ''
+    const name = words[at] ? nameOf(words[at]!) : ''
     const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
-    if (!wrapper) return { words: rest, elevated, xargs, layers, splitText: null }
-    if (layers.length <= MAX_LAYERS) layers.push(rest)
-    const split = name === 'env' ? rest.findIndex((word) => /^(?:-S|--split-string)/.test(word.text)) : -1
-    const inner = skipOptions(rest, wrapper)
-    if (split !== -1) {
-      const text = rest
-        .slice(split)
-        .map((word) => word.text)
-        .join(' ')
-      return { words: [], elevated, xargs, layers, splitText: text.replace(/^(?:-S|--split-string=?)\s*/, '') }
+    if (!wrapper) return { words: words.slice(at), elevated, xargs, layers, splitText: null }
+    if (layers.length <= MAX_LAYERS) layers.push(words.slice(at))
+    const inner = afterOptions(words, at, wrapper)
+    const split = name === 'env' ? splitOption(words, at, inner) : null
+    if (split !== null) {
+      const text = words.slice(split).map((word) => word.text)
+      return {
+        ...{ words: [], elevated, xargs, layers },
+        splitText: text.join(' ').replace(/^(?:-S|--split-string=?)\s*/, ''),
+      }
     }
     elevated ||= wrapper.elevates ?? false
     xargs ||= name === 'xargs' || name === 'parallel'
     // Nothing to run, or a text: the wrapper itself is the command.
-    if (inner.length === 0 || inner[0]!.text === '-c') return { words: rest, elevated, xargs, layers, splitText: null }
-    rest = inner
+    if (inner >= words.length || words[inner]!.text === '-c')
+      return { words: words.slice(at), elevated, xargs, layers, splitText: null }
+    at = inner
   }
 }
 
-function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] {
-  if (wrapper.verbs && !wrapper.verbs.includes(words[1]?.text ?? '')) return []
-  let at = wrapper.verbs ? 2 : 1
+/** Where `env` is told to split a text, among its own options. */
+function splitOption(words: readonly Word[], start: number, end: number): number | null {
+  for (let at = start + 1; at < Math.min(end, words.length); at++)
+    if (/^(?:-S|--split-string)/.test(words[at]!.text)) return at
+  return null
+}
+
+/** Where the command begins that the wrapper at `start` runs; the end of `words` where it runs none. */
+function afterOptions(words: readonly Word[], start: number, wrapper: Wrapper): number {
+  if (wrapper.verbs && !wrapper.verbs.includes(words[start + 1]?.text ?? '')) return words.length
+  let at = start + (wrapper.verbs ? 2 : 1)
   for (; at < words.length; at++) {
     const text = words[at]!.text
     if (text === '--') {
       at++
       break
     }
-    if (wrapper.query?.includes(text)) return []
+    if (wrapper.query?.includes(text)) return words.length
     if ((wrapper.assignments && /^\w+=/.test(text)) || wrapper.own?.test(text)) continue
     if (!text.startsWith('-') || text === '-') break
     // The last of several letters may be the one that takes a value.
@@ -191,7 +200,6 @@ function skipOptions(words: readonly Word[], wrapper: Wrapper): readonly Word[] 
   while (wrapper.assignments && /^\w+=/.test(words[at]?.text ?? '')) at++
   at += wrapper.positional ?? 0
   // `coproc NAME { …; }`
-  const brace = words.slice(at, at + 2).findIndex(({ text }) => text === '{')
-  const inner = words.slice(at + brace + 1)
-  return inner[0]?.text === '--' ? inner.slice(1) : inner
+  at += words.slice(at, at + 2).findIndex(({ text }) => text === '{') + 1
+  return words[at]?.text === '--' ? at + 1 : at
 }

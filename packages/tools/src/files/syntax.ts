@@ -1,4 +1,4 @@
-import { errorLine } from '@hermes/contracts'
+import { errorLine, isNestedTooDeep } from '@hermes/contracts'
 
 /** JSON by name that may hold comments all the same. */
 const WITH_COMMENTS = /(?:^|\/)(?:tsconfig[^/]*|jsconfig[^/]*|\.eslintrc|devcontainer|biome)\.json$|\/\.vscode\//
@@ -33,7 +33,7 @@ function jsonError(text: string): string | null {
 
 /** Templates of other tools in files of that name are not YAML until they are filled in. */
 async function yamlError(text: string): Promise<string | null> {
-  if (text.includes('{{') || text.includes('{%')) return null
+  if (text.includes('{{') || text.includes('{%') || isNestedTooDeep(text)) return null
   const { parseAllDocuments } = await import('yaml')
   const documents = parseAllDocuments(text, { logLevel: 'silent' })
   const [error] = [...documents].flatMap(({ errors }) => errors)

@@ -45,7 +45,7 @@ function withSeparators(
   asked: readonly string[],
   found: readonly string[],
 ): readonly string[] | null {
-  const separator = (line: string) => /[;,]?\s*$/.exec(line)![0].trim()
+  const separator = (line: string) => /(?:[;,]|(?<!\s))\s*$/.exec(line)![0].trim()
   const differs = asked.some((line, index) => separator(line) !== separator(found[index]!))
   if (!differs || !lines || lines.length === 0) return lines
   if (lines.length !== asked.length) return null

@@ -25,8 +25,8 @@ export type ParsedPatch =
 
 const BEGIN = /^\*\*\* ?Begin Patch\s*$/
 const END = /^\*\*\* ?End Patch\s*$/
-const FILE = /^\*\*\* ?(Update|Add|Delete) File:\s*(\S.*?)\s*$/
-const MOVE = /^\*\*\* ?Move File:\s*(\S.*?)\s*->\s*(\S.*?)\s*$/
+const FILE = /^\*\*\* ?(Update|Add|Delete) File:\s*(\S(?:.*\S)?)\s*$/
+const MOVE = /^\*\*\* ?Move File:\s*(\S(?:.*?\S)??)\s*->\s*(\S(?:.*\S)?)\s*$/
 const MOVE_TO = /^\*\*\* ?Move to:/i
 /** Another way to write patches, which names files and places otherwise. */
 const UNIFIED = /^(?:diff |Index: |--- |\+\+\+ )/

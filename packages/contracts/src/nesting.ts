@@ -1,0 +1,17 @@
+const MAX_DEPTH = 200
+/** Lists and keys that open on one line: each is a level. */
+const OPENINGS = /(?:[-?:][ \t]+){200}/
+
+/**
+ * Whether brackets, lists or keys of a text in YAML are nested more than 200 deep. A parser's time grows with the square of the depth and more,
+ * up to minutes for a few kilobytes. Counts those in strings too.
+ */
+export function isNestedTooDeep(text: string): boolean {
+  if (OPENINGS.test(text)) return true
+  let depth = 0
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1)
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}

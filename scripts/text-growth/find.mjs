@@ -1,0 +1,99 @@
+// Which exported functions take text, and the patterns beside them.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { parseSync } from 'oxc-parser'
+
+/** Names of first parameters that are no text somebody else may have written: short names of our own, and paths, which the system limits. */
+const NO_TEXT =
+  /^(?:path|folder|file|dir|directory|home|cwd|tempDir|outputDir|userHome|root|real|from|target|url|baseUrl|host|id|sessionId|key|apiKey|keyPath|kind|code|name|provider|model|tool|toolName|program|surface|platform|version|extension|section|table|sql|mark|pool|storage|doing|entry|wanted|argument|reason|title)$/
+const LITERAL = /\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/[dgimsuvy]*/g
+
+/** Functions that are not fed, and why. */
+const LEFT_OUT = {
+  findExact: 'every caller refuses an empty search first',
+  renewTokens: 'its first parameter is a file',
+}
+
+/** @returns {{ file: string, name: string, others: string[], pieces: string[] }[]} `file` relative to `root` */
+export function textFunctions(root) {
+  return ['packages', 'apps'].flatMap((top) =>
+    readdirSync(join(root, top))
+      .filter((name) => name !== 'testkit')
+      .flatMap((name) => sources(join(root, top, name, 'src')))
+      .flatMap((file) => inFile(root, file)),
+  )
+}
+
+function sources(folder) {
+  let entries
+  try {
+    entries = readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return /^(?:__fixtures__|testing|generated)$/.test(entry.name) ? [] : sources(path)
+    return entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') ? [path] : []
+  })
+}
+
+function inFile(root, path) {
+  const text = readFileSync(path, 'utf8')
+  const pieces = [...new Set([...text.matchAll(LITERAL)].flatMap(([, pattern]) => piecesOf(pattern)))]
+  return parseSync(path, text)
+    .program.body.flatMap(exported)
+    .filter(([name, { params }]) => !Object.hasOwn(LEFT_OUT, name) && isText(params[0]))
+    .map(([name, { params }]) => ({ file: relative(root, path), name, others: params.slice(1).map(kindOf), pieces }))
+}
+
+/** What a further parameter takes, as far as a call needs to know. */
+function kindOf(parameter) {
+  if (parameter.type === 'AssignmentPattern') return 'default'
+  const type = parameter.typeAnnotation?.typeAnnotation
+  switch (type?.type) {
+    case 'TSStringKeyword':
+      return 'text'
+    case 'TSNumberKeyword':
+      return 'number'
+    case 'TSBooleanKeyword':
+      return 'boolean'
+    case 'TSFunctionType':
+      return 'function'
+    case 'TSArrayType':
+    case 'TSTypeOperator':
+      return 'list'
+    case 'TSTypeReference':
+      return { AbortSignal: 'signal', ReadonlySet: 'set', ReadonlyMap: 'map' }[type.typeName.name] ?? 'object'
+    default:
+      return 'object'
+  }
+}
+
+function exported({ type, declaration }) {
+  if (type !== 'ExportNamedDeclaration' || !declaration) return []
+  if (declaration.type === 'FunctionDeclaration') return [[declaration.id.name, declaration]]
+  if (declaration.type !== 'VariableDeclaration') return []
+  return declaration.declarations
+    .filter(({ init }) => /FunctionExpression$/.test(init?.type ?? ''))
+    .map(({ id, init }) => [id.name, init])
+}
+
+function isText(parameter) {
+  const named = parameter?.type === 'AssignmentPattern' ? parameter.left : parameter
+  return named?.typeAnnotation?.typeAnnotation.type === 'TSStringKeyword' && !NO_TEXT.test(named.name)
+}
+
+const CLASSES = { '\\s': ' ', '\\d': '1', '\\w': 'a', '\\n': '\n', '\\r': '\r', '\\t': '\t' }
+
+/** Texts that a pattern nearly matches: its alternatives without what repeats them. */
+function piecesOf(pattern) {
+  return pattern
+    .replace(/\\[bBsSdDwWpPnrtuxk](?:\{[^}]*\})?/g, (found) => CLASSES[found] ?? '')
+    .replace(/\(\?(?:[:=!]|<[=!]|<\w+>)/g, '')
+    .replace(/\[\^?(\\.|[^\]])[^\]]*\]/g, '$1')
+    .replace(/[()^$?*+]|\{\d+,?\d*\}/g, '')
+    .replace(/\\(.)/g, '$1')
+    .split('|')
+    .filter((piece) => piece !== '' && piece.length < 60)
+}
