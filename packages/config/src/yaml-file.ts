@@ -22,7 +22,12 @@ export async function parseYaml(text: string): Promise<YamlFile> {
   const { default: yaml } = await import('yaml')
   const lines = new yaml.LineCounter()
   const isDeep = isNestedTooDeep(text)
-  const doc = yaml.parseDocument(isDeep ? '' : text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
+  const doc = yaml.parseDocument(isDeep ? '' : text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+    logLevel: 'error',
+  })
   const error = doc.errors[0]
   let fault = error ? { ...position(lines, error.pos[0]), message: error.message.replace(/\s+/g, ' ') } : null
   if (isDeep) fault = { line: 1, column: 1, message: 'Values are nested more than 200 deep' }
