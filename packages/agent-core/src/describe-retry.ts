@@ -13,7 +13,7 @@ const REPAIRED: Readonly<Record<RequestRepair, string>> = {
 export function describeRetry({ remedy, delayMs, attempt }: AgentEvent & { readonly type: 'retry-wait' }): string {
   switch (remedy?.type) {
     case undefined:
-      return `Trying again in ${(delayMs / 1000).toFixed(1)} s (attempt ${attempt}).`
+      return `Trying again in ${duration(delayMs)} (attempt ${attempt}).`
     case 'rotate-credential':
       return 'Trying the next key.'
     case 'refresh-credential':
@@ -25,4 +25,8 @@ export function describeRetry({ remedy, delayMs, attempt }: AgentEvent & { reado
     default:
       return remedy satisfies never
   }
+}
+
+function duration(ms: number): string {
+  return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.ceil(ms / 60_000)} min`
 }

@@ -58,6 +58,8 @@ export interface HermesConfig {
     readonly max_turns: number
     /** Default 3; 0 means never. */
     readonly api_max_retries: number
+    /** Seconds that a call waits in all for a server that asks to. Default: 600, and 21,600 where nobody watches. */
+    readonly max_wait?: number | undefined
     readonly disabled_toolsets: readonly string[]
     /** Messages tell the model what changed around it; of git with `auto` in terminals and editors only. Default `auto`. */
     readonly coding_context: 'auto' | 'on' | 'off'

@@ -168,6 +168,7 @@ export const SCHEMA: Section = section({
   agent: section({
     max_turns: count(1, 90),
     api_max_retries: count(0, 3, 100),
+    max_wait: seconds(),
     disabled_toolsets: texts,
     coding_context: {
       type: 'choice',

@@ -121,6 +121,8 @@ export interface ErrorClass {
   readonly shouldFallback: boolean
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number
+  /** How long asking again is worthwhile in all, in milliseconds: where nobody listens that seldom changes. Default: as long as the caller likes. */
+  readonly giveUpAfterMs?: number
   readonly repair?: RequestRepair | 'refresh-credential' | 'rebuild-client'
 }
 

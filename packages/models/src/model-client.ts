@@ -42,6 +42,11 @@ export interface ModelClientOptions extends ModelEndpoint {
   readonly random?: () => number
   /** Times the same request is sent again to one endpoint after a wait. Default 3; with a fallback left at most 1. */
   readonly maxRetries?: number
+  /**
+   * Milliseconds that a call may wait in all, where a server asks to be left alone. Longer waits end the call with the time to come back.
+   * While it waits a `retry-wait` comes every minute. Default 60,000.
+   */
+  readonly maxWaitMs?: number
   /** Shape of the waits where the server names none. Default: 5 s doubling to 120 s, half of it jitter. */
   readonly backoff?: Omit<BackoffOptions, 'random'>
   /** Asked before every attempt. Default: nothing is limited. */
@@ -71,6 +76,9 @@ export function createModelClient(options: ModelClientOptions): ResilientModelCl
 
 /** What an answer without a limit of its own hardly ever exceeds. */
 const MAX_USUAL_OUTPUT_TOKENS = 32_000
+
+const DEFAULT_MAX_WAIT_MS = 60_000
+const TELL_EVERY_MS = 60_000
 
 type ClientRequest = Omit<ModelRequest, 'model'> & { readonly model?: string }
 
@@ -149,9 +157,20 @@ class ChainedClient implements ResilientModelClient {
         }
         admission?.settle(null)
       }
-      yield next.event
-      await this.#clock.sleep(next.event.delayMs, signal)
+      yield* this.#wait(next.event, signal)
       attempt = next
+    }
+  }
+
+  async *#wait(event: NextAttempt['event'], signal: AbortSignal | undefined): AsyncGenerator<ModelEvent> {
+    const untilMs = this.#clock.now() + event.delayMs
+    yield event
+    for (let leftMs = event.delayMs; ; ) {
+      await this.#clock.sleep(Math.min(leftMs, TELL_EVERY_MS), signal)
+      leftMs = untilMs - this.#clock.now()
+      if (leftMs <= 0) return
+      // Too little to be told.
+      if (leftMs >= 1_000) yield { ...event, delayMs: leftMs, discard: false }
     }
   }
 
@@ -187,7 +206,7 @@ class ChainedClient implements ResilientModelClient {
     chain: readonly Endpoint[],
     { signal, turnId }: StreamOptions & Pick<CallScope, 'turnId'>,
   ): Promise<Recovery> {
-    const { maxRetries = 3, backoff, random } = this.#options
+    const { maxRetries = 3, maxWaitMs = DEFAULT_MAX_WAIT_MS, backoff, random } = this.#options
     const tools: CallTools = { clock: this.#clock, logger: this.#logger, signal }
     const { Recovery: Loaded } = await import('./recovery.js').catch(() => {
       // An update may have replaced the files of this program while it ran; what went wrong first is what counts.
@@ -196,7 +215,7 @@ class ChainedClient implements ResilientModelClient {
     const following = (endpoint: Endpoint) => chain[chain.indexOf(endpoint) + 1] ?? null
     // Once the conversation is shorter, the same endpoint is asked again: the one before it has failed in this turn.
     const onTooLong = (endpoint: Endpoint) => this.#stayWith(endpoint, turnId)
-    const waits = { maxRetries, backoff: { ...backoff, ...(random ? { random } : {}) } }
+    const waits = { maxRetries, maxWaitMs, backoff: { ...backoff, ...(random ? { random } : {}) } }
     return new Loaded({ ...tools, ...waits, following, onTooLong })
   }
 

@@ -105,6 +105,65 @@ describe('keys', () => {
   })
 })
 
+describe('a wait', () => {
+  it('of minutes is told each minute, up to what the caller allows in all', async () => {
+    server.enqueue({ fault: 'status', status: 429, retryAfterSeconds: 150 }, { text: 'ok' })
+    const seen: number[] = []
+    const stream = make({ maxWaitMs: 600_000 }).stream(hello, { purpose: 'turn' })
+    const iterator = stream[Symbol.asyncIterator]()
+    for (;;) {
+      const next = iterator.next()
+      if (seen.length > 0) {
+        await clock.waitForSleepers()
+        await clock.advance(60_000)
+      }
+      const { done, value } = await next
+      if (done || value.type === 'finish' || value.type === 'text-delta') break
+      if (value.type === 'retry-wait') seen.push(value.delayMs)
+    }
+    expect(seen).toEqual([150_000, 90_000, 30_000])
+    server.setHandler(() => ({ fault: 'status', status: 429, retryAfterSeconds: 250 }))
+    const { waits, error } = await ask(make({ maxWaitMs: 600_000 }))
+    expect(waits.filter(({ delayMs }) => delayMs === 250_000)).toHaveLength(2)
+    expect(error).toMatchObject({ code: 'transport.rate_limit' })
+  })
+
+  it('of minutes ends with an interrupt', async () => {
+    server.setHandler(() => ({ fault: 'status', status: 429, retryAfterSeconds: 500 }))
+    const controller = new AbortController()
+    const { signal } = controller
+    const iterator = make({ maxWaitMs: 600_000 }).stream(hello, { purpose: 'turn', signal })[Symbol.asyncIterator]()
+    expect((await iterator.next()).value).toMatchObject({ type: 'retry-wait', delayMs: 500_000 })
+    const next = iterator.next()
+    next.catch(() => undefined)
+    await clock.waitForSleepers()
+    controller.abort()
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' })
+  })
+
+  it("for a server of one's own that is not running is short", async () => {
+    await other.close()
+    const { waits, error } = await ask(make({ baseUrl: other.baseUrl }))
+    expect(waits.map(({ delayMs }) => delayMs)).toEqual([1_000])
+    expect(error).toMatchObject({
+      code: 'transport.connection',
+      message: expect.stringContaining('is the server running?'),
+    })
+  })
+
+  it.each([
+    ['ENOTFOUND', [1_000]],
+    ['EHOSTUNREACH', [5_000, 5_000]],
+    ['ECONNREFUSED', [5_000, 5_000]],
+  ])('for a host elsewhere that answers %s leaves within its patience', async (code, delays) => {
+    const fetch = async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
+    }
+    const { waits } = await ask(make({ baseUrl: 'https://llm.example/v1', fetch }))
+    expect(waits.map(({ delayMs }) => delayMs)).toEqual(delays)
+  })
+})
+
 describe('a fallback', () => {
   it('answers the rest of the turn; the next turn goes back', async () => {
     const client = withFallback()

@@ -15,11 +15,12 @@ import type { CallTools, Endpoint } from './endpoint.js'
 import { nextRepair } from './repairs.js'
 import { type Failure, stopError } from './stop-error.js'
 
-/** Servers that ask for a longer wait are not waited for: the user learns when to come back. */
-const MAX_WAIT_MS = 60_000
 /** With somebody else to ask, longer waits than this are not worth it. */
 const MAX_WAIT_BEFORE_FALLBACK_MS = 15_000
 const RETRIES_BEFORE_FALLBACK = 1
+/** Of the time that asking again is worthwhile, one wait takes this share at most; the rest is for the attempts themselves. */
+const SHARE_OF_PATIENCE = 1 / 3
+const SHORT_PATIENCE_MS = 3_000
 
 /** Where a call stands. */
 export interface Attempt {
@@ -40,6 +41,8 @@ export interface RecoveryOptions extends CallTools {
   /** Told which endpoint refused the conversation as too long, before the error for the caller is thrown. */
   readonly onTooLong: (endpoint: Endpoint) => void
   readonly maxRetries: number
+  /** All waits of a call together; a server that asks for more is not waited for, and the user learns when to come back. */
+  readonly maxWaitMs: number
   readonly backoff: BackoffOptions
   /** The endpoint to ask after this one; `null` when there is none. */
   readonly following: (endpoint: Endpoint) => Endpoint | null
@@ -51,6 +54,7 @@ export class Recovery {
   readonly #failures: Failure[] = []
   #attempts = 0
   #retries = 0
+  #waitedMs = 0
   /** Keys that were asked to be renewed; each once. */
   #renewedKeys = new Set<string>()
   #isRebuilt = false
@@ -81,7 +85,7 @@ export class Recovery {
       this.#fallBack(failed, verdict)
     this.#throwIfAborted(error)
     if (!step && verdict.shouldCompress) this.#options.onTooLong(endpoint)
-    if (!step) throw stopError(this.#failures, { nowMs: this.#options.clock.now(), maxWaitMs: MAX_WAIT_MS })
+    if (!step) throw stopError(this.#failures, { nowMs: this.#options.clock.now(), maxWaitMs: this.#options.maxWaitMs })
     const { delayMs = 0, remedy, ...attempt } = step
     const { reason } = verdict
     const message = errorLine(error)
@@ -125,15 +129,20 @@ export class Recovery {
   }
 
   #again(failed: Attempt, verdict: ErrorClass): Step | null {
-    const { maxRetries, backoff } = this.#options
+    const { maxRetries, maxWaitMs, backoff } = this.#options
     if (!verdict.retryable) return null
     const hasOther = verdict.shouldFallback && this.#options.following(failed.endpoint) !== null
     // Whoever limits this key without saying for how long goes on doing so for a while, and no other key was left.
     if (hasOther && verdict.shouldRotateCredential && verdict.retryAfterMs === undefined) return null
-    const delayMs = verdict.retryAfterMs ?? jitteredBackoff(this.#retries + 1, backoff)
-    if (delayMs > (hasOther ? MAX_WAIT_BEFORE_FALLBACK_MS : MAX_WAIT_MS)) return null
-    if (this.#retries >= (hasOther ? Math.min(RETRIES_BEFORE_FALLBACK, maxRetries) : maxRetries)) return null
+    const { giveUpAfterMs = Number.POSITIVE_INFINITY } = verdict
+    const usualMs = verdict.retryAfterMs ?? jitteredBackoff(this.#retries + 1, backoff)
+    const delayMs = Math.min(usualMs, Math.floor(giveUpAfterMs * SHARE_OF_PATIENCE))
+    if (this.#waitedMs + delayMs > maxWaitMs || (hasOther && delayMs > MAX_WAIT_BEFORE_FALLBACK_MS)) return null
+    const worthwhile = giveUpAfterMs <= SHORT_PATIENCE_MS ? 1 : Number.isFinite(giveUpAfterMs) ? 2 : maxRetries
+    const limit = Math.min(maxRetries, worthwhile, hasOther ? RETRIES_BEFORE_FALLBACK : maxRetries)
+    if (this.#retries >= limit) return null
     this.#retries++
+    this.#waitedMs += delayMs
     if (verdict.repair === 'rebuild-client') this.#rebuild(failed.endpoint)
     // A pool is asked anew: by then another key may be the better one.
     return { ...failed, credential: undefined, delayMs }

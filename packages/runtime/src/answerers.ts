@@ -130,6 +130,7 @@ export class Answerers {
       fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
       ...(chosen === REPLAYED ? {} : await this.books()),
       maxRetries: this.#options.config.agent.api_max_retries,
+      maxWaitMs: this.#maxWaitMs(),
       clock: this.#options.clock,
       logger: this.#options.logger,
     })
@@ -154,6 +155,12 @@ export class Answerers {
     ])
     const start = { kind: this.#options.surface, text: request.firstText, atMs: this.#options.clock.now() }
     return { ...request, ...routeFor(routing, { ...start, timeZone: knownTimeZone(timezone) }) }
+  }
+
+  /** Who runs unattended has the night; a person, or a program at the other end of a request, is told sooner. */
+  #maxWaitMs(): number {
+    const { config, surface } = this.#options
+    return 1_000 * (config.agent.max_wait ?? (UNATTENDED.has(surface) ? 6 * 3_600 : 10 * 60))
   }
 
   /** How a chosen model is reached, with its keys and prices. */
@@ -221,6 +228,8 @@ export class Answerers {
     await books?.flush()
   }
 }
+
+const UNATTENDED: ReadonlySet<string> = new Set(['oneshot', 'cron'])
 
 function probeFor(request: AgentRequest, environment: Environment) {
   return isRecorded(request) ? environment.probe() : null

@@ -1,5 +1,6 @@
 import type { ChildTask } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
+import type { ModelChoice } from './model-choice.js'
 import type { AgentRequest } from './runtime.js'
 
 /** What is known of a child when it is made. */
@@ -26,6 +27,17 @@ export async function childRequest(config: HermesConfig, start: ChildStart): Pro
     toolsets: ['all'],
     notices: false,
   }
+}
+
+/**
+ * A child whose model alone is named asks it where its parent asks; one whose address alone is named asks there for the model of its
+ * parent. Keys stay with the provider they are for.
+ */
+export function inherited(request: AgentRequest, parent: ModelChoice): AgentRequest {
+  const { model, provider, baseUrl } = request
+  if (!namesModel(request) || provider !== undefined) return request
+  if (baseUrl !== undefined) return { ...request, model: model ?? parent.model }
+  return { ...request, provider: parent.provider, baseUrl: parent.baseUrl }
 }
 
 /** Whether a child asks for a model of its own. */

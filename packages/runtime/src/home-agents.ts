@@ -22,7 +22,7 @@ import type { Proxies } from '@hermes/safety'
 import type { Storage } from '@hermes/storage'
 import { listModels } from '@hermes/transports'
 import { type Answerer, type Answerers, isRecorded } from './answerers.js'
-import { childRequest, namesModel } from './child-request.js'
+import { childRequest, inherited, namesModel } from './child-request.js'
 import { openContextEngine } from './context-engine.js'
 import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
 import type { HomeCode } from './home-code.js'
@@ -363,7 +363,7 @@ export class HomeAgents {
       toolsets: registry.toolsets(),
     })
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
-    const request = await childRequest(this.#options.config, start)
+    const request = inherited(await childRequest(this.#options.config, start), parent.answerer.choice)
     const ownModel = namesModel(request) && !isRecorded(parent.request)
     const child = await this.#make(request, lineage, ownModel ? null : parent.answerer)
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))

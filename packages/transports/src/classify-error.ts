@@ -86,11 +86,12 @@ function classifyOwn(error: HermesError): ErrorClass {
   const own = OWN_CODES[error.code]
   if (own) return complete({ ...own, retryable: error.retryable })
   const reason = error.code.replace(/^transport\./, '').replaceAll('_', '-')
-  const { retryAfterMs, repair } = error.details
+  const { retryAfterMs, giveUpAfterMs, repair } = error.details
   return complete({
     reason: Object.hasOwn(DEFAULTS, reason) ? (reason as ErrorReason) : 'unknown',
     retryable: error.retryable,
     ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    ...(typeof giveUpAfterMs === 'number' ? { giveUpAfterMs } : {}),
     ...(typeof repair === 'string' ? { repair: repair as ErrorClass['repair'] } : {}),
   })
 }

@@ -45,9 +45,22 @@ export function toTransportError(error: unknown, target: CallTarget, context: Cl
       ...(verdict.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.retryAfterMs }),
       ...(verdict.repair === undefined ? {} : { repair: verdict.repair }),
       ...(isTooLong(verdict) ? namedTokens(error) : {}),
+      ...(verdict.reason === 'connection' ? patienceWith(facts, target) : {}),
     },
     cause: error,
   })
+}
+
+const NO_SUCH_HOST = ['ENOTFOUND', 'EAI_AGAIN']
+const NOBODY_THERE = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', ...NO_SUCH_HOST]
+const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
+
+/** Where nobody listens, a server of one's own is not running and a name is misspelled; other networks may come back. */
+function patienceWith({ causes }: ErrorFacts, { baseUrl }: CallTarget): { readonly giveUpAfterMs?: number } {
+  if (!NOBODY_THERE.some((code) => causes.includes(code))) return {}
+  const isHere = URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname)
+  const isFinal = isHere || NO_SUCH_HOST.some((code) => causes.includes(code))
+  return { giveUpAfterMs: isFinal ? 3_000 : 15_000 }
 }
 
 function isTooLong({ reason }: ErrorClass): boolean {
