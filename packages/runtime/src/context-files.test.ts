@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -33,6 +33,22 @@ describe('findContextFile', () => {
     expect((await find()).file?.text).toBe('from above')
     await put('.hermes.md', 'from here')
     expect((await find()).file).toEqual({ name: '.hermes.md', path: join(cwd, '.hermes.md'), text: 'from here' })
+  })
+
+  it('takes those of the repository in its subfolders, and nearer ones before them', async () => {
+    const above = join(temporary.path, 'AGENTS.md')
+    await writeFile(above, 'from outside of it')
+    expect((await find()).file).toBeNull()
+    await writeFile(join(cwd, '..', 'AGENTS.md'), 'from the root')
+    expect((await find()).file).toMatchObject({ text: 'from the root' })
+    await put('CLAUDE.md', 'from here')
+    expect((await find()).file).toMatchObject({ text: 'from here' })
+  })
+
+  it('takes none from above where there is no repository', async () => {
+    await rm(join(cwd, '..', '.git'), { recursive: true })
+    await writeFile(join(cwd, '..', 'AGENTS.md'), 'from above')
+    expect((await find()).file).toBeNull()
   })
 
   it('keeps head and tail of a long one', async () => {

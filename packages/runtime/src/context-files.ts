@@ -23,8 +23,8 @@ export interface FoundContext {
 }
 
 /**
- * The project's own instructions for agents: the first of `.hermes.md` or `HERMES.md` (here, then up to the repository root), `AGENTS.md`,
- * `CLAUDE.md`, `.cursorrules`, `.cursor/rules/*.mdc` (here only). Text that tries to take over the agent is replaced by a line that says
+ * The project's own instructions for agents: the first of `.hermes.md` or `HERMES.md`, then of `AGENTS.md`, `CLAUDE.md` or `.cursorrules`
+ * (each here, then up to the repository root), then `.cursor/rules/*.mdc` (here only). Text that tries to take over the agent is replaced by a line that says
  * so; what cannot be read, is no text or is a link out of the project is left out, and the next one counts. Whoever made the project may
  * have made the link, and nobody is asked before this is read. @see 001 section 12.8
  */
@@ -61,17 +61,20 @@ interface Candidates {
 
 /** What is there. Asked without waiting: most of it is missing, and a round through the thread pool for each would cost a session's start. */
 function candidates(cwd: string): Candidates {
-  const walked: string[] = []
-  const found = (root: string): Candidates => ({
-    paths: [...walked, ...BESIDE.map((name) => join(cwd, name))].filter(isThere),
+  const folders: string[] = []
+  const inAll = (names: readonly string[], places: readonly string[]) =>
+    places.flatMap((folder) => names.map((name) => join(folder, name)))
+  const found = (root: string, beside: readonly string[]): Candidates => ({
+    paths: [...inAll(WALKED, folders), ...inAll(BESIDE, beside)].filter(isThere),
     root,
   })
   for (let directory = cwd; directory === cwd || !isShared(directory); directory = dirname(directory)) {
-    walked.push(...WALKED.map((name) => join(directory, name)))
-    if (isThere(join(directory, '.git'))) return found(directory)
+    folders.push(directory)
+    if (isThere(join(directory, '.git'))) return found(directory, folders)
     if (directory === dirname(directory)) break
   }
-  return found(cwd)
+  // Without a repository nobody says that what lies above belongs to the same project.
+  return found(cwd, [cwd])
 }
 
 /** A folder such as `/tmp`, where everybody puts files: what lies there belongs to no project. */
