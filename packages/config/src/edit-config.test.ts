@@ -127,9 +127,9 @@ describe('setConfigValue', () => {
     ['timezone', '# x: "y"\n- z', '# x: "y"\n- z'],
     ['providers.mine', '{"base_url":"http://a"}', { base_url: 'http://a' }],
     ['providers.mine.key_env', 'MINE', 'MINE'],
-    ['display.compact', 'true', true],
-    ['display.size', '007', '007'],
-    ['display.a.b', '{"c":[1]}', { c: [1] }],
+    ['moa.presets.compact', 'true', true],
+    ['moa.presets.size', '007', '007'],
+    ['moa.presets.a.b', '{"c":[1]}', { c: [1] }],
   ])('reads %s = %s as its type', async (key, value, expected) => {
     await set(key, value)
     expect(await get(key)).toEqual(expected)
@@ -156,6 +156,9 @@ describe('setConfigValue', () => {
   it('names the nearest key for one it does not know, unless the file has it', async () => {
     await expect(set('agnet.max_turns', '5')).rejects.toEqual(fails('config.unknown_key', 'agent'))
     await expect(set('OPENAI_API_KEY', 'sk-1')).rejects.toEqual(fails('config.unknown_key', '.env'))
+    await expect(set('agent.colour', 'red')).rejects.toEqual(
+      fails('config.unknown_key', 'It would have no effect. Keys of agent: max_turns, '),
+    )
     await expect(set('agent.max_turn', '5')).rejects.toEqual(fails('config.unknown_key', 'agent.max_turns?'))
     await expect(set('providers.mine.base_ur', 'x')).rejects.toEqual(
       fails('config.unknown_key', 'providers.mine.base_url?'),
@@ -181,7 +184,7 @@ describe('setConfigValue', () => {
       .filter((text) => !text.includes('\r') && !text.includes('${'))
     const change = fc.oneof(
       fc.tuple(
-        fc.constantFrom('model.default', 'model.base_url', 'terminal.cwd', 'providers.p.model', 'display.skin'),
+        fc.constantFrom('model.default', 'model.base_url', 'terminal.cwd', 'providers.p.model', 'moa.presets.skin'),
         value,
       ),
       fc.tuple(fc.constantFrom('agent.max_turns', 'tool_output.max_lines'), fc.integer({ min: 1 }).map(String)),
@@ -199,7 +202,7 @@ describe('setConfigValue', () => {
           await set(key, wanted)
           const found = await get(key)
           const shown = typeof found === 'string' ? found : JSON.stringify(found)
-          if (key === 'display.skin' && typeof found !== 'string') expect(JSON.parse(wanted)).toEqual(found)
+          if (key === 'moa.presets.skin' && typeof found !== 'string') expect(JSON.parse(wanted)).toEqual(found)
           else expect(shown).toBe(wanted)
         }
         const after = await read()

@@ -136,7 +136,7 @@ async function checkKey(path: readonly string[], text: string): Promise<void> {
   const top = path[0]!
   const { value } = await parseYaml(text)
   if (path.every((name) => name !== '') && (known.includes(top) || (isMap(value) && Object.hasOwn(value, top))))
-    return refuseTypo(path, value)
+    return refuseUnknown(path, value)
   if (VARIABLE.test(top))
     throw new HermesError(
       `${top} is a variable, not a key of config.yaml: it belongs into the file .env beside it. Keys of model providers are kept by \`hermes auth add\`.`,
@@ -149,18 +149,20 @@ async function checkKey(path: readonly string[], text: string): Promise<void> {
 }
 
 /** A key that the file has already was meant. */
-async function refuseTypo(path: readonly string[], value: unknown): Promise<void> {
+async function refuseUnknown(path: readonly string[], value: unknown): Promise<void> {
   let place = value
   for (const [depth, name] of path.entries()) {
     const section = fieldAt(path.slice(0, depth))
     place = isMap(place) && Object.hasOwn(place, name) ? place[name] : undefined
     if (section?.type !== 'section' || Object.hasOwn(section.fields, name) || place !== undefined) continue
-    const meant = await meantName(name, Object.keys(section.fields))
-    if (meant === null) continue
+    if (section.aliases && Object.hasOwn(section.aliases, name)) continue
+    const known = Object.keys(section.fields)
+    const meant = await meantName(name, known)
     const right = [...path.slice(0, depth), meant, ...path.slice(depth + 1)].join('.')
-    throw new HermesError(`config.yaml has no key "${path.join('.')}". Did you mean ${right}?`, {
-      code: 'config.unknown_key',
-    })
+    const there = path.slice(0, depth).join('.')
+    const hint =
+      meant === null ? `It would have no effect. Keys of ${there}: ${known.join(', ')}.` : `Did you mean ${right}?`
+    throw new HermesError(`config.yaml has no key "${path.join('.')}". ${hint}`, { code: 'config.unknown_key' })
   }
 }
 

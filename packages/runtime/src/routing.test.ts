@@ -61,6 +61,8 @@ describe('routeFor', () => {
       { model: 'm', when: { days: ['someday'] } },
       { model: 'm', when: { size: 3 } },
       { model: 7 },
+      { model: 'm', kind: 'cron' },
+      { modle: 'm', provider: 'openai' },
       { model: 'm' },
     ]
     expect(routeFor(rules, start())).toEqual({ model: 'm' })
@@ -71,6 +73,8 @@ describe('routeFor', () => {
       'routing.3 is left out: when.days takes sun, mon, tue, wed, thu, fri, sat.',
       'routing.4 is left out: when.size is not known.',
       'routing.5 is left out: model must be a text.',
+      'routing.6 is left out: kind belongs under when.',
+      'routing.7 is left out: modle is not known.',
     ])
   })
 })

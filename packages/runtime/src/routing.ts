@@ -20,6 +20,7 @@ export interface Route {
   readonly baseUrl?: string
 }
 
+const CONDITIONS = ['kind', 'min_tokens', 'max_tokens', 'hours', 'days']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
 /**
@@ -73,7 +74,11 @@ function toRule(rule: unknown): Rule | null {
 }
 
 function readRule(rule: unknown): Rule {
-  const { when = {}, provider, model, base_url: baseUrl } = toMap(rule, 'a rule')
+  const { when = {}, provider, model, base_url: baseUrl, ...stray } = toMap(rule, 'a rule')
+  const [astray] = Object.keys(stray)
+  // A condition in the wrong place would leave a rule without any.
+  if (astray !== undefined && CONDITIONS.includes(astray)) throw new TypeError(`${astray} belongs under when.`)
+  if (astray !== undefined) throw new TypeError(`${astray} is not known.`)
   const route = {
     ...(provider === undefined ? {} : { provider: toText(provider, 'provider') }),
     ...(model === undefined ? {} : { model: toText(model, 'model') }),
