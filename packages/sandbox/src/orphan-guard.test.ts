@@ -13,8 +13,12 @@ afterEach(() => {
     if (exitCode === null && signalCode === null) process.kill(-pid!, 'SIGKILL')
 })
 
-async function startGroup(): Promise<ChildProcess> {
-  const child = spawn('/bin/sh', ['-c', WAITS], { detached: true, env: { PATH }, stdio: ['ignore', 'pipe', 'ignore'] })
+async function startGroup(mark: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+  const child = spawn('/bin/sh', ['-c', WAITS], {
+    detached: true,
+    env: { PATH, ...mark },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   started.push(child)
   await once(child.stdout, 'data')
   return child
@@ -45,5 +49,15 @@ describe('OrphanGuard', () => {
       [7, null],
       [null, 'SIGTERM'],
     ])
+  })
+  it('ends what has its mark when the agent dies before it could tell of it, and nothing of another guard', async () => {
+    const [guard, other] = [new OrphanGuard(), new OrphanGuard()]
+    const [marked, alien] = [await startGroup(guard.mark), await startGroup(other.mark)]
+    const ends = [marked, alien].map((child) => once(child, 'exit'))
+    guard.channel()!.destroy()
+    expect(await ends[0]).toEqual([null, 'SIGTERM'])
+    process.kill(alien.pid!, 'SIGUSR1')
+    expect(await ends[1]).toEqual([7, null])
+    other.close()
   })
 })

@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
+
+const MARK = 'HERMES_COMMAND'
 
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
 // name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.
-// A group is told of by itself, so that the line that lets it go may come first.
+// A group is told of by itself, so that the line that lets it go may come first. One in a process namespace is told of by the agent; what dies
+// between the start and that line is found by the mark, "$1", among the variables of what draws its bounds.
 const SCRIPT = `trap '' HUP INT TERM
 live=' ' gone=' '
 while read -r op id socket; do
@@ -16,10 +20,10 @@ while read -r op id socket; do
       *" $id "*) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
       *) gone="$gone$id " ;;
     esac ;;
+    close) [ "$live" = ' ' ] && exit ;;
   esac
 done
-[ "$live" = ' ' ] && exit
-marks=
+marks=$1
 for id in $live; do
   eval "socket=\\\${socket_$id-}"
   [ -z "$socket" ] || marks="\${marks:+$marks
@@ -27,11 +31,12 @@ for id in $live; do
 done
 end() {
   for id in $live; do kill -s "$1" -- "-$id"; done
-  [ -n "$marks" ] || return
   for file in $(grep -lzxF -e "$marks" /proc/[0-9]*/environ 2>/dev/null); do
     [ -O "$file" ] || continue
     id=\${file#/proc/}
-    kill -s "$1" "\${id%/environ}"
+    id=\${id%/environ}
+    kill -s "$1" "$id"
+    kill -s "$1" -- "-$id"
   done
 }
 end TERM
@@ -43,6 +48,8 @@ end KILL`
  * command, that waits for the agent's end of a pipe to close. Costs a command one short write.
  */
 export class OrphanGuard {
+  /** The variable of a program that tells nobody of its group. */
+  readonly mark: Readonly<Record<string, string>> = { [MARK]: randomBytes(16).toString('hex') }
   #watcher: ChildProcess | null = null
 
   /**
@@ -55,18 +62,23 @@ export class OrphanGuard {
     return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
   }
 
+  /** Tells of a group; `socket` is the one that what it starts has among its variables. */
+  add(group: number, socket?: string): void {
+    this.channel()?.write(`+ ${group}${socket === undefined ? '' : ` ${socket}`}\n`)
+  }
+
   remove(group: number): void {
     this.#watcher?.stdin?.write(`- ${group}\n`)
   }
 
   /** Lets the watcher go; groups still added are ended by it. */
   close(): void {
-    this.#watcher?.stdin?.end()
+    this.#watcher?.stdin?.end('close\n')
     this.#watcher = null
   }
 
   #start(): ChildProcess {
-    const watcher = spawn('/bin/sh', ['-c', SCRIPT], {
+    const watcher = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `${MARK}=${this.mark[MARK]}`], {
       cwd: '/',
       detached: true,
       env: { PATH: '/usr/bin:/bin' },

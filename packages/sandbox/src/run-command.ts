@@ -28,6 +28,8 @@ interface CommandRun {
   readonly guard: OrphanGuard
   /** What the child gets as file descriptors 4, 5 and so on. */
   readonly descriptors: readonly number[]
+  /** See `IsolatedProgram`: the guard is told of its group from here. */
+  readonly isHeld: boolean
   /** Stops waiting for the process. */
   readonly yieldSignal?: AbortSignal | undefined
 }
@@ -111,18 +113,20 @@ function detached(
 
 function start(run: CommandRun) {
   try {
-    return spawn(run.program, run.args, {
+    const child = spawn(run.program, run.args, {
       cwd: run.cwd,
-      env: run.env,
+      env: run.isHeld ? { ...run.env, ...run.guard.mark } : run.env,
       detached: true,
       stdio: [
         run.stdin ?? 'ignore',
         run.pipe.childEnd,
         typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
-        run.guard.channel() ?? 'ignore',
+        (run.isHeld ? null : run.guard.channel()) ?? 'ignore',
         ...run.descriptors,
       ],
     })
+    if (run.isHeld && child.pid !== undefined) run.guard.add(child.pid)
+    return child
   } catch (error) {
     run.pipe.discard()
     throw spawnFailed(error, run.program)

@@ -222,12 +222,15 @@ export class Shell {
 
   /** Runs a shell of the user's for its state alone, held as commands are; what it starts ends with it. */
   async #capture({ timeoutMs, ...asked }: Parameters<Capture>[0], signal: AbortSignal): Promise<ShellState | null> {
-    const { isolate, clock } = this.#options
+    const { isolate, isIsolated, clock } = this.#options
     const scratch = this.#prepareScratch()
     const path = join(scratch.state, `state-${++this.#commands}`)
     const { cwd } = this.start(undefined)
-    const args = ['-c', REGISTER, 'sh', asked.program, ...asked.args, path]
-    const run = { program: '/bin/sh', args, env: { ...asked.env, PWD: cwd } }
+    const isHeld = process.platform === 'linux' && isIsolated()
+    const env = { ...asked.env, PWD: cwd }
+    const args = [...asked.args, path]
+    const own = { program: asked.program, args, env }
+    const run = isHeld ? own : { program: '/bin/sh', args: ['-c', REGISTER, 'sh', asked.program, ...args], env }
     const pipe = await scratch.pipes.acquire()
     try {
       const child = isolate ? await isolate(run, this.folders()) : notIsolated(run)

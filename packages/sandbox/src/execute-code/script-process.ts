@@ -101,14 +101,18 @@ export class ScriptProcess {
   }
 }
 
-function spawned(launch: ScriptLaunch, { program, args, env, descriptors }: IsolatedProgram): Promise<ChildProcess> {
+function spawned(
+  launch: ScriptLaunch,
+  { program, args, env, descriptors, isHeld }: IsolatedProgram,
+): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: launch.cwd,
-      env,
+      env: isHeld ? { ...env, ...launch.guard.mark } : env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', launch.guard.channel() ?? 'ignore', ...descriptors],
+      stdio: ['ignore', 'pipe', 'pipe', (isHeld ? null : launch.guard.channel()) ?? 'ignore', ...descriptors],
     })
+    if (isHeld && child.pid !== undefined) launch.guard.add(child.pid, launch.env['HERMES_RPC_SOCKET'])
     child.once('spawn', () => resolve(child))
     child.once('error', (error) => {
       const message = `Cannot start a program in ${launch.cwd}: ${error.message}.`

@@ -83,7 +83,8 @@ function mount(place: Place, descriptor: number | null): string[] {
     case 'write':
       return descriptor === null ? ['--bind', place.path, place.path] : ['--bind-fd', String(descriptor), place.path]
     case 'pin':
-      return ['--bind', place.path, place.path]
+      // It may be gone by now, and with it what was hidden below.
+      return ['--bind-try', place.path, place.path]
     case 'read':
       return ['--ro-bind', place.path, place.path]
     case 'hide':

@@ -17,6 +17,8 @@ export interface WorkingFolders {
 export interface IsolatedProgram extends Started {
   /** What it gets as file descriptors 4, 5 and so on. */
   readonly descriptors: readonly number[]
+  /** Whether it has a process namespace of its own, from which it cannot tell the orphan guard of its group. */
+  readonly isHeld: boolean
   /** Why all programs of the environment were ended since, as a line; `null` when they were not. */
   stopped(): string | null
   /** To be called once it was started, or could not be. */
@@ -30,6 +32,7 @@ export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<Isola
 export const notIsolated = (asked: Started): IsolatedProgram => ({
   ...asked,
   descriptors: [],
+  isHeld: false,
   stopped: () => null,
   release: () => undefined,
 })

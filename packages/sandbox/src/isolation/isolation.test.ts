@@ -3,11 +3,14 @@ import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '@hermes/contracts'
+import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { Bounds } from './bounds.js'
+import { findBubblewrap } from './find-bubblewrap.js'
 import { Isolation } from './isolation.js'
 import type { IsolationOptions } from './isolation-options.js'
 import { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation-support.js'
+import { probeIsolation } from './probe-isolation.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 const willing = (): IsolationSupport => {
@@ -30,6 +33,7 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
   const held = new Isolation({ bounds, outputDir, logger, platform, support, path: () => '/usr/bin' })
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
+  onTestFinished(() => held.close(false))
   return { root, warnings, support, wrap: () => held.wrap(asked, folders) }
 }
 
@@ -136,4 +140,14 @@ it('looks at the machine once, and believes what is said later', async () => {
   support.failed('it broke')
   const { wrap } = await setup({ required: false }, 'linux', support)
   expect(await wrap()).toMatchObject({ program: '/bin/bash', args: ['-c', 'true'] })
+})
+
+needs(await probeIsolation())('on Linux', () => {
+  it('starts bubblewrap and nothing else before the program, with no variable of it in sight of bubblewrap', async () => {
+    const { wrap } = await setup({}, 'linux', createIsolationSupport('linux'))
+    const { program, args, env, isHeld, release } = await wrap()
+    release()
+    expect([program, ...args]).toEqual([findBubblewrap(), '--args', '6', '--', '/bin/bash', '-c', 'true'])
+    expect([isHeld, env]).toEqual([true, { PATH: '/usr/local/bin:/usr/bin:/bin' }])
+  })
 })

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
-import { REGISTER } from '../shell-script.js'
 import type { Bounds } from './bounds.js'
 import { bubblewrapArgs, CHECK_ROOTS, isMounted } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
@@ -124,13 +123,12 @@ export class Isolation {
         },
       })
       own.push(openArgs(args, folders.scratch))
-      // The number of the group is told from out here: in there processes are counted anew.
-      const bubblewrap = ['-c', REGISTER, 'sh', this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--']
+      const bubblewrap = ['--args', String(ARGS_DESCRIPTOR), '--']
       const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
       const program = [...bubblewrap, ...check, asked.program, ...asked.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
       const stopped = () => this.#holder.stopped(held)
-      return { program: '/bin/sh', args: program, env: CLEAN_ENV, descriptors, stopped, release }
+      return { program: this.#bubblewrap, args: program, env: CLEAN_ENV, descriptors, isHeld: true, stopped, release }
     } catch (error) {
       release()
       throw error

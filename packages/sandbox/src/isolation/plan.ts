@@ -14,6 +14,8 @@ export type Place =
   /** Stays where it is, because something hidden is below it. */
   | { readonly type: 'pin'; readonly path: string }
 
+const TEMPORARY = ['/tmp', '/var/tmp']
+
 /** Folders that commands have of their own, whatever is in ours. */
 const SERVICES = /^\/(?:run|proc|sys|dev)(?:\/|$)/
 
@@ -66,7 +68,9 @@ export function planPlaces({
   )
   add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
   const isOurs = (folder: string) =>
-    SERVICES.test(folder) || [writable, ...bounds.workspace].some((one) => isWithin(folder, one))
+    SERVICES.test(folder) ||
+    isProgramFolder(folder, [bounds.home, ...bounds.temp]) ||
+    [writable, ...bounds.workspace].some((one) => isWithin(folder, one))
   add(
     sockets.find(bounds.temp, isOurs, namespace).filter((path) => !bounds.opened.includes(path)),
     hide,
@@ -83,6 +87,16 @@ export function planPlaces({
   const roots = bounds.roots.filter((root) => !isUnknown(root))
   const hidden = inside.filter(({ type }) => type === 'hide')
   return [...roots.map((root): Place => ({ type: 'write', ...root })), ...pins(bounds.roots, hidden), ...inside]
+}
+
+/**
+ * Whether a folder is one that Hermes makes for a program, or lies in one. Such folders come and go at any time, and bubblewrap makes anew what
+ * it is to hide and does not find.
+ */
+function isProgramFolder(folder: string, others: readonly string[]): boolean {
+  const isBelow = (base: string) =>
+    base !== folder && isWithin(folder, base) && /^\/hermes-/.test(folder.slice(base.length))
+  return !others.some((base) => !TEMPORARY.includes(base) && isWithin(folder, base)) && TEMPORARY.some(isBelow)
 }
 
 /** Whether isolated commands do not see `path`. Absolute, links followed. */
