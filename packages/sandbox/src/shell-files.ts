@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  accessSync,
   closeSync,
   constants,
   fstatSync,
@@ -91,9 +92,23 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** `path`, or the nearest directory above it that exists. */
+/** `path`, or the nearest directory above it that exists and can be entered. */
 export function nearestDirectory(path: string): string {
-  let at = path
-  while (!isDirectory(at) && dirname(at) !== at) at = dirname(at)
-  return at
+  let found = path
+  for (let at = path; ; at = dirname(at)) {
+    // A closed folder closes everything below it.
+    if (!canEnter(at)) found = dirname(at)
+    if (dirname(at) === at) return found
+  }
+}
+
+/** Root enters everything, but not when it is isolated: the owner's bit counts for it as for others. */
+function canEnter(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    const { uid, mode } = statSync(path)
+    return isDirectory(path) && (uid !== process.getuid?.() || (mode & 0o100) !== 0)
+  } catch {
+    return false
+  }
 }

@@ -25,7 +25,7 @@ export function parseShellState(saved: Buffer, before: Readonly<Record<string, s
 
 /**
  * What persists after a command that saved `saved`: variables given for that command only are as they were `before`, and so is the
- * directory of one that ran elsewhere. Variables too long for any program to be started with are left out; `notice` is the line that says so.
+ * directory of one that ran elsewhere. Variables too long, and more than 2,000, are left out: no program could be started with them; `notice` is the line that says so.
  */
 export function nextState(
   before: ShellState,
@@ -40,13 +40,35 @@ export function nextState(
     else env[name] = value
   }
   const dropped = dropLongest(env)
-  const notice =
-    dropped.length === 0 ? '' : `[${dropped.join(', ')} is too long to be there for the next command; use a file.]\n`
+  const surplus = dropSurplus(env, before.env)
+  const notices = [
+    ...(dropped.length === 0
+      ? []
+      : [`${dropped.join(', ')} is too long to be there for the next command; use a file.`]),
+    ...(surplus === 0
+      ? []
+      : [`${surplus} variables of more than ${MAX_VARIABLES} are not there for the next command; use a file.`]),
+  ]
+  const notice = notices.map((line) => `[${line}]\n`).join('')
   return { state: { cwd: options.cwd === undefined ? saved.cwd : before.cwd, env }, notice }
 }
 
 /** No program can be started with more: Linux takes 128 KiB in one variable, macOS 1 MiB in all of them and the arguments. */
 const [MAX_VARIABLE_BYTES, MAX_VARIABLES_BYTES] = [120_000, 600_000]
+
+/** bubblewrap takes 9,000 arguments, three for each variable. */
+const MAX_VARIABLES = 2_000
+
+/** Takes away what is new of too many variables; how many. */
+function dropSurplus(env: Record<string, string>, before: Readonly<Record<string, string>>): number {
+  const names = Object.keys(env)
+  if (names.length <= MAX_VARIABLES) return 0
+  const surplus = [...names.filter((name) => name in before), ...names.filter((name) => !(name in before))].slice(
+    MAX_VARIABLES,
+  )
+  for (const name of surplus) delete env[name]
+  return surplus.length
+}
 
 /** Takes away what no program could be started with; the names. */
 function dropLongest(env: Record<string, string>): readonly string[] {

@@ -262,7 +262,10 @@ export class Shell {
       })
     }
     const cwd = this.cwd()
-    const notice = cwd === this.#state.cwd ? '' : `[${this.#state.cwd} does not exist any more; running in ${cwd}.]\n`
+    const notice =
+      cwd === this.#state.cwd
+        ? ''
+        : `[${this.#state.cwd} ${isDirectory(this.#state.cwd) ? 'cannot be entered' : 'does not exist'} any more; running in ${cwd}.]\n`
     return { cwd, notice }
   }
 

@@ -176,6 +176,25 @@ needs(await probeIsolation())('isolated commands', () => {
     },
   )
 
+  it.each([
+    [
+      'a closed folder',
+      'mkdir shut && cd shut && mkdir deep && cd deep && chmod 000 ..',
+      'cannot be entered any more|does not exist any more',
+    ],
+    [
+      '3,000 variables',
+      'for n in $(seq 3000); do export A$n=x; done',
+      '^\\[\\d+ variables of more than 2000 are not there',
+    ],
+  ])('leave a shell that goes on, with %s', async (_what, command, said) => {
+    const { run, at } = await setup()
+    const [made, next] = [await run(command), await run('echo goes on in $PWD; test -n "$HOME" && echo at home')]
+    expect(made.output + next.output).toMatch(new RegExp(said))
+    expect(next.output).toContain(`goes on in ${at('home/work')}\nat home\n`)
+    expect((await run('chmod 700 shut; pwd')).output).toContain(at('home/work'))
+  })
+
   it('has nothing of the machine open, in the root of its file system either', async () => {
     const inside = await isolated({}, '/')
     const { run } = await harness(async () => inside)
