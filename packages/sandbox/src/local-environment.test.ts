@@ -180,7 +180,7 @@ describe('local environment', () => {
     const probe = await environment.probe()
     expect(probe).toMatchObject({ backend: 'local', user: 'ada', cwd: environment.cwd(), shell: '/bin/bash' })
     expect(probe.os).toMatch(/^\w+ \d+\.\d+/)
-    expect(environment.capabilities).toEqual({ background: true, pty: false, isolated: false })
+    expect(environment.capabilities).toEqual({ background: true, pty: false, isolated: false, withheld: [] })
   })
 
   it('removes saved outputs after a week', async () => {
