@@ -36,7 +36,7 @@ it('adds, lists, explains and removes rules, and runs by them', async () => {
     expect(await hermes('permissions', 'add', pattern!, effect!)).toMatchObject({ exitCode: 0, stderr: '' })
   const { stdout } = await hermes('permissions', 'list')
   expect(stdout).toBe(
-    `allow  terminal.*         ${rulesFile()}:1:1\ndeny   terminal(touch *)  ${rulesFile()}:2:1\napprovals.mode: ask\n`,
+    `1  allow  terminal.*         ${rulesFile()}:1:1\n2  deny   terminal(touch *)  ${rulesFile()}:2:1\napprovals.mode: ask\n`,
   )
   const explained = await hermes('permissions', 'explain', 'touch x')
   expect(explained.stdout).toContain(
