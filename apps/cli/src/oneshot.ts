@@ -1,5 +1,6 @@
 import { isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
+import type { Runtime } from '@hermes/runtime'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
@@ -49,10 +50,18 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
     const isPlan = result.status === 'completed' && isPlanning(agent.entries())
-    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan })
+    const isKept = result.status !== 'completed' && (await hasSaid(runtime, agent.sessionId, result))
+    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept })
   } finally {
     await runtime.close()
   }
+}
+
+/** Whether what was said can be gone on with: a store that failed has said in its error where the words are, or that they are nowhere. */
+async function hasSaid(runtime: Runtime, sessionId: string, { error }: RunResult): Promise<boolean> {
+  if (error?.code.startsWith('store.')) return false
+  const session = await (await runtime.storage()).getSession(sessionId).catch(() => null)
+  return session !== null && session.messageCount > 0
 }
 
 /** Whoever asks for a plan this way must not get a run with full rights instead. */
@@ -120,15 +129,17 @@ interface Report {
   readonly valid: readonly string[]
   /** The answer is a plan that was not accepted yet. */
   readonly isPlan: boolean
+  /** The session has what was said, although the run did not end well. */
+  readonly isKept: boolean
 }
 
-function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan }: Report): number {
+function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan, isKept }: Report): number {
   const text = io.stdout.isTTY ? printable(result.text) : result.text
   if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
     io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${printable(`${result.error.message}${models}`)}\n`)
-  if (result.status !== 'completed') io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
+  if (isKept) io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
   if (isPlan) io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
   return EXIT_OF[result.status]
 }

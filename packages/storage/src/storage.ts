@@ -249,8 +249,7 @@ export interface Storage extends SessionStore {
    */
   damage(): Promise<readonly string[]>
   /**
-   * Deletes sessions whose last activity is at least `olderThanMs` ago, some at a time. One that nobody ended, as after a kill, counts as over
-   * after 30 days without activity. A session goes only together with
+   * Deletes sessions whose last activity is at least `olderThanMs` ago and whose lease nobody holds, some at a time. A session goes only together with
    * all that descend from it. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */

@@ -3,14 +3,12 @@ import type { Connection } from './connection.js'
 // One transaction deletes about this many messages; a longer session goes in one all the same.
 const BATCH_MESSAGES = 10_000
 
-/** What was never ended, as after a kill, counts as over once nothing happened for so long. */
-const FORGOTTEN_MS = 30 * 86_400_000
-
-// A session stays while anything in its lineage, however far down, is still going on, recent or held by somebody.
+// A session stays while anything in its lineage, however far down, is recent or held by somebody. Whether it was ended says nothing: a
+// process that is killed ends none, and an import ends all.
 const DUE = `
   WITH RECURSIVE keep(id) AS (
     SELECT s.id FROM sessions s
-    WHERE s.last_active_ms > CASE WHEN s.ended_ms IS NULL THEN least($1::float8, $4::float8) ELSE $1 END OR ($2::text IS NOT NULL AND s.source <> $2)
+    WHERE s.last_active_ms > $1 OR ($2::text IS NOT NULL AND s.source <> $2)
       OR EXISTS (SELECT 1 FROM hermes_leases l WHERE l.session_id = s.id AND l.renewed_ms + l.ttl_ms > $3)
     UNION
     SELECT s.parent_session_id FROM sessions s JOIN keep ON keep.id = s.id WHERE s.parent_session_id IS NOT NULL
@@ -42,7 +40,7 @@ export interface PruneOptions {
 export async function pruneSessions(connection: Connection, options: PruneOptions): Promise<number> {
   const { olderThanMs, source = null, nowMs, leaseNowMs, dryRun } = options
   const due = await connection.read((statements) =>
-    statements.all<DueSession>(DUE, nowMs - olderThanMs, source, leaseNowMs, nowMs - FORGOTTEN_MS),
+    statements.all<DueSession>(DUE, nowMs - olderThanMs, source, leaseNowMs),
   )
   if (dryRun) return due.length
   let deleted = 0

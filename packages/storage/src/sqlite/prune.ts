@@ -4,14 +4,12 @@ import type { Connection } from './connection.js'
 // One transaction deletes about this many messages, which takes some 20 ms; a longer session goes in one all the same.
 const BATCH_MESSAGES = 1_000
 
-/** What was never ended, as after a kill, counts as over once nothing happened for so long. */
-const FORGOTTEN_MS = 30 * 86_400_000
-
-// A session stays while anything in its lineage, however far down, is still going on, recent or held by somebody.
+// A session stays while anything in its lineage, however far down, is recent or held by somebody. Whether it was ended says nothing: a
+// process that is killed ends none, and an import ends all.
 const DUE = `
   WITH RECURSIVE keep(id) AS (
     SELECT s.id FROM sessions s JOIN hermes_sessions own ON own.session_id = s.id
-    WHERE own.last_active_ms > iif(s.ended_at IS NULL, min(:untilMs, :forgottenMs), :untilMs) OR (:source IS NOT NULL AND s.source <> :source)
+    WHERE own.last_active_ms > :untilMs OR (:source IS NOT NULL AND s.source <> :source)
       OR EXISTS (SELECT 1 FROM hermes_leases l WHERE l.session_id = s.id AND l.renewed_ms + l.ttl_ms > :nowMs)
     UNION
     SELECT s.parent_session_id FROM sessions s JOIN keep ON keep.id = s.id WHERE s.parent_session_id IS NOT NULL
@@ -43,8 +41,7 @@ export async function pruneSessions(
   connection: Connection,
   { olderThanMs, source, nowMs, dryRun }: PruneOptions,
 ): Promise<number> {
-  const [untilMs, forgottenMs] = [nowMs - olderThanMs, nowMs - FORGOTTEN_MS]
-  const parameters = { untilMs, forgottenMs, source: source ?? null, nowMs }
+  const parameters = { untilMs: nowMs - olderThanMs, source: source ?? null, nowMs }
   if (dryRun) return connection.read(() => connection.statement(DUE).all(parameters).length)
   let deleted = 0
   for (;;) {

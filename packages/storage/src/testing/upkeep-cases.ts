@@ -29,7 +29,7 @@ const reply = (costUsd: number, model: string): MessageEntry => ({
 /** What a store does about its own size, and what it tells of itself. */
 export function upkeepCases(open: OpenStore): void {
   describe('pruneSessions', () => {
-    it('deletes what ended and was quiet for long, counts it, and asks first where told', async () => {
+    it('deletes what was quiet for long, whether it was ended or not, counts it, and asks first where told', async () => {
       const { store, clock, add } = await storeWithOldSessions(open)
       await add('old')
       await add('goes-on', { isOpen: true })
@@ -37,26 +37,33 @@ export function upkeepCases(open: OpenStore): void {
       clock.step(10 * DAY_MS)
       await add('new')
       const old = { olderThanMs: 10 * DAY_MS }
-      expect(await store.pruneSessions({ ...old, dryRun: true })).toBe(2)
+      expect(await store.pruneSessions({ ...old, dryRun: true })).toBe(3)
       expect(await store.pruneSessions({ ...old, source: 'acp' })).toBe(1)
       expect(await store.getSession('other')).toBeNull()
-      expect(await store.pruneSessions(old)).toBe(1)
-      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['new', 'goes-on'])
-      expect(await store.search('said')).toHaveLength(2)
+      expect(await store.pruneSessions(old)).toBe(2)
+      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['new'])
+      expect(await store.search('said')).toHaveLength(1)
       expect(await store.pruneSessions(old)).toBe(0)
       expect(await store.integrityCheck()).toEqual([])
     })
 
-    it('deletes what nobody ended once nothing happened for 30 days', async () => {
+    it('goes by the last message of a session, not by when it began or came in', async () => {
       const { store, clock, add } = await storeWithOldSessions(open)
-      await add('forgotten', { isOpen: true })
-      clock.step(29 * DAY_MS)
-      await add('young', { isOpen: true })
-      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(0)
-      clock.step(2 * DAY_MS)
-      expect(await store.pruneSessions({ olderThanMs: 60 * DAY_MS })).toBe(0)
-      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(1)
-      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['young'])
+      const startedAtMs = clock.now() - 400 * DAY_MS
+      for (const [id, lastAtMs] of [
+        ['quiet', startedAtMs + DAY_MS],
+        ['gone-on-with', clock.now() - DAY_MS],
+      ] as const) {
+        await store.createSession({ id, source: 'claude-code', startedAtMs })
+        const lease = await store.acquireLease(id, { owner: 'me' })
+        const said = [{ type: 'message', message: userText(`said in ${id}`) }] as const
+        await store.append(id, said, { lease, atMs: startedAtMs })
+        await store.append(id, said, { lease, atMs: lastAtMs })
+        await lease.release()
+      }
+      await add('open', { isOpen: true })
+      expect(await store.pruneSessions({ olderThanMs: 7 * DAY_MS })).toBe(1)
+      expect((await store.listSessions()).map(({ id }) => id).toSorted()).toEqual(['gone-on-with', 'open'])
     })
 
     it('keeps a session that somebody writes, and those that anything young descends from', async () => {
