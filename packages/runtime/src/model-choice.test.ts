@@ -1,3 +1,4 @@
+import { PROVIDERS } from '@hermes/transports'
 import { describe, expect, it } from 'vitest'
 import { chooseModel, type ModelWishes } from './model-choice.js'
 
@@ -35,6 +36,49 @@ describe('chooseModel', () => {
       provider: 'openai',
       apiKey: 'k1',
     })
+  })
+
+  it.each([
+    ['anthropic', 'anthropic/claude-opus-4.6', 'claude-opus-4-6'],
+    ['anthropic', 'Claude-Opus-4.6', 'claude-opus-4-6'],
+    ['anthropic', 'claude-3.5-sonnet', 'claude-3-5-sonnet'],
+    ['anthropic', 'claude-sonnet-4-20250514', 'claude-sonnet-4-20250514'],
+    ['anthropic', 'claude-sonnet-5-5', 'claude-sonnet-5-5'],
+    ['openrouter', 'claude-opus-4-6', 'anthropic/claude-opus-4.6'],
+    ['openrouter', 'anthropic/claude-opus-4.6', 'anthropic/claude-opus-4.6'],
+    ['openrouter', 'anthropic/claude-3-5-haiku:beta', 'anthropic/claude-3.5-haiku:beta'],
+    ['openrouter', 'gpt-5', 'openai/gpt-5'],
+    ['openrouter', 'xai/grok-4', 'x-ai/grok-4'],
+    ['openrouter', 'glm-5.3', 'z-ai/glm-5.3'],
+    ['openrouter', 'somebody/gpt-4-clone', 'somebody/gpt-4-clone'],
+    ['copilot', 'anthropic/claude-sonnet-4-6', 'claude-sonnet-4.6'],
+    ['openai', 'openai/GPT-4.1', 'gpt-4.1'],
+    ['openai', 'ft:gpt-4.1:me', 'ft:gpt-4.1:me'],
+    ['gemini', 'google/gemini-3.8-flash', 'gemini-3.8-flash'],
+    ['minimax', 'minimax/MiniMax-M2.7', 'MiniMax-M2.7'],
+    ['groq', 'openai/gpt-oss-120b', 'openai/gpt-oss-120b'],
+    ['ollama', 'deepseek-r1:8b', 'deepseek-r1:8b'],
+  ])('asks %s for %s as %s', (provider, model, name) => {
+    const secrets = Object.fromEntries(
+      PROVIDERS.flatMap(({ keyVariables }) => keyVariables.map((variable) => [variable, 'k'] as const)),
+    )
+    expect(chooseModel(wishes({ asked: { provider, model }, secrets })).model).toBe(name)
+    expect(chooseModel(wishes({ asked: { provider, model: name }, secrets })).model).toBe(name)
+    const elsewhere = { provider, model, baseUrl: 'http://127.0.0.1:9/v1' }
+    expect(chooseModel(wishes({ asked: { ...elsewhere, keyEnv: 'OPENAI_API_KEY' }, secrets })).model).toBe(model)
+  })
+
+  it('finds where a model is served when the provider is auto: at its maker, else at a gateway whose key is there', () => {
+    const configured = { provider: 'auto', model: 'anthropic/claude-opus-4.6' }
+    const at = (...variables: string[]) => {
+      const secrets = Object.fromEntries(variables.map((variable) => [variable, 'k']))
+      const { provider, model } = chooseModel(wishes({ configured, secrets }))
+      return [provider, model]
+    }
+    const direct = ['anthropic', 'claude-opus-4-6']
+    expect(at('OPENAI_API_KEY', 'ANTHROPIC_API_KEY')).toEqual(direct)
+    expect(at('OPENROUTER_API_KEY', 'ANTHROPIC_API_KEY')).toEqual(direct)
+    expect(at('OPENAI_API_KEY', 'OPENROUTER_API_KEY')).toEqual(['openrouter', 'anthropic/claude-opus-4.6'])
   })
 
   it('takes a base URL alone as an OpenAI-compatible endpoint', () => {

@@ -10,6 +10,7 @@ import {
   type Provider,
   type ProviderQuirks,
 } from '@hermes/transports'
+import { modelNameAt, providersOf } from './model-names.js'
 import { badAddress, foreignKey, noAddress, noKey, noModel, noProvider, unknownProvider } from './model-refusals.js'
 
 /** What decides which model answers, strongest first within each pair. */
@@ -164,7 +165,9 @@ function sourcesOf(wishes: ModelWishes): Sources {
   const { asked, session, configured, endpoints, stored = {} } = wishes
   const wanted =
     asked.provider ??
-    (asked.baseUrl ? 'custom' : (session?.provider ?? configuredProvider(configured) ?? firstWithKey(wishes)))
+    (asked.baseUrl
+      ? 'custom'
+      : (session?.provider ?? configuredProvider(configured) ?? withKeyFor(wishes) ?? firstWithKey(wishes)))
   if (wanted === null) throw noProvider()
   const name = plainName(wanted, endpoints)
   const endpoint = endpoints[name]
@@ -201,7 +204,8 @@ function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, 
     own.model ??
     (asked.provider === undefined ? configured.model : undefined) ??
     provider.defaultModel
-  if (model) return model
+  // Servers of one's own, and gateways at another address, have names of their own.
+  if (model) return endpoint || asked.baseUrl !== undefined ? model : modelNameAt(provider, model)
   throw noModel(name)
 }
 
@@ -290,6 +294,14 @@ function sameProvider(left: string | undefined, right: string): boolean {
     (left === right || findProvider(left)?.id === findProvider(right)?.id) &&
     findProvider(left) !== null
   )
+}
+
+/** Where the model that is wanted is served, among the providers whose key is there. */
+function withKeyFor({ asked, configured, secrets, stored = {} }: ModelWishes): string | null {
+  const model = asked.model ?? configured.model
+  const hasKey = (id: string) =>
+    Object.hasOwn(stored, id) || firstOf(findProvider(id)?.keyVariables ?? [], secrets) !== undefined
+  return (model && providersOf(model).find(hasKey)) || null
 }
 
 function firstWithKey({ secrets, stored = {} }: ModelWishes): string | null {
