@@ -115,7 +115,8 @@ needs(missingPrograms('git'))('with git', () => {
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'protocol.file.allow=always', ...args], {
         cwd,
         stdio: 'pipe',
-        env: { PATH: process.env['PATH'], HOME: at('home') },
+        // Parts of git are scripts that need more than what the tests need.
+        env: { PATH: `${process.env['PATH']}:/usr/bin:/bin`, HOME: at('home') },
       })
     for (const name of ['main', 'part']) {
       await mkdir(at('home', name))
