@@ -62,10 +62,10 @@ describe('hermes checkpoints', () => {
     expect((await hermes('checkpoints', 'list')).stdout).toContain('before: bash clean.sh')
     await hermes('checkpoints', 'restore', '1')
     expect(await read('data/rows.csv')).toBe('a,b\n')
-    const code = "import shutil; shutil.rmtree('data')"
-    scene.server.enqueue(call('execute_code', { language: 'python', code }), { text: 'Cleaned.' })
+    const code = "import { rmSync } from 'node:fs'\nrmSync('data', { recursive: true })"
+    scene.server.enqueue(call('execute_code', { language: 'javascript', code }), { text: 'Cleaned.' })
     await chat('Clean up again.')
-    expect((await hermes('checkpoints', 'list')).stdout).toContain('before: python3')
+    expect((await hermes('checkpoints', 'list')).stdout).toMatch(/before: .*node/)
   })
 
   it('keeps what the person edited after the turn and names what cannot be told apart', async () => {

@@ -119,7 +119,7 @@ describe('a reference in a message', () => {
     const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/`
     const refused = await ask(`Read @url:${url}`)
     expect(refused.sent).toContain('[Not attached: @url:')
-    expect(refused.stderr).toContain('It points to this machine')
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('It points to this machine')
     const { sent } = await ask(`Read @url:${url}`, '--yolo')
     page.close()
     expect(sent).toMatch(/TITLE\n+Words of it\.\n<\/attached>/i)
