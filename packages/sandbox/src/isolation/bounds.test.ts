@@ -138,6 +138,23 @@ needs(missingPrograms('git'))('with git', () => {
   })
 })
 
+it('keeps in place what leads to something hidden in a folder that configuration names', async () => {
+  const { at, bounds } = await scene()
+  await mkdir(at('home/.config/sub/hid'), { recursive: true })
+  const made = bounds('home/work', { writable: [at('home/.config')], hidden: [at('home/.config/sub/hid')] })
+  const sockets = new ForeignSockets()
+  const places = planPlaces({
+    ...{ bounds: made, outputDir: at('out'), writable: at('out/shells/1'), cache: at('cache'), path: '', sockets },
+    namespace: null,
+  })
+  const ofConfig = places.flatMap(({ type, path }) => (path.includes('.config') ? [`${type} ${path}`] : []))
+  expect(ofConfig).toEqual([
+    `write ${at('home/.config')}`,
+    `pin ${at('home/.config/sub')}`,
+    `hide ${at('home/.config/sub/hid')}`,
+  ])
+})
+
 it('looks at nothing again once it is made', async () => {
   const { at, bounds, roots } = await scene()
   const made = bounds('home/work')
@@ -203,8 +220,8 @@ it('hides after everything else, keeps hidden what was, and keeps in place what 
   expect(places()).toEqual([
     'write /home',
     'write /temp',
-    'pin /home/.cargo',
     'read /out',
+    'pin /home/.cargo',
     'hide /home/.ssh',
     'hide /out/shells',
     'hide /home/.cargo/credentials.toml',

@@ -79,14 +79,13 @@ export function planPlaces({
   add(workingFolders(outputDir), hide)
   // Named by the operator, or ours: these count although they are hidden too. Readable ones do for the same reason.
   add([...bounds.named, writable, cache], (path) => ({ type: 'write', path }))
-  const sorted = [...places.values()].sort((a, b) => depth(a.path) - depth(b.path))
+  const sorted = byDepth([...places.values()])
   // What is hidden with a folder around it needs nothing of its own, and its name stays unknown.
   const inside = sorted.filter(
     ({ type, path }) => type !== 'hide' || placeAround(sorted, dirname(path))?.type !== 'hide',
   )
-  const roots = bounds.roots.filter((root) => !isUnknown(root))
-  const hidden = inside.filter(({ type }) => type === 'hide')
-  return [...roots.map((root): Place => ({ type: 'write', ...root })), ...pins(bounds.roots, hidden), ...inside]
+  const roots = bounds.roots.filter((root) => !isUnknown(root)).map((root): Place => ({ type: 'write', ...root }))
+  return [...roots, ...byDepth([...pins([...roots, ...inside]), ...inside])]
 }
 
 /**
@@ -110,14 +109,20 @@ function placeAround(places: readonly Place[], path: string): Place | undefined 
 }
 
 /** The folders on the way to what is hidden: a command that renamed one would have what is below it in sight of the next one. */
-function pins(roots: readonly Root[], hidden: readonly Place[]): readonly Place[] {
+function pins(places: readonly Place[]): readonly Place[] {
   const found = new Set<string>()
-  for (const { path } of hidden) {
-    const root = roots.find((folder) => isWithin(path, folder.path))?.path
-    if (root === undefined) continue
-    for (let above = dirname(path); above !== root && isWithin(above, root); above = dirname(above)) found.add(above)
+  for (const { type, path } of places) {
+    if (type !== 'hide') continue
+    for (let above = dirname(path); above !== dirname(above); above = dirname(above)) {
+      const around = placeAround(places, above)
+      if (around?.type === 'write' && around.path !== above) found.add(above)
+    }
   }
-  return [...found].sort((a, b) => depth(a) - depth(b)).map((path) => ({ type: 'pin', path }))
+  return [...found].map((path) => ({ type: 'pin', path }))
+}
+
+function byDepth(places: readonly Place[]): readonly Place[] {
+  return [...places].sort((a, b) => depth(a.path) - depth(b.path))
 }
 
 const depth = (path: string): number => path.split('/').length
