@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { realIfThere } from './paths.js'
 
 const TABLE = '/proc/net/unix'
+/** A folder of more sockets than these is hidden as a whole. */
+const MOST_IN_A_FOLDER = 32
 
 /**
  * The sockets of other programs, which do what they are asked with rights that commands do not have: agents of keys, container engines,
@@ -13,12 +15,14 @@ export class ForeignSockets {
   readonly #areOwn = new Map<string, boolean>()
 
   /**
-   * Paths without links: of sockets that the table names, and of those in `temp`. `isOutOfSight` folders are not looked at; `namespace` is the
+   * Paths without links: of sockets that the table names, and of those in `temp`. `isOutOfSight` folders are not looked at, `isNeeded` ones
+   * never hidden as a whole; `namespace` is the
    * process namespace of the session's own programs, such as `pid:[4026532412]`, whose sockets do not count.
    */
   find(
     temp: readonly string[],
     isOutOfSight: (folder: string) => boolean,
+    isNeeded: (folder: string) => boolean,
     namespace: string | null,
   ): readonly string[] {
     const named = tableRows()
@@ -33,9 +37,12 @@ export class ForeignSockets {
     for (const socket of this.#areOwn.keys())
       if (!named.some((row) => row.socket === socket)) this.#areOwn.delete(socket)
     // A socket may have been renamed since it was bound, so whatever lies beside one counts as well.
-    return [...folders]
-      .flatMap((folder) => namesIn(folder, (entry) => entry.isSocket()))
-      .filter((path) => !own.has(path))
+    return [...folders].flatMap((folder) => {
+      const sockets = namesIn(folder, (entry) => entry.isSocket())
+      // There is a limit to how much can be mounted.
+      const isMany = sockets.length > MOST_IN_A_FOLDER && !isNeeded(folder)
+      return isMany && !sockets.some((path) => own.has(path)) ? [folder] : sockets.filter((path) => !own.has(path))
+    })
   }
 
   #isOwn(socket: string, namespace: string | null): boolean {

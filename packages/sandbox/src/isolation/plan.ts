@@ -67,12 +67,14 @@ export function planPlaces({
     hide,
   )
   add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
+  const needed = [bounds.home, outputDir, ...bounds.named, ...bounds.roots.map(({ path }) => path)]
+  const isNeeded = (folder: string) => needed.some((path) => isWithin(path, folder))
   const isOurs = (folder: string) =>
     SERVICES.test(folder) ||
     isProgramFolder(folder, [bounds.home, ...bounds.temp]) ||
     [writable, ...bounds.workspace].some((one) => isWithin(folder, one))
   add(
-    sockets.find(bounds.temp, isOurs, namespace).filter((path) => !bounds.opened.includes(path)),
+    sockets.find(bounds.temp, isOurs, isNeeded, namespace).filter((path) => !bounds.opened.includes(path)),
     hide,
   )
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.

@@ -114,7 +114,9 @@ needs(await probeIsolation())('isolated commands', () => {
 
   it('reach the sockets that they bind themselves and those of the workspace, and no others that are not named', async () => {
     const { environment, at, run, start } = await setup()
-    await Promise.all(['home/apps', 'home/work/run', 'temp/emacs0', 'temp/agent'].map((folder) => mkdir(at(folder))))
+    await Promise.all(
+      ['home/apps', 'home/work/run', 'temp/emacs0', 'temp/agent', 'temp/many'].map((folder) => mkdir(at(folder))),
+    )
     const listen = async (path: string) => {
       const server = createServer((socket) => socket.end('served'))
       await new Promise<void>((resolve) => server.listen(path, resolve))
@@ -124,10 +126,11 @@ needs(await probeIsolation())('isolated commands', () => {
       `${process.execPath} -e "require('net').connect('${path}').on('error', (e) => console.log(e.code)).pipe(process.stdout)"; echo`
     await listen(at('home/apps/agent.sock'))
     await listen(at('temp/emacs0/server'))
+    for (let count = 0; count < 40; count++) await listen(at(`temp/many/${count}`))
     await listen(at('home/work/run/s'))
     await listen(at('temp/agent/new'))
     await rename(at('temp/agent/new'), at('temp/agent/renamed'))
-    expect((await run('true')).exitCode).toBe(0)
+    expect((await run(`ls ${at('temp/many')}`)).exitCode).not.toBe(0)
     await listen(at('temp/late'))
     const own = at('temp/own.sock')
     const server = await start(
