@@ -105,7 +105,7 @@ describe('a prompt', () => {
     expect(permissions[0]!.options).toEqual([
       { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
       { optionId: 'session', name: 'Allow for this session', kind: 'allow_always' },
-      { optionId: 'always', name: expect.stringContaining('rm -rf old'), kind: 'allow_always' },
+      { optionId: 'always', name: expect.stringMatching(/^Always allow: terminal\(/), kind: 'allow_always' },
       { optionId: 'deny', name: 'Reject', kind: 'reject_once' },
     ])
     const calls = of('tool_call') as { toolCallId: string }[]

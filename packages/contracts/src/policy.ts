@@ -22,6 +22,8 @@ export type Action =
       readonly type: 'write'
       readonly path: string
       readonly operation: 'write' | 'mkdir' | 'rename' | 'remove'
+      /** What is written has programs run by themselves later: install scripts of a package, hooks. */
+      readonly runsLater?: true
       readonly backend: string
     }
   | { readonly type: 'fetch'; readonly url: string; readonly method: string }

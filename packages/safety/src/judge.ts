@@ -6,6 +6,7 @@ import { type CommandContext, isCriticalPath } from './command/context.js'
 import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
+import { surfaceAsks } from './later-surfaces.js'
 import { decidingRule, type Subjected } from './match-rules.js'
 import { leaveOfIsolation, leaveToWrite, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
@@ -106,6 +107,7 @@ function asksOfItself(
       ? [ask('built-in', ['send'], 'it sends a message in your name')]
       : []),
     ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
+    ...surfaceAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
     ...(subject.tainted && subject.origin !== 'operator'
       ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),

@@ -56,21 +56,6 @@ it.each([
 })
 
 it.each([
-  'AGENTS.md',
-  'sub/CLAUDE.md',
-  '.cursor/rules/a.mdc',
-  '.github/copilot-instructions.md',
-  '.hermes.md',
-  '.mcp.json',
-])('asks before what agents are told to do is changed: %s', (path) => {
-  const write: Action = { type: 'write', path: `/home/ada/project/${path}`, operation: 'write', backend: 'local' }
-  expect(asks(write)).toEqual(['outside-text-instructions'])
-  expect(asks(run(`echo x >> ${path}`))).toEqual(['outside-text-instructions'])
-  expect(asks(run(`echo x >> ${path}`, 'docker'))).toEqual(['outside-text-instructions'])
-  expect(asks(run(`cat ${path} > agents.md.txt`))).toEqual([])
-})
-
-it.each([
   'echo x > ../elsewhere',
   'echo x >> ~/notes',
   'cp a /home/ada/other/a',

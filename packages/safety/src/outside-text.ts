@@ -10,12 +10,7 @@ import type { Subjected } from './match-rules.js'
 
 /** What a person is asked about only once text from outside is in the conversation. */
 export interface OutsideTextAsk {
-  readonly rule:
-    | 'outside-text-send'
-    | 'outside-text-write'
-    | 'outside-text-secret'
-    | 'outside-text-install'
-    | 'outside-text-instructions'
+  readonly rule: 'outside-text-send' | 'outside-text-write' | 'outside-text-secret' | 'outside-text-install'
   readonly reason: string
 }
 
@@ -37,23 +32,6 @@ const INSTALLS: OutsideTextAsk = {
   reason: 'it brings programs from an address after text from outside was read, which may have named it',
 }
 
-const INSTRUCTIONS: OutsideTextAsk = {
-  rule: 'outside-text-instructions',
-  reason:
-    'it changes what later sessions are told to do, after text from outside was read, which may have asked for that',
-}
-
-/** Files that agents take their instructions from, whichever agent. */
-const INSTRUCTION_FILES = new RegExp(
-  [
-    '(?:^|/)(?:agents|claude|gemini|copilot-instructions|\\.?hermes|soul)(?:\\.local|\\.override)?\\.md$',
-    '(?:^|/)(?:\\.cursorrules|\\.windsurfrules|\\.clinerules|\\.goosehints|\\.mcp\\.json)$',
-    '(?:^|/)\\.(?:cursor/(?:rules/|mcp\\.json$)|windsurf/rules/|github/instructions/|vscode/(?:tasks|mcp)\\.json$)',
-    '(?:^|/)\\.(?:claude|codex)/(?:settings[\\w.]*\\.json$|config\\.toml$|(?:commands|agents|skills|hooks|rules|prompts)/)',
-  ].join('|'),
-  'i',
-)
-
 const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
 
 /**
@@ -70,10 +48,7 @@ export function outsideTextAsks(
     case 'fetch':
       return READING_METHODS.includes(action.method.toUpperCase()) ? [] : [SENDS]
     case 'write':
-      return [
-        ...(isOutside(action, action.path, options) ? [WRITES] : []),
-        ...(INSTRUCTION_FILES.test(action.path) ? [INSTRUCTIONS] : []),
-      ]
+      return isOutside(action, action.path, options) ? [WRITES] : []
     case 'read':
       return isSecretPath(resolveShellPath(action.path, options)) ? [SECRETS] : []
     case 'spawn': {
@@ -84,7 +59,6 @@ export function outsideTextAsks(
       return [
         ...(invocations.some(sendsData) || code.some(usesNetwork) ? [SENDS] : []),
         ...(invocations.some(writes) || code.some(writesBeyond) ? [WRITES] : []),
-        ...(invocations.flatMap(writeTargets).some((path) => INSTRUCTION_FILES.test(path)) ? [INSTRUCTIONS] : []),
         ...(invocations.some(readsSecret) || [...code, command?.text ?? ''].some(mentionsSecret) ? [SECRETS] : []),
         ...(invocations.some(installsFromAddress) ? [INSTALLS] : []),
       ]

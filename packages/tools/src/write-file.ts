@@ -3,7 +3,7 @@ import type { FileStat } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import { linkNote, misplaced, outsideNote, permitWrite, writeAction } from './files/file-access.js'
+import { linkNote, misplaced, outsideNote, permitLifecycle, permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger, staleNote } from './files/file-ledger.js'
 import { isNumberedDisplay, occurrences, refuseNotes } from './files/refusals.js'
 import { newSyntaxError } from './files/syntax.js'
@@ -78,6 +78,7 @@ async function overwrite(
   const text = withLineEnds(content, format.crlf)
   const bytes = encodeText(text, format)
   const lintAfter = await watchLint(context, settings, { real, version: stat?.version ?? null })
+  await permitLifecycle(context, real, text)
   const written = await environment.write(permit, real, bytes, { noLinks: true })
   const ledger = fileLedger(context.state)
   const lost = stat && lostNote(context, settings, { real, version: stat.version })

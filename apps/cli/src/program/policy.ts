@@ -87,6 +87,13 @@ function addAudit(program: Command, choose: (action: Action) => void): void {
     .option('--json', 'as JSON lines')
     .action((options) => choose(async (world) => (await load()).auditList(world, options)))
   audit
+    .command('surfaces')
+    .description('the files of this folder that run or instruct later: for agents, git, editors, CI, package managers')
+    .option('--json', 'as JSON lines')
+    .action((options) =>
+      choose(async (world) => (await import('../commands/audit-surfaces.js')).auditSurfaces(world, options)),
+    )
+  audit
     .command('verify')
     .description('check that nothing was changed or taken away; exit code 1 names the first broken record')
     .option('--head <hash>', 'a hash that verify printed earlier: it has to be there still')

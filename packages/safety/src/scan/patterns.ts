@@ -68,6 +68,26 @@ const OVERRIDES = [
   ),
 ]
 
+/** Orders that open the machine, or the keys on it, to somebody else. */
+const TAKEOVERS = [
+  at(
+    'join-command-server',
+    /\b(?:join|register|enrol+|connect|check\s*in|report|beacon|phone\s+home|poll|subscribe|listen)\b[^\n]{0,60}\b(?:c2|c&c|command(?:[\s-]and[\s-]control|[\s-]server)|control\s+server|botnet|swarm|hive|master\s+(?:agent|server)|task\s+server|operator\s+(?:channel|server))\b|\b(?:fetch|get|poll|ask|wait)\b[^\n]{0,40}\b(?:new|next|further|your)\s+(?:orders|commands|tasks|instructions)\s+(?:from|at|on)\s+(?:https?:\/\/|wss?:\/\/|tcp:\/\/|irc|telegram|discord|the\s+(?:server|channel))/i,
+  ),
+  at(
+    'unset-keys',
+    /\b(?:[Uu]nset|[Cc]lear|[Rr]emove|[Dd]elete|[Ww]ipe|[Bb]lank|[Ee]mpty)\b[^\n]{0,40}\b[A-Z][A-Z0-9_]*(?:API_KEY|_TOKEN|_SECRET|_PASSWORD|_KEY)\b|\b[Uu]nset\s+(?:all\s+|your\s+|the\s+)*(?:api\s+keys?|tokens?|credentials|secrets)\b/,
+  ),
+  at(
+    'append-login-key',
+    /(?:\b(?:add|append|put|write|paste|insert|copy|install|echo|cat|tee)\b[^\n]{0,200}|>>?\s*["']?)[^\n]{0,40}(?:\.ssh\/)?authorized_keys2?\b/i,
+  ),
+  at(
+    'key-in-address',
+    /\b(?:https?|wss?|ftp):\/\/[^\s"'`<>]{1,200}(?:\$\{?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASS|CREDENTIALS?)\w*\}?|\$\(\s*(?:cat|env|printenv|base64)\b|\{\{\s*(?:env|secrets)\.)/,
+  ),
+]
+
 /** A new part to play, or powers nobody gave. */
 const ROLES = [
   at(
@@ -323,6 +343,12 @@ const group = (patterns: readonly SteeringPattern[], ...hints: readonly string[]
 
 /** All of them. */
 const STEERING: readonly SteeringGroup[] = Object.freeze([
+  group(
+    TAKEOVERS,
+    '\\bc2\\b|c&c|command[\\s-](?:and|server)|control\\s+server|botnet|swarm|hive|master\\s+(?:agent|server)|(?:task|operator)\\s+(?:server|channel)',
+    '(?:orders|commands|tasks|instructions)\\s+(?:from|at|on)\\s|unset|_key|_token|_secret|_password|authorized_keys',
+    '(?:https?|wss?|ftp):\\/\\/[^\\s"\'`<>]{1,200}(?:\\$|\\{\\{)',
+  ),
   group(
     OVERRIDES,
     'ignor|disregard|forget|discard|overrid|overrul|bypass|aside',

@@ -1,13 +1,7 @@
 /** What kind of place an address is. */
 export type AddressKind = 'public' | 'loopback' | 'private' | 'metadata' | 'reserved'
 
-const METADATA_V4 = Object.freeze([
-  '169.254.169.254',
-  '169.254.170.2',
-  '169.254.170.23',
-  '100.100.100.200',
-  '192.0.0.192',
-])
+const METADATA_V4 = Object.freeze(['168.63.129.16', '100.100.100.200', '192.0.0.192'])
 
 type Block = readonly [base: string, bits: number, kind: AddressKind]
 
@@ -17,7 +11,8 @@ const V4: readonly Block[] = Object.freeze([
   ['172.16.0.0', 12, 'private'],
   ['192.168.0.0', 16, 'private'],
   ['100.64.0.0', 10, 'private'],
-  ['169.254.0.0', 16, 'private'],
+  // Link-local: clouds answer there, under more than one address.
+  ['169.254.0.0', 16, 'metadata'],
   ['0.0.0.0', 8, 'loopback'],
   ['192.0.0.0', 24, 'reserved'],
   ['192.0.2.0', 24, 'reserved'],
@@ -96,6 +91,9 @@ export function ipv6Kind(address: string): AddressKind {
   if (first === 0xfd00 && second === 0x0ec2 && groups[7] === 0x254) return 'metadata'
   if ((first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfe80 || (first & 0xffc0) === 0xfec0) return 'private'
   if ((first & 0xff00) === 0xff00 || first === 0 || (first === 0x2001 && second === 0x0db8)) return 'reserved'
+  // Teredo, and what discards all it gets.
+  if (first === 0x2001 && second === 0) return 'reserved'
+  if (first === 0x0100 && groups.slice(1, 4).every((group) => group === 0)) return 'reserved'
   return 'public'
 }
 

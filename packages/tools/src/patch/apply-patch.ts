@@ -1,7 +1,7 @@
 import { errorLine } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { linkNote, outsideNote, permitRead, permitWrite } from '../files/file-access.js'
+import { linkNote, outsideNote, permitLifecycle, permitRead, permitWrite } from '../files/file-access.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
@@ -74,10 +74,16 @@ function unchanged(notes: readonly string[]): ToolResult {
   return { text, data: { success: true, no_change: true, notes } }
 }
 
+async function permitText(step: Extract<PatchStep, { type: 'write' }>, context: ToolContext): Promise<PermittedStep> {
+  const permitted = await permitWrite(context, step.path)
+  await permitLifecycle(context, permitted.real, step.text)
+  return { step, ...permitted }
+}
+
 async function permitStep(step: PatchStep, context: ToolContext): Promise<PermittedStep> {
   switch (step.type) {
     case 'write':
-      return { step, ...(await permitWrite(context, step.path)) }
+      return permitText(step, context)
     case 'remove':
       return { step, ...(await permitChange(context, step.path, 'remove')) }
     case 'rename': {

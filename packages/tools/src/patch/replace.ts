@@ -1,5 +1,5 @@
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
-import { linkNote, outsideNote, permitWrite } from '../files/file-access.js'
+import { linkNote, outsideNote, permitLifecycle, permitWrite } from '../files/file-access.js'
 import { staleNote } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
@@ -60,6 +60,7 @@ async function save(
   if (refusal) return failure(refusal)
   const stale = staleNote(context, settings.sharedFiles, { real: file.real, version: file.stat.version })
   const { permit, real } = await permitWrite(context, file.path)
+  await permitLifecycle(context, real, outcome.text)
   const bytes = encodeText(outcome.text, file.format)
   const lintAfter = await watchLint(context, settings, { real, version: file.stat.version })
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)

@@ -1,0 +1,57 @@
+import type { Action } from '@hermes/contracts/policy'
+import { type CommandContext, resolveShellPath } from './command/context.js'
+import { type Invocation, texts } from './command/invocation.js'
+import { writeTargets } from './command/write-targets.js'
+import type { Subjected } from './match-rules.js'
+import { mentionsLifecycle, surfaceOf } from './path/surfaces.js'
+
+/** A question about one file that runs or instructs later. */
+export interface SurfaceAsk {
+  readonly rule: string
+  readonly reason: string
+}
+
+/**
+ * What an action changes of what runs or instructs later, a question for each file; leave is for that file. Once text from outside was
+ * read the questions have names of their own, so that leave given before covers none of them.
+ */
+export function surfaceAsks({ action, subject, command }: Subjected, context: CommandContext): readonly SurfaceAsk[] {
+  if (subject.origin === 'operator') return []
+  const found =
+    action.type === 'spawn' ? inCommand(command?.text ?? '', command?.collected.invocations ?? []) : inAction(action)
+  const paths = [...new Set(found.map((path) => resolveShellPath(path, context)))].slice(0, MAX_FILES)
+  const name = subject.tainted ? 'outside-text-instructions' : 'runs-later'
+  const after = subject.tainted ? ', after text from outside was read, which may have asked for that' : ''
+  return paths.map((path) => ({
+    rule: `${name}:${path}`,
+    reason: `it changes what later runs or is told to do (${aboutOf(path)})${after}`,
+  }))
+}
+
+const MAX_FILES = 20
+
+function inAction(action: Action): readonly string[] {
+  if (action.type !== 'write' || action.operation !== 'write') return []
+  return surfaceOf(action.path) || action.runsLater ? [action.path] : []
+}
+
+function inCommand(text: string, invocations: readonly Invocation[]): readonly string[] {
+  return invocations.flatMap((invocation) => {
+    const { name, args, context } = invocation
+    const targets = writeTargets(invocation).map((path) => resolveShellPath(path, context))
+    const manifests = targets.filter((path) => /(?:^|\/)package\.json$/.test(path))
+    const isCopied = /^(?:cp|mv|install|ln|rsync|curl|wget|tar|unzip|dd)$/.test(name) && !text.includes('jq ')
+    const isSet =
+      /^(?:npm|pnpm|yarn|bun)$/.test(name) && texts(args).includes('pkg') && mentionsLifecycle(texts(args).join(' '))
+    return [
+      ...targets.filter((path) => surfaceOf(path) !== null),
+      ...(isCopied || mentionsLifecycle(text) ? manifests : []),
+      ...(isSet ? [resolveShellPath('package.json', context)] : []),
+    ]
+  })
+}
+
+function aboutOf(path: string): string {
+  const surface = surfaceOf(path)
+  return surface ? `${path}: ${surface.does}` : `${path}: npm runs parts of it by itself`
+}

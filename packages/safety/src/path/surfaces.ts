@@ -1,0 +1,127 @@
+/** A file that something runs or obeys later, without anybody deciding then. */
+export interface Surface {
+  /** What takes it up: "git", "npm", "agents". */
+  readonly by: string
+  /** What it does, for a person. */
+  readonly does: string
+}
+
+interface SurfaceRow extends Surface {
+  /** Over the whole path in lower case, with slashes. */
+  readonly pattern: RegExp
+}
+
+const row = (by: string, does: string, pattern: string): SurfaceRow => ({
+  by,
+  does,
+  pattern: new RegExp(`(?:^|/)(?:${pattern})$`),
+})
+const OBEYED = 'agents take their orders from it'
+const RUN = 'programs named in it run later'
+
+/** Every kind of file that instructs agents, or names what runs later, in a project or a home. */
+const SURFACES: readonly SurfaceRow[] = Object.freeze([
+  row(
+    'agents',
+    OBEYED,
+    '(?:agents|claude|gemini|copilot-instructions|\\.?hermes|soul|qwen|warp|conventions)(?:\\.local|\\.override)?\\.md',
+  ),
+  row(
+    'agents',
+    OBEYED,
+    '\\.(?:cursorrules|windsurfrules|clinerules|goosehints|roorules|aider\\.conf\\.yml|rules)(?:/.*)?',
+  ),
+  row(
+    'agents',
+    OBEYED,
+    '\\.(?:claude|codex|cursor|windsurf|gemini|continue|kiro|roo|amazonq|junie|agents|opencode|hermes)/.+',
+  ),
+  row('agents', OBEYED, '\\.github/(?:instructions|prompts|chatmodes|agents)/.+|\\.github/copilot-instructions\\.md'),
+  row('agents', OBEYED, '(?:skills|commands|prompts)/(?:.+/)?skill\\.md|\\.?skills/.+'),
+  row('agents', RUN, '\\.?mcp\\.json|mcp_settings\\.json|claude_desktop_config\\.json'),
+  row('editors', RUN, '\\.vscode/(?:tasks|launch|settings|mcp|extensions)\\.json|[^/]+\\.code-workspace'),
+  row(
+    'editors',
+    RUN,
+    '\\.idea/(?:runconfigurations/.+|workspace\\.xml|externaldependencies\\.xml)|\\.(?:n?vimrc|exrc|nvim\\.lua|lvimrc|dir-locals\\.el)|\\.zed/(?:tasks|settings|debug)\\.json',
+  ),
+  row('editors', RUN, '\\.devcontainer(?:/.+)?\\.json|\\.devcontainer/.+|\\.gitpod\\.yml'),
+  row(
+    'git',
+    RUN,
+    '\\.husky/.+|\\.githooks/.+|\\.git/(?:(?:modules|worktrees)/.+/)?(?:hooks/.+|config(?:\\.worktree)?|info/attributes)',
+  ),
+  row(
+    'git',
+    RUN,
+    '\\.gitattributes|\\.gitmodules|\\.?lefthook(?:-local)?\\.(?:ya?ml|toml|json)|\\.pre-commit-config\\.yaml|\\.lintstagedrc(?:\\.\\w+)?|\\.simple-git-hooks\\.\\w+|\\.overcommit\\.yml',
+  ),
+  row(
+    'ci',
+    RUN,
+    '\\.github/(?:workflows|actions)/.+|\\.gitlab-ci\\.ya?ml|\\.gitlab/ci/.+|\\.circleci/.+|\\.travis\\.yml|azure-pipelines\\.ya?ml|jenkinsfile|bitbucket-pipelines\\.ya?ml|\\.drone\\.ya?ml|\\.woodpecker(?:/.+|\\.ya?ml)|\\.buildkite/.+|\\.forgejo/workflows/.+|\\.gitea/workflows/.+|\\.ci/.+|appveyor\\.yml|cloudbuild\\.ya?ml|\\.tekton/.+',
+  ),
+  row(
+    'package managers',
+    RUN,
+    '\\.npmrc|\\.yarnrc(?:\\.yml)?|\\.yarn/(?:plugins|releases)/.+|\\.pnpmfile\\.c?js|bunfig\\.toml|pip\\.conf|\\.pypirc|\\.cargo/config(?:\\.toml)?|\\.bundle/config|\\.mvn/.+|\\.gradle/init\\.gradle|gradle/wrapper/.+',
+  ),
+  row('shells', RUN, '\\.envrc|\\.tool-versions|\\.mise\\.toml|mise\\.toml|\\.autoenv|\\.direnvrc|\\.sdkmanrc'),
+  row('python', RUN, 'conftest\\.py|sitecustomize\\.py|usercustomize\\.py|[^/]+\\.pth|\\.pdbrc'),
+  row(
+    'debuggers',
+    RUN,
+    '\\.gdbinit|\\.lldbinit|\\.irbrc|\\.pryrc|\\.psqlrc|\\.sqliterc|\\.rprofile|\\.julia/config/startup\\.jl',
+  ),
+])
+
+/** What takes up the file at `path` later; `null` where nothing does. Absolute or relative, links followed by whoever asks. */
+export function surfaceOf(path: string): Surface | null {
+  const lower = path.toLowerCase().replaceAll('\\', '/')
+  const found = SURFACES.find(({ pattern }) => pattern.test(lower))
+  return found ? { by: found.by, does: found.does } : null
+}
+
+/** Scripts that npm and its kin run by themselves. */
+const LIFECYCLE = Object.freeze([
+  ...['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'prepublishOnly'],
+  ...['prepack', 'postpack', 'preuninstall', 'uninstall', 'postuninstall', 'publish', 'postpublish', 'dependencies'],
+])
+const HOOKS = Object.freeze([
+  'husky',
+  'lint-staged',
+  'simple-git-hooks',
+  'gitHooks',
+  'pre-commit',
+  'pre-push',
+  'lefthook',
+  'ghooks',
+])
+/** The same, in the text of a command that changes a `package.json`. */
+const IN_TEXT =
+  /\b(?:(?:pre|post)?(?:install|prepare|publish|pack)(?:Only)?|(?:pre|post)uninstall|husky|lint-staged|simple-git-hooks|gitHooks|ghooks)\b["']?\s*[\]:=]|scripts\.(?:(?:pre|post)?(?:install|prepare|publish|pack)(?:Only)?|(?:pre|post)uninstall)\b/
+
+/** Whether a `package.json` names other programs than before to be run by itself. What cannot be read counts as nothing named. */
+export function changesLifecycle(before: string, after: string): boolean {
+  return JSON.stringify(lifecycleOf(before)) !== JSON.stringify(lifecycleOf(after))
+}
+
+function lifecycleOf(text: string): unknown {
+  const parsed = parsedObject(text)
+  const scripts = (parsed['scripts'] ?? {}) as Record<string, unknown>
+  return [LIFECYCLE.map((name) => scripts[name] ?? null), HOOKS.map((name) => parsed[name] ?? null)]
+}
+
+function parsedObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Whether the text of a command speaks of such parts. */
+export function mentionsLifecycle(text: string): boolean {
+  return IN_TEXT.test(text)
+}
