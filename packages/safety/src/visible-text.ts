@@ -1,5 +1,6 @@
 // Control characters, what changes the direction of text or has no width, and breaks of lines that only some programs know.
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+// Fillers are letters and marks, and show nothing either.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu
 
 /**
  * `text` with an escape such as `\u202e` in the place of each sign that a screen obeys or leaves out, so that whoever is asked about it

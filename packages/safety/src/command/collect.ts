@@ -111,8 +111,8 @@ class Collector implements Collected {
     }
     const head = stage.head.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
     const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
-    const outputs = stage.redirects.filter((redirect) => redirect.operator.includes('>'))
-    if (outputs.length > 0) this.#command({ words: [], redirects: outputs }, scope, input)
+    const files = stage.redirects.filter(({ body }) => body === null)
+    if (files.length > 0) this.#command({ words: [], redirects: files }, scope, input)
     return [...head, ...inner, ...this.#redirectScripts(stage.redirects, scope)]
   }
 

@@ -250,6 +250,7 @@ function verbPayloads(verb: string, rest: readonly Word[]): Payload[] {
       return afterOption(rest, ['-x', '--extcmd'])
     case 'send-email':
       return afterOption(rest, ['--sendmail-cmd', '--to-cmd', '--cc-cmd', '--header-cmd'])
+    case 'archive':
     case 'clone':
     case 'fetch':
     case 'pull':

@@ -119,7 +119,7 @@ function readsCredentials(invocation: Invocation): boolean {
       : undefined
   const given = isRead ? words.filter((_, at) => !KEY_OPTION.test(words[at - 1] ?? '')) : []
   const named = given.flatMap((word) => {
-    const path = word.replace(/^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/, '')
+    const path = word.replace(/^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/, '').replace(/^file:\/\/(?:localhost)?(?=\/)/i, '')
     if (base === undefined || path.startsWith('-')) return [path]
     return word === base ? [] : [`${base}/${path}`, path]
   })

@@ -111,7 +111,7 @@ function isTemporary(folder: string, name: string): boolean {
 }
 
 const CODE_OPTION =
-  /^-{0,2}[\w.-]*(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|rcfile|runner|linker|interpreter|launcher|compiler|script-path)$/i
+  /^-{0,2}[\w.-]*(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|exec-path|template|smtp-server|rcfile|runner|linker|interpreter|launcher|compiler|script-path)$/i
 const CODE_VALUE = new RegExp(
   `(?:^|[\\s.])(${CODE_OPTION.source.slice(1, -1)})["']?\\s*[=:]\\s*["']?([~/][^"'\\s]*)`,
   'i',
