@@ -25,6 +25,9 @@ export function planContext(context: RunContext): ToolPlanContext {
   return {
     sessionId: session.id,
     state: session.state,
+    get isTainted(): boolean {
+      return isTainted(context)
+    },
     get environment(): Environment {
       return requireEnvironment(context)
     },

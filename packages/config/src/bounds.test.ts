@@ -51,7 +51,7 @@ const BOTH = {
   'approvals.mode': 'ask',
   command_allowlist: ['ls'],
   'terminal.isolation': 'on',
-  'terminal.isolation_network': false,
+  'terminal.isolation_network': 'off',
   'terminal.isolation_write': ['/a'],
   'terminal.docker_volumes': ['/v:/v'],
   'security.allow_private_urls': false,

@@ -50,7 +50,7 @@ describe('loadConfig', () => {
           env_passthrough: [],
           login_shell: true,
           isolation: 'auto',
-          isolation_network: true,
+          isolation_network: 'on',
           isolation_write: [],
           isolation_read: [],
           sync_folders: [],

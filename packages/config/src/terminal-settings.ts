@@ -14,8 +14,8 @@ export interface TerminalSettings {
   readonly login_shell: boolean
   /** Whether commands of this machine are held to the workspace: `auto` where that can be, `on` runs nothing elsewhere. Default `auto`. */
   readonly isolation: 'off' | 'auto' | 'on'
-  /** Whether isolated commands reach the network. Default `true`. */
-  readonly isolation_network: boolean
+  /** Whether isolated commands reach the network: `ask` only until text from outside was read, from then on after a question. Default `on`. */
+  readonly isolation_network: 'on' | 'off' | 'ask'
   /** Further paths that isolated commands may write. */
   readonly isolation_write: readonly string[]
   /** Hidden paths that isolated commands may read all the same. */
@@ -85,7 +85,11 @@ export const TERMINAL_FIELDS = {
     words: { off: 'off', auto: 'auto', on: 'on', false: 'off', true: 'on' },
     default: 'auto',
   },
-  isolation_network: yes,
+  isolation_network: {
+    type: 'choice',
+    words: { on: 'on', off: 'off', ask: 'ask', true: 'on', false: 'off' },
+    default: 'on',
+  },
   isolation_write: texts,
   isolation_read: texts,
   sync_folders: texts,

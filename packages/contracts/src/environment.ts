@@ -92,6 +92,8 @@ export interface ExecOptions {
    * with: none that a command inside may have set. Only its directory persists. Default `false`.
    */
   readonly outside?: boolean
+  /** `off`: an isolated command reaches nothing but a loopback that all such commands share. The permit has to say the same. Default `on`. */
+  readonly network?: 'on' | 'off'
 }
 
 /** Where and how a background process runs. */
@@ -106,6 +108,8 @@ export interface SpawnOptions {
   readonly sudoPassword?: string
   /** As of `ExecOptions`. */
   readonly outside?: boolean
+  /** As of `ExecOptions`. */
+  readonly network?: 'on' | 'off'
 }
 
 /** A background process as its table shows it. */
@@ -182,6 +186,8 @@ export interface Environment {
     readonly hides?: (path: string) => boolean
     /** Variables that commands do not get because they look like credentials. Default none. */
     readonly withheld?: readonly string[]
+    /** Isolated commands reach the network only until text from outside was read: ask with `network`. Default `false`. */
+    readonly asksForNetwork?: boolean
     /** Isolated commands reach no network. Default `false`. */
     readonly offline?: boolean
   }

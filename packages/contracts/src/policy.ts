@@ -10,6 +10,8 @@ export type Action =
       readonly backend: string
       /** Runs outside the isolation that its environment holds commands in. */
       readonly outside?: true
+      /** Isolated, with or without the network where a session may have it off. Default: as its environment has it. */
+      readonly network?: 'on' | 'off'
     }
   | {
       readonly type: 'read'

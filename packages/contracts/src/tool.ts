@@ -185,7 +185,7 @@ export interface ToolContext {
 }
 
 /** The parts of {@link ToolContext} known before a call is permitted. */
-export type ToolPlanContext = Pick<ToolContext, 'environment' | 'sessionId' | 'state'>
+export type ToolPlanContext = Pick<ToolContext, 'environment' | 'sessionId' | 'state' | 'isTainted'>
 
 /** A tool: what the model is told, what it may do, and how it is done. */
 export interface Tool<Args = unknown> {

@@ -42,6 +42,7 @@ async function createHost(
     workspace: cwd,
     logger,
     clock,
-    ...(isolation === null ? {} : { isolation }),
+    // A program stays while text from outside comes in: where that matters, it has no network from the start.
+    ...(isolation === null ? {} : { isolation: { ...isolation, network: isolation.network === true } }),
   })
 }

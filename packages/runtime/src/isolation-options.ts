@@ -24,7 +24,7 @@ export function isolationOf({
     writable: isolation_write.map(path),
     // Results that were cut say where all of them is.
     readable: [...isolation_read.map(path), join(homeLayout(home).cache, 'results')],
-    network,
+    network: network === 'ask' ? 'ask' : network === 'on',
     required: isolation === 'on',
     ...(isolationSupport ? { support: isolationSupport } : {}),
     ...(workspaces ? { workspaces } : {}),

@@ -8,6 +8,7 @@ import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { surfaceAsks } from './later-surfaces.js'
 import { decidingRule, type Subjected } from './match-rules.js'
+import { leaveForNetwork } from './network-leave.js'
 import { leaveOfIsolation, leaveToWrite, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
@@ -100,6 +101,7 @@ function asksOfItself(
 ): readonly Asking[] {
   const { action, subject } = subjected
   const beyond = leaveToWrite(subjected, options)
+  const network = leaveForNetwork(subjected)
   return [
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
@@ -108,6 +110,7 @@ function asksOfItself(
       : []),
     ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
     ...surfaceAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
+    ...(network ? [ask('built-in', network.rules, network.reason)] : []),
     ...(subject.tainted && subject.origin !== 'operator'
       ? outsideTextAsks(subjected, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),

@@ -16,7 +16,7 @@ import { checkCommand } from './command-text.js'
 import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
 import { Bounds } from './isolation/bounds.js'
-import type { Isolate, IsolatedProgram, Started, WorkingFolders } from './isolation/isolated-program.js'
+import type { Isolate, IsolatedProgram } from './isolation/isolated-program.js'
 import type { Isolation } from './isolation/isolation.js'
 import type { IsolationOptions } from './isolation/isolation-options.js'
 import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
@@ -115,7 +115,7 @@ class LocalEnvironment implements Environment {
     this.#bounds = asked ? new Bounds({ cwd, home, temp, isolation: asked }) : null
     this.root = this.#bounds?.cwd ?? realIfThere(cwd) ?? cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
-    this.#isolate = options.isolation ? (asked, folders) => this.#isolated(asked, folders) : null
+    this.#isolate = options.isolation ? (...asked) => this.#isolated(...asked) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
     const isolation = { isolate: this.#isolate, isIsolated: this.#isIsolated }
     const login = options.login ? { ...options.login, home: options.home } : null
@@ -146,6 +146,9 @@ class LocalEnvironment implements Environment {
       hides: (path) => this.#loaded?.hides(realIfThere(path) ?? path, this.#shell.folders()) ?? false,
       get offline() {
         return bounds.isolation.network === false && isIsolated()
+      },
+      get asksForNetwork() {
+        return bounds.isolation.network === 'ask' && isIsolated()
       },
     }
   }
@@ -233,7 +236,7 @@ class LocalEnvironment implements Environment {
       const process = await this.#table.spawn(command, cwd, env, {
         pty: options.pty ?? false,
         ...(askpass ? { line: askpass.commandLine(command) } : {}),
-        ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders()) } : {}),
+        ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders(), options) } : {}),
       })
       if (askpass) process.observe({ onExit: () => askpass.remove() })
       return process
@@ -263,9 +266,9 @@ class LocalEnvironment implements Environment {
     this.#bounds?.close()
   }
 
-  async #isolated(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
+  async #isolated(...asked: Parameters<Isolate>): Promise<IsolatedProgram> {
     this.#isolation ??= this.#loadIsolation(this.#bounds!)
-    return (await this.#isolation).wrap(asked, folders)
+    return (await this.#isolation).wrap(...asked)
   }
 
   async #loadIsolation(bounds: Bounds): Promise<Isolation> {
@@ -287,6 +290,17 @@ function writeAction(operation: 'write' | 'mkdir' | 'rename' | 'remove', path: s
   return { type: 'write', path, operation, backend: 'local' }
 }
 
-function spawnAction(command: string, cwd: string, { outside }: { readonly outside?: boolean }): Action {
-  return { type: 'spawn', command, cwd, backend: 'local', ...(outside ? { outside } : {}) }
+function spawnAction(
+  command: string,
+  cwd: string,
+  { outside, network }: Pick<ExecOptions, 'outside' | 'network'>,
+): Action {
+  return {
+    type: 'spawn',
+    command,
+    cwd,
+    backend: 'local',
+    ...(outside ? { outside } : {}),
+    ...(network ? { network } : {}),
+  }
 }

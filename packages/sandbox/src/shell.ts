@@ -248,7 +248,7 @@ export class Shell {
     const { program, isolate } = this.#options
     const env = { ...this.environment(options), ...options.env, PWD: start.cwd }
     const asked = { program: program.path, args: foregroundArgs(program, command, statePath), env }
-    if (isolate && !options.outside) return isolate(asked, this.folders())
+    if (isolate && !options.outside) return isolate(asked, this.folders(), options)
     return notIsolated(asked)
   }
 

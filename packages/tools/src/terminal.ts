@@ -8,7 +8,7 @@ import { failure } from './result-text.js'
 import { defaultToolSettings, type ToolSettings } from './settings.js'
 import { detachment } from './terminal/detachment.js'
 import { createLineProgress } from './terminal/line-progress.js'
-import { isolationNote, runsOutside } from './terminal/outside.js'
+import { isolationNote, networkOf, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
@@ -57,10 +57,12 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
 /** Nothing is asked for but to run the command and to say what came of it. */
 const isPlain = (args: Args): boolean => !args.background && !args.pty && !args.outside && !wantsNotices(args)
 
-function spawnAction(args: Args, { environment }: Pick<ToolPlanContext, 'environment'>): Action {
+function spawnAction(args: Args, context: Pick<ToolPlanContext, 'environment' | 'isTainted'>): Action {
+  const { environment } = context
   const cwd = args.workdir === undefined ? environment.cwd() : environment.resolve(args.workdir)
   const outside = runsOutside(args, environment) ? ({ outside: true } as const) : {}
-  return { type: 'spawn', command: args.command, cwd, backend: environment.backend, ...outside }
+  const network = networkOf(args, context)
+  return { type: 'spawn', command: args.command, cwd, backend: environment.backend, ...outside, ...network }
 }
 
 /** What makes a call pointless before anything runs; `null` when nothing does. */
@@ -104,7 +106,7 @@ async function spawn(
   const { environment } = context
   const cwd = args.workdir === undefined ? {} : { cwd: environment.resolve(args.workdir) }
   const sudo = password ? { sudoPassword: password.text } : {}
-  const options = { ...cwd, ...sudo, outside: runsOutside(args, environment) }
+  const options = { ...cwd, ...sudo, outside: runsOutside(args, environment), ...networkOf(args, context) }
   const start = async (pty: boolean) =>
     environment.spawn(await context.permit(spawnAction(args, context)), args.command, { ...options, pty })
   if (args.pty && environment.capabilities.pty) {
@@ -152,6 +154,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   if (args.pty && context.environment.capabilities.pty) return runOnPty(args, context, timeoutMs, settings)
   const permit = await context.permit(spawnAction(args, context))
   const outside = runsOutside(args, context.environment)
+  const network = networkOf(args, context)
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
   const before = context.environment.cwd()
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
@@ -162,6 +165,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
       ...(password ? { sudoPassword: password.text } : {}),
       outside,
       throwAway: !outside && looksAlone(args.command),
+      ...network,
       timeoutMs,
       maxOutputBytes: settings.outputMaxBytes,
       signal: context.signal,
@@ -217,7 +221,7 @@ async function runOnPty(
   return report(args, result, { timeoutMs, before: cwd, after: cwd, notes: all, data })
 }
 
-function notesOf(result: ExecResult, { command }: Args, { environment }: ToolContext): readonly string[] {
-  const note = isolationNote(result, environment, command)
+function notesOf(result: ExecResult, args: Args, context: ToolContext): readonly string[] {
+  const note = isolationNote(result, context.environment, { command: args.command, ...networkOf(args, context) })
   return note === null ? [] : [note]
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { appendPermission, homeLayout, loadPermissions, removePermission } from '@hermes/config'
 import type { Action } from '@hermes/contracts/policy'
 import type { Runtime } from '@hermes/runtime'
-import { needsOutside, parseRules, type RuleEffect } from '@hermes/safety'
+import { needsOutside, parseRules, REGISTRY_COMMANDS, type RuleEffect } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -32,6 +32,11 @@ export async function permissionsList(io: Io, { json }: { readonly json?: boolea
       `approvals.mode: ${mode}`,
       ...(denyGlobs.length > 0 ? [`approvals.deny: ${denyGlobs.join(', ')}`] : []),
       ...(allowlist.length > 0 ? [`command_allowlist: ${allowlist.join(', ')}`] : []),
+      ...(runtime.config.terminal.isolation_network === 'ask'
+        ? [
+            `reach their registries without a question (terminal.isolation_network: ask): ${REGISTRY_COMMANDS.join(', ')}`,
+          ]
+        : []),
     ]
     io.stdout.write(`${style.dim(printable(more.join('\n')))}\n`)
     if (rules.length === 0) io.stderr.write("No rules yet. Add one: hermes permissions add 'terminal(git push*)' ask\n")

@@ -10,7 +10,7 @@ const IDLE: ReadonlySet<string> = new Set([
   ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'],
 ])
 /** Programs that only look. */
-const LOOKS: ReadonlySet<string> = new Set([
+export const LOOKS: ReadonlySet<string> = new Set([
   ...[
     'ls',
     'cat',

@@ -26,7 +26,11 @@ export interface IsolatedProgram extends Started {
 }
 
 /** See `Isolation.wrap`. */
-export type Isolate = (asked: Started, folders: WorkingFolders) => Promise<IsolatedProgram>
+export type Isolate = (
+  asked: Started,
+  folders: WorkingFolders,
+  options?: { readonly network?: 'on' | 'off' },
+) => Promise<IsolatedProgram>
 
 /** How to start a program that nothing is done to. */
 export const notIsolated = (asked: Started): IsolatedProgram => ({

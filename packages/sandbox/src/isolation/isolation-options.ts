@@ -10,8 +10,11 @@ export interface IsolationOptions {
   readonly writable?: readonly string[]
   /** Readable though they, or a folder above, are hidden. */
   readonly readable?: readonly string[]
-  /** Default `true`; without it commands have only a loopback of their own. */
-  readonly network?: boolean
+  /**
+   * Default `true`; without it commands have only a loopback that they share, where `nsenter` is installed, else each its own. `ask`: with it,
+   * but for those that are started with `network: off`.
+   */
+  readonly network?: boolean | 'ask'
   /** Whether nothing runs where isolation cannot be had; else it runs without. Default `true`. */
   readonly required?: boolean
   /** What is known of this machine, so that a program looks once. Default: a look for each environment. */

@@ -7,7 +7,13 @@ import { bubblewrapArgs, CHECK_ROOTS, isMounted } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 import { ForeignSockets } from './foreign-sockets.js'
-import { type IsolatedProgram, notIsolated, type Started, type WorkingFolders } from './isolated-program.js'
+import {
+  type Isolate,
+  type IsolatedProgram,
+  notIsolated,
+  type Started,
+  type WorkingFolders,
+} from './isolated-program.js'
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { defaultLimits } from './namespace-limits.js'
@@ -40,8 +46,11 @@ export class Isolation {
 
   constructor(settings: IsolationSettings) {
     this.#settings = settings
-    const limits = { ...defaultLimits(), ...settings.bounds.isolation.limits }
-    this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap', limits)
+    const { limits, network = true } = settings.bounds.isolation
+    this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap', {
+      limits: { ...defaultLimits(), ...limits },
+      loopback: network !== true,
+    })
   }
 
   /**
@@ -50,7 +59,7 @@ export class Isolation {
    * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had; `environment.changed` when a folder that
    * it may write is not where it was.
    */
-  async wrap(asked: Started, folders: WorkingFolders): Promise<IsolatedProgram> {
+  async wrap(...[asked, folders, options = {}]: Parameters<Isolate>): Promise<IsolatedProgram> {
     const plain = notIsolated(asked)
     const { platform, bounds, support, logger } = this.#settings
     const { isolation } = bounds
@@ -60,7 +69,7 @@ export class Isolation {
       if (isRequired) throw noIsolation(why)
       return plain
     }
-    const network = isolation.network ?? true
+    const network = isolation.network !== false && options.network !== 'off'
     try {
       if (platform === 'linux') return await this.#bubblewrapped(asked, folders, network)
       const { places, env } = this.#bounds(asked, folders)
@@ -113,8 +122,9 @@ export class Isolation {
         isMounted(place) && place.type === 'write' && place.descriptor != null ? [place] : [],
       )
       const isBound = this.#settings.support.bindsDescriptors?.() ?? false
+      const shared = network ? null : held.loopback
       const args = bubblewrapArgs(places, {
-        network,
+        network: network || shared !== null,
         env,
         namespaces: { user: USER_DESCRIPTOR, pid: PID_DESCRIPTOR },
         descriptorOf: (path) => {
@@ -123,12 +133,12 @@ export class Isolation {
         },
       })
       own.push(openArgs(args, folders.scratch))
-      const bubblewrap = ['--args', String(ARGS_DESCRIPTOR), '--']
+      const [program = '', ...launch] = [...(shared ?? []), this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--']
       const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
-      const program = [...bubblewrap, ...check, asked.program, ...asked.args]
+      const all = [...launch, ...check, asked.program, ...asked.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
       const stopped = () => this.#holder.stopped(held)
-      return { program: this.#bubblewrap, args: program, env: CLEAN_ENV, descriptors, isHeld: true, stopped, release }
+      return { program, args: all, env: CLEAN_ENV, descriptors, isHeld: true, stopped, release }
     } catch (error) {
       release()
       throw error

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readlinkSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../process-tree.js'
@@ -24,7 +24,11 @@ export interface HeldNamespaces {
   readonly pid: number
   /** Their first process, as this machine counts. */
   readonly init: number
+  /** What a command line begins with to have nothing but the shared loopback; `null` where there is none. */
+  readonly loopback: readonly string[] | null
 }
+
+const NSENTER = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter']
 
 /**
  * Keeps one user and one process namespace for all isolated commands of an environment, so that a later command sees and ends what an
@@ -34,17 +38,23 @@ export class NamespaceHolder {
   readonly #program: string
   readonly #limits: ProgramLimits
   readonly #stopped = new Map<number, string>()
+  readonly #nsenter: string | null
   /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
   processes: string | null = null
   #holding: Promise<Holding> | null = null
 
-  constructor(program: string, limits: ProgramLimits) {
+  /** `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. */
+  constructor(
+    program: string,
+    { limits, loopback = false }: { readonly limits: ProgramLimits; readonly loopback?: boolean },
+  ) {
     this.#program = program
     this.#limits = limits
+    this.#nsenter = loopback ? (NSENTER.find((path) => existsSync(path)) ?? null) : null
   }
 
   /** Why the programs of the namespaces that `open` gave were all ended, as a line; `null` when they were not. */
-  stopped({ init }: HeldNamespaces): string | null {
+  stopped({ init }: Pick<HeldNamespaces, 'init'>): string | null {
     return this.#stopped.get(init) ?? null
   }
 
@@ -57,13 +67,19 @@ export class NamespaceHolder {
     })
     // One that was stopped takes a moment to end.
     if (this.#stopped.has(holding.init) || processStartTime(holding.init) !== holding.startTime) {
+      for (const descriptor of holding.outer.splice(0)) closeSync(descriptor)
       this.#holding = this.#hold()
       holding = await this.#holding
     }
     const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
     try {
       this.processes = readlinkSync(`/proc/${holding.init}/ns/pid`)
-      return { user, pid: openSync(`/proc/${holding.init}/ns/pid`, 'r'), init: holding.init }
+      return {
+        user,
+        pid: openSync(`/proc/${holding.init}/ns/pid`, 'r'),
+        init: holding.init,
+        loopback: holding.loopback,
+      }
     } catch (error) {
       closeSync(user)
       throw noIsolation(String(error), error)
@@ -71,7 +87,7 @@ export class NamespaceHolder {
   }
 
   async #hold(): Promise<Holding> {
-    const holding = await hold(this.#program)
+    const holding = await hold(this.#program, this.#nsenter)
     const { init, startTime, child } = holding
     const unwatch = watchLimits(init, this.#limits, (why) => {
       this.#stopped.set(init, why)
@@ -85,6 +101,7 @@ export class NamespaceHolder {
   async close(keepProcesses: boolean): Promise<void> {
     const holding = await this.#holding?.catch(() => null)
     if (!holding) return
+    for (const descriptor of holding.outer.splice(0)) closeSync(descriptor)
     const { child, init, startTime } = holding
     child.stdin?.end()
     if (keepProcesses || processStartTime(init) !== startTime) return
@@ -101,14 +118,37 @@ interface Holding {
   /** The first process of the namespace, as this machine counts. */
   readonly init: number
   readonly startTime: string
+  readonly loopback: readonly string[] | null
+  /** The namespaces around, kept open. */
+  readonly outer: number[]
 }
 
-async function hold(program: string): Promise<Holding> {
+/** Namespaces that others are made in: a user's, and a network's with a loopback alone. They stay for as long as they are open here. */
+async function openLoopback(program: string, nsenter: string): Promise<Pick<Holding, 'loopback' | 'outer'>> {
+  const args = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--dev-bind', '/', '/', '--info-fd', '3']
+  const { child, init } = await start([program, ...args, '--', '/bin/sh', '-c', 'echo ready; read -r line'])
+  const outer: number[] = []
+  try {
+    for (const name of ['user', 'net']) outer.push(openSync(`/proc/${init}/ns/${name}`, 'r'))
+  } finally {
+    child.stdin?.end()
+  }
+  const [user, net] = outer.map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`)
+  return { outer, loopback: [nsenter, `--user=${user}`, `--net=${net}`, '--preserve-credentials', '--'] }
+}
+
+async function hold(program: string, nsenter: string | null): Promise<Holding> {
+  const around = nsenter === null ? { loopback: null, outer: [] } : await openLoopback(program, nsenter)
   const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
   // Every command sees this process, and through it its files: it has none but programs. It has no /dev of its own either, which would
   // take a further user namespace in between.
   const programs = PROGRAMS.flatMap((folder) => ['--ro-bind-try', folder, folder])
   const args = [...namespaces, ...programs, '--proc', '/proc', '--info-fd', '3', '--', '/bin/sh', '-c', HOLD]
+  const { child, init } = await start([...(around.loopback ?? []), program, ...args])
+  return { ...around, child, init, startTime: processStartTime(init) ?? '' }
+}
+
+async function start([program = '', ...args]: readonly string[]): Promise<Pick<Holding, 'child' | 'init'>> {
   const child = spawn(program, args, {
     cwd: '/',
     env: { PATH },
@@ -120,7 +160,7 @@ async function hold(program: string): Promise<Holding> {
   const init = await started(child, info)
   for (const part of [child, child.stdin, child.stdout, child.stderr, info])
     (part as unknown as { unref?: () => void } | null)?.unref?.()
-  return { child, init, startTime: processStartTime(init) ?? '' }
+  return { child, init }
 }
 
 /** The first process of the namespaces, once they are set up: its number alone is told before that. */

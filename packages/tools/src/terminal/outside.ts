@@ -1,5 +1,6 @@
 import type { Environment, ExecResult } from '@hermes/contracts/environment'
-import { needsOutside } from '@hermes/safety'
+import type { ToolPlanContext } from '@hermes/contracts/tool'
+import { needsNetwork, needsOutside } from '@hermes/safety'
 
 /** Whether a call runs outside the isolation: because the model says so, or because the command is known to need more. */
 export function runsOutside(
@@ -14,6 +15,16 @@ export function runsOutside(
   return (
     outside ?? needsOutside(command, { cwd, userHome: environment.resolve('~'), ...(writable ? { writable } : {}) })
   )
+}
+
+/** How an isolated call has the network where it is off once text from outside was read; nothing where that is not the question. */
+export function networkOf(
+  call: { readonly command: string; readonly outside?: boolean; readonly workdir?: string },
+  { environment, isTainted }: Pick<ToolPlanContext, 'environment' | 'isTainted'>,
+): { readonly network?: 'on' | 'off' } {
+  if (!(environment.capabilities.asksForNetwork ?? false) || !isTainted || runsOutside(call, environment)) return {}
+  const cwd = call.workdir === undefined ? environment.cwd() : environment.resolve(call.workdir)
+  return { network: needsNetwork(call.command, { cwd, userHome: environment.resolve('~') }) ? 'on' : 'off' }
 }
 
 /** What isolation has programs say, and what commands in it cannot do. */
@@ -41,7 +52,7 @@ const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
   [/^bwrap: Can't chdir/m, 'see this folder'],
 ]
 const NO_NETWORK =
-  /Could not resolve host|Temporary failure in name resolution|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Name or service not known/i
+  /Could not resolve host|Temporary failure in name resolution|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Name or service not known|\bENOTFOUND\b|getaddrinfo|nodename nor servname/i
 
 /** How programs say that they could not open something. */
 const NOT_SEEN =
@@ -69,14 +80,15 @@ function hiddenPath(
 export function isolationNote(
   { output, exitCode }: Pick<ExecResult, 'output' | 'exitCode'>,
   environment: Pick<Environment, 'capabilities' | 'resolve'>,
-  command = '',
+  { command = '', network }: { readonly command?: string; readonly network?: 'on' | 'off' } = {},
 ): string | null {
   const { capabilities } = environment
   if (exitCode === 0 || !(capabilities.outside ?? false)) return null
   const hidden = hiddenPath({ output }, command, environment)
   if (hidden !== null)
     return `[isolated commands cannot see ${hidden}. If this one has to, run it again with outside=true: the user is asked; terminal.isolation_read shows it for good.]`
-  const failures = capabilities.offline ? [...FAILURES, [NO_NETWORK, 'reach the network'] as const] : FAILURES
+  const isOffline = (capabilities.offline ?? false) || network === 'off'
+  const failures = isOffline ? [...FAILURES, [NO_NETWORK, 'reach the network'] as const] : FAILURES
   const cannot = failures.find(([said]) => said.test(output))?.[1]
   if (cannot === undefined) return null
   return `[isolated commands cannot ${cannot}. If this one has to, run it again with outside=true: the user is asked.]`
