@@ -54,9 +54,22 @@ export class ActivityTracker {
     }
   }
 
-  /** A sign of progress; with `waitMs` none is to be expected before that. */
-  progress(waitMs = 0): void {
-    this.#current = { ...this.#current, progressAtMs: this.#now() + waitMs }
+  /** A sign of progress. */
+  progress(): void {
+    this.#current = { ...this.#current, progressAtMs: this.#now() }
+  }
+
+  /** A model call failed and is made again after `waitMs`. The wait does not count as time without progress. */
+  retrying(description: string, waitMs: number): void {
+    const nowMs = this.#now()
+    const idleMs = Math.max(0, nowMs - this.#current.progressAtMs)
+    const progressAtMs = nowMs + waitMs - idleMs
+    this.#current = { ...this.#current, state: 'retrying', description, sinceMs: nowMs, progressAtMs }
+  }
+
+  /** The model answers after all. */
+  answered(description: string): void {
+    this.#current = { ...this.#current, ...this.#in('model', description) }
   }
 
   #in(state: Activity['state'], description: string): Omit<Activity, 'modelCalls' | 'toolCalls'> {

@@ -22,7 +22,7 @@ export interface TurnOptions {
 export async function modelTurn(context: RunContext, options: TurnOptions = {}): Promise<ModelTurn> {
   const request = buildRequest(context, options.toolChoice)
   context.session.watchPrefix(request)
-  context.activity.set('model', `asking ${context.model.model}`)
+  context.activity.set('model', asking(context))
   await observe(context.logger, 'beforeModelCall', () => context.hooks.beforeModelCall?.(request))
   const stream = new StreamedMessage(context)
   let finish: ModelFinish
@@ -38,6 +38,8 @@ export async function modelTurn(context: RunContext, options: TurnOptions = {}):
   await observe(context.logger, 'afterModelCall', () => context.hooks.afterModelCall?.(finish))
   return storeAnswer(context, stream, finish)
 }
+
+const asking = ({ model }: RunContext): string => `asking ${model.model}`
 
 function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
   return {
@@ -88,10 +90,10 @@ class StreamedMessage {
   async read(request: Omit<ModelRequest, 'model'>): Promise<ModelFinish> {
     const { model, signal, emit, session, runId, activity } = this.#context
     const scope = { purpose: 'turn', sessionId: session.id, turnId: runId }
-    let resume: () => void = () => undefined
     for await (const event of model.stream(request, { signal, ...scope })) {
-      resume()
-      activity.progress()
+      // A server that says to wait is there; one that said nothing made no progress.
+      if (event.type !== 'retry-wait') this.#progress()
+      else if (event.reason !== 'timeout') activity.progress()
       switch (event.type) {
         case 'text-delta':
           this.begin()
@@ -110,8 +112,7 @@ class StreamedMessage {
           // What a provider says may repeat the key it was given.
           emit({ ...wait, message: this.#context.session.redact(wait.message), ...discarded })
           if (discard) await this.#restart()
-          resume = activity.during('retrying', wait.message)
-          activity.progress(wait.delayMs)
+          activity.retrying(wait.message, wait.delayMs)
           break
         }
         case 'finish':
@@ -123,6 +124,12 @@ class StreamedMessage {
       }
     }
     throw new Error('The model client ended without a final message.')
+  }
+
+  #progress(): void {
+    const { activity } = this.#context
+    if (activity.current.state === 'retrying') activity.answered(asking(this.#context))
+    else activity.progress()
   }
 
   #show(type: 'message-delta' | 'reasoning-delta', text: string): void {

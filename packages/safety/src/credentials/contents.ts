@@ -7,7 +7,7 @@ const SIGNS: readonly RegExp[] = Object.freeze([
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
   /\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}/,
   /\b(?:sk|rk|pk)[-_](?:live|test|ant|proj|or|svcacct)?[-_]?[A-Za-z0-9_-]{20,}/,
-  /\bxox[a-z]-[A-Za-z0-9-]{10,}|\bAIza[0-9A-Za-z_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}|\bnpm_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{20,}/,
+  /\bxox[a-z]-[A-Za-z0-9-]{10,}|\bAIza[0-9A-Za-z_-]{30,}|\bya29\.[A-Za-z0-9_-]{20,}|\bnpm_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{20,}|\bhv[sbr]\.[A-Za-z0-9_-]{20,}/,
   /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
   /["']?(?:refresh|access|id|session)_?token["']?\s{0,3}[=:]\s{0,3}["']?[A-Za-z0-9._~+/=-]{12,}/i,
   /["'](?:client|consumer|app)_?secret["']\s{0,3}:\s{0,3}["'][^"'\s]{8,}/i,

@@ -43,6 +43,7 @@ export const HARMLESS_PLACES: readonly string[] = Object.freeze([
     '.config/kitty',
     '.terminfo',
   ],
+  ...['.config/Code/User/settings.json', '.config/Code/User/keybindings.json', '.config/Code/User/snippets'],
   ...['.vscode/extensions', '.config/lazygit', '.config/wezterm', '.config/yamllint', '.config/ruff', '.config/black'],
   // Caches, fonts, locale, desktop
   ...[

@@ -202,6 +202,8 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.rediscli_auth', 'https://redis.io/docs/latest/develop/tools/cli/'),
   place('.lesshst', 'https://www.greenwoodsoftware.com/less/'),
   place('.viminfo', 'https://vimhelp.org/starting.txt.html#viminfo'),
+  place('.local/state/nvim/shada', 'https://neovim.io/doc/user/starting.html#shada-file'),
+  place('.local/share/nvim/shada', 'https://neovim.io/doc/user/starting.html#shada-file'),
   // macOS
   place('Library/Keychains', 'https://support.apple.com/guide/keychain-access/welcome/mac'),
   place(

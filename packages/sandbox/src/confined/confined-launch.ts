@@ -9,11 +9,15 @@ export const OUT_OF_MEMORY = 'hermes: out of memory'
 
 const WATCH_EVERY_MS = 10
 
+/** The process ends itself that long after its limit, should who started it be gone. */
+const AFTER_LIMIT_MS = 1_000
+
 // A thread of its own: the main one may be busy for good. Kept as text, so that bundles need no further file.
 const WATCH = `
-const { workerData: limit } = require('node:worker_threads')
+const { workerData } = require('node:worker_threads')
+setTimeout(() => process.kill(process.pid, 'SIGKILL'), workerData.timeoutMs)
 setInterval(() => {
-  if (process.memoryUsage.rss() <= limit) return
+  if (process.memoryUsage.rss() <= workerData.maxBytes) return
   require('node:fs').writeSync(2, ${JSON.stringify(`\n${OUT_OF_MEMORY}\n`)})
   process.kill(process.pid, 'SIGKILL')
 }, ${WATCH_EVERY_MS})
@@ -22,8 +26,8 @@ setInterval(() => {
 const RUN = `
 import { readFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-const [url, limit, argument] = process.argv.slice(1)
-new Worker(${JSON.stringify(WATCH)}, { eval: true, execArgv: [], env: {}, workerData: Number(limit) }).unref()
+const [url, limits, argument] = process.argv.slice(1)
+new Worker(${JSON.stringify(WATCH)}, { eval: true, execArgv: [], env: {}, workerData: JSON.parse(limits) }).unref()
 const { confined } = await import(url)
 const output = Buffer.from(JSON.stringify(await confined(readFileSync(0), argument) ?? null))
 for (let at = 0; at < output.length; ) {
@@ -47,17 +51,22 @@ const SEATBELT = '(version 1)(allow default)(deny network*)(deny file-write*)(al
 /** The command line that runs `confined` of a module in a process of its own, walled off as far as this machine can. */
 export function confinedArgv(
   module: string,
-  { argument, maxResidentBytes }: { readonly argument: string; readonly maxResidentBytes: number },
+  {
+    argument,
+    maxResidentBytes,
+    timeoutMs,
+  }: { readonly argument: string; readonly maxResidentBytes: number; readonly timeoutMs: number },
   support: IsolationSupport,
 ): readonly [string, ...string[]] {
   const file = realpathSync(fileURLToPath(module))
+  const limits = { maxBytes: maxResidentBytes, timeoutMs: timeoutMs + AFTER_LIMIT_MS }
   const node = [
     process.execPath,
     // Half of its memory for the heap, so that garbage is collected before it counts. Nothing is written and no program started; of files only code can be read.
     ...['--permission', '--allow-worker', ...codeFolders(file).map((folder) => `--allow-fs-read=${folder}/`)],
     ...['--no-warnings', `--max-old-space-size=${Math.ceil(maxResidentBytes / 2 ** 21)}`],
     ...(file.endsWith('.ts') ? ['--import', `data:text/javascript,${encodeURIComponent(FROM_SOURCES)}`] : []),
-    ...['--input-type=module', '--eval', RUN, module, String(maxResidentBytes), argument],
+    ...['--input-type=module', '--eval', RUN, module, JSON.stringify(limits), argument],
   ]
   return [...wall(support), ...node] as [string, ...string[]]
 }
