@@ -122,7 +122,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
       'Not permitted (unisolated-git): It has to leave the isolation because it uses your keys or logins.',
     )
     expect(denied).toContain('pass --yolo, or add `terminal_outside(git push')
-    expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands cannot see keys .*outside=true/)
+    expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands cannot see \S+id_ed25519\. .*outside=true/)
 
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal_outside(git push *)': allow\n")
     expect(await terminal([push], { env })).toEqual(['pushed'])
@@ -201,6 +201,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
 
   it('terminal.isolation: off leaves commands as they are', async () => {
     await writeFile(at('home/.hermes/config.yaml'), 'terminal:\n  isolation: off\n')
+    await writeFile(at('home/.hermes/permissions.yaml'), "'terminal(cat ../notes.txt; echo made > ../made)': allow\n")
     expect(await terminal(['cat ../notes.txt; echo made > ../made'])).toEqual(['may be read'])
     expect(existsSync(at('home/made'))).toBe(true)
   })

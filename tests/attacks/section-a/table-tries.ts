@@ -220,7 +220,7 @@ for (const [index, [first, second]] of (
 
 // --- line 7: mistakes in config.yaml -------------------------------------------------------------------------------------------------------
 const STRICT =
-  "approvals:\n  mode: ask\n  deny: ['curl *', '*evil*']\nterminal:\n  isolation: 'on'\n  isolation_network: false\nsecurity:\n  allow_private_urls: false\n  website_blocklist: ['evil.example']\n"
+  "approvals:\n  mode: ask\n  deny: ['curl *', '*evil*']\nterminal:\n  isolation: 'on'\n  isolation_network: false\nsecurity:\n  allow_private_urls: false\n  website_blocklist: {enabled: true, domains: [evil.example]}\n"
 const MISTAKES: readonly (readonly [string, string])[] = [
   ['an open quote below', `${STRICT}agent:\n  max_turns: "4\n`],
   ['an open quote above', `agent:\n  max_turns: "4\n${STRICT}`],

@@ -96,7 +96,7 @@ function wall(support: IsolationSupport): string[] {
   const program = findBubblewrap()
   if (program === null) return []
   // Not as process 1: that one could not kill itself.
-  const namespaces = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv']
+  const namespaces = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--clearenv']
   const files = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--chdir', '/']
   return [program, ...namespaces, ...files, '--']
 }

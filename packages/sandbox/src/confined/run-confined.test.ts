@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { needs } from '@hermes/testkit/daemons'
+import { commandLines, needs } from '@hermes/testkit/daemons'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createIsolationSupport, type IsolationSupport } from '../isolation/isolation-support.js'
 import { type ConfinedModule, runConfined } from './run-confined.js'
@@ -56,6 +56,7 @@ describe.each([
     const running = attempt('hang', '', { support, signal: stop.signal })
     stop.abort(new Error('stopped'))
     await expect(running).rejects.toThrow('stopped')
+    await expect.poll(() => commandLines().filter((line) => line.includes('intruder.ts')), { timeout: 10_000 }).toEqual([])
   })
 })
 

@@ -46,19 +46,17 @@ export async function runConfined(request: ConfinedModule): Promise<ConfinedResu
   signal.throwIfAborted()
   const [program, ...args] = confinedArgv(module, request, support)
   const limit = AbortSignal.timeout(timeoutMs)
-  const child = spawn(program, args, {
-    cwd: '/',
-    env: {},
-    stdio: ['pipe', 'pipe', 'pipe'],
-    killSignal: 'SIGKILL',
-    signal: AbortSignal.any([signal, limit]),
-  })
-  const exit = ended(child)
+  // A group of its own: who isolates it may be gone before what it starts is.
+  const child = spawn(program, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  const stopped = AbortSignal.any([signal, limit])
+  const stop = () => killGroup(child)
+  stopped.addEventListener('abort', stop, { once: true })
   const output = collect(child, request.maxOutputBytes)
   // It may end before it has read everything.
   child.stdin!.on('error', () => undefined)
   child.stdin!.end(bytes)
-  const error = await exit
+  const error = await ended(child)
+  stopped.removeEventListener('abort', stop)
   signal.throwIfAborted()
   if (limit.aborted) return { type: 'out-of-time' }
   if (error !== null) throw notStarted(program, error)
@@ -72,13 +70,21 @@ function ended(child: ChildProcess): Promise<Error | null> {
   })
 }
 
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
+
 function collect(child: ChildProcess, maxBytes: number): { result: (child: ChildProcess) => ConfinedResult } {
   const pieces: Buffer[] = []
   let [length, notes] = [0, '']
   child.stdout!.on('data', (piece: Buffer) => {
     length += piece.length
     if (length <= maxBytes) pieces.push(piece)
-    else child.kill('SIGKILL')
+    else killGroup(child)
   })
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     notes = (notes + text).slice(-10_000)

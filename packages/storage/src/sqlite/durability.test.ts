@@ -135,7 +135,7 @@ describe('what the disk takes no more', () => {
 })
 
 describe('pruneSessions', () => {
-  it('takes ended sessions of the past with their whole lineage, and no others', async () => {
+  it('takes sessions of the past with their whole lineage, and no others', async () => {
     let nowMs = 1_000_000
     const store = await temporaryStore({ clock: { now: () => nowMs, sleep: async () => undefined } })
     const make = async (id: string, options: { endedAtMs?: number; parent?: string; source?: string } = {}) => {
@@ -146,17 +146,18 @@ describe('pruneSessions', () => {
     await make('old', { endedAtMs: 5 })
     await make('old-child', { endedAtMs: 5, parent: 'old' })
     await make('parent-of-running', { endedAtMs: 5 })
-    await make('running', { parent: 'parent-of-running' })
     await make('elsewhere', { endedAtMs: 5, source: 'telegram' })
     nowMs += 1_000
+    await make('running', { parent: 'parent-of-running' })
     await make('recent', { endedAtMs: 5 })
     const left = async () => (await store.listSessions({ includeEmpty: true })).map(({ id }) => id).sort()
     expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli', dryRun: true })).toBe(2)
     expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli' })).toBe(2)
     expect(await left()).toEqual(['elsewhere', 'parent-of-running', 'recent', 'running'])
     expect(await store.pruneSessions({ olderThanMs: 500 })).toBe(1)
-    expect(await store.pruneSessions({ olderThanMs: 0 })).toBe(1)
-    expect(await left()).toEqual(['parent-of-running', 'running'])
+    expect(await left()).toEqual(['parent-of-running', 'recent', 'running'])
+    expect(await store.pruneSessions({ olderThanMs: 0 })).toBe(3)
+    expect(await left()).toEqual([])
   })
 })
 

@@ -21,10 +21,10 @@ const parameters = {
     query: {
       type: 'string',
       description:
-        'A question or words, some may be missing; "a phrase", AND, NOT, prefix*, *part*. Without it: recent sessions, or session_id',
+        'Question or words, not all needed; "a phrase", AND, NOT, pre*, *part*. None: recent sessions, or session_id',
     },
     session_id: { type: 'string', description: 'Id or title' },
-    around: { type: 'integer', description: 'Message number there' },
+    around: { type: 'integer', description: 'Message number' },
     role: { type: 'array', items: { type: 'string', enum: ['user', 'assistant', 'tool'] } },
     source: { type: 'string' },
     tag: { type: 'string' },
