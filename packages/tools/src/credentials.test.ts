@@ -58,6 +58,10 @@ const UNNAMED: readonly (readonly [path: string, text: string])[] = [
   ['notes/plain.txt', `the word is ${SECRET}`],
 ]
 const ORDINARY: readonly (readonly [path: string, text: string])[] = [
+  ['code/login.ts', 'interface Login {\n  password: string\n}\nconst access_token = response.json().access_token\n'],
+  ['go/pkg/mod/a/db.go', 'Password: cfg.Password,\nurl := "postgres://user:secret@host/db"\n'],
+  ['code/settings.py', "DB_PASSWORD = config.get('password')\nclient_secret = os.environ['X']\n"],
+  ['code/README.md', 'export API_KEY=your-key-goes-here\n'],
   ['notes/todo.md', 'buy milk'],
   ['other/src/token.ts', 'export type Token = string'],
   ['other/tokenizer.json', '{"version": "1.0"}'],

@@ -4,7 +4,7 @@ import { CREDENTIAL_PLACES, type CredentialPlace } from './places.js'
 
 export { CREDENTIAL_HEAD_BYTES, holdsCredential } from './contents.js'
 export { HARMLESS_PLACES } from './harmless.js'
-export { isCredentialName, isKeyFile } from './names.js'
+export { isCredentialName, isKeyFile, isWorkFile } from './names.js'
 export { CREDENTIAL_PLACES, type CredentialPlace } from './places.js'
 
 /** What is known of a path below a home folder: a named place of credentials, one that nothing vouches for, or nothing to hide. */

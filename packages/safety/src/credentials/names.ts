@@ -39,6 +39,11 @@ export function isCredentialName(path: string): boolean {
   return LIKELY.some((pattern) => pattern.test(name)) && !WORKS.test(name) && !VOCABULARY.test(name)
 }
 
+/** Whether a file is source code, prose or a picture by its name. */
+export function isWorkFile(path: string): boolean {
+  return WORKS.test(nameOf(path) ?? '')
+}
+
 function nameOf(path: string): string | null {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return name.length > LONGEST ? null : name

@@ -56,7 +56,9 @@ describe.each([
     const running = attempt('hang', '', { support, signal: stop.signal })
     stop.abort(new Error('stopped'))
     await expect(running).rejects.toThrow('stopped')
-    await expect.poll(() => commandLines().filter((line) => line.includes('intruder.ts')), { timeout: 10_000 }).toEqual([])
+    await expect
+      .poll(() => commandLines().filter((line) => line.includes('intruder.ts')), { timeout: 10_000 })
+      .toEqual([])
   })
 })
 

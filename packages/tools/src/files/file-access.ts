@@ -3,7 +3,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
 import { changesLifecycle } from '@hermes/safety'
-import { CREDENTIAL_HEAD_BYTES, holdsCredential } from '@hermes/safety/credentials'
+import { CREDENTIAL_HEAD_BYTES, holdsCredential, isWorkFile } from '@hermes/safety/credentials'
 
 /** The action of reading `path`, as a plan and as what is asked for at run time. */
 export const readAction = (
@@ -97,7 +97,7 @@ export async function holdsKeys({ environment }: Pick<ToolContext, 'environment'
   try {
     if ((await environment.stat(path))?.type !== 'file') return false
     const head = await environment.read(path, { length: CREDENTIAL_HEAD_BYTES, noLinks: true })
-    return head !== null && holdsCredential(Buffer.from(head).toString('latin1'))
+    return head !== null && holdsCredential(Buffer.from(head).toString('latin1'), { isWork: isWorkFile(path) })
   } catch {
     // Reading it will say why.
     return false
