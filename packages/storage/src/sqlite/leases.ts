@@ -12,6 +12,7 @@ const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, 
 const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
 const RELEASE = 'DELETE FROM hermes_leases WHERE token = ?'
+const END = 'DELETE FROM hermes_leases WHERE session_id = ?'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
 
 /** Who may write which session. Tokens grow over all sessions and are never used twice. */
@@ -58,6 +59,11 @@ export class Leases {
   /** Inside a transaction. */
   isFree(sessionId: string): boolean {
     return this.#holder(sessionId) === null
+  }
+
+  /** Inside a transaction, when the session is free: whoever held it and goes on learns with the next append that it is lost. */
+  endExpired(sessionId: string): void {
+    this.#connection.statement(END).run(sessionId)
   }
 
   /** Somebody alive. */

@@ -76,11 +76,16 @@ export class Log {
     return this.#partials.has(sessionId) && this.#leases.isFree(sessionId)
   }
 
-  /** Takes in the answer of a writer that is gone. Where the file cannot be written it waits for somebody who can. */
+  /**
+   * Takes in the answer of a writer that is gone. Where the file cannot be written it waits for somebody who can. A writer that only
+   * slept loses its lease with it, so that it does not add the whole answer to what is in the log then.
+   */
   async #settle(sessionId: string): Promise<void> {
     await this.#connection
       .write(() => {
-        if (this.#isLeft(sessionId)) this.settle(sessionId)
+        if (!this.#isLeft(sessionId)) return
+        this.#leases.endExpired(sessionId)
+        this.settle(sessionId)
       })
       .catch(() => undefined)
   }

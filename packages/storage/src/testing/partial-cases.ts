@@ -47,6 +47,16 @@ export const partialCases: readonly StoreCase[] = [
     await expect(store.keepPartial!('s', answer('late'), { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
     await next.release()
   }),
+  storeCase('refuses the whole answer of a writer that slept while a reader put its half into the log', async (f) => {
+    const { store, clock } = f
+    const lease = await begin(store)
+    await store.keepPartial!('s', answer('one'), { lease })
+    clock.step(1_000)
+    await store.entries('s')
+    await expect(store.append('s', [answer('one two')], { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+    await expect(lease.renew()).rejects.toMatchObject({ code: 'store.lease_lost' })
+    expect(await talk(store)).toEqual([userText('hello'), answer('one').message])
+  }),
   storeCase('gives what was kept to the next writer, before anything of its own', async ({ store, clock }) => {
     const lease = await begin(store)
     await store.keepPartial!('s', answer('one'), { lease })
