@@ -66,6 +66,7 @@ describe('chooseModel', () => {
     expect(chooseModel(wishes({ asked: { provider, model: name }, secrets })).model).toBe(name)
     const elsewhere = { provider, model, baseUrl: 'http://127.0.0.1:9/v1' }
     expect(chooseModel(wishes({ asked: { ...elsewhere, keyEnv: 'OPENAI_API_KEY' }, secrets })).model).toBe(model)
+    expect(chooseModel(wishes({ configured: { ...elsewhere, apiKey: 'k' } })).model).toBe(model)
   })
 
   it('finds where a model is served when the provider is auto: at its maker, else at a gateway whose key is there', () => {

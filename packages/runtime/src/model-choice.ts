@@ -128,7 +128,7 @@ export interface ModelChoice {
 export function chooseModel(wishes: ModelWishes): ModelChoice {
   const sources = sourcesOf(wishes)
   const address = addressOf(wishes, sources)
-  const model = modelOf(wishes, sources)
+  const model = modelOf(wishes, sources, address.baseUrl)
   const apiKey = keyFor(wishes, sources, address.baseUrl)
   const { name, endpoint, provider, kept } = sources
   const isElsewhere = wishes.asked.baseUrl !== undefined
@@ -195,7 +195,11 @@ function addressOf(
   return { baseUrl, isGiven: given !== undefined }
 }
 
-function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, own, provider }: Sources): string {
+function modelOf(
+  { asked, session, configured }: ModelWishes,
+  { name, endpoint, own, provider }: Sources,
+  baseUrl: string,
+): string {
   const inSession = session?.provider === name ? (session.model ?? undefined) : undefined
   const model =
     asked.model ??
@@ -205,8 +209,15 @@ function modelOf({ asked, session, configured }: ModelWishes, { name, endpoint, 
     (asked.provider === undefined ? configured.model : undefined) ??
     provider.defaultModel
   // Servers of one's own, and gateways at another address, have names of their own.
-  if (model) return endpoint || asked.baseUrl !== undefined ? model : modelNameAt(provider, model)
+  const isElsewhere = endpoint !== undefined || asked.baseUrl !== undefined || !isHouseOf(provider, baseUrl)
+  if (model) return isElsewhere ? model : modelNameAt(provider, model)
   throw noModel(name)
+}
+
+/** Whether an address is one of those where the catalogue finds the provider. */
+function isHouseOf({ baseUrl: usual, keyAddresses = [] }: Provider, baseUrl: string): boolean {
+  const houses = [usual, ...keyAddresses.map((address) => address.baseUrl)]
+  return usual === null || houses.some((house) => house !== null && new URL(house).host === new URL(baseUrl).host)
 }
 
 /** How it is asked; what is said of the model counts more than what is said of the endpoint. */
