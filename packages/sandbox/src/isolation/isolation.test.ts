@@ -34,7 +34,13 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
   const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
   onTestFinished(() => held.close(false))
-  return { root, warnings, support, wrap: () => held.wrap(asked, folders) }
+  return {
+    root,
+    warnings,
+    support,
+    wrap: () => held.wrap(asked, folders),
+    hides: (path: string) => held.hides(path, folders),
+  }
 }
 
 it('draws the bounds of a command on macOS as a profile, links followed, what is inside after what is around it', async () => {
@@ -90,6 +96,16 @@ it('names no folder of another shell, which may go away while a command is start
   expect(profile).toContain(`(deny file-read* file-write* (subpath "${root}/out/shells"))`)
   expect(profile).toContain(`(allow file-read* file-write* (subpath "${root}/out/shells/1"))`)
   expect(profile).not.toContain('shells/2')
+})
+
+it('looks at the home anew for a command, not for each question what the last one could see', async () => {
+  const { root, wrap, hides } = await setup({}, 'darwin')
+  const later = join(root, 'home/.later')
+  expect(hides(join(root, 'keys/id'))).toBe(true)
+  await writeFile(later, '')
+  expect(hides(later)).toBe(false)
+  await wrap()
+  expect(hides(later)).toBe(true)
 })
 
 it('hides the logins of npm, but not what registries it uses', async () => {

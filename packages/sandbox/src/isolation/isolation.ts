@@ -43,6 +43,8 @@ export class Isolation {
   readonly #holder: NamespaceHolder
   readonly #sockets = new ForeignSockets()
   #caches: Readonly<Record<string, string>> | null = null
+  /** Where the last command was held: to look anew takes some milliseconds. */
+  #last: readonly Place[] | null = null
 
   constructor(settings: IsolationSettings) {
     this.#settings = settings
@@ -83,9 +85,9 @@ export class Isolation {
     }
   }
 
-  /** Whether commands that are held do not see `path`, links followed. */
+  /** Whether the last command, or without one the next, does not see `path`, links followed. */
   hides(path: string, folders: WorkingFolders): boolean {
-    return isHidden(this.#places(folders), path)
+    return isHidden((this.#last ??= this.#places(folders)), path)
   }
 
   async close(keepProcesses: boolean): Promise<void> {
@@ -97,7 +99,9 @@ export class Isolation {
     const { bounds, outputDir } = this.#settings
     bounds.check()
     this.#caches ??= prepareCache({ cache: join(outputDir, 'cache'), home: bounds.home, settings: outputDir })
-    return { places: this.#places(folders), env: { ...this.#caches, ...asked.env } }
+    const places = this.#places(folders)
+    this.#last = places
+    return { places, env: { ...this.#caches, ...asked.env } }
   }
 
   #places(folders: WorkingFolders): readonly Place[] {
