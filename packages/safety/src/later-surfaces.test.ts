@@ -79,6 +79,38 @@ it.each(Object.entries(WAYS))(
   },
 )
 
+it.each(['/home/ada/app/.claude/worktrees/fix', '/home/ada/.cursor/worktrees/app/x', '/home/ada/skills/game'])(
+  'asks about no ordinary file of a workspace in %s, and about its instructions',
+  async (workspace) => {
+    const policy = createPolicy({
+      mode: 'ask',
+      home: '/home/ada/.hermes',
+      userHome: '/home/ada',
+      workspace: [workspace],
+    })
+    policy.listen('*', () => undefined)
+    const says = async (file: string) => {
+      const actions: readonly Action[] = [
+        { type: 'write', path: `${workspace}/${file}`, operation: 'write', backend: 'local' },
+        { type: 'spawn', command: `echo x > ${file}`, cwd: workspace, backend: 'local' },
+      ]
+      const own: Subject = { ...subject(false), workspace, writable: [workspace] }
+      return Promise.all(actions.map(async (action) => (await policy.decide(action, own)).type))
+    }
+    expect(await says('src/a.ts')).toEqual(['allow', 'allow'])
+    expect(await says('.claude/settings.json')).toEqual(['ask', 'ask'])
+  },
+)
+
+it('asks about every file where the workspace is a folder of instructions', async () => {
+  const workspace = '/home/ada/.claude'
+  const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', workspace: [workspace] })
+  policy.listen('*', () => undefined)
+  const own: Subject = { ...subject(false), workspace, writable: [workspace] }
+  const action: Action = { type: 'write', path: `${workspace}/x.md`, operation: 'write', backend: 'local' }
+  expect(await policy.decide(action, own)).toMatchObject({ type: 'ask' })
+})
+
 it('asks again once text from outside was read, whatever leave was given before', async () => {
   for (const by of Object.values(WAYS)) {
     const says = open()
@@ -127,6 +159,7 @@ it.each([
   'docs/claude-notes.md',
   '.gitignore',
   'src/hooks/use-x.ts',
+  'src/skills/x.ts',
   'package.json',
   '.env.example',
 ])('takes %s for what it is', (file) => expect(surfaceOf(file)).toBeNull())

@@ -1,9 +1,10 @@
+import { posix } from 'node:path'
 import type { Action } from '@hermes/contracts/policy'
 import { type CommandContext, resolveShellPath } from './command/context.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { writeTargets } from './command/write-targets.js'
 import type { Subjected } from './match-rules.js'
-import { mentionsLifecycle, surfaceOf } from './path/surfaces.js'
+import { mentionsLifecycle, type Surface, surfaceOf } from './path/surfaces.js'
 
 /** A question about one file that runs or instructs later. */
 export interface SurfaceAsk {
@@ -18,21 +19,23 @@ export interface SurfaceAsk {
 export function surfaceAsks({ action, subject, command }: Subjected, context: CommandContext): readonly SurfaceAsk[] {
   if (subject.origin === 'operator') return []
   const found =
-    action.type === 'spawn' ? inCommand(command?.text ?? '', command?.collected.invocations ?? []) : inAction(action)
+    action.type === 'spawn'
+      ? inCommand(command?.text ?? '', command?.collected.invocations ?? [])
+      : inAction(action, context)
   const paths = [...new Set(found.map((path) => resolveShellPath(path, context)))].slice(0, MAX_FILES)
   const name = subject.tainted ? 'outside-text-instructions' : 'runs-later'
   const after = subject.tainted ? ', after text from outside was read, which may have asked for that' : ''
   return paths.map((path) => ({
     rule: `${name}:${path}`,
-    reason: `it changes what later runs or is told to do (${aboutOf(path)})${after}`,
+    reason: `it changes what later runs or is told to do (${aboutOf(path, context)})${after}`,
   }))
 }
 
 const MAX_FILES = 20
 
-function inAction(action: Action): readonly string[] {
+function inAction(action: Action, context: CommandContext): readonly string[] {
   if (action.type !== 'write' || action.operation !== 'write') return []
-  return surfaceOf(action.path) || action.runsLater ? [action.path] : []
+  return surfaceAt(action.path, context) || action.runsLater ? [action.path] : []
 }
 
 function inCommand(text: string, invocations: readonly Invocation[]): readonly string[] {
@@ -44,14 +47,22 @@ function inCommand(text: string, invocations: readonly Invocation[]): readonly s
     const isSet =
       /^(?:npm|pnpm|yarn|bun)$/.test(name) && texts(args).includes('pkg') && mentionsLifecycle(texts(args).join(' '))
     return [
-      ...targets.filter((path) => surfaceOf(path) !== null),
+      ...targets.filter((path) => surfaceAt(path, context) !== null),
       ...(isCopied || mentionsLifecycle(text) ? manifests : []),
       ...(isSet ? [resolveShellPath('package.json', context)] : []),
     ]
   })
 }
 
-function aboutOf(path: string): string {
-  const surface = surfaceOf(path)
+/** Names of folders above the workspace do not count: a worktree in `.claude/worktrees` holds ordinary files. */
+function surfaceAt(path: string, context: CommandContext): Surface | null {
+  const full = resolveShellPath(path, context)
+  const roots = (context.workspace ?? []).map((folder) => resolveShellPath(folder, context))
+  const root = roots.find((folder) => full.startsWith(`${folder}/`))
+  return surfaceOf(root === undefined ? full : posix.relative(posix.dirname(root), full))
+}
+
+function aboutOf(path: string, context: CommandContext): string {
+  const surface = surfaceAt(path, context)
   return surface ? `${path}: ${surface.does}` : `${path}: npm runs parts of it by itself`
 }

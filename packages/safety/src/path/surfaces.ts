@@ -37,7 +37,11 @@ const SURFACES: readonly SurfaceRow[] = Object.freeze([
     '\\.(?:claude|codex|cursor|windsurf|gemini|continue|kiro|roo|amazonq|junie|agents|opencode|hermes)/.+',
   ),
   row('agents', OBEYED, '\\.github/(?:instructions|prompts|chatmodes|agents)/.+|\\.github/copilot-instructions\\.md'),
-  row('agents', OBEYED, '(?:skills|commands|prompts)/(?:.+/)?skill\\.md|\\.?skills/.+'),
+  row(
+    'agents',
+    OBEYED,
+    '(?:skills|commands|prompts)/(?:.+/)?skill\\.md|\\.skills/.+|skills/[^/]+/(?:scripts|references)/.+',
+  ),
   row('agents', RUN, '\\.?mcp\\.json|mcp_settings\\.json|claude_desktop_config\\.json'),
   row('editors', RUN, '\\.vscode/(?:tasks|launch|settings|mcp|extensions)\\.json|[^/]+\\.code-workspace'),
   row(
