@@ -35,13 +35,28 @@ function madeCode({ args, context, made }: Invocation): readonly string[] {
   return texts(args).flatMap((word) => made.get(resolveShellPath(word, context)) ?? [])
 }
 
-/** Whether the code deletes files or starts programs, whatever the language. */
-export function isRiskyCode(code: string): boolean {
-  return RISKY.test(code)
+/**
+ * Whether the code deletes files or starts programs, whatever the language. Isolation holds what everyday code also does: it copies,
+ * renames, and calls methods named `delete`.
+ */
+export function isRiskyCode(code: string, isIsolated: boolean): boolean {
+  return RISKY.test(code) || (!isIsolated && RISKY_UNISOLATED.test(code))
 }
 
 const RISKY =
-  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression|Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\.rm_rf|fs\.rm\b/
+  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression/
+
+const RISKY_UNISOLATED =
+  /Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\.rm_rf|fs\.rm\b/
+
+/** Whether the code opens a file to write to it, or has other words for that. */
+export function mayWriteFiles(code: string): boolean {
+  return WRITES.test(code)
+}
+
+/** `open(path, 'a')`, `path.open('w')`, `open F, '>', path`, `open(path, O_WRONLY)`. */
+const WRITES =
+  /write|append|copy|rename|link|open\w*\s*\((?:[\s\S]{0,200}?,)?\s*(?:mode\s*[=:]\s*)?["'`][rbt]*[wax+][wabtx+]*["'`]|open\b[^\n]{0,200}?["'`]\s*\+?>|\bO_(?:WRONLY|RDWR|CREAT|APPEND|TRUNC)/i
 
 /** Paths in code that begin with the home folder or the root, as the code may put them together. */
 export function pathsInCode(code: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { hostKind } from '../url/check-url.js'
 import { resolveShellPath } from './context.js'
-import { inlineCode, isRiskyCode, pathsInCode } from './inline-code.js'
+import { inlineCode, isRiskyCode, mayWriteFiles, pathsInCode } from './inline-code.js'
 import { type Invocation, texts } from './invocation.js'
 import { mayName } from './may-name.js'
 import { payloads, readsInput } from './payloads.js'
@@ -71,7 +71,8 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'inline-code',
     reason: 'runs code that deletes files or starts programs',
-    matches: (invocation: Invocation) => inlineCode(invocation).some(isRiskyCode),
+    matches: (invocation: Invocation) =>
+      inlineCode(invocation).some((code) => isRiskyCode(code, invocation.context.isolated === true)),
   },
   {
     rule: 'inline-code',
@@ -86,7 +87,7 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
         pathsInCode(code).some(
           (path) =>
             mayName(path, 'read', invocation.context) !== null ||
-            (/write|open|append|copy|rename|link/i.test(code) && mayName(path, 'write', invocation.context) !== null) ||
+            (mayWriteFiles(code) && mayName(path, 'write', invocation.context) !== null) ||
             (usesNetwork(code) && isSecretPath(path)),
         ),
       ),
