@@ -9,9 +9,20 @@ const SAYING: ReadonlySet<string> = new Set(['echo', 'printf', 'git', 'gh', 'gla
 const GOES_THROUGH: ReadonlySet<string> = new Set([
   ...['grep', 'egrep', 'rg', 'ag', 'find', 'fd', 'cp', 'tar', 'rsync', 'zip', 'cpio', 'scp'],
 ])
+/** A process as code names it: by itself, by number, or by a placeholder. */
+const PROCESS = '(?:self|thread-self|\\d+|[^\\s"\'`]{0,80}[%{$*][^\\s"\'`]{0,80})'
+const VIEW = '(?:environ|mem|maps|smaps|auxv)'
+/** The end of a text that names `/proc` or a process in it, where the code adds the rest. A relative `../proc` is a folder of the project. */
+const ROOT = `(?<![\\w.])/proc(?:/${PROCESS})?/?["'\`]`
 /** In code: the path as it is, or its two ends. */
-const IN_CODE =
-  /\/proc\b[^\n]{0,200}?\b(?:environ|mem|maps|smaps|auxv)\b(?!info)|["'`/](?:environ|maps|smaps|auxv)["'`][\s\S]{0,400}\/proc\b|\/proc\b[\s\S]{0,400}["'`/](?:environ|smaps|maps|auxv)["'`]/
+const IN_CODE = new RegExp(
+  [
+    `(?<![\\w.])/proc/[^\\s"'\`]{0,160}/${VIEW}\\b`,
+    `(?<=\\.\\.)/proc/${PROCESS}/${VIEW}\\b`,
+    `${ROOT}[\\s\\S]{0,200}["'\`/]${VIEW}["'\`]`,
+    `["'\`/](?:environ|smaps|maps|auxv)["'\`][\\s\\S]{0,200}${ROOT}`,
+  ].join('|'),
+)
 
 /**
  * Whether a program is given the environment or memory of a process to read: by path, by pattern, by a path whose middle is only known
@@ -46,12 +57,14 @@ function mayBe(part: string, name: string): boolean {
 
 /** In the options that ps has from BSD `e` shows variables; a word behind an option of the other kind is its value. */
 function showsVariables(words: readonly string[]): boolean {
-  return words.some((word, at) => {
-    const isValue = /^-[a-zA-Z]*[oOpCuUtgGsqkN]$|^--(?!no-headers|forest|cumulative|headers)[a-z-]+$/.test(
-      words[at - 1] ?? '',
-    )
-    return /^-[a-zA-Z]*E/.test(word) || (!isValue && /^[a-zA-Z]*e[a-zA-Z]*$/.test(word) && !/^[pUtq]/.test(word))
-  })
+  const isValue = (at: number): boolean =>
+    /^-[a-zA-Z]*[oOpCuUtgGsqkN]$|^--(?!no-headers|forest|cumulative|headers)[a-z-]+$/.test(words[at - 1] ?? '') ||
+    // `axo etime`: a cluster that ends in `o` takes a value, where it is none itself.
+    (/^[a-zA-Z]*o$/.test(words[at - 1] ?? '') && !isValue(at - 1))
+  return words.some(
+    (word, at) =>
+      /^-[a-zA-Z]*E/.test(word) || (/^[a-zA-Z]*e[a-zA-Z]*$/.test(word) && !/^[pUtq]/.test(word) && !isValue(at)),
+  )
 }
 
 function goesThrough({ args, context }: Invocation): boolean {

@@ -153,11 +153,45 @@ describe('commands without isolation', () => {
     'cp /proc/1/task/1/maps x',
     `python3 -c "open('/proc/%d/environ' % 1)"`,
     `node -e "fs.readFileSync('/proc/'+process.ppid+'/environ')"`,
+    `node -e "fs.readFileSync('../../../proc/self/environ')"`,
+    `python3 -c "open(os.path.join('/proc', str(os.getppid()), 'mem'))"`,
+    `python3 -c "open('/proc/%s/%s' % (1, 'environ'))"`,
     'ps auxe',
     'ps eww -p 1',
+    'ps -C foo e',
+    'ps axo pid e',
   ])('never lets %s show what a process holds', (command) => {
     expect(classifyCommand(command, CONTEXT)).toMatchObject({ level: 'hardline', rule: 'process-environment' })
   })
+
+  it.each([
+    `python3 -c "import shutil; shutil.copy('a', 'b'); print(shutil.which('git'))"`,
+    `python3 -c "import os; os.rename('a', 'b')"`,
+    'python3 -c "import ctypes; print(ctypes.sizeof(ctypes.c_int))"',
+    `node -e "new Map().delete('a')"`,
+    `python3 -c "print(open('/etc/os-release').read())"`,
+  ])('lets %s run where isolation holds it', (command) => expect(levelOf(command, HELD)).toBe('safe'))
+
+  it.each([`python3 -c "import shutil; shutil.move('a', 'b')"`, `node -e "x.delete('a')"`])(
+    'asks about %s without isolation',
+    (command) => expect(rulesOf(command)).toContain('inline-code'),
+  )
+
+  it.each([
+    `python3 -c "open(os.path.expanduser('~/.bashrc'), 'a')"`,
+    `python3 -c "open('/home/ada/.bashrc', mode='w')"`,
+    `python3 -c "Path('/home/ada/.bashrc').open('w')"`,
+    `perl -e "open(F, '>', '/home/ada/.bashrc')"`,
+    `python3 -c "os.open('/home/ada/.bashrc', os.O_WRONLY)"`,
+  ])('asks about %s with isolation too', (command) => expect(rulesOf(command, HELD)).toContain('inline-code'))
+
+  it.each([
+    `node -e "require('../proc/x'); require('./maps')"`,
+    `printf "import '../proc/y'\\nimport './maps'\\n" > a.test.mjs && node a.test.mjs`,
+    `python3 -c "mem = open('/proc/self/status').read(); print(mem)"`,
+    'ps axo etime',
+    'ps o etime',
+  ])('lets %s run, which shows nothing of that', (command) => expect(levelOf(command, HELD)).toBe('safe'))
 
   it('refuses to follow what no kernel would take, at once', () => {
     expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['unparsable'])
