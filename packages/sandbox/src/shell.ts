@@ -5,10 +5,11 @@ import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
 import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } from './isolation/isolated-program.js'
+import { MountFailure } from './isolation/mount-failure.js'
 import { type Capture, type LoginOptions, withLogin } from './login-shell.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
-import { OutputPipes } from './output-pipe.js'
+import { type OutputPipe, OutputPipes } from './output-pipe.js'
 import type { ProcessHandle } from './process-handle.js'
 import type { ProcessTable } from './process-table.js'
 import { groupExists, killTree } from './process-tree.js'
@@ -150,20 +151,32 @@ export class Shell {
       askpass = this.askpass(options)
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
-      const child = await this.#child(line, statePath, env ? { ...options, env } : options, start)
-      let take = emit
-      const end = await runCommand({
-        ...child,
-        cwd: start.cwd,
-        stdin,
-        pipe,
-        onOutput: (chunk) => take(chunk),
-        yieldSignal: options.yieldSignal,
-        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
-        signal,
-        clock: this.#options.clock,
-        guard: this.#guard,
-      }).finally(child.release)
+      const asked = env ? { ...options, env } : options
+      const failure = new MountFailure(emit)
+      let take = (chunk: Buffer) => failure.push(chunk)
+      const attempt = async (pipe: OutputPipe) => {
+        const child = await this.#child(line, statePath, asked, start)
+        if (!child.isHeld) failure.flush()
+        const end = await runCommand({
+          ...child,
+          cwd: start.cwd,
+          stdin,
+          pipe,
+          onOutput: (chunk) => take(chunk),
+          yieldSignal: options.yieldSignal,
+          timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
+          signal,
+          clock: this.#options.clock,
+          guard: this.#guard,
+        }).finally(child.release)
+        return { child, end }
+      }
+      let { child, end } = await attempt(pipe)
+      // The command was not started, and nothing of its input was read.
+      if (failure.isAll(end) && readIfThere(statePath) === null && !signal.aborted) {
+        take = emit
+        ;({ child, end } = await attempt(await scratch.pipes.acquire()))
+      } else failure.flush()
       if (end.goesOn) {
         const { process, append } = this.#letGo(end.goesOn, { command, cwd: start.cwd, output: output.text() }, askpass)
         take = append
@@ -173,7 +186,7 @@ export class Shell {
       const why = child.stopped()
       if (why !== null) emit(Buffer.from(`[All isolated programs of this session were ended: ${why}.]\n`))
       this.#keepTrack(end.remainingGroup)
-      const dropped = this.#keepState(end, statePath, env ? { ...options, env } : options, start)
+      const dropped = this.#keepState(end, statePath, asked, start)
       if (dropped !== '') emit(Buffer.from(dropped))
       return this.#result(end, output, startedMs)
     } finally {

@@ -68,6 +68,8 @@ describe('terminal, where commands are isolated', () => {
   it('says nothing about other failures, and blames a closed network only when it is', () => {
     const failed = (output: string) => ({ output, exitCode: 1 })
     expect(isolationNote(failed('http://127.0.0.1/: Connection refused'), { resolve, capabilities })).toBeNull()
+    const unmounted = failed("bwrap: Can't create file at /home/ada/.x.lock: Read-only file system")
+    expect(isolationNote(unmounted, { resolve, capabilities })).toBeNull()
     expect(isolationNote(failed('2 tests failed'), { resolve, capabilities })).toBeNull()
     const unknown = failed('curl: (6) Could not resolve host: example.com')
     expect(isolationNote(unknown, { resolve, capabilities })).toBeNull()

@@ -51,6 +51,8 @@ const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
   ],
   [/^bwrap: Can't chdir/m, 'see this folder'],
 ]
+/** The isolation could not be set up, and the command did not run: outside it would run for a reason that is none. */
+const NOT_MOUNTED = /^bwrap: Can't (?!chdir)/m
 const NO_NETWORK =
   /Could not resolve host|Temporary failure in name resolution|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Name or service not known|\bENOTFOUND\b|getaddrinfo|nodename nor servname/i
 
@@ -84,6 +86,7 @@ export function isolationNote(
 ): string | null {
   const { capabilities } = environment
   if (exitCode === 0 || !(capabilities.outside ?? false)) return null
+  if (NOT_MOUNTED.test(output)) return null
   const hidden = hiddenPath({ output }, command, environment)
   if (hidden !== null)
     return `[isolated commands cannot see ${hidden}. If this one has to, run it again with outside=true: the user is asked; terminal.isolation_read shows it for good.]`
