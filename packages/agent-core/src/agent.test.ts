@@ -1,9 +1,16 @@
 import { HermesError } from '@hermes/contracts'
-import { checkConversation, type Message, messageText, repairConversation } from '@hermes/contracts/conversation'
+import {
+  checkConversation,
+  type Message,
+  messageText,
+  repairConversation,
+  userText,
+} from '@hermes/contracts/conversation'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
+import { interruptedMessage } from './partial-answer.js'
 import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
 
 const record = (name: string, over: Partial<Tool> = {}) =>
@@ -599,6 +606,22 @@ describe('createAgent', () => {
       'This call was not run: the user interrupted first.',
       'finished',
     ])
+  })
+
+  it('gives the whole answer after a resume, in however many pieces it was cut', async () => {
+    const store = createMemoryStore()
+    await createAgent({ model: scriptedModel([{ text: 'hi' }]), tools: [], store, sessionId: 's' }).run('a').result
+    const lease = await store.acquireLease('s', { owner: 'killed' })
+    const half = (text: string) => ({ type: 'message', message: interruptedMessage(text, '[cut off]') }) as const
+    const reminder = { type: 'message', message: userText('Go on.', 'reminder') } as const
+    await store.append('s', [{ type: 'message', message: userText('b') }, half('One '), reminder, half('two ')], {
+      lease,
+    })
+    await lease.release()
+    const agent = createAgent({ model: scriptedModel([{ text: 'three.' }]), tools: [], store, sessionId: 's' })
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'One two three.' })
+    // Killed once more, with the answer stored and not shown.
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'One two three.' })
   })
 
   it('has nothing to resume in a session without a message', async () => {

@@ -5,7 +5,15 @@
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
 import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
-import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
+import {
+  addUsage,
+  type Message,
+  messageText,
+  type NewEntry,
+  noUsage,
+  toolCalls,
+  userText,
+} from '@hermes/contracts/conversation'
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
@@ -39,6 +47,7 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
       await appendMessage(context, input)
       const finished = finishedBefore(context)
       if (finished) return finished
+      progress.text = cutOffText(context.session.messages())
       if (endsCutOff(context)) await nudge(context, CUT_OFF_NUDGE)
     }
     return await loop(context, progress)
@@ -118,13 +127,30 @@ function finishedBefore({ session }: RunContext): RunResult | null {
     })
   }
   if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
-  return { status: 'completed', text: messageText(last.message), usage: noUsage }
+  const text = cutOffText(session.messages().slice(0, -1)) + messageText(last.message)
+  return { status: 'completed', text, usage: noUsage }
 }
 
 /** Whether the conversation ends in half an answer: several providers take no request that ends in words of the model. */
 function endsCutOff({ session }: RunContext): boolean {
   const last = session.messages().at(-1)
   return last?.role === 'assistant' && isCutOff(last)
+}
+
+/** The beginning of an answer that the messages end in, in as many pieces as it was cut into; empty where they end otherwise. */
+function cutOffText(messages: readonly Message[]): string {
+  let text = ''
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && isOurs(message)) continue
+    if (message.role !== 'assistant' || toolCalls(message).length > 0) break
+    if (!isCutOff(message) && message.finishReason !== 'length') break
+    text = messageText(message) + text
+  }
+  return text
+}
+
+function isOurs({ content }: Message): boolean {
+  return content.every((part) => part.type === 'text' && part.origin === 'reminder')
 }
 
 async function runCalls(
@@ -146,6 +172,8 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   const budget = new TurnBudget(context.maxTurns)
   let emptyReplies = 0
   let continuations = 0
+  /** The answer so far, where it comes in pieces. */
+  let said = progress.text
   while (budget.consume()) {
     context.signal.throwIfAborted()
     if (context.gate.isHeld) await waitWhileHeld(context)
@@ -153,6 +181,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
     progress.usage = addUsage(progress.usage, turn.usage)
     if (turn.hasCalls) {
       emptyReplies = 0
+      said = ''
       progress.text = turn.text
       const calls = context.session.openCalls().map(({ call }) => call)
       const parked = await runCalls(context, calls, progress)
@@ -163,10 +192,12 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
       budget.refund()
       if (emptyReplies > 1) await nudge(context, EMPTY_NUDGE)
     } else if (turn.finishReason === 'length' && continuations < MAX_CONTINUATIONS) {
-      progress.text = continuations++ === 0 ? turn.text : progress.text + turn.text
+      continuations++
+      said += turn.text
+      progress.text = said
       await nudge(context, CONTINUE_NUDGE)
     } else {
-      progress.text = continuations > 0 ? progress.text + turn.text : turn.text
+      progress.text = said + turn.text
       return finished(progress, turn)
     }
   }
