@@ -44,10 +44,11 @@ async function expectKept(seconds: number, place: string, open: () => Promise<St
   onTestFinished(() => store.close())
   const words = await kept(store)
   expect(words).toEqual(Array.from(words, (_, at) => `word${at + 1}`))
-  // Nothing is written before that, but the kill takes its time too.
-  if (seconds < 0.95) return expect(words.length).toBeLessThanOrEqual(shown)
-  // A second of words, and what one write and one kill take.
-  expect(words.length).toBeGreaterThan(Math.max(1, shown - 1.5 * WORDS_A_SECOND))
+  expect(words.length).toBeLessThanOrEqual(shown)
+  // Nothing is written in the first second, or it was just about to be.
+  if (seconds < 2) return
+  // A second of words, and what one write and one kill take on a busy machine.
+  expect(words.length).toBeGreaterThan(Math.max(1, shown - 3 * WORDS_A_SECOND))
   const seen: string[] = []
   const model = {
     provider: 'slow',
