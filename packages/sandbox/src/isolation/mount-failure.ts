@@ -16,7 +16,10 @@ export class MountFailure {
   }
 
   push(chunk: Buffer): void {
-    if (this.#kept === null) return this.#emit(chunk)
+    if (this.#kept === null) {
+      this.#emit(chunk)
+      return
+    }
     this.#kept = Buffer.concat([this.#kept, chunk])
     const length = Math.min(this.#kept.length, BEGIN.length)
     const isLike = this.#kept.subarray(0, length).equals(BEGIN.subarray(0, length))

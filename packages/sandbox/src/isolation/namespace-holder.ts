@@ -60,17 +60,7 @@ export class NamespaceHolder {
 
   /** @throws HermesError `environment.no_isolation` when this machine does not allow it. */
   async open(): Promise<HeldNamespaces> {
-    this.#holding ??= this.#hold()
-    let holding = await this.#holding.catch((error: unknown) => {
-      this.#holding = null
-      throw error
-    })
-    // One that was stopped takes a moment to end.
-    if (this.#stopped.has(holding.init) || processStartTime(holding.init) !== holding.startTime) {
-      for (const descriptor of holding.outer.splice(0)) closeSync(descriptor)
-      this.#holding = this.#hold()
-      holding = await this.#holding
-    }
+    const holding = await this.#living()
     const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
     try {
       this.processes = readlinkSync(`/proc/${holding.init}/ns/pid`)
@@ -83,6 +73,24 @@ export class NamespaceHolder {
     } catch (error) {
       closeSync(user)
       throw noIsolation(String(error), error)
+    }
+  }
+
+  /** However many commands ask at once, one that has ended is replaced once. */
+  async #living(): Promise<Holding> {
+    for (let isRenewed = false; ; isRenewed = true) {
+      this.#holding ??= this.#hold()
+      const current = this.#holding
+      const holding = await current.catch((error: unknown) => {
+        if (this.#holding === current) this.#holding = null
+        throw error
+      })
+      // One that was stopped takes a moment to end.
+      const isOver = this.#stopped.has(holding.init) || processStartTime(holding.init) !== holding.startTime
+      if (!isOver || isRenewed) return holding
+      if (this.#holding !== current) continue
+      closeAll(holding.outer)
+      this.#holding = null
     }
   }
 
@@ -101,7 +109,7 @@ export class NamespaceHolder {
   async close(keepProcesses: boolean): Promise<void> {
     const holding = await this.#holding?.catch(() => null)
     if (!holding) return
-    for (const descriptor of holding.outer.splice(0)) closeSync(descriptor)
+    closeAll(holding.outer)
     const { child, init, startTime } = holding
     child.stdin?.end()
     if (keepProcesses || processStartTime(init) !== startTime) return
@@ -135,6 +143,10 @@ async function openLoopback(program: string, nsenter: string): Promise<Pick<Hold
   }
   const [user, net] = outer.map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`)
   return { outer, loopback: [nsenter, `--user=${user}`, `--net=${net}`, '--preserve-credentials', '--'] }
+}
+
+function closeAll(descriptors: number[]): void {
+  for (const descriptor of descriptors.splice(0)) closeSync(descriptor)
 }
 
 async function hold(program: string, nsenter: string | null): Promise<Holding> {

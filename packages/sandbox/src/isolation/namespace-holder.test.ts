@@ -1,0 +1,40 @@
+import { closeSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '@hermes/contracts'
+import { needs } from '@hermes/testkit/daemons'
+import { expect, it, onTestFinished } from 'vitest'
+import { processStartTime } from '../process-tree.js'
+import { findBubblewrap } from './find-bubblewrap.js'
+import { NamespaceHolder } from './namespace-holder.js'
+import { defaultLimits } from './namespace-limits.js'
+import { probeIsolation } from './probe-isolation.js'
+
+/** A holder whose bubblewrap leaves a line for each start, and first runs `before`. */
+async function setup({ before = '', loopback = false }) {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-holder-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [program, starts] = [join(folder, 'bwrap'), join(folder, 'starts')]
+  await writeFile(program, `#!/bin/sh\n${before}\necho start >> ${starts}\nexec ${findBubblewrap()} "$@"\n`)
+  await chmod(program, 0o755)
+  const holder = new NamespaceHolder(program, { limits: defaultLimits(), loopback })
+  onTestFinished(() => holder.close(false))
+  const open = async () => {
+    const held = await holder.open()
+    for (const descriptor of [held.user, held.pid]) closeSync(descriptor)
+    return held
+  }
+  return { open, starts: async () => (await readFile(starts, 'utf8')).split('\n').length - 1 }
+}
+
+needs(await probeIsolation())('the namespaces of commands', () => {
+  it('are made anew once, however many commands find that they have ended', async () => {
+    const { open, starts } = await setup({})
+    const { init } = await open()
+    process.kill(init, 'SIGKILL')
+    while (processStartTime(init) !== null) await systemClock.sleep(5)
+    const inits = (await Promise.all([open(), open(), open()])).map((held) => held.init)
+    expect([new Set(inits).size, await starts()]).toEqual([1, 2])
+  })
+})
