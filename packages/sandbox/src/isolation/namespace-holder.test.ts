@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, readlinkSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +28,8 @@ async function setup({ before = '', loopback = false }) {
   return { open, starts: async () => (await readFile(starts, 'utf8')).split('\n').length - 1 }
 }
 
+const NETWORK = process.platform === 'linux' ? readlinkSync('/proc/self/ns/net') : ''
+
 needs(await probeIsolation())('the namespaces of commands', () => {
   it('are made anew once, however many commands find that they have ended', async () => {
     const { open, starts } = await setup({})
@@ -36,5 +38,13 @@ needs(await probeIsolation())('the namespaces of commands', () => {
     while (processStartTime(init) !== null) await systemClock.sleep(5)
     const inits = (await Promise.all([open(), open(), open()])).map((held) => held.init)
     expect([new Set(inits).size, await starts()]).toEqual([1, 2])
+  })
+
+  it.each([
+    ['is refused', 'case "$*" in *--unshare-net*) echo "bwrap: loopback: Failed RTM_NEWADDR" >&2; exit 1;; esac'],
+    ['cannot be entered', `[ "$(readlink /proc/self/ns/net)" = "${NETWORK}" ] || exit 1`],
+  ])('are there without a loopback to share where that %s', async (_title, before) => {
+    const { open } = await setup({ before, loopback: true })
+    expect((await open()).loopback).toBeNull()
   })
 })

@@ -131,13 +131,20 @@ interface Holding {
   readonly outer: number[]
 }
 
+type Around = Pick<Holding, 'loopback' | 'outer'>
+
+const NO_LOOPBACK: Around = { loopback: null, outer: [] }
+
 /** Namespaces that others are made in: a user's, and a network's with a loopback alone. They stay for as long as they are open here. */
-async function openLoopback(program: string, nsenter: string): Promise<Pick<Holding, 'loopback' | 'outer'>> {
+async function openLoopback(program: string, nsenter: string): Promise<Around> {
   const args = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--dev-bind', '/', '/', '--info-fd', '3']
   const { child, init } = await start([program, ...args, '--', '/bin/sh', '-c', 'echo ready; read -r line'])
   const outer: number[] = []
   try {
     for (const name of ['user', 'net']) outer.push(openSync(`/proc/${init}/ns/${name}`, 'r'))
+  } catch (error) {
+    closeAll(outer)
+    throw error
   } finally {
     child.stdin?.end()
   }
@@ -149,15 +156,26 @@ function closeAll(descriptors: number[]): void {
   for (const descriptor of descriptors.splice(0)) closeSync(descriptor)
 }
 
+/** Without a loopback to share, which some machines do not allow, each command without the network has one of its own. */
 async function hold(program: string, nsenter: string | null): Promise<Holding> {
-  const around = nsenter === null ? { loopback: null, outer: [] } : await openLoopback(program, nsenter)
+  const around = nsenter === null ? null : await openLoopback(program, nsenter).catch(() => null)
+  if (around === null) return holdWithin(program, NO_LOOPBACK)
+  try {
+    return await holdWithin(program, around)
+  } catch {
+    closeAll(around.outer)
+    return holdWithin(program, NO_LOOPBACK)
+  }
+}
+
+async function holdWithin(program: string, around: Around): Promise<Holding> {
   const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
   // Every command sees this process, and through it its files: it has none but programs. It has no /dev of its own either, which would
   // take a further user namespace in between.
   const programs = PROGRAMS.flatMap((folder) => ['--ro-bind-try', folder, folder])
   const args = [...namespaces, ...programs, '--proc', '/proc', '--info-fd', '3', '--', '/bin/sh', '-c', HOLD]
   const { child, init } = await start([...(around.loopback ?? []), program, ...args])
-  return { ...around, child, init, startTime: processStartTime(init) ?? '' }
+  return { loopback: around.loopback, outer: [...around.outer], child, init, startTime: processStartTime(init) ?? '' }
 }
 
 async function start([program = '', ...args]: readonly string[]): Promise<Pick<Holding, 'child' | 'init'>> {
