@@ -75,9 +75,12 @@ const NOT_SUPPOSED: ReadonlySet<string> = new Set([
   ],
 ])
 
+/** Isolation holds a hidden command like any other, so words of an isolated command count for the hard floor only. */
 function hiddenIn(invocation: Invocation): readonly Finding[] {
-  const found = [HARDLINE_RULES, ...LOSS_RULES, ...OTHER_RULES].flatMap((rules) => matching(rules, invocation))
-  return [...found, ...protectedWrites(invocation)]
+  const isIsolated = invocation.context.supposed === 'isolated'
+  const others = isIsolated ? [] : [...LOSS_RULES, ...OTHER_RULES]
+  const found = [HARDLINE_RULES, ...others].flatMap((rules) => matching(rules, invocation))
+  return [...found, ...(isIsolated ? [] : protectedWrites(invocation))]
     .filter(({ rule }) => !NOT_SUPPOSED.has(rule))
     .map(({ rule, reason }) => ({ rule: `hidden-command:${rule}`, reason: `may run a command that ${reason}` }))
 }

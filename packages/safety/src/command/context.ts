@@ -12,8 +12,11 @@ export interface CommandContext {
   readonly workspace?: readonly string[]
   /** Commands are held to the workspace, so that what cannot be followed does not have to be asked about. Default `false`. */
   readonly isolated?: boolean
-  /** The command is one that may only be meant as one: nothing further is supposed about its words. Default `false`. */
-  readonly supposed?: boolean
+  /**
+   * The command is one that may only be meant as one: nothing further is supposed about its words. Says whether the command around it is
+   * isolated, as `isolated` is always `true` here. Default: it is a command of its own.
+   */
+  readonly supposed?: 'isolated' | 'unisolated'
 }
 
 /** Variables whose value is known before any command, beside `HOME` and `PWD`. */

@@ -75,8 +75,16 @@ describe('commands without isolation', () => {
     ['/lib64/ld-linux-x86-64.so.2 /usr/bin/rm -rf build', 'hidden-command:recursive-delete'],
     ['make CC=\'sh -c "rm -rf build" --\'', 'hidden-command:recursive-delete'],
   ])('asks before a program that nothing is known of is told %s', (command, rule) => {
-    expect(rulesOf(command, HELD)).toContain(rule)
+    expect(rulesOf(command)).toContain(rule)
   })
+
+  it.each(['cargo test -- "rm -rf"', `go test -run 'TestRm/rm -rf'`, 'jira create "Remove: rm -rf usage"'])(
+    'takes the words of %s for speech where isolation holds it',
+    (command) => {
+      expect(levelOf(command, HELD)).toBe('safe')
+      expect(rulesOf('mytool --on-exit "rm -rf ~"', HELD)).toEqual(['hidden-command:delete-system'])
+    },
+  )
 
   it.each([
     'git commit -m "rm -rf is gone, use rimraf"',
