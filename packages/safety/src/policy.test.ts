@@ -474,6 +474,20 @@ describe('createPolicy', () => {
       expect(outcome(await decide(run('git clean -fd')))).toBe('ask')
     })
 
+    it('reads the files of a command only in a folder that a rule is bound to', async () => {
+      const hashed: (readonly string[])[] = []
+      const digestFiles = async (files: readonly string[]) => {
+        hashed.push(files)
+        return 'a'
+      }
+      const { decide } = setUp({ digestFiles, rules: rules({ 'terminal(node a.js) in "/home/ada/project"': 'allow' }) })
+      await decide(run('node b.js', '/home/ada/project/sub'))
+      await decide({ type: 'spawn', command: 'node b.js', cwd: '/home/ada/project', backend: 'ssh' })
+      expect(hashed).toEqual([])
+      await decide(run('node b.js'))
+      expect(hashed).toHaveLength(1)
+    })
+
     it('offers nothing lasting for commands that cannot be known beforehand', async () => {
       const { decide, decideAndAnswer, listen, asked } = setUp()
       listen()

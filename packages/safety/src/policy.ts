@@ -23,7 +23,7 @@ import { createPermit } from './permit.js'
 import { questionOf, redactQuestion } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
 import { type Reviewer, reviewable } from './reviewer.js'
-import type { ParsedRule, PermissionRule } from './rules.js'
+import { isIn, type ParsedRule, type PermissionRule } from './rules.js'
 
 /** Options of {@link createPolicy}. */
 export interface PolicyOptions extends JudgeSettings {
@@ -120,8 +120,7 @@ class RulePolicy implements RevocablePolicy {
   async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     await this.#refresh()
-    const isBound = [...this.#basis.rules, ...this.#learned].some(({ folder }) => folder !== null)
-    const digest = isBound ? await this.#digest(action, subject) : null
+    const digest = this.#isBound(action) ? await this.#digest(action, subject) : null
     const verdict = judge(action, subject, this.#judgeOptions(subject, digest))
     if (action.type === 'spawn' && !action.outside && changesLookup(action.command))
       this.#lookupChanged.add(rootOf(subject))
@@ -145,6 +144,12 @@ class RulePolicy implements RevocablePolicy {
     if (current === undefined || current === this.#read) return
     this.#basis = readSettings({ ...this.#options, rules: current })
     this.#read = current
+  }
+
+  /** Whether a rule is bound to the folder of the command: only then do the contents of its files decide. */
+  #isBound(action: Action): boolean {
+    if (action.type !== 'spawn') return false
+    return [...this.#basis.rules, ...this.#learned].some(({ folder }) => folder !== null && isIn(folder, action))
   }
 
   /** What the files that decide about a command hold, where a rule or a question could need to know. */

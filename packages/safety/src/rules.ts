@@ -152,7 +152,8 @@ function methodOf(action: Action): string | null {
   return action.type === 'fetch' ? action.method.toUpperCase() : null
 }
 
-function isIn(folder: string, { backend, cwd }: Extract<Action, { type: 'spawn' }>): boolean {
+/** Whether the command runs in the folder that a rule names, on the machine that it names. */
+export function isIn(folder: string, { backend, cwd }: Extract<Action, { type: 'spawn' }>): boolean {
   return folder === (backend === 'local' ? cwd : `${backend}:${cwd}`)
 }
 
