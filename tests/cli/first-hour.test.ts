@@ -79,7 +79,7 @@ needs(hasTmux ? null : 'not installed: tmux')('hermes without a model, in a term
   it('goes into setup, and from there into the conversation', async () => {
     scene.server.setHandler(() => ({ text: 'ready' }))
     await using terminal = await openTerminal([], { ...scene, columns: 80, titles: true })
-    await terminal.shows('No model is set up yet.')
+    await terminal.shows('No model is set up.')
     await terminal.shows('Another server')
     await terminal.press('Up', 'Enter')
     await terminal.shows('Its address')

@@ -1,7 +1,8 @@
-import { HermesError } from '@hermes/contracts'
+import { errorLine, HermesError } from '@hermes/contracts'
 import type { ChatOptions } from '../chat-options.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
+import { printable } from '../render/style.js'
 import { readPipedInput } from '../stdin.js'
 
 /** One answer when there is something to ask (`words`, a query or piped text), else a conversation. */
@@ -23,7 +24,7 @@ async function converse(io: Io, options: ChatOptions): Promise<number> {
     return await repl(io, options)
   } catch (error) {
     if (!isWithoutModel(error, options) || !io.stdout.isTTY) throw error
-    io.stdout.write('No model is set up yet.\n')
+    io.stdout.write(`${printable(errorLine(error))}\n`)
     const exitCode = await (await import('./setup.js')).setup(io, {})
     return exitCode === EXIT.ok ? repl(io, options) : exitCode
   }
