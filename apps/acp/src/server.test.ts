@@ -125,4 +125,14 @@ describe.runIf(process.platform === 'linux')('the processes of sessions', () => 
     expect(await answer).toEqual({ stopReason: 'cancelled' })
     expect(model.requests).toHaveLength(asked)
   })
+
+  it('do not come back when a session is closed while it is opened anew', async () => {
+    const { ids, before } = await openMany()
+    await server.closeIdle(0)
+    const answer = prompt(ids[0]!)
+    await server.closeSession({ sessionId: ids[0]! })
+    expect(await answer).toEqual({ stopReason: 'cancelled' })
+    await expect(prompt(ids[0]!)).rejects.toThrow(/is open here/)
+    await expect.poll(processes).toBeLessThanOrEqual(before)
+  })
 })

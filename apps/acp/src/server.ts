@@ -167,7 +167,11 @@ export class AcpServer {
   /** Ends the prompt under way and frees what the session holds; it can be loaded again. */
   async closeSession({ sessionId }: CloseSessionRequest): Promise<Record<string, never>> {
     await answering(async () => {
-      const { session } = this.#openOf(sessionId)
+      const open = this.#openOf(sessionId)
+      this.cancel({ sessionId })
+      // One that is being opened again would put itself back.
+      await open.opening?.catch(() => undefined)
+      const { session } = open
       this.#sessions.delete(sessionId)
       session?.cancel()
       await session?.close()
