@@ -57,14 +57,15 @@ function mayBe(part: string, name: string): boolean {
 
 /** In the options that ps has from BSD `e` shows variables; a word behind an option of the other kind is its value. */
 function showsVariables(words: readonly string[]): boolean {
-  const isValue = (at: number): boolean =>
-    /^-[a-zA-Z]*[oOpCuUtgGsqkN]$|^--(?!no-headers|forest|cumulative|headers)[a-z-]+$/.test(words[at - 1] ?? '') ||
-    // `axo etime`: a cluster that ends in `o` takes a value, where it is none itself.
-    (/^[a-zA-Z]*o$/.test(words[at - 1] ?? '') && !isValue(at - 1))
-  return words.some(
-    (word, at) =>
-      /^-[a-zA-Z]*E/.test(word) || (/^[a-zA-Z]*e[a-zA-Z]*$/.test(word) && !/^[pUtq]/.test(word) && !isValue(at)),
-  )
+  let before = ''
+  return words.some((word) => {
+    const isValue = /^-[a-zA-Z]*[oOpCuUtgGsqkN]$|^--(?!no-headers|forest|cumulative|headers)[a-z-]+$|^[a-zA-Z]*o$/.test(
+      before,
+    )
+    // A value names no option: in `-C foo e` the letters of `foo` mean nothing.
+    before = isValue ? '' : word
+    return /^-[a-zA-Z]*E/.test(word) || (!isValue && /^[a-zA-Z]*e[a-zA-Z]*$/.test(word) && !/^[pUtq]/.test(word))
+  })
 }
 
 function goesThrough({ args, context }: Invocation): boolean {

@@ -203,6 +203,7 @@ describe('commands without isolation', () => {
 
   it('refuses to follow what no kernel would take, at once', () => {
     expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['unparsable'])
+    expect(levelOf(`ps ${'o '.repeat(40_000)} e`)).toBe('hardline')
     expect(levelOf(`curl ${'$KEY'.repeat(20_000)}`)).toMatch(/safe|dangerous/)
   })
 })
