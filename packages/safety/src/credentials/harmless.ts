@@ -45,6 +45,8 @@ export const HARMLESS_PLACES: readonly string[] = Object.freeze([
   ],
   ...['.config/Code/User/settings.json', '.config/Code/User/keybindings.json', '.config/Code/User/snippets'],
   ...['.vscode/extensions', '.config/lazygit', '.config/wezterm', '.config/yamllint', '.config/ruff', '.config/black'],
+  // Of a repository that is the home folder
+  ...['.github', '.gitlab-ci.yml', '.gitmodules', '.dockerignore', '.pre-commit-config.yaml', '.devcontainer'],
   // Caches, fonts, locale, desktop
   ...[
     '.cache',

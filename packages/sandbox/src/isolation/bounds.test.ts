@@ -108,6 +108,24 @@ it('makes neither the root of the file system nor the home directory a tree', as
   expect(roots(bounds('home/work'))).toEqual(['/home/work', '/home/.git', '/temp'])
 })
 
+it('shows the repository of a home directory to who works in that, and hides it from others', async () => {
+  const { root, at, bounds } = await scene()
+  await repository(at('home/.git'))
+  await mkdir(at('home/.github'))
+  await mkdir(at('home/.unknown'))
+  await mkdir(at('elsewhere'))
+  const places = (cwd: string) =>
+    planPlaces({
+      ...{ bounds: bounds(cwd), outputDir: at('out'), writable: at('out/shells/1'), cache: at('cache'), path: '' },
+      ...{ sockets: new ForeignSockets(), namespace: null },
+    }).flatMap(({ type, path }) =>
+      path.startsWith(at('home', '.ssh').slice(0, -3)) ? [`${type} ${path.replace(root, '')}`] : [],
+    )
+  const hidden = ['hide /home/.ssh', 'hide /home/.unknown']
+  expect([...places('home')].sort()).toEqual([...hidden, 'write /home/.git'])
+  expect([...places('elsewhere')].sort()).toEqual(['hide /home/.git', ...hidden])
+})
+
 needs(missingPrograms('git'))('with git', () => {
   it('lets its folders be written for linked working trees and for submodules', async () => {
     const { at, writable } = await scene()

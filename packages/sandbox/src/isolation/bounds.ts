@@ -82,7 +82,9 @@ export class Bounds {
     // A folder of the opener's is visible in one of secrets, unless it is that.
     const isAmongSecrets = (path: string) => secret.some((place) => place !== path && isWithin(path, place))
     const given = this.#worked.filter((path) => isAmongSecrets(path) && !secret.includes(path))
-    this.#named = [...given, ...named(isolation.writable)]
+    // Who works in a home directory that is a repository needs it, although it begins with a dot.
+    const repository = git.folders.filter((folder) => unknown.includes(folder) && !roots.includes(folder))
+    this.#named = [...given, ...repository, ...named(isolation.writable)]
     this.#readable = named(isolation.readable)
     this.#worked = [...roots, ...this.#named]
     this.writable = [...new Set([...temp, resolve(cwd), ...roots, ...this.#named])]
