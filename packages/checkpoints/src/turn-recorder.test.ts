@@ -152,6 +152,17 @@ describe('createTurnRecorder', () => {
     ])
   })
 
+  it('does not read a workspace again that cannot be kept', async () => {
+    using t = setUp({ maxFiles: 2 })
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(t.root, name), name)
+    await t.recorder.before(write(join(t.root, 'd')), t.run('r1'))
+    for (const name of ['b', 'c']) rmSync(join(t.root, name))
+    await t.recorder.before(write(join(t.root, 'd')), t.run('r2'))
+    await t.recorder.close()
+    expect(t.notices).toHaveLength(1)
+    expect(t.checkpoints.list(t.root)).toEqual([])
+  })
+
   it('is silent when the person interrupts it', async () => {
     using t = setUp()
     await t.recorder.before(write(join(t.root, 'd')), t.run('r1', AbortSignal.abort()))

@@ -44,6 +44,12 @@ export interface TurnRecorder {
 }
 
 const REASON_CHARS = 100
+/** What is no better the next time. */
+const HOPELESS: ReadonlySet<string> = new Set([
+  'checkpoint.timeout',
+  'checkpoint.too_large',
+  'checkpoint.too_many_files',
+])
 
 /** Checkpoints by turns, for one agent. */
 export function createTurnRecorder(options: TurnRecorderOptions): TurnRecorder {
@@ -57,6 +63,8 @@ class Recorder implements TurnRecorder {
   readonly #runs = new Map<string, Map<string, Promise<boolean>>>()
   readonly #work = new Set<Promise<void>>()
   readonly #closing = new AbortController()
+  /** Why workspaces cannot be kept: to find it out once more costs every turn as long as the first time. */
+  readonly #hopeless = new Map<string, HermesError>()
   #preparing: Promise<void> | null = null
   #hasTold = false
 
@@ -136,6 +144,8 @@ class Recorder implements TurnRecorder {
 
   async #take(root: string, action: Action, { runId, sessionId, turnSeq, signal, notice }: RecordedAction) {
     try {
+      const known = this.#hopeless.get(root)
+      if (known) throw known
       await this.#options.checkpoints.take(root, {
         kind: 'automatic',
         reason: describe(action),
@@ -147,6 +157,7 @@ class Recorder implements TurnRecorder {
       return true
     } catch (error) {
       if (signal.aborted) return false
+      if (HermesError.isInstance(error) && HOPELESS.has(error.code)) this.#hopeless.set(root, error)
       const line = HermesError.isInstance(error) ? error.message : `No checkpoint could be taken: ${errorLine(error)}`
       this.#logger.warn('No checkpoint could be taken.', { root, error: errorLine(error) })
       if (!this.#hasTold) notice(`${line} Changes of this turn cannot be rolled back.`)
