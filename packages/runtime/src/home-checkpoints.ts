@@ -54,7 +54,8 @@ export function openHomeCheckpoints(options: HomeCheckpointsOptions): HomeCheckp
     })
     return loading
   }
-  return { open: load, forAgent: (cwd) => new RecordedAgent(options, { cwd, load }) }
+  const prepared = new Set<string>()
+  return { open: load, forAgent: (cwd) => new RecordedAgent(options, { cwd, load, prepared }) }
 }
 
 interface Loaded {
@@ -71,15 +72,22 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #cwd: string
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
-  #isPrepared = false
+  readonly #prepared: Set<string>
   #hasTold = false
   /** Runs whose end is being told to the recorder. */
   #ending: Promise<unknown> = Promise.resolve()
 
   constructor(
     options: HomeCheckpointsOptions,
-    { cwd, load }: { readonly cwd: string; readonly load: () => Promise<Loaded> },
+    about: {
+      readonly cwd: string
+      readonly load: () => Promise<Loaded>
+      /** Folders that an agent of this home has read beforehand, or is reading; once is enough for all of them. */
+      readonly prepared: Set<string>
+    },
   ) {
+    const { cwd, load, prepared } = about
+    this.#prepared = prepared
     this.#options = options
     this.#load = load
     this.#cwd = cwd
@@ -140,8 +148,8 @@ class RecordedAgent implements AgentCheckpoints {
   }
 
   #prepare(): void {
-    if (this.#isPrepared || this.#options.backend !== 'local') return
-    this.#isPrepared = true
+    if (this.#prepared.has(this.#cwd) || this.#options.backend !== 'local') return
+    this.#prepared.add(this.#cwd)
     const { logger } = this.#options
     this.#open()
       .then((recorder) => recorder.prepare())
