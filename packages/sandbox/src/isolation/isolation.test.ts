@@ -63,6 +63,7 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 (deny network-outbound (subpath "/out/shells"))
 (allow file-read* file-write* (subpath "/out/cache"))
 (allow file-read* file-write* (subpath "/out/shells/1"))
+(allow file-read-metadata (literal "/out/shells"))
 (deny network-outbound (literal "/private/var/run/docker.sock") (regex #"^/private/tmp/com\\.apple\\.launchd\\."))
 (deny appleevent-send)
 (deny signal)
@@ -73,6 +74,14 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 
 it('quotes what a path holds', () => {
   expect(seatbeltProfile([{ type: 'write', path: '/a "b"\\c' }], { network: true })).toContain('"/a \\"b\\"\\\\c"')
+})
+
+it('lets programs look where a path leads that passes through hidden folders', () => {
+  const hide = { type: 'hide', path: '/Users/ada/.local', isDirectory: true } as const
+  const profile = seatbeltProfile([hide, { type: 'read', path: '/Users/ada/.local/share/fnm' }], { network: true })
+  expect(profile).toContain(`(deny file-write* (subpath "/Users/ada/.local/share/fnm"))
+(allow file-read-metadata (literal "/Users/ada/.local/share") (literal "/Users/ada/.local"))
+`)
 })
 
 it('lets the whole tree of git be written, but not one that is around the home directory', async () => {

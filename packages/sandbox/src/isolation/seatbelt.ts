@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { isWithin } from './paths.js'
 import type { Place } from './plan.js'
 
 /**
@@ -11,7 +13,7 @@ export function seatbeltProfile(places: readonly Place[], { network }: { readonl
     '(deny file-write*)',
     '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (regex #"^/dev/(fd/|ttys)"))',
     // The last rule that matches counts, as the last mount does elsewhere.
-    ...places.map(rule),
+    ...places.flatMap((place, at) => [rule(place), ...passage(place, places.slice(0, at))]),
     // Sockets of services that act for whoever asks.
     `(deny network-outbound (literal "/private/var/run/docker.sock") (regex #"^/private/tmp/com\\.apple\\.launchd\\."))`,
     '(deny appleevent-send)',
@@ -35,4 +37,14 @@ function rule(place: Place): string {
     default:
       return place satisfies never
   }
+}
+
+/** Programs that look where a path leads ask about each folder on it: of a hidden one they see that it is there, not what is in it. */
+function passage({ type, path }: Place, before: readonly Place[]): readonly string[] {
+  if (type !== 'write' && type !== 'read') return []
+  const hidden = before.filter((place) => place.type === 'hide')
+  const folders: string[] = []
+  for (let above = dirname(path); above !== dirname(above); above = dirname(above))
+    if (hidden.some((place) => isWithin(above, place.path))) folders.push(`(literal ${JSON.stringify(above)})`)
+  return folders.length === 0 ? [] : [`(allow file-read-metadata ${folders.join(' ')})`]
 }
