@@ -151,6 +151,7 @@ function placeOf(
     ...{ home, userHome, cwd: action.cwd },
     ...(folders.length > 0 ? { workspace: folders } : {}),
     isolated: isHeld || contained.includes(action.backend),
+    ...(action.outside === true ? { outside: true } : {}),
   }
 }
 

@@ -195,7 +195,8 @@ class Collector implements Collected {
     if (this.#context.supposed) return
     for (const text of supposedTexts(invocation)) {
       if (this.supposed.length >= MAX_SUPPOSED) return
-      const supposed = invocation.context.isolated === true ? 'isolated' : 'unisolated'
+      const { isolated, outside } = invocation.context
+      const supposed = isolated === true && outside !== true ? 'isolated' : 'unisolated'
       const context: CommandContext = { ...invocation.context, isolated: true, supposed }
       this.supposed.push(...collectInvocations(text, context).invocations)
     }

@@ -12,6 +12,8 @@ export interface CommandContext {
   readonly workspace?: readonly string[]
   /** Commands are held to the workspace, so that what cannot be followed does not have to be asked about. Default `false`. */
   readonly isolated?: boolean
+  /** The command leaves the isolation with approval: nothing holds what its words or its code do. Default `false`. */
+  readonly outside?: boolean
   /**
    * The command is one that may only be meant as one: nothing further is supposed about its words. Says whether the command around it is
    * isolated, as `isolated` is always `true` here. Default: it is a command of its own.

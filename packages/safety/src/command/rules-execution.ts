@@ -72,7 +72,9 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'inline-code',
     reason: 'runs code that deletes files or starts programs',
     matches: (invocation: Invocation) =>
-      inlineCode(invocation).some((code) => isRiskyCode(code, invocation.context.isolated === true)),
+      inlineCode(invocation).some((code) =>
+        isRiskyCode(code, invocation.context.isolated === true && invocation.context.outside !== true),
+      ),
   },
   {
     rule: 'inline-code',

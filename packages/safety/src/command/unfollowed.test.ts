@@ -76,6 +76,7 @@ describe('commands without isolation', () => {
     ['make CC=\'sh -c "rm -rf build" --\'', 'hidden-command:recursive-delete'],
   ])('asks before a program that nothing is known of is told %s', (command, rule) => {
     expect(rulesOf(command)).toContain(rule)
+    expect(rulesOf(command, { ...HELD, outside: true })).toContain(rule)
   })
 
   it.each(['cargo test -- "rm -rf"', `go test -run 'TestRm/rm -rf'`, 'jira create "Remove: rm -rf usage"'])(
