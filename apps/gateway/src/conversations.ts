@@ -1,13 +1,13 @@
 // Which session a request belongs to, and how it goes on there.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
-import { messageText } from '@hermes/contracts/conversation'
+import { type Message, messageText } from '@hermes/contracts/conversation'
 import type { ReadyAgent } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import type { Agents } from './agents.js'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { findContinuation, messagesOf, saidIn } from './history.js'
+import { brokenOff, findContinuation, messagesOf, saidIn } from './history.js'
 import type { Lanes, Turn } from './lanes.js'
 
 const ID_DIGITS = 16
@@ -17,6 +17,8 @@ export interface Conversation {
   readonly sessionId: string
   readonly ready: ReadyAgent
   readonly input: RunInput
+  /** The beginning of the answer, where the run goes on with one that broke off; else empty. */
+  readonly before: string
   readonly turn: Turn
   /** Drops the agent, whose view of its session is no longer right; the next request gets a new one. */
   forget(): void
@@ -96,10 +98,12 @@ export class Conversations {
     const { lanes, agents } = this.#options
     const turn = await lanes.enter(sessionId, signal)
     try {
-      const input = await this.#input(sessionId, request, partial)
+      const messages = messagesOf(await agents.entries(sessionId))
+      const input = inputOf(messages, request, partial)
       if (input) {
         const ready = await agents.open(sessionId, request.system)
-        return { sessionId, ready, input, turn, forget: () => agents.forget(sessionId) }
+        const before = typeof input === 'object' && 'resume' in input ? brokenOff(messages) : ''
+        return { sessionId, ready, input, before, turn, forget: () => agents.forget(sessionId) }
       }
     } catch (error) {
       turn.leave()
@@ -108,19 +112,19 @@ export class Conversations {
     turn.leave()
     return null
   }
+}
 
-  /** What the run starts with, or `null` when the request contradicts the log. */
-  async #input(sessionId: string, request: ChatRequest, partial: boolean): Promise<RunInput | null> {
-    const { history, message } = request
-    const past = toldOnce(history)
-    const log = saidIn(messagesOf(await this.#options.agents.entries(sessionId)))
-    const [said] = saidIn([message])
-    const continuation = findContinuation({ log, history: past.map(({ said }) => said), message: said!, partial })
-    if (!continuation) return null
-    if (continuation.type === 'resume') return { resume: true }
-    const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
-    return { content: message.content, history: missing }
-  }
+/** What the run starts with, or `null` when the request contradicts the log. */
+function inputOf(messages: readonly Message[], request: ChatRequest, partial: boolean): RunInput | null {
+  const { history, message } = request
+  const past = toldOnce(history)
+  const [said] = saidIn([message])
+  const told = past.map(({ said }) => said)
+  const continuation = findContinuation({ log: saidIn(messages), history: told, message: said!, partial })
+  if (!continuation) return null
+  if (continuation.type === 'resume') return { resume: true }
+  const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
+  return { content: message.content, history: missing }
 }
 
 /** Messages grouped as they are compared: replies that follow one another count as one. */

@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import { findContinuation, saidIn } from './history.js'
+import { brokenOff, findContinuation, saidIn } from './history.js'
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (text: string): Message => ({
@@ -66,12 +66,21 @@ describe('findContinuation', () => {
     expect(continuation(broken, [user('tell'), assistant('Once'), user('go on')])).toEqual(append(0))
     expect(continuation(broken, [user('tell'), user('go on')])).toEqual(append(0))
     expect(continuation(broken, [user('tell'), assistant('Twice'), user('go on')])).toBeNull()
-    expect(continuation(broken, [user('tell')])).toBeNull()
   })
 
   it('resumes a message that was never answered', () => {
     expect(continuation([user('one')], [user('one')])).toEqual({ type: 'resume' })
     expect(continuation([...log, user('three')], [...log, user('three')])).toEqual({ type: 'resume' })
+  })
+
+  it('resumes a message whose answer broke off, and tells what was said of it', () => {
+    const broken = [...log, user('tell'), interrupted]
+    expect(continuation(broken, [...log, user('tell')])).toEqual({ type: 'resume' })
+    expect(continuation(broken, [user('tell')], true)).toEqual({ type: 'resume' })
+    expect(continuation(broken, [user('tell')])).toBeNull()
+    expect(continuation([...log, user('tell'), assistant('Once')], [...log, user('tell')])).toBeNull()
+    expect(brokenOff([...broken, reminder('go on'), interrupted])).toBe('Once uponOnce upon')
+    expect(brokenOff(log)).toBe('')
   })
 
   it('lets a client that names its session know only the end of it', () => {

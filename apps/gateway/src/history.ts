@@ -50,7 +50,7 @@ function isNote(part: Message['content'][number]): boolean {
 export type Continuation =
   /** The new message follows; `missing` messages of the client's history are not in the log yet. */
   | { readonly type: 'append'; readonly missing: number }
-  /** The new message is the last one in the log already, without an answer. */
+  /** The new message is the last one in the log already, without an answer or with one that broke off. */
   | { readonly type: 'resume' }
 
 /** What is compared. */
@@ -67,7 +67,8 @@ export function findContinuation({ log, history, message, partial = false }: Con
   const starts = partial && log.length > 0 ? log.keys() : [0]
   for (const start of starts) {
     const known = log.slice(start)
-    if (known.at(-1)?.role === 'user' && agree(known, [...history, message]) === history.length + 1)
+    const asked = withoutCutOff(known)
+    if (asked.at(-1)?.role === 'user' && agree(asked, [...history, message]) === history.length + 1)
       return { type: 'resume' }
     const agreed = agree(known, history)
     if (agreed !== null && (agreed > 0 || known.length === 0))
@@ -75,6 +76,25 @@ export function findContinuation({ log, history, message, partial = false }: Con
   }
   const isFresh = history.length === 0 && (partial || log.length === 0)
   return isFresh ? { type: 'append', missing: 0 } : null
+}
+
+/** A request that is sent again after its answer broke off goes on with that answer. */
+function withoutCutOff(known: readonly Said[]): readonly Said[] {
+  const last = known.at(-1)
+  return last?.role === 'assistant' && last.isInterrupted ? known.slice(0, -1) : known
+}
+
+/** What was said already of the answer that `messages` end in, where it broke off. */
+export function brokenOff(messages: readonly Message[]): string {
+  const [last] = saidIn(messages).slice(-1)
+  if (last?.role !== 'assistant' || !last.isInterrupted) return ''
+  const pieces: string[] = []
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && visibleContent(message) === '') continue
+    if (message.role !== 'assistant' || !message.content.some(isNote)) break
+    pieces.unshift(messageText(message))
+  }
+  return pieces.join('')
 }
 
 /** How many of the client's messages the log holds, or `null` when it holds others, or more. */
