@@ -237,4 +237,7 @@ export const HARMLESS_PLACES: readonly string[] = Object.freeze([
     '.lmstudio/bin',
   ],
   ...['.dbt', '.sonar', '.maestro', '.ollama/models', '.platformio', '.espressif', '.arduino15/packages'],
+  // macOS
+  ...['Library/Caches', 'Library/Fonts', 'Library/Android/sdk', 'Library/Developer', 'Library/Java', 'Library/Python'],
+  ...['Library/pnpm', 'Library/Frameworks', 'Library/Application Support/fnm', 'Library/org.swift.swiftpm'],
 ])
