@@ -12,6 +12,9 @@ export interface ParsedToolArguments {
 
 const SHOWN_CHARS = 60
 
+/** Text that is no object is mended up to here: the library takes time with the square of its length. */
+const MAX_PROSE_CHARS = 10_000
+
 /**
  * Reads the arguments a model wrote. Slips of syntax (trailing commas, single quotes, raw control characters, surplus closing
  * brackets, a code fence) are mended; a missing end is not invented. Empty text means no arguments, and so do `null` and `None`.
@@ -27,6 +30,8 @@ export async function parseToolArguments(text: string): Promise<ParsedToolArgume
   const body = candidate.slice(0, scan.end)
   const plain = parse(body)
   if (plain !== undefined && isSurplus(candidate.slice(scan.end))) return asObject(plain, true)
+  if (!candidate.startsWith('{') && candidate.length > MAX_PROSE_CHARS)
+    return { args: null, repaired: false, problem: 'The arguments must be a JSON object, which begins with {.' }
   const { jsonrepair } = await import('jsonrepair')
   try {
     return asObject(JSON.parse(jsonrepair(isSurplus(candidate.slice(scan.end)) ? body : candidate)) as JsonValue, true)
