@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+// Files called *.slow.test.ts (kill and fault matrices, real servers) run where the command line names one or `.slow`, and with
+// HERMES_TEST_SLOW=1, as `pnpm test` has it; `pnpm vitest run packages/NAME` leaves them out.
+const runsSlow = process.env['HERMES_TEST_SLOW'] === '1' || process.argv.some((word) => word.includes('.slow'))
 
 // Packages are tested from their sources (the `@hermes/source` export condition); tests/ drives the built apps. Other packages are found as
 // Node itself finds them: what is meant for bundlers (`module`) does not always run in Node.
@@ -14,6 +18,7 @@ export default defineConfig({
   },
   test: {
     include: ['packages/**/src/**/*.test.ts', 'apps/**/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(runsSlow ? [] : ['**/*.slow.test.ts'])],
     setupFiles: ['tests/support/setup.ts'],
     environment: 'node',
     testTimeout: 30_000,

@@ -1,4 +1,4 @@
-// node scripts/test.mjs [VITEST ARGS]: bundles the apps, runs every test, ends with the line `N passed, N failed, N skipped`.
+// node scripts/test.mjs [VITEST ARGS]: bundles the apps, runs every test, the slow ones too, ends with the line `N passed, N failed, N skipped`.
 // Random tests take their seed from HERMES_TEST_SEED; without one a fresh seed is drawn and printed.
 // Exit codes: 0 all passed, 1 something failed, did not build, or nothing ran.
 import { spawnSync } from 'node:child_process'
@@ -11,6 +11,7 @@ import { bundle } from './build.mjs'
 const root = resolve(import.meta.dirname, '..')
 const env = {
   ...process.env,
+  HERMES_TEST_SLOW: '1',
   HERMES_TEST_SEED: process.env.HERMES_TEST_SEED ?? String(randomInt(2 ** 31)),
 }
 

@@ -2,7 +2,6 @@ import { type NewEntry, userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anySearch } from '../__fixtures__/any-search.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { openStorage } from '../index.js'
 import { parseSearchQuery } from '../shared/search-query.js'
@@ -91,10 +90,6 @@ describe('search', () => {
     await store.close()
     await underWay
     await expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
-  })
-
-  it('takes whatever a person types', async () => {
-    await anySearch(await temporaryStore(), 10_000)
   })
 })
 

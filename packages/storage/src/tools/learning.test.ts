@@ -1,4 +1,5 @@
 import type { Tool, ToolContext, ToolResult } from '@hermes/contracts/tool'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { createLearningTool, withLearningHints } from './index.js'
@@ -58,13 +59,19 @@ describe('the learning tool', () => {
   })
 
   it('forgets the least used when there are more than a thousand', async () => {
-    const { storage } = await open()
-    for (let i = 0; i <= 1_000; i++)
-      await storage.learnings.save({
-        pattern: `failure${'abcdefghij'[i % 10]} kind${String.fromCodePoint(0x4e00 + i)}`,
-        fix: 'f',
-      })
-    expect(await storage.learnings.find({ limit: 2_000 })).toHaveLength(1_000)
+    const path = temporaryPath()
+    const { learnings } = await temporaryStore({ path })
+    await learnings.save({ pattern: 'never met again', fix: 'f' })
+    const database = new Database(path)
+    database.exec(`INSERT INTO hermes_learnings (pattern, error_type, fix, context, tags, created_ms, times_used)
+      WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 999)
+      SELECT 'failure kind' || i, '', 'f', '', '[]', 0, 1 FROM numbers`)
+    database.close()
+    await learnings.save({ pattern: 'one too many', fix: 'f' })
+    const kept = (await learnings.find({ limit: 2_000 })).map(({ pattern }) => pattern)
+    expect(kept).toHaveLength(1_000)
+    expect(kept).toContain('one too many')
+    expect(kept).not.toContain('never met again')
   })
 })
 
