@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from './open-runtime.js'
@@ -105,30 +102,4 @@ describe('spending', () => {
     expect((await ledger.totals({ by: 'purpose' })).map(({ key }) => key).sort()).toEqual(['summary', 'turn'])
     expect((await ledger.totals({ by: 'session' })).map(({ key }) => key)).toEqual([agent.sessionId])
   })
-
-  it('of several processes is overshot by one call at most, all together', async () => {
-    await open({ budget: { day: { tokens: 450 } } })
-    const spenders = Array.from({ length: 3 }, () => startSpender(home.path))
-    await Promise.all(spenders.map(({ ready }) => ready))
-    for (const { begin } of spenders) begin()
-    expect(await Promise.all(spenders.map(({ ended }) => ended))).toEqual(Array(3).fill('models.budget_spent'))
-    const [total] = await (await runtime.storage()).ledger.totals()
-    expect(total).toMatchObject({ calls: 5, usage: { inputTokens: 450, outputTokens: 50 } })
-    expect(server.requests).toHaveLength(5)
-  }, 60_000)
 })
-
-/** A process that goes on until the budget is spent, and then says with which error. */
-function startSpender(home: string) {
-  const fixtures = join(import.meta.dirname, '__fixtures__')
-  const flags = ['--conditions=@hermes/source', `--import=${fixtures}/load-sources.mjs`, `${fixtures}/spend.mjs`, home]
-  const child = spawn(process.execPath, flags, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ready = Promise.withResolvers<void>()
-  const lines: string[] = []
-  createInterface(child.stdout).on('line', (line) => {
-    lines.push(line)
-    ready.resolve()
-  })
-  const ended = once(child, 'close').then(() => lines[1])
-  return { ready: ready.promise, begin: () => void child.stdin.write('go\n'), ended }
-}
