@@ -5,6 +5,7 @@ import type { Input, Invocation } from './invocation.js'
 import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
 import { payloads } from './payloads.js'
+import { printsEnvironment } from './prints-environment.js'
 import { FETCHERS } from './programs.js'
 import { gitCommand } from './rules-git.js'
 import { variablePayloads } from './rules-variables.js'
@@ -62,6 +63,7 @@ class Collector implements Collected {
   readonly forkBombs: string[] = []
   complete = true
   readonly #downloads = new Set<string>()
+  readonly #exposed = new Set<string>()
   readonly #made = new Map<string, string>()
   readonly #context: CommandContext
   readonly #variables: ReadonlyMap<string, string>
@@ -113,25 +115,32 @@ class Collector implements Collected {
     const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
     const files = stage.redirects.filter(({ body }) => body === null)
     if (files.length > 0) this.#command({ words: [], redirects: files }, scope, input)
-    return [...head, ...inner, ...this.#redirectScripts(stage.redirects, scope)]
+    const taken = this.#redirectScripts(stage.redirects, scope, { from: [...input.from, ...inner], text: null })
+    return [...head, ...inner, ...taken]
   }
 
   #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {
     const scripts = command.assignments.flatMap(({ value }) => value.scripts)
     const inner = scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
     const isRead = ({ operator }: Redirect): boolean => operator.startsWith('<')
-    const read = this.#redirectScripts(command.redirects.filter(isRead), scope)
-    this.#redirectScripts(
-      command.redirects.filter((redirect) => !isRead(redirect)),
-      scope,
-    )
-    return [...inner, ...this.#command(command, scope, { ...input, from: [...input.from, ...read] })]
+    const read = this.#redirectScripts(command.redirects.filter(isRead), scope, NO_INPUT)
+    const found = this.#command(command, scope, { ...input, from: [...input.from, ...read] })
+    const [own] = found
+    const written = command.redirects.filter((redirect) => !isRead(redirect))
+    this.#redirectScripts(written, scope, { from: found, text: own ? printedText(own) : null })
+    return [...inner, ...found]
   }
 
-  #redirectScripts(redirects: readonly Redirect[], scope: Scope): Invocation[] {
-    return redirects
-      .flatMap((redirect) => [...redirect.scripts, ...redirect.target.scripts])
-      .flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
+  /** Those of `>(…)` read what is written there. */
+  #redirectScripts(redirects: readonly Redirect[], scope: Scope, written: Input): Invocation[] {
+    return redirects.flatMap(({ scripts, target }) => [
+      ...scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT)),
+      ...this.#scriptsOf(target, scope, written),
+    ])
+  }
+
+  #scriptsOf({ text, scripts }: Word, scope: Scope, written: Input): Invocation[] {
+    return scripts.flatMap((script) => this.#script(script, { ...scope }, text.startsWith('>(') ? written : NO_INPUT))
   }
 
   #command(
@@ -144,7 +153,7 @@ class Collector implements Collected {
       return []
     }
     const innerOf = command.words.map((word) =>
-      word.scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT)),
+      word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
     )
     const unwrapped = unwrap(command.words, programName)
     const nested: Scope = {
@@ -179,6 +188,7 @@ class Collector implements Collected {
       variables: [...(command.assignments ?? []), ...givenVariables(unwrapped)],
       context: contextIn(scope.cwd, this.#context),
       downloads: new Set(this.#downloads),
+      exposed: new Set(this.#exposed),
       made: new Map(this.#made),
     }
     this.invocations.push(invocation)
@@ -188,6 +198,9 @@ class Collector implements Collected {
       withPrinted(command.words, innerOf),
     ].flatMap((words) => (words ? this.#command({ words, redirects: [] }, { ...nested }, NO_INPUT) : []))
     this.#suppose(invocation)
+    // What it hands on is not known, but for `tee`, which hands on what it reads.
+    const handed: Input = { from: [...input.from, invocation], text: invocation.name === 'tee' ? input.text : null }
+    for (const word of command.words) if (word.text.startsWith('>(')) this.#scriptsOf(word, scope, handed)
     return [invocation, ...this.#payloads(invocation, nested, input), ...again]
   }
 
@@ -229,6 +242,8 @@ class Collector implements Collected {
       const unknown = args.includes('-') || ((target?.dynamic ?? false) && !isProcess)
       scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
     }
+    if ([invocation, ...invocation.input.from].some(printsEnvironment))
+      for (const path of writeTargets(invocation)) this.#exposed.add(resolveShellPath(path, invocation.context))
     for (const { path, text } of writtenTexts(invocation)) {
       const file = resolveShellPath(path, invocation.context)
       if (this.#made.size < MAX_MADE)
@@ -294,24 +309,34 @@ function withInput(words: readonly Word[], { text }: Input): readonly Word[] | n
 
 /** The words with what `$(echo …)` and the like stand for, where that follows from the command alone. */
 function withPrinted(words: readonly Word[], innerOf: readonly (readonly Invocation[])[]): readonly Word[] | null {
-  const printed = words.map(({ text, scripts }, at): string | null => {
-    const isWhole = scripts.length === 1 && scripts[0]!.pipelines.length === 1 && /^(?:\$\(.*\)|`.*`)$/s.test(text)
+  const printed = words.map((word, at): Word | null => {
+    const part = substitutionIn(word)
     const last = innerOf[at]!.at(-1)
-    const result = isWhole && last ? printedText(last) : null
-    return result !== null && result.length <= MAX_KNOWN_CHARS ? result.replace(/(?<!\n)\n+$/, '') : null
+    const result = part && last ? printedText(last) : null
+    if (part === null || result === null || result.length > MAX_KNOWN_CHARS) return null
+    const text = word.text.slice(0, part.start) + result.replace(/(?<!\n)\n+$/, '') + word.text.slice(part.end)
+    return { ...known(text), splits: word.splits }
   })
-  if (printed.every((text) => text === null)) return null
+  if (printed.every((word) => word === null)) return null
   return words.flatMap((word, at) => {
-    const text = printed[at]
+    const found = printed[at]
     // What it runs was listed already.
-    if (text == null) return [{ ...word, scripts: [] }]
-    return word.splits
-      ? text
-          .split(/\s+/)
-          .filter((part) => part !== '')
-          .map(known)
-      : [known(text)]
+    if (found == null) return [{ ...word, scripts: [] }]
+    if (!word.splits) return [found]
+    return found.text
+      .split(/\s+/)
+      .filter((part) => part !== '')
+      .map(known)
   })
+}
+
+/** Where in a word its one substitution stands; `null` where other things in it are only known later. */
+function substitutionIn({ text, mask, scripts }: Word): { readonly start: number; readonly end: number } | null {
+  if (scripts.length !== 1 || scripts[0]!.pipelines.length !== 1) return null
+  const start = mask.indexOf('d')
+  const end = mask.lastIndexOf('d') + 1
+  const isOne = /^(?:\$\(.*\)|`.*`)$/s.test(text.slice(start, end)) && !mask.slice(start, end).match(/[^d]/)
+  return isOne ? { start, end } : null
 }
 
 function withRedirects(input: Input, redirects: readonly Redirect[]): Input {

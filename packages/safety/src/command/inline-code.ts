@@ -26,8 +26,20 @@ export function inlineCode(invocation: Invocation): readonly string[] {
     const option = options.find((one) => word.startsWith(one.startsWith('--') ? `${one}=` : one))
     return option === undefined || options.includes(word) ? [] : [word.slice(option.length)]
   })
+  if (family === 'python') given.push(...codeOfModule(words))
+  given.push(
+    ...words.flatMap((word) => /\bdata:(?:text|application)\/(?:java|type)script[^,]*,(.*)$/s.exec(word)?.[1] ?? []),
+  )
   const piped = input.text !== null && readsInput(invocation) ? [input.text] : []
   return [...given, ...piped, ...printed, ...madeCode(invocation)]
+}
+
+/** Modules whose words are code, behind their own options. */
+function codeOfModule(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('-m')
+  return at !== -1 && /^(?:timeit|pdb|profile|cProfile|code|trace)$/.test(words[at + 1] ?? '')
+    ? words.slice(at + 2)
+    : []
 }
 
 /** Text of the files that the same line wrote before, where an interpreter is given one of them. */
@@ -47,7 +59,7 @@ const RISKY =
   /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression/
 
 const RISKY_UNISOLATED =
-  /Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\.rm_rf|fs\.rm\b/
+  /Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\b(?:system|exec)\s*["'@$]|\bqx\s*[/{(|]|%x[({[|]|__import__|getattr\s*\(\s*(?:os|builtins|shutil|__)|\brunpy|marshal\.loads|process\.binding|new Function|require\s*\(\s*["'][^"')]*["']\s*\+|open\w*\s*\(?\s*\w*\s*,?\s*["']\s*(?:\||-\|)|\.rm_rf|fs\.rm\b/
 
 /** Whether the code opens a file to write to it, or has other words for that. */
 export function mayWriteFiles(code: string): boolean {

@@ -34,6 +34,8 @@ export interface Invocation {
   readonly context: CommandContext
   /** Files that earlier commands of the same line downloaded. */
   readonly downloads: ReadonlySet<string>
+  /** Files that earlier commands of the same line put all their variables into. */
+  readonly exposed: ReadonlySet<string>
   /** Files that earlier commands of the same line wrote, with the text where it is known. */
   readonly made: ReadonlyMap<string, string>
 }

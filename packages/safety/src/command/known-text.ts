@@ -1,5 +1,7 @@
+import { posix } from 'node:path'
 import { decodeAnsiC } from '../shell/ansi-c.js'
 import type { Redirect } from '../shell/script.js'
+import { knownVariables } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { isDecoder } from './programs.js'
 
@@ -28,6 +30,29 @@ export function printedText(invocation: Invocation): string | null {
   if (invocation.name === 'printf') {
     const [format = '', ...rest] = args
     return [decodeAnsiC(format).replace(/%[bqs]/g, () => rest.shift() ?? ''), ...rest].join(' ')
+  }
+  const operands = args.filter((arg) => !arg.startsWith('-'))
+  const [first = ''] = operands
+  switch (invocation.name) {
+    case 'printenv':
+      return operands.length === 1
+        ? first === 'HOME'
+          ? '~'
+          : (knownVariables(invocation.context).get(first) ?? null)
+        : null
+    case 'which':
+    case 'command':
+    case 'type':
+      // Wherever it lies exactly, it is a place of programs.
+      return operands.length === 1 && (invocation.name === 'which' || args[0] !== first) ? `/usr/bin/${first}` : null
+    case 'dirname':
+      return operands.length === 1 ? posix.dirname(first) : null
+    case 'basename':
+      return operands.length === 1 ? posix.basename(first) : null
+    case 'realpath':
+    case 'readlink':
+      return operands.length === 1 && /^[/~]/.test(first) ? first : null
+    default:
   }
   if (invocation.name !== 'echo') return null
   const firstWord = args.findIndex((arg) => !/^-[neE]+$/.test(arg))

@@ -5,6 +5,7 @@ import { type Invocation, texts } from './invocation.js'
 import { printedText } from './known-text.js'
 import { SHELLS } from './programs.js'
 import { gitCommand, namesProgram } from './rules-git.js'
+import { commandsOfSql } from './sql.js'
 
 const SSH_VALUED = Object.freeze([...'BbcDEeFIiJLlmOopQRSWw'].map((letter) => `-${letter}`))
 const FIND_EXEC = Object.freeze(['-exec', '-execdir', '-ok', '-okdir'])
@@ -46,9 +47,23 @@ export function payloads(invocation: Invocation): readonly Payload[] {
       return indexPayloads(args)
     case 'printf':
       return args[0]?.text.startsWith('-v') ? indexPayloads(args) : []
-    case 'trap':
     case 'watch':
       return joined(args.slice(0, 1))
+    case 'trap':
+      return joined(args.filter(({ text }, at) => !(at === 0 && /^-[lpP]?-?$/.test(text))).slice(0, 1))
+    case 'ed':
+    case 'ex':
+    case 'vi':
+    case 'vim':
+    case 'nvim':
+    case 'dc':
+      return [...named, ...shellLines([...texts(args), invocation.input.text ?? ''])]
+    case 'sqlite3':
+    case 'psql':
+    case 'mysql':
+    case 'mariadb':
+    case 'duckdb':
+      return [...named, ...commandsOfSql(invocation).map((text): Payload => ({ type: 'text', text }))]
     case 'alias':
       return args.flatMap((word) => joined([{ ...word, text: word.text.replace(/^[^=]*=?/, '') }]))
     case 'set':
@@ -109,6 +124,15 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     default:
       return named
   }
+}
+
+/** Lines of an editor or calculator that begin with `!` go to a shell. */
+function shellLines(given: readonly string[]): Payload[] {
+  const lines = given.flatMap((text) => text.slice(0, MAX_FILLED_CHARS).split('\n'))
+  return lines.flatMap((line): Payload[] => {
+    const command = /^\s*(?:\+?:?(?:sil(?:ent)?!?\s+|%|\d*r(?:ead)?\s*|w(?:rite)?\s*)?)!\s*(\S.*)$/.exec(line)?.[1]
+    return command === undefined ? [] : [{ type: 'text', text: command }]
+  })
 }
 
 /** bash reads such words as arithmetic or as the name of a variable, and runs what is in brackets in spite of quotes. */

@@ -20,6 +20,8 @@ const IN_CODE = new RegExp(
     `(?<![\\w.])/proc/[^\\s"'\`]{0,160}/${VIEW}\\b`,
     `(?<=\\.\\.)/proc/${PROCESS}/${VIEW}\\b`,
     `${ROOT}[\\s\\S]{0,200}["'\`/]${VIEW}["'\`]`,
+    // Libraries that read it for whoever asks.
+    `\\bpsutil\\b[\\s\\S]{0,2000}(?:\\.(?:environ|memory_maps)\\s*\\(|["'\`](?:environ|memory_maps)["'\`])`,
     `["'\`/](?:environ|smaps|maps|auxv)["'\`][\\s\\S]{0,200}${ROOT}`,
   ].join('|'),
 )

@@ -53,6 +53,17 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
     },
   },
   {
+    rule: 'piped-shell',
+    reason: 'runs lines as commands that cannot be seen beforehand',
+    programs: ['parallel'],
+    matches: ({ args }: Invocation) => !texts(args).some((word) => !word.startsWith('-') || word.startsWith(':::')),
+  },
+  {
+    rule: 'unseen-settings',
+    reason: 'has a program take code or settings from text that cannot be seen beforehand',
+    matches: (invocation: Invocation) => invocation.context.isolated !== true && takesUnseen(invocation),
+  },
+  {
     rule: 'computed-command',
     reason: 'runs a command whose name is only known when it runs',
     matches: ({ program, name, args, context }: Invocation) => {
@@ -184,13 +195,74 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
       if (name === 'sed' || name === 'gsed') return some(SED_RUNS)
       if (name === 'less' || name === 'more') return some(/^\+.*!/)
       if (name === 'zip') return some(/^(?:-TT|--unzip-command)/)
-      if (/^[gmn]?awk$/.test(name))
-        return some(/\bsystem\s*\(|\|\s*"|\|&|getline\s*<|"\s*\|\s*getline|print[^;}]*\|\s*/)
+      if (/^[gmn]?awk$/.test(name)) return some(/\bsystem\s*\(|\|\s*"|\|&|getline\s*<|\|\s*getline|print[^;}]*\|\s*/)
       if (name === 'vim' || name === 'vi' || name === 'ex') return some(/^[-+]?.*:?!|system\(/)
       return name === 'man' && some(/^(?:-P|--pager)/)
     },
   },
 ])
+
+/** Options that name a file of code or settings, by program. */
+const READS_CODE: Readonly<Record<string, readonly string[]>> = Object.freeze({
+  curl: ['-K', '--config'],
+  wget: ['--config', '-e', '--execute'],
+  sed: ['-f', '--file'],
+  gsed: ['-f', '--file'],
+  awk: ['-f', '--file'],
+  gawk: ['-f', '--file', '-i', '--include', '-l', '--load'],
+  mawk: ['-f'],
+  nawk: ['-f'],
+  make: ['-f', '--file', '--makefile', '--eval'],
+  gmake: ['-f', '--file', '--makefile', '--eval'],
+  ninja: ['-f'],
+  just: ['-f', '--justfile'],
+  gdb: ['-x', '--command', '-ix'],
+  lldb: ['-s', '--source'],
+  vim: ['-S', '-s', '-u'],
+  nvim: ['-S', '-s', '-u', '-l'],
+  ex: ['-S'],
+  emacs: ['-l', '--load', '--script'],
+  expect: ['-f'],
+  ssh: ['-F'],
+  scp: ['-F'],
+  sftp: ['-b', '-F'],
+  sqlite3: ['-init'],
+  dc: ['-f', '--file'],
+  gnuplot: ['-c'],
+  screen: ['-c'],
+  tmux: ['-f', 'source-file', 'source'],
+  less: ['--lesskey-src'],
+  aria2c: ['-i', '--input-file', '--conf-path'],
+  rclone: ['--config'],
+  nginx: ['-c'],
+  'ansible-playbook': ['-i'],
+})
+
+/** Whether such an option is given what the line itself makes up: standard input, a substitution, a file that it wrote before. */
+function takesUnseen({ name, args, made, context }: Invocation): boolean {
+  const options = Object.hasOwn(READS_CODE, name) ? READS_CODE[name]! : []
+  const words = texts(args)
+  const isUnseen = (path: string): boolean =>
+    /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+|<\(.*)$/s.test(path) ||
+    made.has(resolveShellPath(path, context))
+  return options.some((option) =>
+    words.some((word, at) => {
+      const before = words[at - 1] ?? ''
+      if (option.length > 2 || !option.startsWith('-'))
+        return (
+          (word.startsWith(`${option}=`) && isUnseen(word.slice(option.length + 1))) ||
+          (before === option && isUnseen(word))
+        )
+      // The last of several letters may be the one, and its value may hang on it.
+      const letter = option.slice(1)
+      const hanging = new RegExp(`^-[a-zA-Z]*?${letter}(.+)$`, 's').exec(word)?.[1]
+      return (
+        (hanging !== undefined && isUnseen(hanging)) ||
+        (new RegExp(`^-[a-zA-Z]*${letter}$`).test(before) && isUnseen(word))
+      )
+    }),
+  )
+}
 
 /** What tools print for a shell to set variables by: `eval "$(fnm env)"`. */
 function printsSettings(text: string): boolean {

@@ -100,4 +100,22 @@ export const GIT_RULES: readonly CommandRule[] = Object.freeze([
       return verb === 'config' && setsProgram(rest)
     },
   },
+  {
+    rule: 'push-elsewhere',
+    reason: 'sends the work to an address that is no remote of the project',
+    programs: ['git'],
+    matches: ({ args }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      const front = texts(args.slice(0, args.length - rest.length))
+      const isPush = verb === 'push' || (verb === 'subtree' && rest[0]?.text === 'push') || verb === 'send-pack'
+      if (!isPush) return false
+      const where = readOptions(rest, ['-o', '--push-option', '-P', '--prefix']).operands
+      return (
+        where.some((word) => ADDRESS.test(word)) || front.some((word) => /^remote\.[^=]+\.(?:push)?url=/i.test(word))
+      )
+    },
+  },
 ])
+
+/** `https://…`, `host:path`: not the name of a remote, nor a ref and what it becomes. */
+const ADDRESS = /^(?:[a-z][a-z+]*:\/\/|[\w.-]+@[\w.-]+:)/i

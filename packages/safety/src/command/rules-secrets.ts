@@ -1,12 +1,14 @@
+import { resolveShellPath } from './context.js'
 import { inlineCode } from './inline-code.js'
-import { type Invocation, readOptions, texts } from './invocation.js'
+import { type Invocation, texts } from './invocation.js'
 import { mayName } from './may-name.js'
+import { namesWholeEnvironment, printsEnvironment } from './prints-environment.js'
 import { FETCHERS } from './programs.js'
 import { usesNetwork } from './reaching-code.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
 import { isLoopback, sendsData } from './sends-data.js'
-import { outsideWorkspace } from './write-targets.js'
+import { outsideWorkspace, writeTargets } from './write-targets.js'
 
 /** Subcommands that print keys, tokens or passwords, by their program. */
 const PRINTS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.freeze([
@@ -43,12 +45,8 @@ const PRINTS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.f
   [/^ssh-keygen$/, /(?:^|\s)-[yp]\b/],
 ])
 
-/** All variables at once, in code. */
-const WHOLE_ENVIRONMENT =
-  /\bos\.environ\b(?!\s*(?:\[|\.(?:get|setdefault|pop)))|\bprocess\.env\b(?!\s*(?:\.|\[|\?\.))|\bENV\.to_h\b|\bENV\.inspect|Deno\.env\.toObject|\$_ENV\b(?!\[)|%ENV\b/
 /** Words with a key in them, by the name of a variable. */
 const KEY_VARIABLE = /\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|PAT|DSN)\w*\}?/i
-const PRINTS_ENVIRONMENT: ReadonlySet<string> = new Set(['env', 'printenv', 'set', 'export', 'declare'])
 const OF_LOGIN = /^(?:-i|-o|-E|--cert|--key|--cacert|--config|-K|--netrc-file|--rcfile|--kubeconfig|--profile)$/
 
 /** Keys that are read, printed, or leave this machine. */
@@ -75,6 +73,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
       'netcat',
       'socat',
       'ssh',
+      'ssh-copy-id',
       'autossh',
       'ngrok',
       'cloudflared',
@@ -97,6 +96,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
       if (/^n(?:c|cat|etcat)$/.test(name))
         return words.some((word) => /^(?:-[a-zA-Z]*[ec]|--(?:sh-|lua-)?exec(?:=.*)?)$/.test(word))
       if (name === 'socat') return words.some((word) => /\b(?:EXEC|SYSTEM|SHELL|PTY)\b/i.test(word))
+      if (name === 'ssh-copy-id') return words.some((word) => !word.startsWith('-'))
       if (/ssh$/.test(name)) return words.some((word) => /^-[a-zA-Z]*R/.test(word) && !/^-[oipFl]/.test(word))
       if (name === 'tailscale') return /^(?:funnel|serve|up|ssh)$/.test(words[0] ?? '')
       return words.length > 0 && !words.some((word) => /^(?:--version|version|--help|help|-h|login|list)$/.test(word))
@@ -105,9 +105,9 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'remote-shell',
     reason: 'connects a program to another machine',
-    matches: ({ redirects }: Invocation) =>
-      redirects.some(({ target }) => {
-        const host = /^\/dev\/(?:tcp|udp)\/([^/]*)/.exec(target.text)?.[1]
+    matches: (invocation: Invocation) =>
+      [...invocation.redirects.map(({ target }) => target.text), ...writeTargets(invocation)].some((path) => {
+        const host = /^\/dev\/(?:tcp|udp)\/([^/]*)/.exec(path)?.[1]
         return host !== undefined && !isLoopback(host)
       }),
   },
@@ -116,7 +116,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
 /** Whether what a program sends is a key, or of the person beyond the workspace. */
 function leaves(invocation: Invocation): boolean {
   const { name, args, input, via } = invocation
-  if (inlineCode(invocation).some((code) => WHOLE_ENVIRONMENT.test(code) && usesNetwork(code))) return true
+  if (inlineCode(invocation).some((code) => namesWholeEnvironment(code) && usesNetwork(code))) return true
   const isSender = sendsData(invocation) || FETCHERS.includes(name) || ['gh', 'glab', 'rclone'].includes(name)
   if (!isSender) return false
   const isSsh = /^(?:ssh|scp|sftp|mosh|rsync)$/.test(name)
@@ -132,7 +132,7 @@ function leaves(invocation: Invocation): boolean {
   if (via === 'find' && sendsData(invocation)) return true
   return [...input.from, ...invocation.inner].some(
     (from) =>
-      (PRINTS_ENVIRONMENT.has(from.name) && readOptions(from.args).operands.length === 0) ||
+      printsEnvironment(from) ||
       [...texts(from.args), ...from.redirects.map(({ target }) => target.text)].some((word) => isPrivate(word, from)),
   )
 }
@@ -149,8 +149,9 @@ function sentWords(name: string, words: readonly string[]): readonly string[] {
   })
 }
 
-function isPrivate(word: string, { context }: Invocation): boolean {
+function isPrivate(word: string, { context, exposed }: Invocation): boolean {
   const path = word.replace(/^(?:--?[\w-]+=@?|-[a-zA-Z]@?(?=[~/])|@|[\w.-]+=[@<])/, '')
+  if (exposed.size > 0 && exposed.has(resolveShellPath(path, context))) return true
   if (path === '' || path.length > 400 || /^[a-z][\w+.-]*:\/\//i.test(path)) return false
   if (mayName(path, 'read', context) !== null || isSecretPath(path)) return true
   return outsideWorkspace([path], context).some((outside) => outside === '~' || outside.startsWith('~/'))

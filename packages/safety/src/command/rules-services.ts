@@ -250,12 +250,30 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
       'fly',
       'heroku',
       'vercel',
+      ...['firebase', 'supabase', 'netlify', 'wrangler', 'doctl', 'eb', 'sam', 'cdk', 'serverless', 'sls', 'amplify'],
+      ...['railway', 'render', 'neonctl', 'pscale', 'turso', 'linode-cli', 'hcloud', 'scw', 'oci', 'ibmcloud', 'cf'],
+      ...[
+        'eksctl',
+        'oc',
+        'nomad',
+        'consul',
+        'etcdctl',
+        'argocd',
+        'flux',
+        'istioctl',
+        'databricks',
+        'snow',
+        'b2',
+        's3cmd',
+      ],
     ],
     matches: ({ args }: Invocation) => {
       const words = verbs(args)
       if (
         words.some((word) =>
-          /^(?:delete(?:-.+)?|destroy|uninstall|drain|terminate(?:-.+)?|rb|rm|apps:destroy|purge)$/.test(word),
+          /^(?:[\w:-]+:)?(?:delete(?:-.+)?|destroy|uninstall|drain|terminate(?:-.+)?|rb|rm|del|purge|wipe|reset|deleteall)$/.test(
+            word,
+          ),
         )
       )
         return true

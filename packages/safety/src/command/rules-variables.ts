@@ -1,6 +1,6 @@
 import type { Assignment } from '../shell/script.js'
 import { resolveShellPath } from './context.js'
-import { type Invocation, texts } from './invocation.js'
+import { type Invocation, readOptions, texts } from './invocation.js'
 import type { Payload } from './payloads.js'
 import type { CommandRule } from './rule.js'
 import { isBeyond } from './write-targets.js'
@@ -10,7 +10,7 @@ const COMMANDS =
   /^(?:(?:GIT_|MAN|BAT_|AWS_|SYSTEMD_|PSQL_)?PAGER|(?:GIT_|GIT_SEQUENCE_|HG|SVN_|KUBE_|SUDO_|BUNDLER_|GEM_)?EDITOR|VISUAL|FCEDIT|GIT_SSH(?:_COMMAND)?|(?:GIT|SSH|SUDO)_ASKPASS|GIT_EXTERNAL_DIFF|GIT_PROXY_COMMAND|(?:RSYNC|CVS)_RSH|SVN_SSH|PROMPT_COMMAND|LESS(?:OPEN|CLOSE)|BROWSER|RUSTC|RUSTDOC|RUSTC_(?:WORKSPACE_)?WRAPPER|CARGO_\w+_(?:RUNNER|LINKER|WRAPPER)|CC|CXX|LD|AR|MAKE|SHELL|C(?:XX)?_COMPILER_LAUNCHER|CMAKE_\w+_LAUNCHER|GOFLAGS_EXEC|npm_config_(?:script_shell|shell|editor|git))$/i
 /** Variables that have a program load code, take its commands from elsewhere, or read settings that name programs. */
 const CODE =
-  /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_FORCE_FLAT_NAMESPACE|BASH_ENV|PYTHONSTARTUP|PYTHONHOME|PYTHONBREAKPOINT|PERL5DB|LUA_INIT(?:_\d_\d)?|GCONV_PATH|OPENSSL_(?:CONF|MODULES|ENGINES)|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG(?:_(?:GLOBAL|SYSTEM|COUNT|PARAMETERS|(?:KEY|VALUE)_\d+))?|R_PROFILE(?:_USER)?|GDK_PIXBUF_MODULE_FILE|npm_config_(?:node_options|globalconfig|userconfig)|JULIA_LOAD_PATH|VIMINIT|EXINIT|MYVIMRC)$/i
+  /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_FORCE_FLAT_NAMESPACE|BASH_ENV|PYTHONSTARTUP|PYTHONHOME|PYTHONBREAKPOINT|PERL5DB|LUA_INIT(?:_\d_\d)?|GCONV_PATH|OPENSSL_(?:CONF|MODULES|ENGINES)|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG(?:_(?:GLOBAL|SYSTEM|COUNT|PARAMETERS|(?:KEY|VALUE)_\d+))?|R_PROFILE(?:_USER)?|GDK_PIXBUF_MODULE_FILE|npm_config_(?:node_options|globalconfig|userconfig)|JULIA_LOAD_PATH|BASH_(?:CMDS|ALIASES)|CURL_HOME|WGETRC|VIMINIT|EXINIT|MYVIMRC)$/i
 /** Folders that programs and their parts are looked for in. */
 const SEARCHED =
   /^(?:PATH|FPATH|PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|CLASSPATH|LUA_C?PATH|(?:LD|DYLD)_(?:FALLBACK_)?LIBRARY_PATH|GEM_PATH|ZDOTDIR|CDPATH)$/
@@ -38,6 +38,10 @@ export const VARIABLE_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'sets a variable that decides which program or code runs',
     matches: (invocation: Invocation) =>
       given(invocation).some((one) => decides(one, invocation)) ||
+      // What is set by such a name later is another variable.
+      (/^(?:declare|typeset|local)$/.test(invocation.name) &&
+        invocation.context.isolated !== true &&
+        texts(invocation.args).some((word) => /^-[a-zA-Z]*n/.test(word))) ||
       (invocation.name === 'hash' && texts(invocation.args).includes('-p')) ||
       (invocation.name === 'enable' && texts(invocation.args).includes('-f')),
   },
@@ -52,8 +56,10 @@ export const VARIABLE_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'program-settings',
     reason: 'changes settings that decide what programs do everywhere',
     matches: ({ name, args }: Invocation) => {
-      const line = texts(args).join(' ')
-      return SETTINGS.some(([program, words]) => program.test(name) && words.test(line))
+      const lines = [texts(args), readOptions(args, ['--userconfig', '--prefix', '-C']).operands].map((words) =>
+        words.join(' '),
+      )
+      return SETTINGS.some(([program, words]) => program.test(name) && lines.some((line) => words.test(line)))
     },
   },
 ])
@@ -61,6 +67,9 @@ export const VARIABLE_RULES: readonly CommandRule[] = Object.freeze([
 const SETTINGS: readonly (readonly [program: RegExp, words: RegExp])[] = Object.freeze([
   [/^p?npm$|^yarn$/, /^(?:config|c) (?:set|delete|edit)\b(?!.*--location[= ]project)|^set\b/],
   [/^pip[\d.]*$/, /^config (?:set|unset|edit)\b/],
+  [/^poetry$/, /^config (?!.*(?:--list|--local))\S+ \S/],
+  [/^(?:conda|mamba|micromamba)$/, /^config --(?:set|add|append|prepend|remove)/],
+  [/^bundle$/, /^config (?:set )?--global|^config set (?!--local)/],
   [/^(?:gsettings|dconf)$/, /^(?:set|write|reset|load)\b/],
   [/^defaults$/, /^(?:write|delete|import|rename)\b/],
   [/^xdg-(?:mime|settings)$/, /^(?:default|install|set)\b/],

@@ -25,3 +25,51 @@ function isDestructiveSql(text: string): boolean {
     return /\bdelete\s+from\s+\S/i.test(statement) && !/\bwhere\b(?!\s+(?:1\s*=\s*1|true)\s*$)/i.test(statement)
   })
 }
+
+/** Functions and statements by which a database writes a file of this machine, with the path. */
+const WRITES_FILE: readonly RegExp[] = Object.freeze([
+  /\b(?:writefile|lo_export|pg_file_write|pg_file_rename)\s*\([^')]{0,200}'([^']{1,400})'/gi,
+  /\binto\s+(?:outfile|dumpfile)\s+'([^']+)'/gi,
+  /\b(?:copy|unload)\b[^;]{0,500}?\bto\s+'([^']{1,400})'/gi,
+  /\b(?:vacuum\s+into|attach(?:\s+database)?|export\s+database|backup\s+to)\s+'([^']+)'/gi,
+  /^\s*\\(?:o|out|g|w|copy\b.{0,500}?\bto)\s+'?([^\s'|]+)/gim,
+  /^\s*\.(?:output|once|backup|save|log|trace|excel|archive)\s+'?([^\s']+)/gim,
+  /\bconfig\s+set\s+dir\s+'?([^\s']+)/gi,
+])
+/** Lines by which a database program hands a command to a shell. */
+const RUNS: readonly RegExp[] = Object.freeze([
+  /^\s*\.(?:shell|system)\s+(.+)$/gim,
+  /^\s*\\!\s*(.+)$/gim,
+  /^\s*system\s+(.+)$/gim,
+  /^\s*\\(?:o|out|g|w)\s*\|\s*(.+)$/gim,
+  /\b(?:to|from)\s+program\s+'((?:[^']|''){1,2000})'/gi,
+  /^\s*\.(?:output|once|import)\s+['"]?\|(.+?)['"]?(?:\s+\w+)?$/gim,
+])
+
+const texted = ({ args, input }: Invocation): readonly string[] => [
+  ...texts(args).map((word) => word.replace(/^(?:--[\w-]+=|-[a-zA-Z](?=[\\a-zA-Z.]+\s))/, '')),
+  input.text ?? '',
+]
+
+/** Files that SQL, or a command of its program, writes; none for programs that send no SQL. */
+export function filesOfSql(invocation: Invocation): readonly string[] {
+  if (!isSqlClient(invocation)) return []
+  return texted(invocation).flatMap((text) => foundBy(WRITES_FILE, text))
+}
+
+/** Commands that SQL, or a command of its program, has a shell run. */
+export function commandsOfSql(invocation: Invocation): readonly string[] {
+  if (!isSqlClient(invocation)) return []
+  return texted(invocation)
+    .flatMap((text) => foundBy(RUNS, text))
+    .map((text) => text.replaceAll("''", "'"))
+}
+
+const isSqlClient = ({ name }: Invocation): boolean => SQL_CLIENTS.includes(name) || name === 'redis-cli'
+
+function foundBy(patterns: readonly RegExp[], text: string): readonly string[] {
+  const part = text.slice(0, MAX_CHARS)
+  return patterns.flatMap((pattern) => [...part.matchAll(pattern)].map(([, found = '']) => found.trim()))
+}
+
+const MAX_CHARS = 20_000

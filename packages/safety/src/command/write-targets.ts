@@ -1,6 +1,7 @@
 import { isWithin } from '../path/check-path.js'
 import { type CommandContext, resolveShellPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import { namedTargets } from './named-targets.js'
 
 const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
 
@@ -29,7 +30,7 @@ export function writeTargets(invocation: Invocation): readonly string[] {
   const redirected = invocation.redirects
     .filter(({ operator, target }) => operator.includes('>') && !/^(?:\d+-?|-)$/.test(target.text))
     .map(({ target }) => target.text)
-  return [...redirected, ...byProgram(invocation)]
+  return [...redirected, ...byProgram(invocation), ...namedTargets(invocation)]
 }
 
 const PLACED = Object.freeze(['-t', '--target-directory', '-S'])
@@ -46,12 +47,13 @@ const VALUED: Readonly<Record<string, readonly string[]>> = Object.freeze({
   xxd: ['-c', '-g', '-l', '-n', '-o', '-s', '-R'],
 })
 
-function byProgram({ name, args }: Invocation): readonly string[] {
+function byProgram({ name, args, input }: Invocation): readonly string[] {
   const words = texts(args)
   const options = readOptions(args, Object.hasOwn(VALUED, name) ? VALUED[name] : [])
   const { operands } = options
   switch (name) {
     case 'ed':
+      return [...operands, ...filesOfEditor([input.text ?? ''])]
     case 'patch':
     case 'tee':
     case 'truncate':
@@ -117,15 +119,13 @@ function byProgram({ name, args }: Invocation): readonly string[] {
     case 'mawk':
     case 'nawk': {
       const isInPlace = valueAfter(words, ['-i', '--include']).includes('inplace')
-      return [...(isInPlace ? operands.slice(1) : []), ...words.flatMap(filesOfAwk)]
+      return [...(isInPlace ? operands.slice(1) : []), ...words.flatMap(filesOfAwk), ...handedToAwk(words)]
     }
     case 'ex':
     case 'vi':
     case 'vim':
     case 'nvim':
-      return words.flatMap((word) => /^\+?:?(?:w|sav|saveas|write)!?\s+(?:>>\s*)?(\S+)/.exec(word)?.[1] ?? [])
-    case 'sqlite3':
-      return words.flatMap((word) => /^\.(?:output|once|backup|save|log|trace)\s+(\S+)/.exec(word)?.[1] ?? [])
+      return filesOfEditor([...words, input.text ?? ''])
     default:
       return []
   }
@@ -138,6 +138,23 @@ function filesOfSed(script: string): readonly string[] {
 
 const filesOfAwk = (program: string): readonly string[] =>
   [...program.matchAll(/(?:>>?|\|&?\s*"(?:tee|cat\s*>)\s*)\s*"([^"]+)"/g)].map(([, file = '']) => file)
+
+/** What editors are told to write, line by line. */
+function filesOfEditor(given: readonly string[]): readonly string[] {
+  const lines = given.flatMap((text) => text.slice(0, MAX_CHARS).split(/[\n|]/))
+  return lines.flatMap(
+    (line) => /^\s*\+?:?[%\d,$.]*(?:w|W|wq|sav|saveas|write)!?\s+(?:>>\s*)?([^\s!]\S*)/.exec(line)?.[1] ?? [],
+  )
+}
+
+const MAX_CHARS = 20_000
+
+/** Where a program of awk writes to what a variable or an operand says, each path among those. */
+function handedToAwk(words: readonly string[]): readonly string[] {
+  if (!words.some((word) => /\bprintf?\b[^;}\n]*>\s*[A-Za-z_]/.test(word))) return []
+  const values = words.flatMap((word) => [/^(?:-v)?\w+=(.*)$/s.exec(word)?.[1] ?? [], word].flat())
+  return values.filter((value) => /^[/~]/.test(value) && !/[\s{]/.test(value))
+}
 
 function isExtracting(words: readonly string[]): boolean {
   return words.some((word) => /^--(?:extract|get)$|^-[a-zA-Z]*x/.test(word)) || /^[a-zA-Z]*x/.test(words[0] ?? '')

@@ -66,7 +66,7 @@ class Parser implements NestedScripts {
   }
 
   #inside<Result>(source: string, read: (text: ShellText) => Result): Result {
-    const text = new ShellText(source, this.#text.variables, this.#text.depth + 1)
+    const text = new ShellText(source, this.#text.variables, this.#text.depth + 1, this.#text)
     const result = read(text)
     this.#text.complete &&= text.complete
     return result
@@ -282,12 +282,39 @@ class Parser implements NestedScripts {
 
   /** Keeps values that later commands of the same text use: `D=/; rm -rf $D`. */
   #remember(words: readonly Word[], assignments: readonly Assignment[]): void {
-    const declares = ['export', 'local', 'declare', 'typeset', 'readonly'].includes(words[0]?.text ?? '')
-    if (words.length > 0 && !declares) return
-    for (const { name, value } of [...assignments, ...words.slice(1).flatMap((word) => toAssignment(word) ?? [])]) {
+    const [program = '', ...rest] = words.map(({ text }) => text)
+    const declares = ['export', 'local', 'declare', 'typeset', 'readonly'].includes(program)
+    if (words.length > 0 && !declares) {
+      this.#forget(program, rest)
+      return
+    }
+    const isReference = declares && rest.some((word) => /^-[a-zA-Z]*n/.test(word))
+    for (const { name, value, appends } of [
+      ...assignments,
+      ...words.slice(1).flatMap((word) => toDeclared(word) ?? []),
+    ]) {
+      const before = appends ? this.#text.variables.get(name) : ''
       // Of a process it is enough to know that it is one.
-      if (value.dynamic && !/^\/proc\/[^/]+\/?$/.test(value.text)) this.#text.variables.delete(name)
-      else this.#text.variables.set(name, value.text)
+      const isKnown = before !== undefined && (!value.dynamic || /^\/proc\/[^/]+\/?$/.test(value.text))
+      if (isKnown && !isReference && !this.#text.references.has(name))
+        this.#text.variables.set(name, before + value.text)
+      else this.#text.variables.delete(name)
+    }
+    if (!isReference) return
+    // What is set by such a name is another variable.
+    for (const word of rest) this.#text.references.add(word.replace(/=.*$/s, ''))
+    this.#text.forgetAll()
+  }
+
+  /** Values that a builtin of the shell changes by name, or by text that is not followed here. */
+  #forget(program: string, words: readonly string[]): void {
+    const isNamed = /^(?:read|mapfile|readarray|getopts|unset|let|wait)$/.test(program)
+    const names = isNamed ? words : program === 'printf' && words[0] === '-v' ? words.slice(1, 2) : []
+    for (const word of names) this.#text.variables.delete(/^\w+/.exec(word)?.[0] ?? '')
+    if (/^(?:eval|source|\.)$/.test(program)) {
+      const text = words.join(' ')
+      for (const name of [...this.#text.variables.keys()])
+        if (program !== 'eval' || text.includes(name) || /[$`]/.test(text)) this.#text.forget(name)
     }
   }
 
@@ -330,7 +357,15 @@ export function toAssignment(word: Word): Assignment | null {
   const match = ASSIGNMENT.exec(word.text)
   if (!match || /[^u]/.test(word.mask.slice(0, match[0].length))) return null
   const rest = match[0].length
-  return { name: match[1]!, value: { ...word, text: word.text.slice(rest), mask: word.mask.slice(rest) } }
+  const value = { ...word, text: word.text.slice(rest), mask: word.mask.slice(rest) }
+  return { name: match[1]!, value, ...(match[0].endsWith('+=') ? { appends: true } : {}) }
+}
+
+/** The same for a word of `declare` and its kin, which may be quoted. */
+function toDeclared(word: Word): Assignment | null {
+  const known = ASSIGNMENT.exec(word.text)
+  if (!known || word.mask.slice(0, known[0].length).includes('d')) return null
+  return toAssignment({ ...word, mask: 'u'.repeat(known[0].length) + word.mask.slice(known[0].length) })
 }
 
 /** `((…))` */

@@ -24,6 +24,8 @@ export interface Redirect {
 export interface Assignment {
   readonly name: string
   readonly value: Word
+  /** The value is put behind the one before: `NAME+=…`. */
+  readonly appends?: true
 }
 
 export interface SimpleCommand {

@@ -7,16 +7,32 @@ export class ShellText {
   readonly source: string
   /** Values of variables that are known. */
   readonly variables: Map<string, string>
+  /** Names that stand for other variables, and so hold what nothing here says. */
+  readonly references: Set<string>
+  /** Those that are known in every text. */
+  readonly #lasting: ReadonlySet<string>
   at = 0
   depth: number
   /** False once something is not closed, or nested too deep to follow. */
   complete = true
 
-  constructor(source: string, variables: Map<string, string>, depth: number) {
+  constructor(source: string, variables: Map<string, string>, depth: number, outer?: ShellText) {
     this.source = source
     this.variables = variables
     this.depth = depth
+    this.references = outer?.references ?? new Set()
+    this.#lasting = outer ? outer.#lasting : new Set(variables.keys())
     if (depth > MAX_DEPTH) this.giveUp()
+  }
+
+  /** Forgets what a variable was set to, unless it was known before this text. */
+  forget(name: string): void {
+    if (!this.#lasting.has(name)) this.variables.delete(name)
+  }
+
+  /** Forgets every value that the text set. */
+  forgetAll(): void {
+    for (const name of [...this.variables.keys()]) this.forget(name)
   }
 
   giveUp(): void {

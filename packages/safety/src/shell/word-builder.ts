@@ -28,9 +28,9 @@ export class WordBuilder {
     this.#scripts.push(...(options.scripts ?? []))
   }
 
-  /** Adds a known value; outside quotes its blanks end words. */
-  addValue(value: string, quoted: boolean): void {
-    const parts = quoted ? [value] : value.split(/[ \t\n]+/)
+  /** Adds a known value; outside quotes the signs of `separators`, blanks by default, end words. */
+  addValue(value: string, quoted: boolean, separators = ' \t\n'): void {
+    const parts = quoted || separators === '' ? [value] : splitAt(value, separators)
     parts.forEach((part, index) => {
       if (index > 0) this.breakWord()
       if (part !== '' || quoted) this.add(part, 'd')
@@ -64,6 +64,15 @@ export class WordBuilder {
       scripts: this.#scripts,
     }
   }
+}
+
+function splitAt(value: string, separators: string): readonly string[] {
+  const parts = ['']
+  for (const sign of value) {
+    if (!separators.includes(sign)) parts.push(`${parts.pop()}${sign}`)
+    else if (parts.at(-1) !== '' || parts.length === 1) parts.push('')
+  }
+  return parts
 }
 
 /** `a{b,c}` becomes `ab` and `ac`; ranges such as `{1..9}` stay. */

@@ -208,6 +208,9 @@ export class WordReader {
     const scripts = inside.finish()
     const expression = scripts.map((word) => word.text).join(' ')
     const match = /^([A-Za-z_]\w*)(?::?[-=]([\s\S]*))?$/.exec(expression)
+    // Where nothing is in it, the colon takes the other value.
+    if (/^\w+:[-=]/.test(expression) && this.#valueOf(match?.[1] ?? '') === '')
+      this.#text.variables.delete(match?.[1] ?? '')
     const name = match?.[1] ?? ''
     const options = { name, source, quoted, scripts: scripts.flatMap((word) => word.scripts) }
     const changed = /^(0|[A-Za-z_]\w*)(?:[%#/^,@]|:[^-=+?])/.exec(expression)?.[1]
@@ -229,9 +232,11 @@ export class WordReader {
   ): void {
     const { name, quoted, scripts = [] } = variable
     const known = this.#valueOf(name)
-    if (known !== undefined) builder.addValue(known, quoted)
+    const separators = this.#text.variables.get('IFS')
+    if (known !== undefined) builder.addValue(known, quoted, separators)
     else if (name === 'IFS' && !quoted) builder.breakWord()
-    else if (variable.fallback !== undefined && scripts.length === 0) builder.addValue(variable.fallback, quoted)
+    else if (variable.fallback !== undefined && scripts.length === 0)
+      builder.addValue(variable.fallback, quoted, separators)
     else builder.addUnknown(variable.source, { quoted, scripts })
   }
 

@@ -1,0 +1,263 @@
+import type { Assignment } from '../shell/script.js'
+import { resolveShellPath } from './context.js'
+import { type Invocation, texts } from './invocation.js'
+import { onlySays } from './known-programs.js'
+import { gitCommand } from './rules-git.js'
+import { filesOfSql } from './sql.js'
+
+/** Ends of names of options, settings and variables that say where to something is put, whatever the program. */
+const PLACE =
+  /(?:^|[-_.:])(?:target(?:[-_]?dir(?:ectory)?)?|prefix|dest(?:ination|dir|[-_]?path)?|dst(?:root)?|install(?:[-_]?(?:dir|root|path|base|prefix|location)|[-_](?:lib|scripts|data|purelib|platlib))|installroot|out|out(?:put)?[-_]?(?:dir(?:ectory)?|file(?:name)?|path|folder|prefix|template)?|log[-_]?(?:file|path)|report[-_]?file|result[-_]?file|trace(?:[-_]?file)?|(?:dump|save|export|write|extract|backup|copy|move)(?:[-_]?(?:to|dir|file|path|as))?|into|download[-_]?(?:dir|path)|bin[-_]?dir|libdir|datadir|sysconfdir|mandir|global[-_]?(?:dir|folder|bin[-_]?dir)|modules[-_]?(?:dir|folder)|userbase|gobin|histfile|home[-_]?dir)$/i
+/** The same where only the whole name says so. */
+const PLACE_ALONE = /^(?:root|install|dir|to|d)$/i
+/** Names that end like one and say something else. */
+const NOT_A_PLACE = /^(?:dry-?run-?to|rustc?-?target|exec-?prefix-?map|file-prefix-map|.*prefix-map)$/i
+
+/** Programs whose `-o` is a switch, names a format, or takes settings. */
+const NO_OUTPUT: ReadonlySet<string> = new Set(
+  'unzip find fd mount ssh scp sftp sshfs ps set shopt date sort pgrep journalctl kubectl oc last lsblk findmnt'.split(
+    ' ',
+  ),
+)
+/** Other short options whose value is where something is put. */
+const SHORT: Readonly<Record<string, string>> = Object.freeze({
+  ...each('javac kotlinc scalac unzip', 'd'),
+  ...each('pip pip3 uv', 't'),
+  ...each('yt-dlp youtube-dl', 'P'),
+  ...each('tcpdump tshark dumpcap', 'w'),
+  ...each('pg_dump pg_dumpall', 'f'),
+  ...each('conda mamba micromamba', 'p'),
+  ...each('gem', 'in'),
+  ...each('cpio', 'DO'),
+  ...each('patch', 'do'),
+  ...each('jar', 'f'),
+  ...each('csplit', 'f'),
+  ...each('mktemp', 'p'),
+  ...each('mysqldump mariadb-dump', 'r'),
+})
+/** Programs that put what they make at their last operand, with the verbs that do so. */
+const LAST: readonly (readonly [programs: RegExp, verbs: RegExp])[] = Object.freeze([
+  [
+    /^(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|multipass|adb)$/,
+    /^(?:container )?(?:cp|copy|pull|transfer|file pull)\b/,
+  ],
+  [/^(?:aws|gsutil|gcloud|s3cmd|mc|rclone|az|s5cmd)$/, /\b(?:cp|mv|sync|rsync|copy|copyto|get|mirror|download|scp)\b/],
+  [/^(?:hg|svn)$/, /^(?:clone|checkout|co|export)\b/],
+  [/^(?:unrar|rar)$/, /^[xe]\b/],
+  [
+    /^(?:virtualenv|venv|degit|ditto|split|mkfifo|mktemp|link|gs|cwebp|dwebp|pdftoppm|pdftotext|pdfunite|sox|svgexport|cabextract)$/,
+    /^/,
+  ],
+  [/^(?:ffmpeg|convert|magick|img2pdf|rsvg-convert|inkscape)$/, /^/],
+  [/^(?:sftp|ncftpget|lftpget)$/, /:/],
+])
+/** Archives that are written, and their programs. */
+const ARCHIVES: readonly (readonly [programs: RegExp, verb: RegExp])[] = Object.freeze([
+  [/^7z[azr]?$/, /^[aud]$/],
+  [/^(?:rar)$/, /^[audm]$/],
+  [/^(?:ar|gcc-ar|llvm-ar)$/, /^-?[rqdm]/],
+  [/^zip$/, /^/],
+])
+/** Programs that change the files they are given, always or with an option. */
+const IN_PLACE: readonly (readonly [programs: RegExp, option: RegExp | null])[] = Object.freeze([
+  [
+    /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|compress|uncompress|dos2unix|unix2dos|sponge|mogrify|optipng|jpegoptim|strip|patchelf|chrpath|rename|prename|perl-rename|mmv|fallocate|setfattr|sd|autopep8|pngquant)$/,
+    null,
+  ],
+  [/^(?:black|isort|rustfmt|ruff|djlint|pyupgrade|yapf)$/, null],
+  [
+    /^(?:prettier|eslint|biome|stylelint|rubocop|standard|xo|markdownlint|oxlint|dprint|ktlint)$/,
+    /^(?:-w|-i|-A|-a|--write|--fix\w*|--in-?place|--autocorrect\S*)$/,
+  ],
+  [
+    /^(?:gofmt|goimports|shfmt|clang-format|yq|xmlstarlet|exiftool|terraform|sqlfluff|gofumpt)$/,
+    /^(?:-w|-i|-L|--write|--inplace|--in-place|--overwrite_original|-[\w:]+=.*|ed)$/,
+  ],
+])
+/** Verbs of git that change a tree or a repository; those that only look are not among them. */
+const GIT_CHANGES =
+  /^(?:add|am|apply|bisect|branch|checkout|cherry-pick|clean|clone|commit|fetch|filter-\w+|gc|init|merge|mv|pull|push|rebase|reset|restore|revert|rm|stash|submodule|switch|tag|update-ref|worktree|read-tree|checkout-index|sparse-checkout|config|remote|notes|replace)$/
+
+/**
+ * Paths that the words of a program name as where it puts something: the value of an option, a setting or a variable called like a place, an
+ * operand of a program that is known to write there, a file that SQL writes. As written; of the general forms only what begins at the root,
+ * in a home folder or above the folder at hand.
+ */
+export function namedTargets(invocation: Invocation): readonly string[] {
+  const { name } = invocation
+  if (onlySays(name) || name === 'git') return name === 'git' ? ofGit(invocation) : fromVariables(invocation)
+  const module = moduleOf(invocation)
+  const called = module?.name ?? name
+  // A quoted tilde is left to the program, and many put the home folder in its place.
+  const words = (module?.words ?? texts(invocation.args)).map((word) => word.replace(/(^|=)\.\/~(?=\/|$)/, '$1~'))
+  return [
+    ...fromVariables(invocation),
+    ...fromOptions(called, words),
+    ...renames(called, words),
+    ...operandTargets(called, words, invocation),
+    ...filesOfSql(invocation),
+  ]
+}
+
+/** `python -m pip install …` is `pip install …`. */
+function moduleOf({ name, args }: Invocation): { readonly name: string; readonly words: readonly string[] } | null {
+  const words = texts(args)
+  const at = words.indexOf('-m')
+  if (!/^python[\d.]*$/.test(name) || at === -1 || words.slice(0, at).some((word) => !word.startsWith('-'))) return null
+  return { name: words[at + 1] ?? '', words: words.slice(at + 2) }
+}
+
+function each(programs: string, letters: string): Record<string, string> {
+  return Object.fromEntries(programs.split(' ').map((program) => [program, letters]))
+}
+
+const CONTAINERS = /^(?:docker(?:-compose)?|podman(?:-compose)?|nerdctl|kubectl|oc|lxc|incus|distrobox|toolbox)$/
+
+const isPlace = (path: string): boolean => /^(?:[/~]|\.\.(?:\/|$)|\$)/.test(path)
+
+function saysPlace(name: string, path = ''): boolean {
+  // Only with more rights, which ask by themselves, is anything put there; what is configured names it every day.
+  if (/prefix$/i.test(name) && /^\/usr(?:\/local)?\/?$/.test(path)) return false
+  return (PLACE.test(name) || PLACE_ALONE.test(name)) && !NOT_A_PLACE.test(name)
+}
+
+function fromOptions(name: string, words: readonly string[]): readonly string[] {
+  // The paths of another machine say nothing about this one.
+  if (
+    /^(?:ssh|mosh|vagrant|flyctl?|heroku)$/.test(name) ||
+    (CONTAINERS.test(name) && words.some((word) => /^(?:run|exec|create)$/.test(word)))
+  )
+    return []
+  const letters = [...(NO_OUTPUT.has(name) ? [] : ['o']), ...(Object.hasOwn(SHORT, name) ? SHORT[name]! : [])]
+  return words.flatMap((word, at) => {
+    const before = words[at - 1] ?? ''
+    const [, option = '', value = ''] =
+      /^[-/]+(?:p(?:roperty)?:)?D?([a-zA-Z_][\w.:-]*?)[=:]+(\S[\s\S]*)$/.exec(word) ??
+      /^([a-zA-Z_][\w.-]*)=(\S[\s\S]*)$/.exec(word) ??
+      []
+    if (option !== '' && isPlace(value) && saysPlace(option.replace(/^D(?=[A-Z])/, ''), value)) return [value]
+    if (isPlace(word)) {
+      const isLong = /^--?[a-zA-Z][\w.-]+$/.test(before) && saysPlace(before.replace(/^-+D?/, ''), word)
+      const isShort = letters.some((letter) => new RegExp(`^-[a-zA-Z]{0,3}${letter}$`).test(before))
+      return isLong || isShort ? [word] : []
+    }
+    const hanging = /^-([a-zA-Z])([/~$][\s\S]*|\.\.\/[\s\S]*)$/.exec(word)
+    return hanging && letters.includes(hanging[1]!) ? [hanging[2]!] : []
+  })
+}
+
+/** Variables that say where programs put things, set in front of one or for those to come. */
+function fromVariables({ name, variables, args }: Invocation): readonly string[] {
+  const isMake = /^g?make$|^bmake$|^ninja$/.test(name)
+  const told: readonly Pick<Assignment, 'name' | 'value'>[] = isMake
+    ? args.flatMap((value) => {
+        const [whole, variable = ''] = /^(\w+)[:?+]?=/.exec(value.text) ?? []
+        return whole === undefined
+          ? []
+          : [{ name: variable, value: { ...value, text: value.text.slice(whole.length) } }]
+      })
+    : []
+  return (
+    [...variables, ...told]
+      .filter((one) => isPlace(one.value.text) && (WRITTEN_BY.test(one.name) || saysPlace(one.name, one.value.text)))
+      // One that is only set is known by its value where it is used.
+      .filter((one) => isMake || WRITTEN_BY.test(one.name) || (name !== '' && /[A-Z]/.test(one.name)))
+      .map((one) => one.value.text)
+  )
+}
+
+/** Variables under which a program writes what it says or counts. */
+const WRITTEN_BY =
+  /^(?:GIT_(?:TRACE\w*|WORK_TREE|DIR|INDEX_FILE|OBJECT_DIRECTORY)|SSLKEYLOGFILE|NODE_V8_COVERAGE|COVERAGE_FILE|LLVM_PROFILE_FILE|GCOV_PREFIX|PYTHONPYCACHEPREFIX|PYTHONUSERBASE|PIP_(?:LOG|TARGET|PREFIX|ROOT)|HISTFILE|MALLOC_TRACE|GMON_OUT_PREFIX|npm_config_(?:prefix|cache|logs_dir)|CARGO_INSTALL_ROOT|DENO_INSTALL_ROOT|UV_TOOL_(?:BIN_)?DIR|PIPX_(?:HOME|BIN_DIR)|GEM_HOME|GOBIN)$/
+
+/** Names of unpacked files are changed by a rule that puts a folder in front: `-s ',^,/home/ada/,'`. */
+function renames(name: string, words: readonly string[]): readonly string[] {
+  if (!/^(?:pax|bsdtar|tar|gtar)$/.test(name)) return []
+  return words.flatMap((word, at) => {
+    const isNext = /^(?:-s|--transform|--xform)$/.test(words[at - 1] ?? '')
+    const rule = isNext ? word : (/^(?:--transform=|--xform=|-s(?=[^\w\s]))(.+)$/s.exec(word)?.[1] ?? '')
+    const [, mark = '', body = ''] = /^s?([^\w\s])(.+)$/s.exec(rule) ?? []
+    const put = mark === '' ? '' : (body.split(mark)[1] ?? '')
+    return isPlace(put) ? [put] : []
+  })
+}
+
+function operandTargets(name: string, words: readonly string[], { context }: Invocation): readonly string[] {
+  const operands = words.filter((word) => !word.startsWith('-'))
+  const [first = ''] = operands
+  const spoken = operands.join(' ')
+  const found: string[] = []
+  const last = operands.at(-1) ?? ''
+  if (
+    operands.length > 0 &&
+    LAST.some(([programs, verbs]) => programs.test(name) && verbs.test(spoken)) &&
+    isPlace(last)
+  )
+    found.push(last)
+  if (name === 'pax' && words.some((word) => /^-[a-z]*w/.test(word)) && words.some((word) => /^-[a-z]*r/.test(word)))
+    found.push(last)
+  if (name === 'cpio' && words.some((word) => /^-[a-z]*p|^--pass/.test(word))) found.push(last)
+  if (/^(?:g?tar|bsdtar)$/.test(name)) found.push(...createdByTar(words))
+  const archive = ARCHIVES.find(([programs]) => programs.test(name))
+  const isBare = archive && archive[1].source === '^'
+  if (archive && (isBare || archive[1].test(first.replace(/^-/, '')))) found.push((isBare ? first : operands[1]) ?? '')
+  const changed = IN_PLACE.find(([programs]) => programs.test(name))
+  if (changed && (changed[1] === null || words.some((word) => changed[1]!.test(word)))) {
+    const isQuiet = words.some((word) => /^-\w*[clt]$|^--(?:stdout|check|list|test|diff|to-stdout|keep)$/.test(word))
+    if (!isQuiet) found.push(...operands.filter(isPlace))
+  }
+  return found.filter((path) => path !== '' && isPlace(resolveShellPath(path, context)))
+}
+
+/** The archive that `tar cf` makes. */
+function createdByTar(words: readonly string[]): readonly string[] {
+  const isCreating = words.some(
+    (word, at) =>
+      /^--(?:create|append|update)$|^-[a-zA-Z]*[cru]/.test(word) || (at === 0 && /^[a-zA-Z]*[cru]/.test(word)),
+  )
+  if (!isCreating) return []
+  return words.flatMap((word, at) => {
+    const before = words[at - 1] ?? ''
+    if (/^-[a-zA-Z]*f$|^--file$/.test(before) || (at === 1 && /^[a-zA-Z]*f$/.test(before))) return [word]
+    return word.startsWith('--file=') ? [word.slice(7)] : []
+  })
+}
+
+/** The tree that git changes where it is told to work elsewhere, and what it makes anew. */
+function ofGit(invocation: Invocation): readonly string[] {
+  const { verb, rest } = gitCommand(invocation.args)
+  const all = texts(invocation.args)
+  const front = all.slice(0, all.length - rest.length)
+  const trees = front.flatMap((word, at) => {
+    if (/^(?:-C|--work-tree|--git-dir)$/.test(front[at - 1] ?? '')) return [word]
+    return /^--(?:work-tree|git-dir)=(.+)$/.exec(word)?.[1] ?? []
+  })
+  const words = texts(rest).filter((word) => !word.startsWith('-'))
+  const made =
+    verb === 'clone' || (verb === 'submodule' && words[0] === 'add')
+      ? words.slice(-1)
+      : verb === 'init'
+        ? words.slice(0, 1)
+        : verb === 'bundle' && words[0] === 'create'
+          ? words.slice(1, 2)
+          : []
+  const long = fromOptions(
+    'git',
+    texts(rest).filter((word, at, own) => !(verb === 'archive' && isOfArchive(word, own[at - 1] ?? ''))),
+  )
+  const changed = GIT_CHANGES.test(verb) && !isListing(verb, words, texts(rest)) ? trees : []
+  return [...fromVariables(invocation), ...changed, ...made.filter(isPlace), ...long]
+}
+
+/** `--prefix` names folders in the archive. */
+const isOfArchive = (word: string, before: string): boolean => word.startsWith('--prefix') || before === '--prefix'
+
+/** Verbs that change something only with more words behind them. */
+function isListing(verb: string, operands: readonly string[], words: readonly string[]): boolean {
+  if (/^(?:branch|tag|remote|notes)$/.test(verb)) return operands.length === 0 || words.includes('--list')
+  if (verb === 'config') return operands.length < 2 || words.some((word) => /^--(?:get|list)/.test(word))
+  return (
+    /^(?:stash|worktree|bisect|submodule|sparse-checkout)$/.test(verb) &&
+    /^(?:list|show|log|status)$/.test(operands[0] ?? '')
+  )
+}
