@@ -21,7 +21,9 @@ if (ledger !== undefined) {
     let childrenMs = 0
     // utime, stime, cutime and cstime are the 14th to 17th field, in hundredths of a second; the second is in brackets.
     if (process.platform === 'linux') {
-      const fields = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\) /s, '').split(' ')
+      const fields = readFileSync('/proc/self/stat', 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
       childrenMs = (Number(fields[13]) + Number(fields[14])) * 10
     }
     const costs = { file: expect.getState().testPath, ownMs: (user + system) / 1_000, childrenMs }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { allowNothing, homeLayout, loadPermissions } from '@hermes/config'
 import { type PermissionRule, parseRules } from '@hermes/safety'
 
@@ -21,7 +21,7 @@ export function currentRules({
   let known = rules
   let seen: string | null = null
   return async () => {
-    const version = await versionOf(file)
+    const version = versionOf(file)
     if (version === seen) return known
     const permissions = await loadPermissions({ home })
     const record = asksAlways ? allowNothing(permissions.rules) : permissions.rules
@@ -33,7 +33,12 @@ export function currentRules({
   }
 }
 
-async function versionOf(file: string): Promise<string> {
-  const info = await stat(file, { bigint: true }).catch(() => null)
-  return info === null ? 'none' : [info.dev, info.ino, info.size, info.mtimeNs, info.ctimeNs].join(':')
+/** Looked at before every action: to wait for a thread would cost a hundred times as much. A file that cannot be read says why when loaded. */
+function versionOf(file: string): string {
+  try {
+    const info = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return info === undefined ? 'none' : [info.dev, info.ino, info.size, info.mtimeNs, info.ctimeNs].join(':')
+  } catch {
+    return 'none'
+  }
 }

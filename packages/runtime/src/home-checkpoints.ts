@@ -9,6 +9,8 @@ import type { SessionStore } from '@hermes/contracts/store'
 import { mayChangeFiles } from '@hermes/safety'
 
 const MIB = 2 ** 20
+/** The first request goes out first; a model has not answered by then, and one that runs no longer than this needs nothing read beforehand. */
+const PREPARE_AFTER_MS = 250
 
 /** The checkpoints of a home; nothing is loaded before it is needed. */
 export interface HomeCheckpoints {
@@ -73,6 +75,7 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
   readonly #prepared: Set<string>
+  readonly #closing = new AbortController()
   #hasTold = false
   /** Runs whose end is being told to the recorder. */
   #ending: Promise<unknown> = Promise.resolve()
@@ -104,7 +107,7 @@ class RecordedAgent implements AgentCheckpoints {
       },
       ...(options.settings.enabled
         ? {
-            // With the first message; nothing waits for it.
+            // While the model thinks about the first message; nothing waits for it.
             beforeModelCall: () => this.#prepare(),
             beforeAction: async (action, about) => {
               if (options.backend !== 'local') this.#tellOfRemote(action, about)
@@ -127,6 +130,7 @@ class RecordedAgent implements AgentCheckpoints {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     await this.#ending
     await (await this.#recorder)?.close()
   }
@@ -150,10 +154,15 @@ class RecordedAgent implements AgentCheckpoints {
   #prepare(): void {
     if (this.#prepared.has(this.#cwd) || this.#options.backend !== 'local') return
     this.#prepared.add(this.#cwd)
-    const { logger } = this.#options
-    this.#open()
+    const { clock, logger } = this.#options
+    const { signal } = this.#closing
+    clock
+      .sleep(PREPARE_AFTER_MS, signal)
+      .then(() => this.#open())
       .then((recorder) => recorder.prepare())
-      .catch((error: unknown) => logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) }))
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) })
+      })
   }
 
   #tellOfRemote(action: Action, { notice }: HookedAction): void {

@@ -1,7 +1,7 @@
 import { homeLayout } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import { createLocalEnvironment, filterEnvironment, looksSecret, secretLooking } from '@hermes/sandbox'
+import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 
@@ -58,34 +58,17 @@ export async function openEnvironment(request: EnvironmentRequest): Promise<Envi
 function openLocal(request: EnvironmentRequest): Environment {
   const { config, cwd, env, home, userHome, user, secretNames } = request
   const isolation = isolationOf(request)
-  const keep = config.terminal.env_passthrough
-  // Start-up files may add to it.
-  const withheld = [
-    ...new Set([...secretNames.filter((name) => name in env && !keep.includes(name)), ...secretLooking(env, { keep })]),
-  ]
+  const { env_passthrough: keep, login_shell: readsLogin } = config.terminal
   return createLocalEnvironment({
     cwd,
-    env: filterEnvironment(env, { secretNames: [...secretNames, ...withheld], keep }),
-    withheld,
+    env,
+    withholds: (name, value) => !keep.includes(name) && (secretNames.includes(name) || looksSecret(name, value)),
     home: userHome,
     outputDir: homeLayout(home).outputs,
     logger: request.logger,
     clock: request.clock,
     user,
-    ...(config.terminal.login_shell ? { login: loginOf(request, withheld) } : {}),
+    ...(readsLogin ? { login: { shell: env['SHELL'] } } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
-}
-
-/** What the user's start-up files may add: nothing that is, or is called like, a secret, unless configuration lets it through. */
-function loginOf({ config, env, secretNames }: EnvironmentRequest, withheld: string[]) {
-  return {
-    shell: env['SHELL'],
-    admits: (name: string, value: string) => {
-      if (config.terminal.env_passthrough.includes(name)) return true
-      if (!looksSecret(name, value) && !secretNames.includes(name)) return true
-      if (!withheld.includes(name)) withheld.push(name)
-      return false
-    },
-  }
 }

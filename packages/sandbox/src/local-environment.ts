@@ -15,10 +15,10 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { checkCommand } from './command-text.js'
 import { linkCame } from './file-error.js'
 import { findShell } from './find-shell.js'
-import { Bounds } from './isolation/bounds.js'
+import { Bounds, workspaceAt } from './isolation/bounds.js'
 import type { Isolate, IsolatedProgram } from './isolation/isolated-program.js'
 import type { Isolation } from './isolation/isolation.js'
-import type { IsolationOptions } from './isolation/isolation-options.js'
+import type { IsolationOptions, Workspace } from './isolation/isolation-options.js'
 import { createIsolationSupport, type IsolationSupport } from './isolation/isolation-support.js'
 import { realIfThere } from './isolation/paths.js'
 import {
@@ -36,6 +36,7 @@ import { currentUser, describeSystem } from './probe.js'
 import { ProcessTable } from './process-table.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
 import { Shell } from './shell.js'
+import { nearestDirectory } from './shell-files.js'
 import { shellProgram } from './shell-script.js'
 import { sudoAccess } from './sudo.js'
 
@@ -46,8 +47,13 @@ const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/
 export interface LocalEnvironmentOptions {
   /** Where the shell starts. Absolute. */
   readonly cwd: string
-  /** All variables children get; secrets are the caller's to leave out. Without `PATH` the standard directories are used. */
+  /** The variables children get, but for those that `withholds` names. Without `PATH` the standard directories are used. */
   readonly env: Readonly<Record<string, string>>
+  /**
+   * Whether children do not get a variable of `env`, or one that start-up files set; commands that name one are told. Asked before the
+   * first command. Default: they get all.
+   */
+  readonly withholds?: (name: string, value: string) => boolean
   /** What `~` stands for. Absolute. */
   readonly home: string
   /** Where long outputs and the records of background processes are kept; made on first use. Absolute. */
@@ -60,12 +66,10 @@ export interface LocalEnvironmentOptions {
   readonly clock?: Clock
   /** Loads node-pty, or what stands in for it. Default: the node-pty that is installed beside this package, if any. */
   readonly loadPty?: () => Promise<PtyModule>
-  /** Names of variables that were left out of `env`, or will not be taken from start-up files; commands that name one are told. Default none. */
-  readonly withheld?: readonly string[]
   /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
   readonly isolation?: IsolationOptions
   /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
-  readonly login?: LoginOptions
+  readonly login?: Pick<LoginOptions, 'shell'>
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
@@ -87,56 +91,118 @@ export function createLocalEnvironment(options: LocalEnvironmentOptions): Enviro
   return new LocalEnvironment(options)
 }
 
+interface Variables {
+  readonly env: Readonly<Record<string, string>>
+  readonly withheld: string[]
+}
+
 class LocalEnvironment implements Environment {
   readonly backend = 'local'
   readonly root: string
   readonly sudo: SudoAccess
   readonly #options: LocalEnvironmentOptions
   readonly #shellPath: string
-  readonly #shell: Shell
+  readonly #cwd: string
   readonly #table: ProcessTable
-  readonly #bounds: Bounds | null
+  /** The workspace as it was when this was opened. */
+  readonly #workspace: Workspace | null
   readonly #isolate: Isolate | null
   readonly #support: IsolationSupport
   readonly #isIsolated: () => boolean
   #isolation: Promise<Isolation> | null = null
   #loaded: Isolation | null = null
+  // Made before the first command: a session that runs none does not wait for a look at its home directory and variables.
+  #madeBounds: Bounds | null = null
+  #madeShell: Shell | null = null
+  #variables: Variables | null = null
   readonly #closing = new AbortController()
   #hasPty: boolean | null = null
 
   constructor(options: LocalEnvironmentOptions) {
     const { outputDir, clock = systemClock, logger = silentLogger } = options
-    const env = options.env['PATH'] ? options.env : { ...options.env, PATH: STANDARD_PATH }
+    const path = options.env['PATH'] || STANDARD_PATH
     this.#options = options
-    this.#shellPath = options.shell ?? findShell(env['PATH'])
-    const program = shellProgram(this.#shellPath)
-    const cwd = resolve(options.cwd)
-    const { home, temp = TEMPORARY, isolation: asked } = options
-    this.#bounds = asked ? new Bounds({ cwd, home, temp, isolation: asked }) : null
-    this.root = this.#bounds?.cwd ?? realIfThere(cwd) ?? cwd
+    this.#shellPath = options.shell ?? findShell(path)
+    this.#cwd = resolve(options.cwd)
+    this.#workspace = options.isolation ? workspaceAt(this.#cwd, options.isolation.workspaces) : null
+    this.root = this.#workspace?.path ?? realIfThere(this.#cwd) ?? this.#cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
     this.#isolate = options.isolation ? (...asked) => this.#isolated(...asked) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
-    const isolation = { isolate: this.#isolate, isIsolated: this.#isIsolated }
-    const login = options.login ? { ...options.login, home: options.home } : null
-    const take: ProcessTable['take'] = (taken, handle) => this.#table.take(taken, handle)
-    this.#shell = new Shell({ program, cwd, env, outputDir, clock, logger, login, take, ...isolation })
     // The one that was there at the start, whatever commands have put in front of it since.
-    this.sudo = sudoAccess(env['PATH'] ?? STANDARD_PATH)
+    this.sudo = sudoAccess(path)
+    const program = shellProgram(this.#shellPath)
     this.#table = new ProcessTable({ program, outputDir, clock, logger, loadPty: options.loadPty })
+  }
+
+  get #shell(): Shell {
+    const { outputDir, clock = systemClock, logger = silentLogger, home, login } = this.#options
+    this.#madeShell ??= new Shell({
+      program: shellProgram(this.#shellPath),
+      cwd: this.#cwd,
+      env: this.#variablesOfCommands().env,
+      outputDir,
+      clock,
+      logger,
+      login: login ? { ...login, home, admits: (name, value) => this.#admits(name, value) } : null,
+      take: (taken, handle) => this.#table.take(taken, handle),
+      isolate: this.#isolate,
+      isIsolated: this.#isIsolated,
+    })
+    return this.#madeShell
+  }
+
+  #boundsOf(isolation: IsolationOptions): Bounds {
+    const { home, temp = TEMPORARY } = this.#options
+    const workspace = this.#workspace ?? undefined
+    this.#madeBounds ??= new Bounds({ cwd: this.#cwd, home, temp, isolation, workspace })
+    return this.#madeBounds
+  }
+
+  #variablesOfCommands(): Variables {
+    const { env, withholds = () => false } = this.#options
+    if (this.#variables) return this.#variables
+    const withheld = Object.keys(env).filter((name) => withholds(name, env[name] ?? ''))
+    const kept = Object.entries(env).filter(([name]) => !withheld.includes(name))
+    this.#variables = { env: { PATH: STANDARD_PATH, ...Object.fromEntries(kept) }, withheld }
+    return this.#variables
+  }
+
+  /** Whether commands get a variable that a start-up file set. */
+  #admits(name: string, value: string): boolean {
+    const { withholds = () => false } = this.#options
+    if (!withholds(name, value)) return true
+    const { withheld } = this.#variablesOfCommands()
+    if (!withheld.includes(name)) withheld.push(name)
+    return false
   }
 
   /** A pseudo-terminal, and whether this machine can isolate, is looked for when somebody first asks. */
   get capabilities(): Environment['capabilities'] {
-    this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled()
-    const { withheld = [] } = this.#options
-    const common = { background: true, pty: this.#hasPty, withheld }
-    const bounds = this.#bounds
-    if (!bounds) return { ...common, isolated: false }
+    const pty = (this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled())
+    const withheld = () => this.#variablesOfCommands().withheld
+    const { isolation } = this.#options
+    if (!isolation) {
+      return {
+        background: true,
+        pty,
+        isolated: false,
+        get withheld() {
+          return withheld()
+        },
+      }
+    }
     const isIsolated = this.#isIsolated
+    const bounds = () => this.#boundsOf(isolation)
     return {
-      ...common,
-      writable: bounds.writable,
+      background: true,
+      pty,
+      get withheld() {
+        return withheld()
+      },
+      get writable() {
+        return bounds().writable
+      },
       get isolated() {
         return isIsolated()
       },
@@ -145,16 +211,16 @@ class LocalEnvironment implements Environment {
       },
       hides: (path) => this.#loaded?.hides(realIfThere(path) ?? path, this.#shell.folders()) ?? false,
       get offline() {
-        return bounds.isolation.network === false && isIsolated()
+        return isolation.network === false && isIsolated()
       },
       get asksForNetwork() {
-        return bounds.isolation.network === 'ask' && isIsolated()
+        return isolation.network === 'ask' && isIsolated()
       },
     }
   }
 
   cwd(): string {
-    return this.#shell.cwd()
+    return this.#madeShell?.cwd() ?? nearestDirectory(this.#cwd)
   }
 
   resolve(path: string): string {
@@ -261,13 +327,13 @@ class LocalEnvironment implements Environment {
       new HermesError('This environment is closed; open another one.', { code: 'environment.closed' }),
     )
     const keep = options.keepProcesses ?? false
-    await Promise.all([this.#shell.close(keep), this.#table.close(keep)])
+    await Promise.all([this.#madeShell?.close(keep), this.#table.close(keep)])
     await (await this.#isolation)?.close(keep)
-    this.#bounds?.close()
+    this.#madeBounds?.close()
   }
 
   async #isolated(...asked: Parameters<Isolate>): Promise<IsolatedProgram> {
-    this.#isolation ??= this.#loadIsolation(this.#bounds!)
+    this.#isolation ??= this.#loadIsolation(this.#boundsOf(this.#options.isolation!))
     return (await this.#isolation).wrap(...asked)
   }
 

@@ -57,10 +57,11 @@ describe('start-up files of the user', () => {
   })
 
   it('add no variable that is not let in', async () => {
-    const admits = (name: string) => name !== 'MY_TOKEN'
+    const withholds = (name: string) => name === 'MY_TOKEN'
     const files = { '.profile': 'export MY_TOKEN=t0ken MY_NAME=ada' }
-    const { run } = await setUp(files, { login: { admits } })
+    const { run, environment } = await setUp(files, { withholds })
     expect((await run('echo "$MY_TOKEN|$MY_NAME"')).output).toBe('|ada\n')
+    expect(environment.capabilities.withheld).toEqual(['MY_TOKEN'])
   })
 
   it.each([

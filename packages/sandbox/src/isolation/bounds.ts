@@ -17,6 +17,8 @@ export interface BoundsOptions {
   readonly home: string
   readonly temp: readonly string[]
   readonly isolation: IsolationOptions
+  /** What `cwd` was when its environment was opened, see {@link workspaceAt}. Default: what it is now. */
+  readonly workspace?: Workspace | undefined
 }
 
 /** A folder as it was when the bounds were drawn. */
@@ -52,8 +54,13 @@ export class Bounds {
   #worked: readonly string[]
   readonly #hidden = new Set<string>()
 
-  constructor({ cwd, home, temp, isolation }: BoundsOptions) {
-    const workspace = workspaceAt(resolve(cwd), isolation.workspaces)
+  constructor({
+    cwd,
+    home,
+    temp,
+    isolation,
+    workspace = workspaceAt(resolve(cwd), isolation.workspaces),
+  }: BoundsOptions) {
     this.cwd = workspace.path
     this.home = realOfExisting(home)
     this.temp = temp.map(realOfExisting)
@@ -131,7 +138,7 @@ export class Bounds {
 interface Held extends Workspace, Root {}
 
 /** A workspace that leads elsewhere than when it was seen first counts as the one it was. */
-function workspaceAt(path: string, known: Workspaces | undefined): Workspace {
+export function workspaceAt(path: string, known: Workspaces | undefined): Workspace {
   const before = known?.get(path)
   const real = realOfExisting(path)
   if (before && before.path !== real) return before
