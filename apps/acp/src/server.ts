@@ -187,7 +187,7 @@ export class AcpServer {
     const closing = idle.map((open) => {
       const { session } = open
       open.session = null
-      return session?.close()
+      return session?.close('idle')
     })
     await Promise.all(closing)
   }
@@ -235,7 +235,7 @@ export class AcpServer {
     // Whoever wanted it was told why it did not open.
     const home = await this.#home?.catch(() => null)
     this.#home = null
-    await home?.runtime.close()
+    await home?.runtime.close('editor_close')
   }
 }
 

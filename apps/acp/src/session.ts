@@ -119,12 +119,12 @@ export class AcpSession {
     this.#agent.interrupt('cancelled from the editor')
   }
 
-  /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept. */
-  async close(): Promise<void> {
+  /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept and ends. */
+  async close(reason: 'editor_close' | 'idle' = 'editor_close'): Promise<void> {
     this.#agent.interrupt('the editor left')
     await this.#turn?.run.result
     this.#stopListening()
-    await this.#options.ready.close()
+    await this.#options.ready.close(reason)
   }
 
   async #finish(turn: Turn): Promise<StopReason> {

@@ -25,6 +25,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { surface: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
     const { agent, models } = await runtime.createAgent({
@@ -35,7 +36,10 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       ...(person ? { ask: person.ask } : {}),
     })
     const desk = person?.openDesk(runtime.policy, agent.sessionId)
-    const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
+    const stopListening = io.onInterrupt((signal) => {
+      endReason = signal.toLowerCase()
+      agent.interrupt('interrupted from the terminal')
+    })
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')
@@ -47,13 +51,14 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       else view.show(event)
     }
     const result = await run.result
+    endReason ??= result.status
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
     const isPlan = result.status === 'completed' && isPlanning(agent.entries())
     const isKept = result.status !== 'completed' && (await hasSaid(runtime, agent.sessionId, result))
     return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept })
   } finally {
-    await runtime.close()
+    await runtime.close(endReason)
   }
 }
 

@@ -17,6 +17,8 @@ import { chooseSession } from './session-choice.js'
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
   const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  let talk: Conversation | null = null
+  let stopListening = () => {}
   const home = homeOf(io)
   const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
   try {
@@ -29,14 +31,14 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       busyMode: runtime.config.display.busy_input_mode,
       remember: (line) => void history.add(line),
     })
+    talk = conversation
     const sources = { commands: commandNames().map((name) => `/${name}`), cwd: io.cwd, userHome: io.userHome }
     const input = { sources, history: await history.load() }
     const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input })
-    const stopListening = listenForSignals(io, conversation)
+    stopListening = listenForSignals(io, conversation)
     try {
       await conversation.run(console, session, (seat) => greet(console.output, seat, session !== null))
     } finally {
-      stopListening()
       console.close()
     }
     const { agent } = conversation.seat
@@ -44,7 +46,9 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       io.stdout.write(`${createStyle(io.stdout).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
     return EXIT.ok
   } finally {
-    await runtime.close()
+    await runtime.close(talk?.endReason)
+    // A terminal that went away may say so twice, by its end and by a signal.
+    stopListening()
   }
 }
 
@@ -52,7 +56,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
 function listenForSignals(io: Io, conversation: Conversation): () => void {
   const listen = () =>
     io.onInterrupt((signal) => {
-      if (signal !== 'SIGINT') return conversation.leave()
+      if (signal !== 'SIGINT') return conversation.leave(signal.toLowerCase())
       conversation.onInterrupt()
       stop()
       stop = listen()

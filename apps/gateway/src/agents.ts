@@ -73,15 +73,15 @@ export class Agents {
       const isOld = clock.now() - usedAtMs > IDLE_MS && !ready.hasProcesses()
       if ((!isOld && surplus <= 0) || isTaken(sessionId)) continue
       surplus--
-      this.forget(sessionId)
+      this.forget(sessionId, 'idle')
     }
   }
 
-  /** Closes the agent of a session; the session stays. */
-  forget(sessionId: string): void {
+  /** Closes the agent of a session, `reason` being why in a word; the session stays and ends. */
+  forget(sessionId: string, reason = 'failed'): void {
     const known = this.#warm.get(sessionId)
     this.#warm.delete(sessionId)
-    known?.ready.close().catch((error: unknown) => {
+    known?.ready.close(reason).catch((error: unknown) => {
       this.#options.logger.warn('An agent did not close cleanly.', { sessionId, error: errorLine(error) })
     })
   }

@@ -51,7 +51,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
       const settings = resolveSettings({ flags: options.flags, variables, config })
       return await serveUntilStopped(io, { ...options, cwd, settings, runtime, logger })
     } finally {
-      await runtime.close()
+      await runtime.close('server_stop')
     }
   } catch (error) {
     io.stderr.write(`hermes gateway: ${errorLine(error)}\n`)

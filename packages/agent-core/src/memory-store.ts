@@ -118,6 +118,7 @@ class MemoryStore implements SessionStore {
       })
     }
     const token = ++session.token
+    session.info = { ...session.info, endedAtMs: null, endReason: null }
     session.holder = { owner: options.owner, ttlMs: options.ttlMs ?? DEFAULT_TTL_MS, aliveAtMs: this.#clock.now() }
     const lease: Lease = {
       sessionId,

@@ -87,7 +87,8 @@ export interface SessionStore {
   readonly mailbox?: Mailbox
   /**
    * Takes the write lease. Rejects with `store.session_busy` while anybody live holds it; `details.owner` names it.
-   * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free.
+   * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free. A session that had ended is open
+   * again with it.
    */
   acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>
   updateSession(

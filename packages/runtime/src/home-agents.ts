@@ -11,7 +11,7 @@ import {
   type SystemPrompt,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import { latestPrompt } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
@@ -151,6 +151,20 @@ export class HomeAgents {
     return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, surface, memory, config })
   }
 
+  /** Ends the sessions that are open, whoever talks in them. */
+  async endSessions(reason: string): Promise<void> {
+    await Promise.all([...this.#choices.keys()].map((sessionId) => this.#endSession(sessionId, reason)))
+  }
+
+  /** What cannot be noted now is seen by the next process that opens the home. */
+  async #endSession(sessionId: string, reason: string): Promise<void> {
+    try {
+      await (await this.#options.storage()).endSession(sessionId, { reason })
+    } catch (error) {
+      this.#options.logger.warn('The end of a session could not be noted.', { sessionId, error: errorLine(error) })
+    }
+  }
+
   /** Ends what agents have handed on and nobody waits for. */
   async closeChildren(): Promise<void> {
     await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
@@ -221,9 +235,7 @@ export class HomeAgents {
     const { choice } = answerer
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
-    // Whoever goes on with a session that had ended, as an imported one has, begins it again.
-    const again = request.session?.endedAtMs == null ? {} : { endedAtMs: null, endReason: null }
-    if (request.session) await storage.updateSession(request.session.id, { ...who, ...again })
+    if (request.session) await storage.updateSession(request.session.id, who)
     const contextEngine = this.#contextEngine(place, answerer, model)
     return createAgent({
       model,
@@ -324,11 +336,12 @@ export class HomeAgents {
       hasProcesses: () =>
         tree.unfinished(lineage.agentPath).length > 0 ||
         environment.processes().some((process) => process.info().endedAtMs === null),
-      close: () => this.#close(made),
+      close: (reason) => this.#close(made, reason),
     }
   }
 
-  async #close({ request, lineage, sessionId, tree, agent, answerer, close }: MadeAgent): Promise<void> {
+  async #close(made: MadeAgent, reason = 'closed'): Promise<void> {
+    const { request, lineage, sessionId, tree, agent, answerer, close } = made
     const isRoot = lineage.depth === 0
     if (isRoot) await this.#closeTree(tree)
     this.#options.closers.delete(close)
@@ -336,6 +349,7 @@ export class HomeAgents {
     if (this.#choices.get(sessionId) === answerer.choice) {
       this.#options.turnScopes.forget(sessionId)
       this.#choices.delete(sessionId)
+      if (isRoot) await this.#endSession(sessionId, reason)
     }
     if (isRoot && !isRecorded(request) && agent.entries().length > 0)
       void this.#options.sideTasks.finishSessions(sessionId)

@@ -391,14 +391,16 @@ class HomeRuntime implements Runtime {
     }
   }
 
-  async close(): Promise<void> {
+  async close(reason = 'closed'): Promise<void> {
     await this.#agents.closeChildren()
+    await this.#agents.endSessions(reason)
     await this.permissions.flush()
     const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
     await Promise.all([this.#sideTasks.close(), this.longMemory?.close()])
     await this.#answerers.flush()
+    await store?.swept
     const results = await Promise.allSettled([...closers.map((close) => close()), store?.storage.close()])
     await store?.dailyBackup?.finish()
     for (const result of results) {

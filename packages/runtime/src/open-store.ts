@@ -1,5 +1,5 @@
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { describeStoreUrl, openBackups, openStorage, type Storage } from '@hermes/storage'
 import { type DailyBackup, startDailyBackup } from './daily-backup.js'
 
@@ -8,6 +8,8 @@ export interface HomeStore {
   readonly storage: Storage
   /** `null` for a store on a server, which is backed up there. */
   readonly dailyBackup: DailyBackup | null
+  /** Sessions of killed processes are noted as ended; never rejects. */
+  readonly swept: Promise<void>
 }
 
 /** What it is opened with. */
@@ -24,13 +26,26 @@ export interface OpenStoreOptions {
 /** Opens what `storage.url` names, else the file in the home. Rejects as `openStorage` does. */
 export async function openStore({ home, config, ...options }: OpenStoreOptions): Promise<HomeStore> {
   const { url } = config.storage
-  if (url !== undefined) return { storage: await openStorage({ url, ...options }), dailyBackup: null }
+  if (url !== undefined) {
+    const storage = await openStorage({ url, ...options })
+    return { storage, dailyBackup: null, swept: sweep(storage, options.logger) }
+  }
   const { stateDb: path, backups: directory } = homeLayout(home)
   const { journal_mode: journal, synchronous: sync } = config.database
   const storage = await openStorage({ path, journal, sync, ...options })
   const { clock, logger } = options
   const dailyBackup = startDailyBackup(openBackups({ path, directory, clock, logger }), { path, logger })
-  return { storage, dailyBackup }
+  return { storage, dailyBackup, swept: sweep(storage, logger) }
+}
+
+/** Beside the work that the store was opened for. */
+async function sweep(storage: Storage, logger: Logger): Promise<void> {
+  try {
+    const ended = await storage.endAbandonedSessions()
+    if (ended.length > 0) logger.info('sessions of processes that are gone were ended', { sessions: ended.join(', ') })
+  } catch (error) {
+    logger.warn('sessions of processes that are gone could not be ended', { error: errorLine(error) })
+  }
 }
 
 /** What nobody may see of the settings of the store: the url with its password, and the password. */

@@ -98,10 +98,10 @@ export interface ReadyAgent {
   /** Whether background processes or tasks of the agent still run. */
   hasProcesses(): boolean
   /**
-   * Ends its background processes and frees what it holds; the session stays. Not while a run is active. Nobody waits for the summary that
-   * the session then gets.
+   * Ends its background processes and frees what it holds; the session stays and is noted as ended, `reason` being why in a word (default
+   * `closed`). Not while a run is active. Nobody waits for the summary that the session then gets.
    */
-  close(): Promise<void>
+  close(reason?: string): Promise<void>
 }
 
 /** A mixture of models, for a single question. */
@@ -190,6 +190,6 @@ export interface Runtime {
       { readonly description: string; readonly tools: readonly string[]; readonly includes: readonly string[] }
     >
   >
-  /** Ends background processes, closes recordings and the store. */
-  close(): Promise<void>
+  /** Ends background processes and the sessions that are open, `reason` being why in a word (default `closed`); closes recordings and the store. */
+  close(reason?: string): Promise<void>
 }

@@ -8,6 +8,7 @@ import { processIdentity } from './shared/process-identity.js'
 import {
   testApprovalStore,
   testAuditLog,
+  testEnds,
   testJobs,
   testLedger,
   testStorage,
@@ -52,6 +53,14 @@ testApprovalStore({
 testSummaries({ create: open })
 
 testStorage({ create: open })
+
+testEnds({
+  create: () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
+    const close = async () => rmSync(folder, { recursive: true, maxRetries: 10 })
+    return { open: (options) => openStorage({ path: join(folder, 'state.db'), ...options }), close }
+  },
+})
 
 testJobs({
   create: async (options) => {

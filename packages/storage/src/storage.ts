@@ -131,6 +131,14 @@ export interface SearchHit {
   readonly after: SearchContext | null
 }
 
+/** How a session ends. */
+export interface EndSession {
+  /** In a word: `user_exit`, `completed`, `sighup`, `idle` … */
+  readonly reason: string
+  /** Unix milliseconds. Default: now. */
+  readonly atMs?: number
+}
+
 /** What a fork is made of. */
 export interface ForkSession {
   /** The session it is taken from. */
@@ -197,6 +205,16 @@ export interface Storage extends SessionStore {
   /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
   resolveSession(text: string): Promise<SessionResolution>
   /**
+   * Ends a session. Nothing happens to one that is unknown, has ended, or that another process wrote since. Whoever takes the lease of
+   * an ended session opens it again.
+   */
+  endSession(id: string, end: EndSession): Promise<void>
+  /**
+   * Ends the sessions whose writer was killed, as of its last sign of life and with the reason `process_gone`; tells which. One of another
+   * machine counts as killed once its lease has run out, or after a day without a word where it held none.
+   */
+  endAbandonedSessions(): Promise<readonly string[]>
+  /**
    * Removes the session and its log; sessions forked from it stay. `false` when there was none.
    * Rejects with `store.session_busy` while somebody holds its lease.
    */
@@ -260,6 +278,9 @@ export interface Storage extends SessionStore {
   }): Promise<number>
   /** Counts and sizes. */
   stats(): Promise<StoreStats>
-  /** Waits for writes under way, gives up the leases taken through this object and closes the file. Twice is harmless. */
+  /**
+   * Waits for writes under way, ends the sessions written through this object that are still open, with the reason `closed`, gives up its
+   * leases and closes the file. Twice is harmless.
+   */
   close(): Promise<void>
 }

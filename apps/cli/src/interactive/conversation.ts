@@ -39,6 +39,7 @@ interface Waiting {
   readonly shown: string
 }
 
+const USER_EXIT = 'user_exit'
 const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
 const MAX_SHOWN_LINES = 10
@@ -52,6 +53,8 @@ export class Conversation implements ConsoleHandlers, Talk {
   isYolo: boolean
   title: string | null = null
   lastText: string | null = null
+  /** Why the person left, in a word. */
+  endReason = USER_EXIT
   /** Whether the model is in the middle of a line. */
   #isMidLine = false
   #opened: Console | null = null
@@ -136,7 +139,7 @@ export class Conversation implements ConsoleHandlers, Talk {
       else if (this.#news.isDue) await Promise.race([this.#hear(), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    await this.seat.leave()
+    await this.seat.leave(this.endReason)
   }
 
   async sit(session: SessionInfo | null, changes: Parameters<typeof takeSeat>[2] = {}): Promise<void> {
@@ -147,7 +150,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     }
     const options = { runtime, request, asker, isYolo: () => this.isYolo }
     const seat = await takeSeat(options, session, changes)
-    await this.#seat?.leave()
+    await this.#seat?.leave('left')
     this.#seat = seat
     this.#news.watch(seat)
   }
@@ -162,9 +165,10 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#turn?.showStatus()
   }
 
-  /** Ends the run and the conversation; asked for again it no longer waits for the run. */
-  leave(): void {
+  /** Ends the run and the conversation, `reason` being why in a word; asked for again it no longer waits for the run. */
+  leave(reason = USER_EXIT): void {
     if (this.#isLeaving) this.#abandon()
+    else this.endReason = reason
     this.#isLeaving = true
     this.#seat?.agent.interrupt('the user left')
     this.#wake()

@@ -30,8 +30,8 @@ export interface Seat {
   /** What endpoints said about how much may still be asked. */
   limits: ReadyAgent['limits']
   nameSession: ReadyAgent['nameSession']
-  /** Frees the agent; one whose background processes still run keeps them until the end. */
-  leave(): Promise<void>
+  /** Frees the agent and ends its session, `reason` being why in a word; one whose background processes still run keeps them until the end. */
+  leave(reason: string): Promise<void>
 }
 
 /** An agent on `session`, or on a new one. */
@@ -61,9 +61,9 @@ export async function takeSeat(
     models: ready.models,
     limits: ready.limits,
     nameSession: ready.nameSession,
-    leave: async () => {
+    leave: async (reason) => {
       desk.close()
-      if (!ready.hasProcesses()) await ready.close()
+      if (!ready.hasProcesses()) await ready.close(reason)
     },
   }
 }

@@ -44,7 +44,8 @@ export async function writeTranscript(storage: Storage, given: Transcript): Prom
     }
     await append(storage, sessionId, entries)
     if (!present && transcript.tags?.length) await storage.setTags(sessionId, transcript.tags)
-    if (!present) await storage.updateSession(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
+    const isOpen = present !== null && present.endedAtMs === null
+    if (!isOpen) await storage.updateSession(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
     await storage.meta.set(note, null)
     const messages = entries.filter(({ entry }) => entry.type === 'message').length
     return { type: 'imported', sessionId, source: present?.source ?? source, messages }

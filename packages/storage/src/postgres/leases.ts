@@ -15,7 +15,8 @@ const TAKE = `
     ttl_ms = excluded.ttl_ms, renewed_ms = excluded.renewed_ms
   RETURNING token`
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = $1 WHERE token = $2 AND session_id = $3'
-const RELEASE = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
+// The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
+const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = $1 AND session_id = $2'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
 
 /** Who may write which session. Times are those of the server: machines that share it need not agree on the hour. */

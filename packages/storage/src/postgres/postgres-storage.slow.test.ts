@@ -7,6 +7,7 @@ import { openStorage, type PostgresOptions } from '../index.js'
 import {
   testApprovalStore,
   testAuditLog,
+  testEnds,
   testHolds,
   testJobs,
   testLedger,
@@ -37,6 +38,12 @@ needs(postgresMissing())('on PostgreSQL', () => {
 
   testStore({ create: open })
   testStorage({ create: open })
+  testEnds({
+    create: async () => {
+      const url = await database.emptied()
+      return { open: (options) => openStorage({ url, ...options }) }
+    },
+  })
   testSummaries({ create: open })
   testLedger(part('ledger'))
   testHolds({

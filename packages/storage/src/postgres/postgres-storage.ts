@@ -37,13 +37,15 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const leases = new Leases(connection, { clock: serverClock, process: owner })
   const mailbox = new StoredMailbox(connection, { clock: serverClock, process: owner })
   const holds = new UsageHolds(connection, { clock: serverClock, process: owner })
-  const sessions = new Sessions(connection, { leases, clock })
+  const sessions = new Sessions(connection, { leases, clock, process: owner })
   const log = new Log(connection, { leases, mailbox })
   const search = new Search(connection)
   return {
     createSession: (session) => sessions.create(session),
     getSession: (id) => sessions.find(id),
     updateSession: (id, change) => sessions.update(id, change),
+    endSession: (id, end) => sessions.end(id, end),
+    endAbandonedSessions: () => sessions.endAbandoned(),
     deleteSession: (id) => sessions.delete(id),
     clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => sessions.list(filter),
@@ -71,7 +73,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       leases.acquire(sessionId, {
         owner,
         ttlMs,
-        taken: (statements, token) => log.settle(statements, sessionId, token),
+        taken: async (statements, token) => {
+          await sessions.reopen(statements, sessionId)
+          await log.settle(statements, sessionId, token)
+        },
       }),
     usage: async (sessionId) => (await sessions.find(sessionId))?.usage ?? null,
     ledger: new UsageBook(connection, { holds }),
@@ -92,6 +97,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       pruneSessions(connection, { ...filter, nowMs: clock.now(), leaseNowMs: serverClock.now() }),
     close: () =>
       connection.close(async (statements) => {
+        await sessions.endOwn(statements)
         await leases.releaseAll(statements)
         await holds.releaseAll(statements)
       }),

@@ -1,12 +1,13 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
 import type { Compilable } from 'kysely'
+import { isAbandoned, type LastWriter, PROCESS_GONE } from '../shared/lease-rules.js'
 import type { SessionLookup } from '../shared/resolve.js'
 import { sessionExists, titleTaken, unknownSession } from '../shared/session-errors.js'
 import { SessionQueries } from '../shared/session-queries.js'
 import { relatedSessions } from '../shared/session-row.js'
 import { cleanTitle, isOfLineage } from '../shared/title.js'
-import type { LatestSessionFilter, ListSessionsOptions } from '../storage.js'
+import type { EndSession, LatestSessionFilter, ListSessionsOptions } from '../storage.js'
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import { nativeCode } from './postgres-error.js'
@@ -21,6 +22,21 @@ const INSERT = `
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = $1 ORDER BY tag'
 const INSERT_TAGS = 'INSERT INTO hermes_tags (tag, session_id) SELECT unnest($1::text[]), $2 ON CONFLICT DO NOTHING'
+const REOPEN = 'UPDATE sessions SET ended_ms = NULL, end_reason = NULL WHERE id = $1 AND ended_ms IS NOT NULL'
+// One that another process wrote since is not over.
+const END = `
+  UPDATE sessions SET ended_ms = $2, end_reason = $3 WHERE id = $1 AND ended_ms IS NULL
+    AND NOT EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = $1 AND process <> $4)`
+const END_OWN = `
+  UPDATE sessions SET ended_ms = $1, end_reason = 'closed' WHERE ended_ms IS NULL
+    AND id IN (SELECT session_id FROM hermes_leases WHERE process = $2)`
+const LAST_WRITERS = `
+  SELECT l.session_id, l.process, l.ttl_ms, l.renewed_ms FROM hermes_leases l
+  JOIN sessions s ON s.id = l.session_id WHERE s.ended_ms IS NULL AND l.process <> $1`
+// Whoever wrote it meanwhile has a row of another time.
+const END_ABANDONED = `
+  UPDATE sessions SET ended_ms = $2, end_reason = $3 WHERE id = $1 AND ended_ms IS NULL
+    AND EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = $1 AND process = $4 AND renewed_ms = $5)`
 const CLEAR = [
   'DELETE FROM messages WHERE session_id = $1',
   'DELETE FROM hermes_entries WHERE session_id = $1',
@@ -35,12 +51,17 @@ export class Sessions implements SessionLookup {
   readonly #connection: Connection
   readonly #leases: Leases
   readonly #clock: Clock
+  readonly #process: string
   readonly #queries: SessionQueries
 
-  constructor(connection: Connection, options: { readonly leases: Leases; readonly clock: Clock }) {
+  constructor(
+    connection: Connection,
+    options: { readonly leases: Leases; readonly clock: Clock; readonly process: string },
+  ) {
     this.#connection = connection
     this.#leases = options.leases
     this.#clock = options.clock
+    this.#process = options.process
     this.#queries = new SessionQueries(connection.builder, { rows: SESSION_ROWS, started: 'started_ms' })
   }
 
@@ -91,6 +112,38 @@ export class Sessions implements SessionLookup {
         title: title ?? null,
       })
     })
+  }
+
+  async end(id: string, { reason, atMs = this.#clock.now() }: EndSession): Promise<void> {
+    await this.#connection.writeOne(`session ${id}`, (statements) =>
+      statements.run(END, id, atMs, reason, this.#process),
+    )
+  }
+
+  async endAbandoned(): Promise<readonly string[]> {
+    type Writer = LastWriter & { readonly session_id: string }
+    const writers = await this.#connection.read((statements) => statements.all<Writer>(LAST_WRITERS, this.#process))
+    const nowMs = this.#leases.now()
+    const aheadMs = nowMs - this.#clock.now()
+    const ended: string[] = []
+    for (const writer of writers.filter((one) => isAbandoned(one, nowMs))) {
+      const { session_id: id, process, renewed_ms } = writer
+      const changed = await this.#connection.writeOne(`session ${id}`, (statements) =>
+        statements.run(END_ABANDONED, id, renewed_ms - aheadMs, PROCESS_GONE, process, renewed_ms),
+      )
+      if (changed === 1) ended.push(id)
+    }
+    return ended
+  }
+
+  /** Ends what this process wrote and did not end. */
+  async endOwn(statements: Statements): Promise<void> {
+    await statements.run(END_OWN, this.#clock.now(), this.#process)
+  }
+
+  /** Inside a transaction: who writes a session that had ended begins it again. */
+  async reopen(statements: Statements, id: string): Promise<void> {
+    await statements.run(REOPEN, id)
   }
 
   delete(id: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import { hasEnded, shortIdentity } from './process-identity.js'
+import { hasEnded, isRunning, shortIdentity } from './process-identity.js'
 
 /** How long a lease lasts where nobody says. */
 export const DEFAULT_TTL_MS = 30_000
@@ -15,6 +15,22 @@ export interface Holder {
 /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
 export function isHeld({ renewed_ms, ttl_ms, process }: Holder, nowMs: number): boolean {
   return Math.abs(nowMs - renewed_ms) < ttl_ms && !hasEnded(process)
+}
+
+/** Why a session ended that nobody ended. */
+export const PROCESS_GONE = 'process_gone'
+
+/** How long an open session of a process that nobody here can look at counts as open after its last sign of life. */
+const SILENT_MS = 86_400_000
+
+/** Who wrote a session last that has not ended: `ttl_ms` is 0 once the lease was released. */
+export type LastWriter = Pick<Holder, 'process' | 'ttl_ms' | 'renewed_ms'>
+
+/** Whether a session will not be ended by who wrote it last. */
+export function isAbandoned({ process, ttl_ms, renewed_ms }: LastWriter, nowMs: number): boolean {
+  if (hasEnded(process)) return true
+  const silentMs = Math.abs(nowMs - renewed_ms)
+  return !isRunning(process) && silentMs >= (ttl_ms > 0 ? ttl_ms : SILENT_MS)
 }
 
 /** How an owner is called. */

@@ -16,8 +16,20 @@ export function shortIdentity(identity: string): string {
 
 /** Whether `identity` is a process of this machine that runs no more. `false` whenever that cannot be known. */
 export function hasEnded(identity: string): boolean {
-  const [, pidText, where, ticks] = IDENTITY.exec(identity) ?? []
-  if (pidText === undefined || where !== machine()) return false
+  return isHere(identity) && isOver(identity)
+}
+
+/** Whether `identity` is a process of this machine that still runs, as one that was stopped does. */
+export function isRunning(identity: string): boolean {
+  return isHere(identity) && !isOver(identity)
+}
+
+function isHere(identity: string): boolean {
+  return IDENTITY.exec(identity)?.[2] === machine()
+}
+
+function isOver(identity: string): boolean {
+  const [, pidText, , ticks] = IDENTITY.exec(identity)!
   const pid = Number(pidText)
   try {
     process.kill(pid, 0)

@@ -11,8 +11,9 @@ const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHE
 const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES (?, ?, ?, ?, ?)`
 const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
-const RELEASE = 'DELETE FROM hermes_leases WHERE token = ?'
-const END = 'DELETE FROM hermes_leases WHERE session_id = ?'
+// The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
+const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = ?'
+const END = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE session_id = ? AND token > 0'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
 
 /** Who may write which session. Tokens grow over all sessions and are never used twice. */

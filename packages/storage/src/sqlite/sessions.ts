@@ -1,8 +1,10 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import { isAbandoned, type LastWriter, PROCESS_GONE } from '../shared/lease-rules.js'
 import { sessionExists, titleTaken, unknownSession } from '../shared/session-errors.js'
 import { relatedSessions } from '../shared/session-row.js'
 import { cleanTitle } from '../shared/title.js'
+import type { EndSession } from '../storage.js'
 import type { Connection } from './connection.js'
 import type { Leases } from './leases.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from './session-row.js'
@@ -17,6 +19,19 @@ const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '?', started: '
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
 const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
 const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
+const REOPEN = 'UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND ended_at IS NOT NULL'
+// One that another process wrote since is not over.
+const END = `
+  UPDATE sessions SET ended_at = :endedAt, end_reason = :reason WHERE id = :id AND ended_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = :id AND process <> :process)`
+const END_OWN = `
+  UPDATE sessions SET ended_at = ?, end_reason = 'closed' WHERE ended_at IS NULL
+    AND id IN (SELECT session_id FROM hermes_leases WHERE process = ?)`
+const LAST_WRITERS = `
+  SELECT l.session_id, l.process, l.ttl_ms, l.renewed_ms FROM hermes_leases l
+  JOIN sessions s ON s.id = l.session_id WHERE s.ended_at IS NULL AND l.process <> ?`
+const END_ABANDONED = 'UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND ended_at IS NULL'
+const FORGET_WRITER = 'DELETE FROM hermes_leases WHERE session_id = ? AND process = ?'
 const DELETE = [
   'UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?',
   'DELETE FROM messages WHERE session_id = ?',
@@ -36,11 +51,16 @@ export class Sessions {
   readonly #connection: Connection
   readonly #leases: Leases
   readonly #clock: Clock
+  readonly #process: string
 
-  constructor(connection: Connection, options: { readonly leases: Leases; readonly clock: Clock }) {
+  constructor(
+    connection: Connection,
+    options: { readonly leases: Leases; readonly clock: Clock; readonly process: string },
+  ) {
     this.#connection = connection
     this.#leases = options.leases
     this.#clock = options.clock
+    this.#process = options.process
   }
 
   create(session: NewSession): Promise<SessionInfo> {
@@ -95,6 +115,43 @@ export class Sessions {
       this.#connection.statement('DELETE FROM hermes_tags WHERE session_id = ?').run(id)
       for (const tag of tags) this.#connection.statement(INSERT_TAG).run(tag, id)
     })
+  }
+
+  end(id: string, { reason, atMs = this.#clock.now() }: EndSession): Promise<void> {
+    return this.#connection.write(() => {
+      const ended = { id, endedAt: atMs / 1000, reason, process: this.#process }
+      this.#connection.statement(END).run(ended)
+    })
+  }
+
+  async endAbandoned(): Promise<readonly string[]> {
+    const isDue = await this.#connection.read(() => this.#abandoned().length > 0)
+    if (!isDue) return []
+    return this.#connection.write(() => {
+      const abandoned = this.#abandoned()
+      for (const { session_id, process, renewed_ms } of abandoned) {
+        this.#connection.statement(END_ABANDONED).run(renewed_ms / 1000, PROCESS_GONE, session_id)
+        if (this.#leases.isFree(session_id)) this.#connection.statement(FORGET_WRITER).run(session_id, process)
+      }
+      return abandoned.map(({ session_id }) => session_id)
+    })
+  }
+
+  #abandoned(): (LastWriter & { readonly session_id: string })[] {
+    const writers = this.#connection.statement(LAST_WRITERS).all(this.#process)
+    return (writers as (LastWriter & { readonly session_id: string })[]).filter((writer) =>
+      isAbandoned(writer, this.#clock.now()),
+    )
+  }
+
+  /** Inside a transaction: ends what this process wrote and did not end. */
+  endOwn(): void {
+    this.#connection.statement(END_OWN).run(this.#clock.now() / 1000, this.#process)
+  }
+
+  /** Inside a transaction: who writes a session that had ended begins it again. */
+  reopen(id: string): void {
+    this.#connection.statement(REOPEN).run(id)
   }
 
   delete(id: string): Promise<boolean> {

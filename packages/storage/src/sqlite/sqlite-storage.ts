@@ -39,7 +39,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const leases = new Leases(connection, { clock, process: owner })
   const ledger = new UsageBook(connection, { clock, process: owner })
   const mailbox = new StoredMailbox(connection, { clock, process: owner })
-  const sessions = new Sessions(connection, { leases, clock })
+  const sessions = new Sessions(connection, { leases, clock, process: owner })
   const words = new WordIndex(connection, { logger })
   const log = new Log(connection, { leases, mailbox, clock, appended: () => words.schedule() })
   let searching: Promise<Search> | undefined
@@ -55,6 +55,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     createSession: (session) => sessions.create(session),
     getSession: (id) => connection.read(() => sessions.find(id)),
     updateSession: (id, change) => sessions.update(id, change),
+    endSession: (id, end) => sessions.end(id, end),
+    endAbandonedSessions: () => sessions.endAbandoned(),
     deleteSession: (id) => sessions.delete(id),
     clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => lookup.list(filter ?? {}),
@@ -78,7 +80,14 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       }),
     keepPartial: (sessionId, entry, options) => log.keepPartial(sessionId, entry, options),
     acquireLease: (sessionId, { owner, ttlMs }) =>
-      leases.acquire(sessionId, { owner, ttlMs, taken: () => log.settle(sessionId) }),
+      leases.acquire(sessionId, {
+        owner,
+        ttlMs,
+        taken: () => {
+          sessions.reopen(sessionId)
+          log.settle(sessionId)
+        },
+      }),
     usage: (sessionId) => connection.read(() => sessions.find(sessionId)?.usage ?? null),
     ledger,
     audit: new AuditTrail(connection),
@@ -101,6 +110,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       await words.stop()
       await (await searching)?.close()
       await connection.close(() => {
+        sessions.endOwn()
         leases.releaseAll()
         ledger.releaseAll()
         words.takeSome()

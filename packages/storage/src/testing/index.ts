@@ -1,5 +1,6 @@
 export { type ApprovalSubject, testApprovalStore } from './approval-cases.js'
 export { type AuditSubject, testAuditLog } from './audit-cases.js'
+export { type EndSubject, testEnds } from './end-cases.js'
 export { type HoldSubject, testHolds } from './hold-cases.js'
 export { type JobSubject, testJobs } from './job-cases.js'
 export { type LedgerSubject, testLedger } from './ledger-cases.js'

@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process'
+import type { Clock } from '@hermes/contracts'
+import { userText } from '@hermes/contracts/conversation'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { processIdentity } from '../shared/process-identity.js'
+import type { Storage } from '../storage.js'
+import { createStepClock } from './store-case.js'
+
+/** Opens the same empty store again and again, each time as another process. */
+export interface EndSubject {
+  open(options: { readonly clock: Clock; readonly owner?: string }): Promise<Storage>
+  close?(): Promise<void>
+}
+
+const HOUR_MS = 3_600_000
+const said = [{ type: 'message', message: userText('hello') }] as const
+
+/** Registers with vitest how sessions end, whichever way. `create` gives an empty store for each case. */
+export function testEnds(options: { readonly create: () => Promise<EndSubject> | EndSubject }): void {
+  const setUp = async () => {
+    const subject = await options.create()
+    onTestFinished(async () => subject.close?.())
+    const clock = createStepClock()
+    const open = async (owner?: string) => {
+      const store = await subject.open({ clock, ...(owner === undefined ? {} : { owner }) })
+      onTestFinished(() => store.close())
+      return store
+    }
+    /** A session that was written; its lease is held where `holds`. */
+    const written = async (store: Storage, id: string, { holds = false } = {}) => {
+      await store.createSession({ id, source: 'cli' })
+      const lease = await store.acquireLease(id, { owner: 'me' })
+      await store.append(id, said, { lease })
+      if (!holds) await lease.release()
+      return lease
+    }
+    return { clock, open, written }
+  }
+  const endOf = async (store: Storage, id: string) => {
+    const { endedAtMs, endReason } = (await store.getSession(id))!
+    return { endedAtMs, endReason }
+  }
+  const stillOpen = { endedAtMs: null, endReason: null }
+  const deadProcess = () => processIdentity().replace(/^\d+/, String(spawnSync('true').pid))
+
+  describe('the end of a session', () => {
+    it('is noted once, with its reason', async () => {
+      const { clock, open, written } = await setUp()
+      const store = await open()
+      await written(store, 's')
+      expect(await endOf(store, 's')).toEqual(stillOpen)
+      await store.endSession('s', { reason: 'user_exit' })
+      const ended = { endedAtMs: clock.now(), endReason: 'user_exit' }
+      clock.step(1_000)
+      await store.endSession('s', { reason: 'other' })
+      expect(await endOf(store, 's')).toEqual(ended)
+      await store.endSession('nobody', { reason: 'other' })
+    })
+
+    it('is over when somebody writes the session again', async () => {
+      const { open, written } = await setUp()
+      const store = await open()
+      await written(store, 's')
+      await store.endSession('s', { reason: 'user_exit' })
+      const lease = await store.acquireLease('s', { owner: 'me' })
+      expect(await endOf(store, 's')).toEqual(stillOpen)
+      await lease.release()
+    })
+
+    it('is not for whoever only looked at what another process goes on with', async () => {
+      const { open, written } = await setUp()
+      const [one, other] = [await open(), await open()]
+      await written(one, 's')
+      await other.endSession('s', { reason: 'user_exit' })
+      expect(await endOf(other, 's')).toEqual(stillOpen)
+      await one.endSession('s', { reason: 'user_exit' })
+      expect(await endOf(other, 's')).toMatchObject({ endReason: 'user_exit' })
+    })
+
+    it('comes with the close of the store at the latest', async () => {
+      const { clock, open, written } = await setUp()
+      const one = await open()
+      await written(one, 's')
+      await written(one, 'done')
+      await one.endSession('done', { reason: 'user_exit' })
+      await one.close()
+      const other = await open()
+      expect(await endOf(other, 's')).toEqual({ endedAtMs: clock.now(), endReason: 'closed' })
+      expect(await endOf(other, 'done')).toMatchObject({ endReason: 'user_exit' })
+    })
+
+    it.each([
+      { when: 'in the middle of a run', holds: true },
+      { when: 'between two runs', holds: false },
+    ])('is noted by the next process when one was killed $when', async ({ holds }) => {
+      const { clock, open, written } = await setUp()
+      const dead = await open(deadProcess())
+      await written(dead, 's', { holds })
+      const next = await open()
+      const lastSeenMs = clock.now()
+      clock.step(HOUR_MS)
+      expect(await next.endAbandonedSessions()).toEqual(['s'])
+      const { endedAtMs, endReason } = await endOf(next, 's')
+      expect(endReason).toBe('process_gone')
+      // A server measures by its own clock, which a test cannot hold still.
+      expect(Math.abs(endedAtMs! - lastSeenMs)).toBeLessThan(HOUR_MS / 2)
+      expect(await next.endAbandonedSessions()).toEqual([])
+      const lease = await next.acquireLease('s', { owner: 'next' })
+      expect(await next.append('s', said, { lease })).toHaveLength(1)
+    })
+
+    it('is not noted for processes that run, and for those of other machines only after a time', async () => {
+      const { clock, open, written } = await setUp()
+      const running = await open()
+      const remote = await open('7@elsewhere#1.x')
+      await written(running, 'slept', { holds: true })
+      await written(running, 'idle')
+      await written(remote, 'remote-run', { holds: true })
+      await written(remote, 'remote-idle')
+      const next = await open()
+      expect(await next.endAbandonedSessions()).toEqual([])
+      clock.step(HOUR_MS)
+      expect(await next.endAbandonedSessions()).toEqual(['remote-run'])
+      clock.step(24 * HOUR_MS)
+      expect(await next.endAbandonedSessions()).toEqual(['remote-idle'])
+      expect(await endOf(next, 'slept')).toEqual(stillOpen)
+      expect(await endOf(next, 'idle')).toEqual(stillOpen)
+    })
+
+    it('leaves no writer of before a right to the session', async () => {
+      const { open, written } = await setUp()
+      const store = await open()
+      const lease = await written(store, 's')
+      await expect(store.append('s', said, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await expect(lease.renew()).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await store.acquireLease('s', { owner: 'next' })
+      await expect(store.append('s', said, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+    })
+  })
+}
