@@ -54,7 +54,7 @@ function adviseOnce(context: RunContext): void {
   const fixed = fixedTokens(context)
   const text =
     fixed > estimateTokens(session.messages()) / 2
-      ? `System text and tools alone take about ${fixed} tokens, too much for the window that ${modelNow(context)} runs with. Load it with a larger window, use fewer toolsets, or another model.`
+      ? `System text and tools alone take about ${fixed} tokens, too much for the window that ${modelNow(context)} runs with. ${context.engine?.largerWindow ?? 'Choose a model with a larger window.'} Fewer toolsets help too.`
       : 'The conversation is nearly full, and condensing it gains little. Start a new session, condense it about one topic with /compress TOPIC, or use a model with a larger window.'
   emit({ type: 'notice', level: 'warning', text })
 }

@@ -60,6 +60,8 @@ export type CompactOutcome =
  * An implementation must keep the newest request of the user, each open call with its result, and every text of `carry`.
  */
 export interface ContextEngine {
+  /** How a person gives the model a larger window: a sentence for notices. Absent where nobody can. */
+  readonly largerWindow?: string
   /**
    * Whether to compact before the next request. Cheap: it is asked before each one. `in vain`: it would be time, but the last compactions
    * gained too little to make another one; the person is told once per run.

@@ -48,5 +48,8 @@ export function requireKey({ provider, baseUrl }: ResolvedEndpoint, apiKey: stri
 
 /** A stand-in for the provider on this machine, such as a replayed recording, asks for no key. */
 export function isLoopback(baseUrl: string): boolean {
-  return URL.canParse(baseUrl) && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(baseUrl).hostname)
+  return (
+    URL.canParse(baseUrl) &&
+    /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/i.test(new URL(baseUrl).hostname)
+  )
 }

@@ -7,6 +7,8 @@ import type { EnginePlace } from './own-context-engine.js'
 
 /** No model but one on the own machine has so small a window that fewer tokens would matter. */
 const ALWAYS_FITS = 4_000
+/** No share of such a window that compaction may be set to is less. */
+const FITS_ANY_SHORT = 10 * ALWAYS_FITS
 
 /** What condenses the sessions of an agent, and with what. */
 export interface ContextEngineOptions {
@@ -21,6 +23,8 @@ export interface ContextEngineOptions {
   readonly windowOf: (endpoint: { readonly provider: string; readonly model: string }) => Promise<number>
   /** Whether the window may be so small that the first request does not fit. Default `false`: short sessions are not looked at. */
   readonly mayBeTiny?: boolean
+  /** How a person gives the model a larger window: a sentence. Default: nobody can. */
+  readonly largerWindow?: string
   /** Asked for summaries, in this order. */
   readonly models: readonly ModelClient[]
   /** Whose spending a summary is. */
@@ -56,8 +60,12 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
     return loading
   }
   return {
-    isDue: (state) =>
-      state.tokens < ALWAYS_FITS && !given.mayBeTiny ? false : load().then((engine) => engine.isDue(state)),
+    ...(given.largerWindow === undefined ? {} : { largerWindow: given.largerWindow }),
+    isDue: async (state) => {
+      const isShort = state.tokens < ALWAYS_FITS
+      if (isShort && (!given.mayBeTiny || (await windowOf(state)) > FITS_ANY_SHORT)) return false
+      return (await load()).isDue(state)
+    },
     plan: async (request) => (await load()).plan(request),
     compact: async (request, call) => {
       const engine = await load()

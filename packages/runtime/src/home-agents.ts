@@ -30,6 +30,7 @@ import type { HomeLongMemory } from './home-long-memory.js'
 import type { HomeMemory } from './home-memory.js'
 import { type HomeModels, isLocalServer } from './home-models.js'
 import type { HomeTools } from './home-tools.js'
+import { largerWindow } from './larger-window.js'
 import {
   childLineage,
   delegationLimits,
@@ -289,12 +290,14 @@ export class HomeAgents {
     const { config, home, userHome, sideTasks, models, turnScopes, clock, logger } = this.#options
     const { engine } = config.context
     const named = sideTasks.named('compression', choice)
+    // Asked before the first request, which then need not wait for all of the answer.
+    if (isLocalServer(choice)) void models.window(choice)
     return openContextEngine({
       settings: config.compression,
       summaries: config.auxiliary['compression'],
       model: choice,
       own: engine === 'compressor' ? null : { engine, home, userHome },
-      mayBeTiny: isLocalServer(choice),
+      ...(isLocalServer(choice) ? { mayBeTiny: true, largerWindow: largerWindow(choice) } : {}),
       windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
       models: [...(named ? [named] : []), model],
       scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),

@@ -24,20 +24,27 @@ afterEach(async () => {
   await rm(cacheDir, { recursive: true, force: true })
 })
 
+/** An endpoint that is not on this machine; what goes there reaches the scripted server. */
+const FAR = 'http://models.example/v1'
+const fetchFar: typeof fetch = (url, init) => fetch(String(url).replace(FAR, server.baseUrl), init)
+
 const choice = (): ModelChoice => ({
   provider: 'custom',
   catalogueId: 'custom',
   model: 'mystery',
-  baseUrl: server.baseUrl,
+  baseUrl: FAR,
   apiKey: null,
 })
 
+/** The same on this machine. */
+const here = (): ModelChoice => ({ ...choice(), baseUrl: server.baseUrl })
+
 function open(over: Partial<HomeModelsOptions> = {}) {
-  const config = { model_overrides: {}, models_dev: { refresh: true } }
+  const config = { model_overrides: {}, models_dev: { refresh: false } }
   return new HomeModels({
     cacheDir,
     config,
-    fetchTo: () => fetch,
+    fetchTo: () => fetchFar,
     clock: { now: createFakeClock().now, sleep: async () => undefined },
     logger: silentLogger,
     ...over,
@@ -145,12 +152,13 @@ describe('HomeModels', () => {
     server.setHandler(() => ({ text: 'ok' }))
     const elsewhere = { ...choice(), catalogueId: 'openai', baseUrl: 'https://api.openai.com/v1' }
     const off = { model_overrides: {}, models_dev: { refresh: false } }
+    const on = { model_overrides: {}, models_dev: { refresh: true } }
     for (const [chosen, config] of [
-      [choice(), undefined],
+      [here(), on],
       [elsewhere, off],
-      [elsewhere, undefined],
+      [elsewhere, on],
     ] as const) {
-      const models = open({ fetchTo, ...(config ? { config } : {}) })
+      const models = open({ fetchTo, config })
       const before = fetched.length
       await ask(models, 'hi', chosen)
       await expect.poll(() => fetched.length).toBeGreaterThan(before)
@@ -168,11 +176,11 @@ describe('HomeModels', () => {
       return typeof of === 'function' ? of(chosen.model) : of
     }
     expect(await prices(openai)).toMatchObject({ inputPerMillion: 2, outputPerMillion: 8 })
-    expect(await prices(choice())).toBeNull()
+    expect(await prices(here())).toBeNull()
     const config = {
       model_overrides: { mystery: { input_price: 1, output_price: 2 } },
       models_dev: { refresh: false },
     }
-    expect(await prices(choice(), open({ config }))).toMatchObject({ inputPerMillion: 1, source: 'config' })
+    expect(await prices(here(), open({ config }))).toMatchObject({ inputPerMillion: 1, source: 'config' })
   })
 })

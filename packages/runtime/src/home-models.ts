@@ -5,7 +5,7 @@ import type { ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import type { AskedModel, ModelDirectory } from '@hermes/models/metadata'
 import { isThisMachine } from '@hermes/safety'
-import { findProvider, listModels, similar } from '@hermes/transports'
+import { listModels, similar } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
 
 /** What a home knows of models comes from here, on first use. */
@@ -67,7 +67,7 @@ export class HomeModels {
 
   async #lookUp(choice: ModelChoice): Promise<number> {
     const directory = await this.directory()
-    if (isLocalServer(choice)) await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
+    if (choice.contextLength === undefined && isLocalServer(choice)) await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
     const { value } = await directory.window(toAsked(choice))
     this.#known.set(keyOf(choice), value)
     return value
@@ -86,7 +86,7 @@ export class HomeModels {
 
   /** Looks up what a model costs at the endpoint of a choice; on this machine it costs what the configuration says, if anything. */
   pricesOf(choice: ModelChoice, cacheTtl: '5m' | '1h'): NonNullable<ModelEndpoint['prices']> {
-    const isFree = isHere(choice) && Object.keys(this.#options.config.model_overrides).length === 0
+    const isFree = isLocalServer(choice) && Object.keys(this.#options.config.model_overrides).length === 0
     if (isFree) return async () => null
     return async (model) => (await this.directory()).prices({ ...toAsked(choice), model, cacheTtl })
   }
@@ -171,9 +171,11 @@ export class HomeModels {
     await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toAsked(choice))
-    if (contextLength.source !== 'config' && contextLength.source !== 'learned') await this.#probe(choice, signal)
+    const isSettled = contextLength.source === 'config' || contextLength.source === 'learned'
+    // One on this machine is asked by the look-up below.
+    if (!isSettled && !isLocalServer(choice)) await this.#probe(choice, signal)
     const { refresh } = this.#options.config.models_dev
-    if (refresh && !isHere(choice)) await directory.refresh({ signal })
+    if (refresh && !isLocalServer(choice)) await directory.refresh({ signal })
     // By then a server on this machine has loaded the model.
     this.#windows.delete(keyOf(choice))
     await this.window(choice)
@@ -196,12 +198,8 @@ export function toAsked({ catalogueId, baseUrl, model, contextLength }: ModelCho
   return { provider: catalogueId, baseUrl, model, contextLength }
 }
 
-/** Runs models on this machine, and says with which window. */
-export function isLocalServer(choice: ModelChoice): boolean {
-  return isHere(choice) && findProvider(choice.catalogueId)?.local === true
-}
-
-function isHere({ baseUrl }: ModelChoice): boolean {
+/** Is on this machine, where it may run a model with a small window, whatever the endpoint is called. */
+export function isLocalServer({ baseUrl }: Pick<ModelChoice, 'baseUrl'>): boolean {
   return isThisMachine(new URL(baseUrl).hostname)
 }
 

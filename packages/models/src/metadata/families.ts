@@ -35,6 +35,14 @@ const WINDOWS: Readonly<Record<string, number>> = {
   mistral: 131_072,
 }
 
+/** Families that their vendors alone run. */
+const HOSTED = /(?:^|[/:])(?:claude|gpt-(?!oss|j|neo|2)|chatgpt|o\d(?:-|$)|gemini|grok-[34])/i
+
+/** Whether a model cannot have been loaded on a machine of one's own. */
+export function isHosted(model: string): boolean {
+  return HOSTED.test(model)
+}
+
 /** Servers of one's own load models with a small part of their window, but with no less than this. */
 const LEAST_SHARE = 1 / 32
 const LEAST_TOKENS = 1_024

@@ -360,9 +360,9 @@ describe('probe', () => {
       abilities: { vision: true, reasoning: false },
     })
     await made.probe({ ...asked, provider: 'custom', api: 'anthropic-messages', apiKey: 'k' })
-    expect(seen.map(([url]) => url)).toEqual(['/v1/models/m', '/props', '/v1/models/m'])
+    expect(seen.map(([url]) => url)).toEqual(['/v1/models/m', '/v1/models/m'])
     await made.probe({ ...asked, provider: 'bedrock', apiKey: 'k' })
-    expect(seen).toHaveLength(3)
+    expect(seen).toHaveLength(2)
   })
 
   it('keeps nothing of an endpoint that does not say, and asks it again', async () => {

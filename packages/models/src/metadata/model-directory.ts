@@ -22,7 +22,7 @@ import {
   positive,
   type Sourced,
 } from './facts.js'
-import { familyWindow, isPlausibleWindow } from './families.js'
+import { familyWindow, isHosted, isPlausibleWindow } from './families.js'
 import { hourly, withHour } from './hour-prices.js'
 import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
 import { fallbackFacts, overriddenFacts } from './overrides.js'
@@ -304,11 +304,16 @@ class HomeDirectory implements ModelDirectory {
 }
 
 /** A server on the own machine seldom loads all that a model was trained for, so what others know of the model is an upper bound there. */
-function asLoaded({ provider }: AskedModel, known: Sourced<number> | null): Sourced<number> {
+function asLoaded(asked: AskedModel, known: Sourced<number> | null): Sourced<number> {
   const { value, source } = known ?? DEFAULT_WINDOW
   const isSaid = source === 'config' || source === 'learned' || source === 'endpoint'
-  if (isSaid || !findProvider(provider)?.local || value <= DEFAULT_LOCAL_CONTEXT_LENGTH) return { value, source }
+  if (isSaid || !isLoadedHere(asked) || value <= DEFAULT_LOCAL_CONTEXT_LENGTH) return { value, source }
   return { value: DEFAULT_LOCAL_CONTEXT_LENGTH, source: 'default' }
+}
+
+/** Whether somebody loads the model on a machine of their own. A program on this machine may also pass on to a vendor. */
+function isLoadedHere({ provider, baseUrl, model }: AskedModel): boolean {
+  return findProvider(provider)?.local === true || (isLoopback(baseUrl) && !isHosted(model))
 }
 
 /** The same model differs from host to host. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
-import { modelListRequest, type ProviderQuirks } from '@hermes/transports'
+import { detectApi, modelListRequest, type ProviderQuirks } from '@hermes/transports'
 import { isLoopback } from '../resolve-endpoint.js'
 import { type ModelAbilities, type PartialFacts, positive } from './facts.js'
 
@@ -26,9 +26,9 @@ export interface ProbedEndpoint {
  * it says nothing. Never rejects.
  */
 export async function probeEndpoint(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
-  const fallbacks = endpoint.provider === 'custom' ? [loadedByOllama] : []
-  for (const ask of [...(PROBES[endpoint.provider] ?? []), listed, ...fallbacks]) {
-    const facts = await ask(endpoint).catch(() => null)
+  const answers = probesOf(endpoint).map((ask) => ask(endpoint).catch(() => null))
+  for (const answer of answers) {
+    const facts = await answer
     if (facts) return facts
   }
   return null
@@ -40,7 +40,16 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   ollama: [knownToOllama],
   lmstudio: [listedByLmStudio],
   llamacpp: [llamaProperties],
-  custom: [llamaProperties],
+}
+
+/** On this machine any of these servers may be behind an address, whatever it is called; elsewhere one without a name may be llama.cpp. */
+function probesOf(endpoint: ProbedEndpoint): readonly Probe[] {
+  const { provider, baseUrl, model, api = detectApi({ provider, baseUrl, model }) } = endpoint
+  const own = PROBES[provider]
+  if (own) return [...own, listed]
+  if (api !== 'chat-completions') return [listed]
+  if (isLoopback(baseUrl)) return [llamaProperties, knownToOllama, listedByLmStudio, listed]
+  return provider === 'custom' ? [llamaProperties, listed] : [listed]
 }
 
 /** The list of models, or the one model where an endpoint can be asked for it: every vendor has its own name for the window. */
