@@ -67,7 +67,8 @@ export class HomeModels {
 
   async #lookUp(choice: ModelChoice): Promise<number> {
     const directory = await this.directory()
-    if (choice.contextLength === undefined && isLocalServer(choice)) await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
+    if (choice.contextLength === undefined && isLocalServer(choice))
+      await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
     const { value } = await directory.window(toAsked(choice))
     this.#known.set(keyOf(choice), value)
     return value

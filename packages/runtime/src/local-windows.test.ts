@@ -43,8 +43,18 @@ it.each([
   { provider: 'openai', path: '/api/ps', body: SMALL.ps, advice: /PARAMETER num_ctx / },
   // As with --base-url.
   { provider: null, path: '/api/ps', body: SMALL.ps, advice: /PARAMETER num_ctx / },
-  { provider: 'ollama', path: '/api/ps', body: { models: [{ name: 'm:latest', context_length: 65_536 }] }, advice: null },
-  { provider: 'custom', path: '/api/ps', body: { models: [{ name: 'm:latest', context_length: 65_536 }] }, advice: null },
+  {
+    provider: 'ollama',
+    path: '/api/ps',
+    body: { models: [{ name: 'm:latest', context_length: 65_536 }] },
+    advice: null,
+  },
+  {
+    provider: 'custom',
+    path: '/api/ps',
+    body: { models: [{ name: 'm:latest', context_length: 65_536 }] },
+    advice: null,
+  },
 ])(
   'asks $provider at $path before the first request, and says how to load more when prompt and tools do not fit: $advice',
   async ({ provider, path, body, advice }) => {
