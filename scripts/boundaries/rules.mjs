@@ -105,12 +105,6 @@ const ALLOWED = [
     reason: 'sqlite-vec is optional: bundlers must not look for it',
   },
   {
-    files: ['packages/safety/src/url/*-fetch.ts'],
-    uses: ['fetch', 'node:http', 'node:https'],
-    owner: 'safety',
-    reason: 'the guarded ways out',
-  },
-  {
     files: [
       'packages/transports/src/wires/*-client.ts',
       'packages/transports/src/wires/*/*-client.ts',

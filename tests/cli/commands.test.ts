@@ -257,6 +257,26 @@ describe('hermes doctor', () => {
     ])
   })
 
+  it('says which proxy counts, without its login, and what is none', async () => {
+    await useHome()
+    const proxied = async (env: Record<string, string>) => {
+      const { stdout } = await hermes(['doctor', '--offline'], env)
+      expect(stdout).not.toContain('secret')
+      return stdout.split('\n').filter((line) => /^\w+ +(?:Proxy:|\w+_PROXY)/.test(line))
+    }
+    expect(await proxied({ ALL_PROXY: 'socks5h://me:secret@p.test:1080', NO_PROXY: 'a.test' })).toEqual([
+      'ok    Proxy: all requests go through socks5h://p.test:1080, but straight to a.test',
+    ])
+    expect(await proxied({ https_proxy: 'p.test:3128' })).toEqual([
+      'ok    Proxy: https goes through http://p.test:3128, http straight',
+    ])
+    expect(await proxied({ HTTPS_PROXY: 'quic://me:secret@p.test' })).toEqual([
+      expect.stringMatching(
+        /^fail {2}HTTPS_PROXY is "quic:\/\/p\.test", which is no address of an HTTP or SOCKS5 proxy/,
+      ),
+    ])
+  })
+
   it('points at what is broken', async () => {
     await mkdir(scene.home, { recursive: true })
     await writeFile(join(scene.home, 'config.yaml'), 'agent: [1, 2\n')

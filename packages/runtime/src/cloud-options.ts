@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import { proxyFor, readProxies, withoutLogin } from '@hermes/safety'
 import type { DaytonaOptions } from '@hermes/sandbox/daytona'
 import type { ModalOptions } from '@hermes/sandbox/modal'
 import type { VercelOptions } from '@hermes/sandbox/vercel'
@@ -57,7 +58,29 @@ function claimsOf(token: string): { readonly teamId: string; readonly projectId:
   }
 }
 
-function common(request: EnvironmentRequest, name: string) {
+/**
+ * The clients of these services make their own connections. Those of Modal and Daytona go through HTTP proxies of the environment, none
+ * through SOCKS; past a proxy that is meant for them nothing is sent.
+ */
+function refuseBypass(request: EnvironmentRequest, name: keyof typeof SERVICES): void {
+  const { DAYTONA_API_URL: own } = passedOn(request, ['DAYTONA_API_URL'])
+  const service = new URL(name === 'daytona' && own && URL.canParse(own) ? own : SERVICES[name])
+  const proxy = proxyFor(service, readProxies(request.env).proxies)
+  if (proxy === null || (name !== 'vercel' && /^https?:/.test(proxy.protocol))) return
+  throw new HermesError(
+    `The client of ${name} cannot use the proxy ${withoutLogin(proxy.href)} and would connect past it. Put ${service.host} into NO_PROXY to let it, or choose another terminal.backend.`,
+    { code: 'runtime.backend_config' },
+  )
+}
+
+const SERVICES = Object.freeze({
+  modal: 'https://api.modal.com',
+  daytona: 'https://app.daytona.io',
+  vercel: 'https://api.vercel.com',
+})
+
+function common(request: EnvironmentRequest, name: keyof typeof SERVICES) {
+  refuseBypass(request, name)
   const { config, home, clock } = request
   const { terminal } = config
   const isKept = terminal.container_persistent

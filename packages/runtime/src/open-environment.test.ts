@@ -6,6 +6,23 @@ import { expect, it, onTestFinished } from 'vitest'
 import { open, PATH, requestFor, run } from './__fixtures__/opened-environment.js'
 import { openEnvironment } from './open-environment.js'
 
+it('opens no cloud whose client would connect past a proxy', async () => {
+  const logins = {
+    ...{ MODAL_TOKEN_ID: 'a', MODAL_TOKEN_SECRET: 'b', DAYTONA_API_KEY: 'c' },
+    ...{ VERCEL_TOKEN: 'd', VERCEL_TEAM_ID: 'e', VERCEL_PROJECT_ID: 'f' },
+  }
+  const refused = (backend: string, proxy: string) =>
+    open(`  backend: ${backend}\n`, { ...logins, HTTPS_PROXY: proxy }).then(
+      () => 'opened',
+      ({ message }: Error) => message,
+    )
+  for (const backend of ['modal', 'daytona', 'vercel_sandbox'])
+    expect(await refused(backend, 'socks5h://me:secret@p.test:1080')).toMatch(
+      /^The client of \w+ cannot use the proxy socks5h:\/\/p\.test:1080 and would connect past it\. Put \S+ into NO_PROXY/,
+    )
+  expect(await refused('vercel_sandbox', 'http://p.test')).toMatch(/^The client of vercel cannot use the proxy/)
+})
+
 it('is this machine, isolated where it can be, when config.yaml says nothing else', async () => {
   const isIsolated = (await probeIsolation()) === null
   const { environment } = await open('  timeout: 5\n')

@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
-import { type ErrorFacts, errorFacts } from './error-facts.js'
+import { type ErrorFacts, errorFacts, isNoTls, isUntrusted } from './error-facts.js'
 import { hasCodeOf, speaksOf, type Topic, windowIn } from './prose.js'
 import { retryAfter } from './retry-after.js'
 
@@ -266,6 +266,7 @@ function byCause(facts: ErrorFacts): Verdict {
   const any = (pattern: RegExp) => [...facts.causes, facts.message].some((cause) => pattern.test(cause))
   const said = byCodes(facts) ?? (facts.isAnswer ? byWords(facts) : null)
   if (said) return said
+  if (facts.causes.some((cause) => isUntrusted(cause) || isNoTls(cause))) return { reason: 'connection' }
   if (any(TLS) || any(TIMED_OUT)) return { reason: 'timeout' }
   if (any(DROPPED) || any(UNREACHABLE)) return { reason: 'connection' }
   return byWords(facts) ?? (any(MALFORMED) ? { reason: 'malformed-response' } : { reason: 'unknown' })

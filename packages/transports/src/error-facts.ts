@@ -46,6 +46,16 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   image_file_too_large: 400,
 }
 
+/** Whether a code of Node is about a certificate that does not convince. */
+export function isUntrusted(code: string): boolean {
+  return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:GET|VERIFY)_|ERR_TLS_CERT_|INVALID_CA$)[A-Z_]*$/.test(code)
+}
+
+/** Whether a code of Node means that the other side answers in the clear. */
+export function isNoTls(code: string): boolean {
+  return code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+}
+
 /** Gathers facts from an error of an SDK, of `fetch`, or of anything else. Never throws. */
 export function errorFacts(error: unknown): ErrorFacts {
   const fields = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { HermesError } from '@hermes/contracts'
 import type { ErrorClass, ErrorReason } from '@hermes/contracts/model'
 import { describe, expect, it } from 'vitest'
 import { classifyError, toTransportError } from './index.js'
@@ -104,13 +105,52 @@ describe('what vendors say', () => {
     expect(classifyError(said, { conversationTokens: 90, windowTokens: 100 }).reason).toBe('format-error')
   })
 
-  it('says when a proxy is in the way', () => {
-    const refused = Object.assign(new Error('Connection error.'), {
-      cause: new TypeError('fetch failed', { cause: { code: 'ERR_PROXY_TUNNEL', message: '407' } }),
-    })
-    expect(toTransportError(refused, target)).toMatchObject({
-      code: 'transport.connection',
-      message: 'The proxy did not let the request through to https://api.acme.test/v1; check HTTPS_PROXY and NO_PROXY.',
-    })
+  const broken = (code: string, message = '') =>
+    toTransportError(
+      Object.assign(new Error('Connection error.'), {
+        cause: new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) }),
+      }),
+      target,
+    )
+
+  it.each([
+    [
+      'ERR_PROXY_TUNNEL',
+      'The proxy socks5://p:1 does not accept the login',
+      'The proxy socks5://p:1 does not accept the login, which is on the way to https://api.acme.test/v1; check HTTPS_PROXY, ALL_PROXY and NO_PROXY.',
+    ],
+    [
+      'ECONNREFUSED',
+      'The proxy http://p:1 cannot be reached (ECONNREFUSED)',
+      'The proxy http://p:1 cannot be reached (ECONNREFUSED), which is on the way to https://api.acme.test/v1; check HTTPS_PROXY, ALL_PROXY and NO_PROXY.',
+    ],
+    [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'self-signed certificate',
+      'The certificate of https://api.acme.test/v1 is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); check the address, or name the authority that signed it in NODE_EXTRA_CA_CERTS.',
+    ],
+    [
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      "Hostname/IP does not match certificate's altnames",
+      'The certificate of https://api.acme.test/v1 is not trusted (ERR_TLS_CERT_ALTNAME_INVALID); check the address, or name the authority that signed it in NODE_EXTRA_CA_CERTS.',
+    ],
+    [
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+      'A0:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number',
+      'https://api.acme.test/v1 speaks no TLS; an address of http:// may be meant.',
+    ],
+    [
+      'HPE_HEADER_OVERFLOW',
+      'Parse Error: Header overflow',
+      'https://api.acme.test/v1 answered with longer headers than are read (16 kB).',
+    ],
+  ])('says in one line what broke a connection: %s', (code, message, line) => {
+    expect(broken(code, message)).toMatchObject({ code: 'transport.connection', message: line })
+  })
+
+  it('hands on what was refused on our side, however it is wrapped', () => {
+    const refused = new HermesError('HTTPS_PROXY is no address.', { code: 'fetch.bad_proxy' })
+    const wrapped = Object.assign(new Error('Connection error.'), { cause: refused })
+    expect(toTransportError(wrapped, target)).toBe(refused)
   })
 })

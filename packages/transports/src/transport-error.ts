@@ -2,7 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { ErrorClass } from '@hermes/contracts/model'
 import { findProvider } from './catalogue.js'
 import { type ClassifyContext, classifyError, namedWindow } from './classify-error.js'
-import { type ErrorFacts, errorFacts } from './error-facts.js'
+import { type ErrorFacts, errorFacts, isNoTls, isUntrusted } from './error-facts.js'
 import { shownAddress } from './shown-address.js'
 
 /** Where a failed call went. */
@@ -30,7 +30,8 @@ const IN_ADDRESS =
  * `provider`, `model`, `status`, `requestId`, `retryAfterMs`, `repair` and `contextTokens` (the window that a refusal names) where they are known. A {@link HermesError} passes unchanged.
  */
 export function toTransportError(error: unknown, target: CallTarget, context: ClassifyContext = {}): HermesError {
-  if (HermesError.isInstance(error)) return error
+  const own = ownError(error)
+  if (own) return own
   const verdict = classifyError(error, context)
   const facts = errorFacts(error)
   const replay = facts.codes.includes('replay_mismatch')
@@ -51,12 +52,19 @@ export function toTransportError(error: unknown, target: CallTarget, context: Cl
   })
 }
 
+/** What was refused on our side, which a client that sends for others wraps as a broken connection. */
+function ownError(error: unknown): HermesError | null {
+  if (HermesError.isInstance(error)) return error
+  return error instanceof Error && error.cause !== undefined ? ownError(error.cause) : null
+}
+
 const NO_SUCH_HOST = ['ENOTFOUND', 'EAI_AGAIN']
 const NOBODY_THERE = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', ...NO_SUCH_HOST]
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 
-/** Where nobody listens, a server of one's own is not running and a name is misspelled; other networks may come back. */
+/** Where nobody listens, a server of one's own is not running and a name is misspelled; other networks may come back, no certificate gets better. */
 function patienceWith({ causes }: ErrorFacts, { baseUrl }: CallTarget): { readonly giveUpAfterMs?: number } {
+  if (causes.some((cause) => isUntrusted(cause) || isNoTls(cause))) return { giveUpAfterMs: 3_000 }
   if (!NOBODY_THERE.some((code) => causes.includes(code))) return {}
   const isHere = URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname)
   const isFinal = isHere || NO_SUCH_HOST.some((code) => causes.includes(code))
@@ -158,11 +166,17 @@ function pathOf({ path = '/chat/completions' }: CallTarget): string {
 function connectionLine(facts: ErrorFacts, { provider, name = provider, ...target }: CallTarget): string {
   const baseUrl = shownAddress(target.baseUrl)
   const has = (code: string) => facts.causes.includes(code)
+  const proxy = facts.causes.find((cause) => cause.startsWith('The proxy '))
+  if (proxy !== undefined)
+    return `${proxy}, which is on the way to ${baseUrl}; check HTTPS_PROXY, ALL_PROXY and NO_PROXY.`
   if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
   if (has('ENOTFOUND') || has('EAI_AGAIN'))
     return `The host of ${baseUrl} cannot be found; check the address and the network.`
-  if (facts.causes.some((cause) => cause.startsWith('ERR_PROXY')))
-    return `The proxy did not let the request through to ${baseUrl}; check HTTPS_PROXY and NO_PROXY.`
+  if (has('HPE_HEADER_OVERFLOW')) return `${baseUrl} answered with longer headers than are read (16 kB).`
+  const certificate = facts.causes.find(isUntrusted)
+  if (certificate !== undefined)
+    return `The certificate of ${baseUrl} is not trusted (${certificate}); check the address, or name the authority that signed it in NODE_EXTRA_CA_CERTS.`
+  if (facts.causes.some(isNoTls)) return `${baseUrl} speaks no TLS; an address of http:// may be meant.`
   return `The connection to ${name} at ${baseUrl} broke.`
 }
 

@@ -3,6 +3,7 @@ import { homeFindings } from '../doctor/home.js'
 import { memoryFindings } from '../doctor/memory.js'
 import { modelFinding } from '../doctor/model.js'
 import { programFindings } from '../doctor/programs.js'
+import { proxyFindings } from '../doctor/proxies.js'
 import { storeFinding } from '../doctor/store.js'
 import { terminalFindings } from '../doctor/terminal.js'
 import { EXIT } from '../errors.js'
@@ -23,6 +24,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
   }
   show([{ level: 'ok', text: `Node ${process.versions.node}` }])
   show(await homeFindings(io))
+  show(proxyFindings(io))
   const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
   const runtime = await openCli(quiet, { surface: 'cli', yolo: false })
   try {

@@ -57,15 +57,51 @@ describe('createHttpFetch', () => {
   }
 
   it.each(['text/event-stream; charset=utf-8', 'application/x-ndjson', 'application/vnd.amazon.eventstream'])(
-    'takes no connection again after a stream of %s',
+    'takes no connection again after a stream of %s for what may not be sent twice',
     async (type) => {
       const { listener, dropped } = closing(type)
       const { url, connections } = await serve(listener)
+      await (await httpFetch(url, plain)).text()
       for (let round = 0; round < 3; round++)
         await (await httpFetch(url, { ...plain, method: 'POST', body: 'x' })).text()
-      expect([connections.count, dropped]).toEqual([3, []])
+      expect([connections.count, dropped]).toEqual([4, []])
     },
   )
+
+  it('uses a connection again after a stream for model calls, until a server that announces otherwise closes one', async () => {
+    const ask = async (fetch: typeof httpFetch, url: string) =>
+      (await fetch(url, { ...plain, method: 'POST', body: 'x' })).text()
+    const keeping = await serve((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: [DONE]\n\n'),
+    )
+    const toModel = createHttpFetch({ repeatsPosts: true })
+    for (let round = 0; round < 3; round++) await ask(toModel, keeping.url)
+    expect(keeping.connections.count).toBe(1)
+
+    const { listener, dropped } = closing('text/event-stream')
+    const unasked = await serve(listener)
+    const toOther = createHttpFetch({ repeatsPosts: true })
+    for (let round = 0; round < 4; round++) expect(await ask(toOther, unasked.url)).toBe('data: [DONE]\n\n')
+    // The first is met closed once; afterwards each stream has one of its own.
+    expect([unasked.connections.count, dropped]).toEqual([4, ['POST']])
+  })
+
+  it('gives all that came before an answer broke off, and then the break', async () => {
+    const gone = Promise.withResolvers<void>()
+    const { url } = await serve((_request, response) => {
+      response.on('close', () => setImmediate(gone.resolve))
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('the half', () => response.destroy())
+    })
+    const response = await httpFetch(url, plain)
+    await gone.promise
+    const pieces: string[] = []
+    const read = async () => {
+      for await (const piece of response.body!) pieces.push(Buffer.from(piece).toString())
+    }
+    await expect(read()).rejects.toMatchObject({ message: 'terminated' })
+    expect(pieces).toEqual(['the half'])
+  })
 
   it.each([
     { method: 'GET', repeatsPosts: false, ends: 'text' },
@@ -116,13 +152,15 @@ describe('createHttpFetch', () => {
     expect(count).toBe(11)
   })
 
-  it('hands back a redirect, and follows it where the caller leaves that to fetch', async () => {
-    const { url } = await serve((request, response) => {
-      if (request.url === '/v1') response.writeHead(302, { location: '/there' }).end()
-      else response.end('there')
-    })
-    expect((await httpFetch(url, plain)).status).toBe(302)
-    expect(await (await httpFetch(url)).text()).toBe('there')
+  it('hands back a redirect', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(302, { location: '/there' }).end())
+    const response = await httpFetch(url)
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/there'])
+  })
+
+  it('fails when the headers of an answer are too long', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end())
+    await expect(httpFetch(url, plain)).rejects.toMatchObject({ cause: { code: 'HPE_HEADER_OVERFLOW' } })
   })
 
   it('gives an answer without a body', async () => {

@@ -1,6 +1,7 @@
-import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { HttpHeaders, HttpResponse } from './http-response.js'
-import { isThisMachine, type Proxies } from './proxies.js'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { createRoutes, type Route } from './connections.js'
+import { HttpResponse, toHeaders } from './http-response.js'
+import { type Proxies, proxyError } from './proxies.js'
 
 /** Options of {@link createHttpFetch}. */
 export interface HttpFetchOptions {
@@ -11,28 +12,36 @@ export interface HttpFetchOptions {
 }
 
 /**
- * A `fetch` over Node's own HTTP client for what model clients send: a text, bytes or no body, redirects handed back (`redirect: 'manual'`).
- * Such a request costs about half the time and memory of the global one and goes through the proxy meant for it, but never to this
- * machine; every other goes to the global one. Failures and abort look as they do there.
+ * A `fetch` over Node's own HTTP client, which goes through the proxy meant for an address, but never to this machine. Such a request costs
+ * about half the time and memory of the global one. Failures and abort look as they do there; redirects are handed back, and a body is sent
+ * once it is whole. Throws HermesError `fetch.bad_proxy` where the proxy that is named is none.
  *
- * A connection is kept for the next request unless it carried a stream: servers close after those whatever they announce. When a kept
- * connection breaks before a byte of the answer, the request is sent once more on a fresh one.
+ * A kept connection that breaks before a byte of the answer is no failure of what may be sent twice: that is sent once more, on a fresh one.
+ * A server that closed one so, or may not be asked twice, is met on a new connection after each stream: many close there unannounced.
  */
 export function createHttpFetch({ proxies = null, repeatsPosts = false }: HttpFetchOptions = {}): typeof fetch {
-  const agents = createAgents(proxies)
-  return (input, init = {}) => {
-    const { body, redirect } = init
-    const isPlain = !body || typeof body === 'string' || body instanceof Uint8Array
-    if (isRequest(input) || redirect !== 'manual' || !isPlain) return fetch(input, init)
-    const url = new URL(input)
-    const method = (init.method ?? 'GET').toUpperCase()
+  const routes = createRoutes(proxies)
+  let closesUnasked = false
+  const ask = async (url: URL, init: PlainInit) => {
+    const { method, signal } = init
     const isRepeatable = method === 'GET' || method === 'HEAD' || (method === 'POST' && repeatsPosts)
-    const sent = send(url, init, agents.kept(url))
-    if (!isRepeatable) return sent
-    return sent.catch((error: unknown) => {
-      if (!(error instanceof StaleConnectionError)) throw error
-      return send(url, init, agents.fresh(url))
+    // What may not be sent twice takes no connection that carried a stream for others.
+    const kept = routes.find(url, isRepeatable ? 'shared' : 'own')
+    const keepsStream = isRepeatable && !closesUnasked
+    const message = await sendRequest(url, init, { ...kept, keepsStream }).catch((error: unknown) => {
+      if (!isRepeatable || !(error instanceof StaleConnectionError)) throw error
+      closesUnasked = true
+      return sendRequest(url, init, routes.find(url))
     })
+    return toResponse(message, signal)
+  }
+  return async (input, init = {}) => {
+    const { body, signal } = init
+    const isPlain = !isRequest(input) && (!body || typeof body === 'string' || body instanceof Uint8Array)
+    if (!isPlain) return ask(...(await wholeRequest(new Request(input, init))))
+    const method = (init.method ?? 'GET').toUpperCase()
+    const headers = { accept: '*/*', 'accept-encoding': 'identity', ...toRecord(init.headers) }
+    return ask(new URL(input), { method, headers, body: body || null, signal: signal ?? null })
   }
 }
 
@@ -41,29 +50,28 @@ export function isRequest(input: string | URL | Request): input is Request {
   return typeof input === 'object' && !(input instanceof URL)
 }
 
-interface Agents {
-  /** Keeps connections. Without an agent of its own a request uses Node's, which keeps them too. */
-  kept(url: URL): Agent | undefined
-  /** Makes a connection for one request; `false` has Node do so. */
-  fresh(url: URL): Agent | false
+function toRecord(headers: RequestInit['headers']): OutgoingHttpHeaders {
+  return headers && Symbol.iterator in headers ? Object.fromEntries(headers) : { ...headers }
 }
 
-function createAgents(proxies: Proxies | null): Agents {
-  const made = new Map<string, Agent>()
-  const proxied = ({ protocol, hostname }: URL, keepAlive: boolean) => {
-    if (proxies === null || isThisMachine(hostname)) return null
-    const { Agent } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http')
-    return new Agent({ keepAlive, proxyEnv: { ...proxies } })
-  }
-  return {
-    kept: (url) => {
-      const agent = made.get(url.protocol) ?? proxied(url, true)
-      if (agent === null || isThisMachine(url.hostname)) return undefined
-      made.set(url.protocol, agent)
-      return agent
-    },
-    fresh: (url) => proxied(url, false) ?? false,
-  }
+async function wholeRequest(request: Request): Promise<[URL, PlainInit]> {
+  const { method, signal } = request
+  const body = await request.bytes()
+  const headers = { 'accept-encoding': 'identity', ...toRecord(request.headers) }
+  return [new URL(request.url), { method, headers, body: body.length > 0 ? body : null, signal }]
+}
+
+/** A request as Node's client takes it. */
+export interface PlainInit {
+  readonly method: string
+  readonly headers: OutgoingHttpHeaders
+  readonly body: string | Uint8Array | null
+  readonly signal: AbortSignal | null
+}
+
+interface SendRoute extends Route {
+  /** Whether the connection may be used again after a stream. Default `false`. */
+  readonly keepsStream?: boolean
 }
 
 /** A kept connection that the server had closed by the time it was used. Looks like any other failure of `fetch`. */
@@ -71,28 +79,25 @@ class StaleConnectionError extends TypeError {
   override readonly name = 'TypeError'
 }
 
-function isClosed({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'ECONNRESET' || code === 'EPIPE'
-}
-
-/** What is read over time, on whose end no server agrees with what it said about keeping the connection. */
+/** What is read over time, on whose end many servers disagree with what they said about keeping the connection. */
 const STREAMS = /^(?:text\/event-stream|application\/(?:x-)?ndjson|application\/vnd\.amazon\.eventstream)/i
 
-function send(
-  url: URL,
-  { method, headers, body, signal }: RequestInit,
-  agent: Agent | false | undefined,
-): Promise<Response> {
+/** Sends a request and gives what its answer begins with. Rejects as `fetch` does, with the error of the system as the cause. */
+export function sendRequest(url: URL, init: PlainInit, route: SendRoute): Promise<IncomingMessage> {
   // Loaded by the first request: a static import would be paid for by every start, a dynamic one by every request.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  const { method, headers, body, signal } = init
+  const { proxy, keepsStream = false, ...way } = route
   return new Promise((resolve, reject) => {
-    const fields = { accept: '*/*', 'accept-encoding': 'identity', ...toRecord(headers) }
     if (signal?.aborted) throw signal.reason
-    const sent = request(url, { method: method ?? 'GET', headers: fields, ...(agent === undefined ? {} : { agent }) })
+    const tunnel = proxy && signal ? { tunnelSignal: signal } : {}
+    const sent = request(url, { method, headers, ...way, ...tunnel })
     const abort = () => {
       // Node takes its own listener off when the rest of the answer is there already, and the error would end the process.
       sent.socket?.on('error', () => undefined)
       sent.destroy(signal?.reason)
+      // While a tunnel is made nothing tells that the request is over.
+      reject(signal?.reason)
     }
     signal?.addEventListener('abort', abort, { once: true })
     sent.on('close', () => signal?.removeEventListener('abort', abort))
@@ -103,52 +108,49 @@ function send(
     })
     sent.on('response', (message) => {
       answer = message
-      if (STREAMS.test(message.headers['content-type'] ?? '')) sent.shouldKeepAlive = false
-      // At once: an error that is told before anybody listens is told to nobody.
-      try {
-        resolve(toResponse(message, signal))
-      } catch (error) {
-        message.destroy()
-        reject(error)
-      }
+      // Whoever reads finds it there; told to nobody, it would be lost.
+      message.on('error', () => undefined)
+      if (!keepsStream && STREAMS.test(message.headers['content-type'] ?? '')) sent.shouldKeepAlive = false
+      resolve(message)
     })
-    sent.on('error', (cause) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const isSilent = answer === null && sent.socket?.bytesRead === bytesBefore
-      if (sent.reusedSocket && isSilent && isClosed(cause))
-        return reject(new StaleConnectionError('fetch failed', { cause }))
+    sent.on('error', (error: NodeJS.ErrnoException) => {
       // In the middle of an answer the connection would only be told as closed, whatever TLS had to say.
-      answer?.destroy(cause)
+      answer?.destroy(error)
+      const isSilent = answer === null && sent.socket?.bytesRead === bytesBefore
+      if (sent.reusedSocket && isSilent && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
+        return reject(new StaleConnectionError('fetch failed', { cause: error }))
+      const isOnTheWay = error.syscall === 'connect' || (error as { hostname?: string }).hostname === proxy?.hostname
+      const cause = proxy && isOnTheWay ? proxyError(proxy, `cannot be reached (${error.code})`, error) : error
       reject(new TypeError('fetch failed', { cause }))
     })
-    if (typeof body === 'string' || body instanceof Uint8Array)
-      sent.setHeader('content-length', Buffer.byteLength(body)).end(body)
-    else sent.end()
+    if (body !== null) sent.setHeader('content-length', Buffer.byteLength(body))
+    sent.end(body ?? undefined)
   })
-}
-
-function toRecord(headers: RequestInit['headers']): OutgoingHttpHeaders {
-  return headers && Symbol.iterator in headers ? Object.fromEntries(headers) : { ...headers }
 }
 
 const NO_BODY = [204, 205, 304]
 
-function toResponse(message: IncomingMessage, signal: AbortSignal | null | undefined): Response {
+function toResponse(message: IncomingMessage, signal: AbortSignal | null): Response {
   const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message
-  const headers = new HttpHeaders(headersDistinct)
+  const headers = toHeaders(headersDistinct)
   if (NO_BODY.includes(status)) {
     message.resume()
     return new HttpResponse({ status, statusText, headers, body: null })
   }
   const encoding = headers.get('content-encoding')
-  const stream = toStream(new Pieces(message, signal))
+  const stream = toStream(message, signal)
   const isPacked = encoding === 'gzip' || encoding === 'deflate'
   const body = isPacked ? stream.pipeThrough(new DecompressionStream(encoding)) : stream
   return new HttpResponse({ status, statusText, headers, body })
 }
 
+type Piece = IteratorResult<Uint8Array<ArrayBuffer>, undefined>
+
+const END: Piece = Object.freeze({ done: true, value: undefined })
+
 /** A web stream that hands on what arrives as it is when it is iterated, without the queue and the promises of its readers. */
-function toStream(pieces: Pieces): ReadableStream<Uint8Array<ArrayBuffer>> {
+function toStream(message: IncomingMessage, signal: AbortSignal | null): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = piecesOf(message, signal)
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull: async (controller) => {
@@ -156,78 +158,35 @@ function toStream(pieces: Pieces): ReadableStream<Uint8Array<ArrayBuffer>> {
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      cancel: () => {
-        pieces.return()
-      },
+      cancel: () => void message.destroy(),
     },
     { highWaterMark: 0 },
   )
   return Object.defineProperty(stream, Symbol.asyncIterator, { value: () => pieces })
 }
 
-type Piece = IteratorResult<Uint8Array<ArrayBuffer>, undefined>
-
-const END: Piece = Object.freeze({ done: true, value: undefined })
-
-/** What arrives of a message, as it arrives. `next` is to be called by one reader, after its last result; `return` ends it at once. */
-class Pieces implements AsyncIterableIterator<Uint8Array<ArrayBuffer>> {
-  readonly #message: IncomingMessage
-  readonly #signal: AbortSignal | null | undefined
-  #waiting: PromiseWithResolvers<Piece> | null = null
-  #isOver = false
-  #error: unknown = null
-
-  constructor(message: IncomingMessage, signal: AbortSignal | null | undefined) {
-    this.#message = message
-    this.#signal = signal
-    const wake = () => this.#wake()
-    const end = () => {
-      this.#isOver = true
-      this.#wake()
-    }
-    // An error before anybody reads is found by the first read.
-    message.on('error', (cause) => {
-      this.#error = cause
-      end()
-    })
-    message.on('readable', wake)
-    message.on('end', end)
-    message.on('close', end)
+/** What arrives of a message, as it arrives and before what broke it off, for one reader. `return` ends it at once, also while `next` waits. */
+function piecesOf(message: IncomingMessage, signal: AbortSignal | null) {
+  let wake = () => {}
+  for (const event of ['readable', 'end', 'close']) message.on(event, () => wake())
+  const pieces = {
+    next: async (): Promise<Piece> => {
+      for (;;) {
+        const value: Buffer<ArrayBuffer> | null = message.read()
+        if (value !== null) return { done: false, value }
+        if (message.readableEnded) return END
+        if (message.destroyed)
+          throw signal?.aborted ? signal.reason : new TypeError('terminated', { cause: message.errored ?? undefined })
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    return: async (): Promise<Piece> => {
+      message.destroy()
+      return END
+    },
+    [Symbol.asyncIterator]: () => pieces,
   }
-
-  next(): Promise<Piece> {
-    const piece = this.#piece()
-    if (piece) return Promise.resolve(piece)
-    if (this.#isOver) return this.#end()
-    this.#waiting = Promise.withResolvers()
-    return this.#waiting.promise
-  }
-
-  async return(): Promise<Piece> {
-    this.#message.destroy()
-    return END
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  #piece(): Piece | null {
-    const value: Buffer<ArrayBuffer> | null = this.#message.read()
-    return value && { done: false, value }
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    if (!waiting) return
-    const piece = this.#piece()
-    if (!piece && !this.#isOver) return
-    this.#waiting = null
-    waiting.resolve(piece ?? this.#end())
-  }
-
-  async #end(): Promise<Piece> {
-    if (this.#message.readableEnded) return END
-    throw this.#signal?.aborted ? this.#signal.reason : new TypeError('terminated', { cause: this.#error ?? undefined })
-  }
+  return pieces
 }

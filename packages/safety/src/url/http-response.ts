@@ -51,7 +51,8 @@ export class HttpResponse implements Response {
     if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
     const [mine, theirs] = this.#body?.tee() ?? [null, null]
     this.#body = mine
-    return new HttpResponse({ ...this.#beginning(), body: theirs })
+    const { status, statusText, headers } = this
+    return new HttpResponse({ status, statusText, headers, body: theirs })
   }
 
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
@@ -81,81 +82,41 @@ export class HttpResponse implements Response {
   }
 
   async blob(): Promise<Blob> {
-    return new Blob([await this.bytes()], { type: this.headers.get('content-type') ?? '' })
+    return new Response(await this.bytes(), this).blob()
   }
 
   async formData(): Promise<FormData> {
-    return new Response(await this.bytes(), this.#beginning()).formData()
-  }
-
-  #beginning(): Omit<HttpAnswer, 'body'> {
-    const { status, statusText, headers } = this
-    return { status, statusText, headers }
+    return new Response(await this.bytes(), this).formData()
   }
 }
 
 function tooLarge(): HermesError {
-  return new HermesError(
-    `The answer of the server has more than ${MAX_BYTES / 1_000_000} MB; it was not read to its end.`,
-    {
-      code: 'fetch.too_large',
-      details: { maxBytes: MAX_BYTES },
-    },
-  )
+  const message = `The answer of the server has more than ${MAX_BYTES / 1_000_000} MB; it was not read to its end.`
+  return new HermesError(message, { code: 'fetch.too_large', details: { maxBytes: MAX_BYTES } })
 }
 
 /** The headers of a message, in the order of their names. */
-export class HttpHeaders implements Headers {
-  readonly #values: IncomingMessage['headersDistinct']
-
-  constructor(values: IncomingMessage['headersDistinct']) {
-    this.#values = values
-  }
-
-  get(name: string): string | null {
-    return this.#values[name.toLowerCase()]?.join(', ') ?? null
-  }
-
-  has(name: string): boolean {
-    return this.#values[name.toLowerCase()] !== undefined
-  }
-
-  getSetCookie(): string[] {
-    return [...(this.#values['set-cookie'] ?? [])]
-  }
-
-  *entries(): ReturnType<Headers['entries']> {
-    for (const name of Object.keys(this.#values).sort()) {
-      const values = this.#values[name] ?? []
-      for (const value of name === 'set-cookie' ? values : [values.join(', ')]) yield [name, value]
-    }
-  }
-
-  *keys(): ReturnType<Headers['keys']> {
-    for (const [name] of this.entries()) yield name
-  }
-
-  *values(): ReturnType<Headers['keys']> {
-    for (const [, value] of this.entries()) yield value
-  }
-
-  [Symbol.iterator](): ReturnType<Headers['entries']> {
-    return this.entries()
-  }
-
-  forEach(each: (value: string, name: string, headers: Headers) => void): void {
-    for (const [name, value] of this.entries()) each(value, name, this)
-  }
-
-  append(): never {
+export function toHeaders(values: IncomingMessage['headersDistinct']): Headers {
+  const refuse = (): never => {
     throw new TypeError('The headers of an answer cannot be changed.')
   }
-
-  set(): never {
-    return this.append()
+  function* entries(): ReturnType<Headers['entries']> {
+    for (const name of Object.keys(values).sort()) {
+      const all = values[name] ?? []
+      for (const value of name === 'set-cookie' ? all : [all.join(', ')]) yield [name, value]
+    }
   }
-
-  delete(): never {
-    return this.append()
+  return {
+    get: (name) => values[name.toLowerCase()]?.join(', ') ?? null,
+    has: (name) => values[name.toLowerCase()] !== undefined,
+    getSetCookie: () => [...(values['set-cookie'] ?? [])],
+    entries,
+    keys: () => new Headers([...entries()]).keys(),
+    values: () => new Headers([...entries()]).values(),
+    forEach: (each) => new Headers([...entries()]).forEach(each),
+    [Symbol.iterator]: entries,
+    append: refuse,
+    set: refuse,
+    delete: refuse,
   }
 }

@@ -58,7 +58,7 @@ interface Range {
 function toBits(address: string): bigint | null {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(address))
     return address.split('.').every((part) => Number(part) < 256) ? MAPPED + BigInt(toNumber(address)) : null
-  const groups = /^[\da-f:.]+$/i.test(address) && address.includes(':') ? expand(address) : null
+  const groups = /^[\da-f:.]+$/i.test(address) && address.includes(':') ? ipv6Groups(address) : null
   if (!groups) return null
   const embedded = embeddedIpv4(groups)
   if (embedded !== null) return MAPPED + BigInt(toNumber(embedded))
@@ -82,7 +82,7 @@ function holds({ base, bits }: Range, at: bigint): boolean {
 
 /** The kind of an IPv6 address without brackets; addresses that carry an IPv4 one count as that. */
 export function ipv6Kind(address: string): AddressKind {
-  const groups = expand(address)
+  const groups = ipv6Groups(address)
   if (!groups) return 'reserved'
   const embedded = embeddedIpv4(groups)
   if (embedded !== null) return ipv4Kind(embedded)
@@ -97,7 +97,8 @@ export function ipv6Kind(address: string): AddressKind {
   return 'public'
 }
 
-function expand(address: string): number[] | null {
+/** The eight groups of an IPv6 address without brackets; `null` for what is none. */
+export function ipv6Groups(address: string): number[] | null {
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address)
   const value = dotted ? toNumber(dotted[2]!) : 0
   const text = dotted ? `${dotted[1]}${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}` : address

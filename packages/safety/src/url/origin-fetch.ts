@@ -6,7 +6,7 @@ import type { Proxies } from './proxies.js'
 export interface OriginFetchOptions {
   /** Only the origin counts; a path in it is ignored. */
   readonly baseUrl: string
-  /** Default: Node's HTTP client, and the global one for what that does not do. */
+  /** Default: Node's HTTP client. */
   readonly fetch?: typeof globalThis.fetch
   /** Proxies on the way there; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createOriginFetch } from './origin-fetch.js'
-import { readProxies } from './proxies.js'
+import { proxyFor, readProxies } from './proxies.js'
 
 const closers: (() => void)[] = []
 afterEach(() => {
@@ -113,16 +113,57 @@ describe('readProxies', () => {
       { ALL_PROXY: 'http://p:1', no_proxy: 'x' },
       { HTTP_PROXY: 'http://p:1', HTTPS_PROXY: 'http://p:1', NO_PROXY: 'x' },
     ],
-    [{ ALL_PROXY: 'socks5://p:1' }, null],
-    [{ ALL_PROXY: 'socks5://p:1', HTTPS_PROXY: 'http://p:2' }, { HTTPS_PROXY: 'http://p:2' }],
+    [{ ALL_PROXY: 'socks5://p:1' }, { HTTP_PROXY: 'socks5://p:1', HTTPS_PROXY: 'socks5://p:1' }],
+    [
+      { ALL_PROXY: 'socks5://p:1', HTTPS_PROXY: 'http://p:2' },
+      { HTTP_PROXY: 'socks5://p:1', HTTPS_PROXY: 'http://p:2' },
+    ],
   ])('reads %j', (env, proxies) => {
     expect(readProxies(env)).toEqual({ proxies, problems: [] })
   })
 
-  it('says what is wrong with an address, without the login in it', () => {
-    expect(readProxies({ HTTPS_PROXY: 'socks5://me:pw@p:1' })).toEqual({
-      proxies: null,
-      problems: ['HTTPS_PROXY is "socks5://p:1", which is no http or https address; no proxy is used for it.'],
-    })
+  it('says what is wrong with an address, without the login in it, and does not do without it', () => {
+    const { proxies, problems } = readProxies({ ALL_PROXY: 'quic://me:p@w@p:1', HTTP_PROXY: 'http://p:2' })
+    expect(problems).toEqual([
+      'ALL_PROXY is "quic://p:1", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.',
+    ])
+    expect(proxyFor(new URL('http://a.test'), proxies)?.href).toBe('http://p:2/')
+    expect(() => proxyFor(new URL('https://a.test'), proxies)).toThrow(
+      expect.objectContaining({ code: 'fetch.bad_proxy', message: expect.not.stringContaining('w@') }),
+    )
+  })
+})
+
+describe('proxyFor', () => {
+  const leads = (url: string, NO_PROXY: string) => proxyFor(new URL(url), { HTTP_PROXY: 'http://p', NO_PROXY }) !== null
+
+  it.each([
+    ['http://a.test', 'b.test, a.test'],
+    ['http://A.test', 'a.TEST'],
+    ['http://a.test', 'a.test:80'],
+    ['http://a.test:8080', 'x a.test:8080'],
+    ['http://b.a.test', '.a.test'],
+    ['http://b.a.test', '*.a.test'],
+    ['http://a.test', '*'],
+    ['http://10.1.2.3', '10.0.0.0/8'],
+    ['http://10.1.2.3:81', '10.1.2.3'],
+    ['http://[fd00::1]', 'fd00::1'],
+    ['http://[fd00::1]:81', '[fd00::1]:81'],
+    ['http://[fd00::1]', 'fd00::/8'],
+    ['http://localhost:1', ''],
+  ])('leads straight to %s by %j', (url, list) => {
+    expect(leads(url, list)).toBe(false)
+  })
+
+  it.each([
+    ['http://a.test', ''],
+    ['http://a.test', 'a.test:443'],
+    ['http://ba.test', 'a.test'],
+    ['http://b.a.test', 'a.test'],
+    ['http://a.test', '.a.test'],
+    ['http://11.1.2.3', '10.0.0.0/8'],
+    ['http://[fd01::1]', 'fd00::1'],
+  ])('leads to %s through the proxy in spite of %j', (url, list) => {
+    expect(leads(url, list)).toBe(true)
   })
 })

@@ -1,8 +1,12 @@
-/** Which proxy leads where, by the names that Node's agents take. */
+import { HermesError } from '@hermes/contracts'
+import { isInRanges } from './ip-address.js'
+
+/** Which proxy leads where, by the names that the environment has for them. */
 export interface Proxies {
+  /** `http:`, `https:`, `socks5:` (names are resolved here) or `socks5h:` and `socks:` (by the proxy). */
   readonly HTTP_PROXY?: string
   readonly HTTPS_PROXY?: string
-  /** Hosts that are reached without one: names, `.domains`, addresses, ranges, `*`, each with or without a port. */
+  /** Hosts that are reached without one: names, `.domains`, addresses, `ADDRESS/BITS`, `*`, each with or without a port. */
   readonly NO_PROXY?: string
 }
 
@@ -14,41 +18,65 @@ export interface ReadProxies {
 }
 
 /**
- * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower case too; `ALL_PROXY` stands in for the first two. A value that is no
- * http or https address is left out; one of `ALL_PROXY` (often `socks5`) without a word, others are a problem. Pure.
+ * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in lower case too; `ALL_PROXY` stands in for the first two. A value that is no address of
+ * a proxy is a problem, and stays: requests that it is for fail, they do not go out without it. Pure.
  */
 export function readProxies(env: Readonly<Record<string, string | undefined>>): ReadProxies {
-  const problems: string[] = []
+  const problems = new Set<string>()
   const find = (name: string) => (env[name.toLowerCase()] || env[name] || '').trim()
-  const address = (name: string) => {
-    const value = toAddress(find(name))
-    if (value === null)
-      problems.push(
-        `${name} is "${withoutLogin(find(name))}", which is no http or https address; no proxy is used for it.`,
-      )
-    return value || toAddress(find('ALL_PROXY')) || ''
+  const named = (variable: string) => {
+    const from = find(variable) === '' ? 'ALL_PROXY' : variable
+    const value = find(from)
+    const address = value === '' || value.includes('://') ? value.replace(/\/+$/, '') : `http://${value}`
+    if (address !== '' && !isProxy(address)) problems.add(unusable(from, address))
+    return address === '' ? {} : { [variable]: address }
   }
-  const [HTTPS_PROXY, HTTP_PROXY, NO_PROXY] = [address('HTTPS_PROXY'), address('HTTP_PROXY'), find('NO_PROXY')]
-  if (HTTPS_PROXY === '' && HTTP_PROXY === '') return { proxies: null, problems }
-  return {
-    proxies: {
-      ...(HTTPS_PROXY === '' ? {} : { HTTPS_PROXY }),
-      ...(HTTP_PROXY === '' ? {} : { HTTP_PROXY }),
-      ...(NO_PROXY === '' ? {} : { NO_PROXY }),
-    },
-    problems,
-  }
+  const found: Proxies = { ...named('HTTPS_PROXY'), ...named('HTTP_PROXY') }
+  if (Object.keys(found).length === 0) return { proxies: null, problems: [] }
+  const NO_PROXY = find('NO_PROXY')
+  return { proxies: NO_PROXY === '' ? found : { ...found, NO_PROXY }, problems: [...problems] }
 }
 
-/** The address, with `http://` put before a bare host; empty for nothing, `null` for what is none. */
-function toAddress(value: string): string | null {
-  if (value === '') return ''
-  const url = value.includes('://') ? value : `http://${value}`
-  return /^https?:\/\/[^/]/i.test(url) && URL.canParse(url) ? url.replace(/\/+$/, '') : null
+const isProxy = (address: string) => /^(?:https?|socks|socks5h?):\/\/[^/]/i.test(address) && URL.canParse(address)
+
+function unusable(name: string, address: string): string {
+  return `${name} is "${withoutLogin(address)}", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.`
 }
 
-function withoutLogin(value: string): string {
-  return value.replace(/\/\/[^@/]*@/, '//')
+/**
+ * The proxy on the way to an address; `null` when none leads there, which is so for this machine always. Pure.
+ * @throws HermesError `fetch.bad_proxy` when what is named is none.
+ */
+export function proxyFor(url: URL, proxies: Proxies | null): URL | null {
+  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const address = proxies?.[name]
+  if (!proxies || address === undefined || isThisMachine(url.hostname) || isExempt(url, proxies.NO_PROXY)) return null
+  if (!isProxy(address)) throw new HermesError(unusable(`${name} or ALL_PROXY`, address), { code: 'fetch.bad_proxy' })
+  return new URL(address)
+}
+
+function isExempt({ protocol, hostname, port }: URL, list = ''): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const used = port || (protocol === 'https:' ? '443' : '80')
+  return list.split(/[\s,]+/).some((entry) => {
+    // More than one colon without brackets: an address of IPv6, not a port.
+    const [, inner, plain, wanted = used] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? []
+    const name = (inner ?? plain ?? entry).toLowerCase()
+    if (name === '' || wanted !== used) return false
+    const domain = /^\*?(\..+)$/.exec(name)?.[1]
+    return name === '*' || name === host || (domain && host.endsWith(domain)) || isInRanges(host, [name])
+  })
+}
+
+/** An address of a proxy as people may see it, without user and password. */
+export function withoutLogin(address: string): string {
+  return address.replace(/\/\/.*@/s, '//').replace(/\/$/, '')
+}
+
+/** What went wrong with a proxy, in one line that names it. */
+export function proxyError(proxy: URL, what: string, cause?: NodeJS.ErrnoException): Error {
+  const message = `The proxy ${withoutLogin(proxy.href)} ${what}`
+  return Object.assign(new Error(message, { cause }), { code: cause?.code ?? 'ERR_PROXY_TUNNEL' })
 }
 
 /** Whether a host is this machine, which no proxy leads to. */

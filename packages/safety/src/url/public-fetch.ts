@@ -4,7 +4,9 @@ import type { LookupFunction } from 'node:net'
 import { HermesError } from '@hermes/contracts'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { type CheckUrlOptions, hostKind, reachedAs } from './check-url.js'
-import { isThisMachine, type Proxies } from './proxies.js'
+import { createRoutes } from './connections.js'
+import { sendRequest } from './http-fetch.js'
+import type { Proxies } from './proxies.js'
 
 /** Options of {@link createPublicFetch}. */
 export interface PublicFetchOptions {
@@ -47,7 +49,7 @@ const DEFAULT_TIMEOUT_MS = 30_000
 
 /**
  * A way to get addresses that nobody configured: by GET, each hop with leave of its own. A public name must not resolve to an address of
- * this machine or a private network, and the connection goes to the address that was checked; through a proxy, the proxy resolves.
+ * this machine or a private network, and the connection goes to the address that was checked; a proxy resolves by itself, but not `socks5:`.
  * Rejects with `policy.denied` of the permit, `policy.address_refused`, `fetch.failed`, or the abort.
  */
 export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
@@ -60,7 +62,8 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     } catch (error) {
       signal?.throwIfAborted()
       if (HermesError.isInstance(error) || !(error instanceof Error)) throw error
-      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message
+      const { message } = error.cause instanceof Error ? error.cause : error
+      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : message
       throw new HermesError(`${address} cannot be read: ${reason}.`, { code: 'fetch.failed', cause: error })
     }
   }
@@ -85,59 +88,45 @@ async function follow(start: URL, request: Limited, options: PublicFetchOptions)
 
 const isRedirect = ({ statusCode = 0 }: IncomingMessage) => [301, 302, 303, 307, 308].includes(statusCode)
 
-async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): Promise<IncomingMessage> {
-  const { request, Agent } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-  const { proxies = null } = options
-  const isDirect = proxies === null || isThisMachine(url.hostname)
-  const lookup = isDirect ? await pinned(url, options) : undefined
-  // Without a pool: a connection that was kept may have been made with another lookup.
-  const agent = isDirect ? false : new Agent({ proxyEnv: { ...proxies } })
-  const headers = {
-    accept: 'text/html, text/*;q=0.9, */*;q=0.1',
-    'accept-encoding': 'identity',
-    'user-agent': 'hermes',
-  }
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, signal, agent, ...(lookup ? { lookup } : {}) })
-    sent.on('response', resolve)
-    sent.on('error', reject)
-    sent.end()
-  })
+const HEADERS = {
+  accept: 'text/html, text/*;q=0.9, */*;q=0.1',
+  'accept-encoding': 'identity',
+  'user-agent': 'hermes',
 }
 
 /**
- * Resolves the host once, here, so that what was checked is what is connected to. Literal addresses were judged by the policy; so was where a
- * name that only a network knows leads, but no further than into that network.
+ * Resolves the host once, here, so that what was checked is what is connected to, unless a proxy resolves it. Literal addresses were judged by
+ * the policy; so was where a name that only a network knows leads, but no further than into that network.
  */
-async function pinned(
-  { hostname }: URL,
-  { resolve = lookupAll, network = {} }: PublicFetchOptions,
-): Promise<LookupFunction> {
-  const addresses = isAddress(hostname) ? null : await resolve(hostname)
+async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): Promise<IncomingMessage> {
+  // Without a pool: a connection that was kept may have been made with another lookup.
+  const route = createRoutes(options.proxies ?? null).find(url)
+  const init = { method: 'GET', headers: HEADERS, body: null, signal }
+  if (route.proxy !== null && route.proxy.protocol !== 'socks5:') return sendRequest(url, init, route)
+  const { resolve = lookupAll, network = {} } = options
+  const { hostname } = url
+  if (isAddress(hostname)) return sendRequest(url, init, route)
+  const addresses = await resolve(hostname)
   const judged = hostKind(hostname)
-  const inside = addresses?.find(({ address, family }) => {
+  const inside = addresses.find(({ address, family }) => {
     const kind = reachedAs(family === 6 ? `[${address}]` : address, network)
     return kind !== 'public' && (kind === 'metadata' || kind !== judged)
   })
   if (inside)
     throw new HermesError(
       `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read. If that is meant, add the address or its range to security.allowed_ranges in config.yaml.`,
-      {
-        code: 'policy.address_refused',
-        details: { host: hostname },
-      },
+      { code: 'policy.address_refused', details: { host: hostname } },
     )
+  return sendRequest(url, init, { ...route, lookup: pinnedTo(addresses) })
+}
+
+/** Connects to these addresses, whatever the name. */
+function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (name, { all }, callback) => {
-    const found = addresses ? Promise.resolve(addresses) : resolve(name)
-    found.then(
-      (list) => {
-        const first = list[0]
-        if (!first) callback(new Error(`${name} has no address`), '')
-        else if (all) callback(null, [...list])
-        else callback(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    )
+    const [first] = addresses
+    if (!first) callback(new Error(`${name} has no address`), '')
+    else if (all) callback(null, [...addresses])
+    else callback(null, first.address, first.family)
   }
 }
 
