@@ -22,7 +22,7 @@ export const KNOWN_HOLES: Readonly<Record<'harmful' | 'isolation' | 'tools' | 't
       'later-program-4',
       'later-program-5',
     ],
-    tables: ['grant-kin-session-5', 'grant-session-22', 'grant-session-23', 'grant-session-24', 'scan-5'],
+    tables: ['scan-5'],
     doors: [
       'editor held: held-05-1',
       'editor held: held-05-2',

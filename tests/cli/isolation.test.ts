@@ -119,7 +119,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
 
     const [denied, inside] = await terminal([push, { command: push, outside: false }], { env })
     expect(denied).toContain(
-      'Not permitted (unisolated-git): It has to leave the isolation because it uses your keys or logins.',
+      'Not permitted (unisolated-git:push origin): It has to leave the isolation because it uses your keys or logins.',
     )
     expect(denied).toContain('pass --yolo, or add `terminal_outside(git push')
     expect(inside).toMatch(/Permission denied[\s\S]*\[isolated commands cannot see \S+id_ed25519\. .*outside=true/)
@@ -173,7 +173,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     }
     expect(await write('inside.txt')).not.toContain('Not permitted')
     expect(await write('../outside.txt')).toMatch(
-      /^Not permitted \(unisolated-[0-9a-f]{12}\): .*it writes outside the workspace\. .*add `file\.write\(.*outside\.txt\): allow` to permissions\.yaml/i,
+      /^Not permitted \(files-in:.*\): .*it writes outside the workspace\. .*add `file\.write\(.*outside\.txt\): allow` to permissions\.yaml/i,
     )
     expect((await readdir(at('home'))).includes('outside.txt')).toBe(false)
     const explained = await runCli(['permissions', 'explain', 'write ../outside.txt'], { home: home(), cwd: cwd() })

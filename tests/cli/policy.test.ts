@@ -245,7 +245,7 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     await terminal.press('s')
     await terminal.shows(/Handed on\.\n>$/)
     await say('/approvals')
-    await terminal.shows('Allowed for this session: recursive-delete.')
+    await terminal.shows('Allowed for this session: recursive-delete (Run rm -rf build).')
     await say('/approvals revoke session')
     await terminal.shows('Leave for this session is taken back')
     await say('/approvals revoke abc')

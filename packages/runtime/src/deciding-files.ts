@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
 
 /** What is larger is no script, and is not read. */
 const MAX_BYTES = 20_000_000
@@ -22,4 +23,50 @@ export async function digestFiles(paths: readonly string[], userHome: string): P
     found++
   }
   return found === 0 ? null : hash.digest('hex')
+}
+
+/** Where programs of the system lie, which no agent changes without a question of its own. */
+const OF_THE_SYSTEM = /^\/(?:usr\/)?(?:bin|sbin|lib|lib32|lib64|libexec)\/|^\/(?:usr\/share|System|nix\/store|snap)\//
+
+/** Options of {@link identifyPrograms}. */
+export interface IdentifyOptions {
+  /** Folders as in `PATH`; what is no absolute path is looked for from `cwd`. */
+  readonly path: string
+  readonly cwd: string
+}
+
+/**
+ * Which programs the names stand for: SHA-256 as hexadecimal digits over the real path and the contents of each that is none of the system.
+ * `null` where all others are, or are not found. Of a large one its size and its times of change count instead of what it holds.
+ */
+export async function identifyPrograms(
+  names: readonly string[],
+  { path, cwd }: IdentifyOptions,
+): Promise<string | null> {
+  const found = await Promise.all([...names].sort().map((name) => programOf(name, { path, cwd })))
+  const own = found.filter((program) => program !== null)
+  return own.length === 0 ? null : createHash('sha256').update(JSON.stringify(own)).digest('hex')
+}
+
+async function programOf(name: string, { path, cwd }: IdentifyOptions): Promise<readonly string[] | null> {
+  for (const folder of path.split(':')) {
+    const file = join(isAbsolute(folder) ? folder : join(cwd, folder), name)
+    const isProgram = await access(file, constants.X_OK).then(
+      async () => (await stat(file)).isFile(),
+      () => false,
+    )
+    if (!isProgram) continue
+    const real = await realpath(file)
+    if (OF_THE_SYSTEM.test(real)) return null
+    const info = await stat(real, { bigint: true })
+    if (info.size > BigInt(MAX_BYTES)) return [name, real, `${info.size} ${info.ino} ${info.mtimeNs} ${info.ctimeNs}`]
+    return [
+      name,
+      real,
+      createHash('sha256')
+        .update(await readFile(real))
+        .digest('hex'),
+    ]
+  }
+  return null
 }

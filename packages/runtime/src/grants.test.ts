@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appendPermission, loadPermissions, removePermission } from '@hermes/config'
 import type { Action, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
@@ -6,7 +6,7 @@ import { createPolicy, type RevocablePolicy } from '@hermes/safety'
 import { temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { currentRules } from './current-rules.js'
-import { digestFiles } from './deciding-files.js'
+import { digestFiles, identifyPrograms } from './deciding-files.js'
 
 let temporary: Awaited<ReturnType<typeof temporaryHome>>
 let cwd = ''
@@ -37,6 +37,8 @@ function open(): RevocablePolicy {
     ...{ mode: 'ask', home, userHome: join(home, '..'), workspace: [cwd] },
     currentRules: currentRules({ home, rules: [], asksAlways: false }),
     digestFiles: (paths) => digestFiles(paths, join(home, '..')),
+    identifyPrograms: (names, folder) =>
+      identifyPrograms(names, { path: `bin:${join(cwd, 'tools')}:/usr/bin:/bin`, cwd: folder }),
     onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
   })
   opened.listen('*', (_, question) => void asked.push(question))
@@ -50,10 +52,12 @@ const subject = (more: Partial<Subject> = {}): Subject => ({
 const run = (command: string, more: object = {}): Action => ({ type: 'spawn', command, cwd, backend: 'local', ...more })
 const says = async (action: Action, who = subject()) => (await policy.decide(action, who)).type
 
-async function always(action: Action, who = subject()): Promise<string | undefined> {
+const always = (action: Action, who = subject()) => answer(action, 'always', who)
+
+async function answer(action: Action, choice: 'always' | 'session', who = subject()): Promise<string | undefined> {
   const decision = await policy.decide(action, who)
   if (decision.type !== 'ask') throw new Error(`expected a question, got ${decision.type}`)
-  await policy.answer(decision.approvalId, 'always')
+  await policy.answer(decision.approvalId, choice)
   await policy.settled(decision.approvalId)
   return decision.question.grant
 }
@@ -213,4 +217,118 @@ describe('an "always"', () => {
     expect([await says(write), await says({ ...write, path: '/etc/y' })]).toEqual(['allow', 'ask'])
     expect(await says({ ...write, operation: 'remove' })).toBe('ask')
   })
+})
+
+describe('leave for the session', () => {
+  /** What was allowed, and what is not the same: another line, or the same one after something changed. */
+  const SUBSTITUTIONS: readonly (readonly [allowed: string, then: string, change?: () => Promise<unknown>])[] = [
+    ['bash deploy.sh', 'bash deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['bash deploy.sh', 'bash deploy.sh', () => rm(join(cwd, 'deploy.sh'))],
+    ['bash deploy.sh', 'bash deploy.sh', () => linkTo('deploy.sh', 'evil.sh')],
+    ['bash deploy.sh', 'bash deploy.sh prod'],
+    ['bash deploy.sh', 'bash -x deploy.sh'],
+    ['bash deploy.sh', 'sh deploy.sh'],
+    ['bash deploy.sh', './deploy.sh'],
+    ['bash deploy.sh', 'bash deploy.sh; id'],
+    ['bash deploy.sh', 'bash deploy.sh | sh'],
+    ['bash deploy.sh', 'bash deploy.sh > out'],
+    ['bash deploy.sh', 'FOO=1 bash deploy.sh'],
+    ['bash deploy.sh', 'cd sub && bash deploy.sh'],
+    ['bash deploy.sh', 'nice bash deploy.sh'],
+    ['bash deploy.sh', 'bash deploy.sh', () => plant('bin/bash')],
+    ['bash deploy.sh', 'bash deploy.sh', () => plant('tools/bash')],
+    ['bash < deploy.sh', 'bash < deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['node deploy.sh', 'node deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['./deploy.sh', './deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['. ./deploy.sh', '. ./deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['sudo bash deploy.sh', 'sudo bash deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['sudo bash deploy.sh', 'sudo bash deploy.sh', () => plant('bin/sudo')],
+    ['timeout 5 bash deploy.sh', 'timeout 5 bash deploy.sh', () => plant('tools/timeout')],
+    ['bash -c "./deploy.sh"', 'bash -c "./deploy.sh"', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],
+    ['make all', 'make all', () => writeFile(join(cwd, 'Makefile'), 'all:\n\tid\n')],
+    ['make all', 'make all', () => writeFile(join(cwd, 'GNUmakefile'), 'all:\n\tid\n')],
+    ['make all', 'make ship'],
+    ['make all', 'make -f Other all'],
+    ['npm run ship', 'npm run ship', () => writeFile(join(cwd, 'package.json'), '{"scripts":{"ship":"id"}}')],
+    ['npm run ship', 'npm run ship', () => writeFile(join(cwd, '.npmrc'), 'script-shell=./evil\n')],
+    ['npm i -g x', 'npm i -g ./evil'],
+    [
+      'npm i -g ./sub',
+      'npm i -g ./sub',
+      () => writeFile(join(cwd, 'sub/package.json'), '{"scripts":{"install":"id"}}'),
+    ],
+    ['pip install ./sub', 'pip install ./sub', () => writeFile(join(cwd, 'sub/setup.py'), 'id\n')],
+    ['tool run', 'tool run', () => writeFile(join(cwd, 'tools/tool'), '#!/bin/sh\nls\n')],
+    ['tool run', 'tool run', () => plant('bin/tool')],
+    ['tool run', 'tool run', () => rename(join(cwd, 'tools/tool'), join(cwd, 'tools/other'))],
+    ['tool run', 'tool stop'],
+    ['rm -rf dist', 'rm -rf src'],
+    ['git reset --hard', 'git reset --hard HEAD~9'],
+    ['xargs rm < list', 'xargs rm < list', () => writeFile(join(cwd, 'list'), 'src\n')],
+    ['ssh host uptime', 'ssh other uptime'],
+  ]
+  const plant = async (file: string) => {
+    await mkdir(join(cwd, file, '..'), { recursive: true })
+    await writeFile(join(cwd, file), '#!/bin/sh\nid\n')
+    await chmod(join(cwd, file), 0o755)
+  }
+  const linkTo = async (file: string, target: string) => {
+    await writeFile(join(cwd, target), 'id\n')
+    await rm(join(cwd, file))
+    await symlink(target, join(cwd, file))
+  }
+
+  beforeEach(async () => {
+    await writeFile(join(cwd, 'list'), 'a\n')
+    await plant('tools/tool')
+  })
+
+  const rows = SUBSTITUTIONS.map(([first, then, change]) => ({ first, then, change }))
+  it.each(rows)(
+    'for $first is not asked for again, and is none for $then after a change',
+    async ({ first, then, change }) => {
+      expect(SUBSTITUTIONS).toHaveLength(40)
+      await answer(run(first), 'session')
+      expect(await says(run(first))).toBe('allow')
+      await change?.()
+      expect(await says(run(then))).toBe('ask')
+    },
+  )
+
+  it('is none for another folder, machine or session, nor for what leaves the isolation', async () => {
+    await answer(run('bash deploy.sh'), 'session')
+    for (const place of [{ cwd: join(cwd, 'sub') }, { backend: 'ssh' }, { outside: true }])
+      expect(await says(run('bash deploy.sh', place)), JSON.stringify(place)).toBe('ask')
+    expect(await says(run('bash deploy.sh'), subject({ sessionId: 'other' }))).toBe('ask')
+  })
+
+  it('ends when names come to mean other programs, and may be given again', async () => {
+    await answer(run('bash deploy.sh'), 'session')
+    await policy.decide(run('export PATH=/evil:$PATH'), subject())
+    expect(await says(run('bash deploy.sh'))).toBe('ask')
+    await answer(run('bash deploy.sh'), 'session')
+    expect(await says(run('bash deploy.sh'))).toBe('allow')
+  })
+
+  it.each(['bash deploy.sh "$X"', 'rm -rf $(cat list)', 'cat > a <<E\n$X\nE', 'bash $(cat list)'])(
+    'is not offered for %j, which is another one each time',
+    async (command) => {
+      await policy.decide(run(command), subject())
+      expect(asked.at(-1)?.choices).not.toContain('session')
+    },
+  )
+})
+
+it('binds an "always" to the program that is found, not to its name alone', async () => {
+  await mkdir(join(cwd, 'tools'))
+  await writeFile(join(cwd, 'tools/tool'), '#!/bin/sh\n')
+  await chmod(join(cwd, 'tools/tool'), 0o755)
+  expect(await always(run('git status -s'))).not.toContain('sha256')
+  expect(await always(run('tool run'))).toContain('sha256')
+  expect(await says(run('tool run'))).toBe('allow')
+  await writeFile(join(cwd, 'tools/tool'), '#!/bin/sh\nid\n')
+  expect(await says(run('tool run'))).toBe('ask')
+  await writeFile(join(cwd, 'tools/git'), '#!/bin/sh\nid\n')
+  await chmod(join(cwd, 'tools/git'), 0o755)
+  expect(await says(run('git status -s'))).toBe('ask')
 })

@@ -12,7 +12,7 @@ import {
 } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
-import { digestFiles } from './deciding-files.js'
+import { digestFiles, identifyPrograms } from './deciding-files.js'
 import { blockedSites, networkOf } from './network-settings.js'
 import { toPath } from './to-path.js'
 
@@ -33,6 +33,8 @@ export interface HomePolicyOptions {
   readonly home: string
   readonly userHome: string
   readonly cwd: string
+  /** Folders that programs are looked for in, as in `PATH`. */
+  readonly path: string
   readonly yolo: boolean
   readonly config: Pick<HermesConfig, 'approvals' | 'auxiliary' | 'command_allowlist' | 'security' | 'terminal'>
   readonly rules: readonly PermissionRule[]
@@ -74,6 +76,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     ...settings,
     ...(currentRules ? { currentRules } : {}),
     digestFiles: (paths) => digestFiles(paths, userHome),
+    identifyPrograms: (names, folder) => identifyPrograms(names, { path: options.path, cwd: folder }),
     audit,
     approvals: lateApprovals(async () => (await storage()).approvals),
     approvalTimeoutMs: config.approvals.timeout * 1000,

@@ -178,6 +178,7 @@ class HomeRuntime implements Runtime {
     })
     this.permissions = openHomePolicy({
       ...common,
+      path: options.env['PATH'] ?? '',
       yolo: options.yolo ?? false,
       rules: loaded.rules,
       currentRules: currentRules({ home: options.home, rules: loaded.rules, asksAlways: loaded.asksAlways }),

@@ -17,6 +17,7 @@ import { type JudgeSettings, readSettings, workspaceOf } from './judge-settings.
 import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
 import { leaveOfIsolation, leaveToWrite } from './outside-isolation.js'
 import { isOutside, type ParsedRule, type PermissionRule } from './rules.js'
+import { isListed } from './session-leave.js'
 
 /** What a policy would decide, and why. */
 export interface Explanation {
@@ -55,7 +56,7 @@ export interface ExplainedRule extends PermissionRule {
  */
 export function explainAction(action: Action, subject: Subject, settings: JudgeSettings): Explanation {
   const { options: basis, rules, granted } = readSettings(settings)
-  const options: JudgeOptions = { ...basis, ...workspaceOf(subject), rules, granted: (rule) => granted.has(rule) }
+  const options: JudgeOptions = { ...basis, ...workspaceOf(subject), rules, granted: (rule) => isListed(granted, rule) }
   const verdict = judge(action, subject, options)
   const subjected = takeApart(action, subject, options)
   const winner = winnerOf(verdict, rules) ?? decidingRule(rules, subjected, options)

@@ -7,6 +7,7 @@ import { interpreterOf, SHELLS } from './command/programs.js'
 import { commandText } from './describe-action.js'
 import { escapeGlob } from './glob.js'
 import type { PermissionRule } from './rules.js'
+import type { Redirect } from './shell/script.js'
 import { visibleText } from './visible-text.js'
 
 /** What a grant is made of, beside the action. */
@@ -103,8 +104,14 @@ function isWritten(invocation: Invocation): boolean {
   if (CONTAINERS.test(name) && texts(args).some((word) => /^(?:run|exec|attach|cp|debug)$/.test(word))) return false
   const words = [program, ...args, ...redirects.map(({ target }) => target)]
   if (words.some(({ dynamic, mask }) => dynamic || mask.includes('d'))) return false
+  if (redirects.some(expands)) return false
   const isSame = written === [program.text, ...texts(args)].join(' ').trim()
   return isSame && payloads(invocation).length === 0
+}
+
+/** Whether the text of a here-document may be another one each time. */
+export function expands({ body, target }: Redirect): boolean {
+  return body !== null && !target.mask.includes('q') && /[$`]/.test(body)
 }
 
 /** Files that say what some programs do, without being named. */
@@ -128,18 +135,45 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = Object.freeze({
   terraform: ['main.tf'],
 })
 const OF_THE_SYSTEM = /^\/(?:usr|opt|bin|sbin|lib|snap|nix|System|Library)\//
-const MAX_FILES = 50
+/** Of files and folders; what names more of them gets no lasting leave. */
+const MAX_FILES = 400
 
-/** Files that decide what a command does: programs written as paths, scripts and other files it is given, recipes at hand. Resolved. */
-export function decidingFiles({ invocations }: Collected): readonly string[] {
-  const files = invocations.flatMap(({ name, program, args, context }) => {
+/** Files that decide about a folder that a program is given as what to run or to install. */
+const OF_FOLDERS = Object.freeze([
+  ...['package.json', 'index.js', 'setup.py', 'pyproject.toml', '__main__.py', 'Cargo.toml', 'build.rs', 'Makefile'],
+  ...['go.mod', 'main.go', 'action.yml', 'Dockerfile', 'docker-compose.yml', 'compose.yaml'],
+])
+
+/**
+ * Files that decide what a command does: programs written as paths, scripts and other files it is given or reads, recipes at hand and in
+ * folders it is given. Resolved; `null` where they are too many to be told apart.
+ */
+export function decidingFiles({ invocations }: Collected): readonly string[] | null {
+  const files = invocations.flatMap(({ name, program, args, redirects, context }) => {
     const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
     const given = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
+    const folders = [...new Set(given.filter((word) => /^[.~/]/.test(word)))]
+    const inFolders = folders.flatMap((folder) => OF_FOLDERS.map((file) => `${folder}/${file}`))
+    const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
     const recipes = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : []
-    const paths = [...own, ...given, ...recipes].filter((path) => path !== '' && !path.startsWith('-'))
-    return paths.map((path) => resolveShellPath(path, context)).filter((path) => /^[/~]/.test(path))
+    const paths = [...own, ...given, ...inFolders, ...read, ...recipes]
+    return paths
+      .filter((path) => path !== '' && !path.startsWith('-'))
+      .map((path) => resolveShellPath(path, context))
+      .filter((path) => /^[/~]/.test(path))
   })
-  return [...new Set(files)].slice(0, MAX_FILES)
+  const found = [...new Set(files)]
+  return found.length > MAX_FILES ? null : found
+}
+
+/** Names of programs that are looked for on `PATH`, those of wrappers included. */
+export function programsOnPath({ invocations }: Collected): readonly string[] {
+  const names = invocations.flatMap(({ name, program, layers, via }) => [
+    ...(name !== '' && !program.text.includes('/') ? [name] : []),
+    ...layers.map((layer) => layer.split(' ')[0]!),
+    ...(via === 'xargs' ? ['xargs'] : []),
+  ])
+  return [...new Set(names)].filter((name) => /^[\w.+-]+$/.test(name))
 }
 
 /** Whether a command runs something that files decide about: a script, a program written as a path, a recipe. */
@@ -148,7 +182,9 @@ export function namesScript({ invocations }: Collected): boolean {
     ({ name, program, args }) =>
       (program.text.includes('/') && !OF_THE_SYSTEM.test(program.text)) ||
       Object.hasOwn(RECIPES, name) ||
-      ((SHELLS.includes(name) || interpreterOf(name) !== null) && args.some(({ text }) => !text.startsWith('-'))),
+      // A shell that is given nothing reads its input.
+      SHELLS.includes(name) ||
+      (interpreterOf(name) !== null && args.some(({ text }) => !text.startsWith('-'))),
   )
 }
 

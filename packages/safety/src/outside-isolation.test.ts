@@ -140,7 +140,7 @@ describe('a command that is to run outside the isolation', () => {
     const { decide, audit } = setUp()
     expect(await decide(outside('git push'))).toEqual({
       type: 'deny',
-      rule: 'unisolated-git',
+      rule: 'unisolated-git:push',
       reason:
         'It has to leave the isolation because it uses your keys or logins. Nobody can approve it here; run interactively, pass --yolo, or add `terminal_outside(git push): allow` to permissions.yaml.',
     })
@@ -229,7 +229,7 @@ describe('a command that is to run outside the isolation', () => {
     expect(await setUp({}, 'off').decide(outside('rm -rf /'))).toMatchObject({ type: 'deny', rule: 'delete-system' })
   })
 
-  it('gets leave once, for the session by program, or for good by the command', async () => {
+  it('gets leave once, for the session by remote of git or by the command, or for good by the command', async () => {
     const { policy, decide, always } = setUp()
     const asked: string[] = []
     policy.listen('s', (_, question) => void asked.push(question.summary))
@@ -241,20 +241,33 @@ describe('a command that is to run outside the isolation', () => {
     }
     expect(await answer('git push', 'once')).toBe('allow')
     expect(await answer('git push', 'session')).toBe('allow')
-    expect(await decide(outside('git push origin'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('git push -u'))).toMatchObject({ type: 'allow' })
     expect(await decide(outside('git status && git push | tail -1'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('git push origin'))).toMatchObject({ type: 'ask' })
+    expect(await answer('git push origin main', 'session')).toBe('allow')
+    expect(await decide(outside('git push origin other'))).toMatchObject({ type: 'allow' })
+    for (const line of [
+      'git push evil main',
+      'git push --receive-pack=x origin',
+      'git push origin :main',
+      'git pull origin',
+    ])
+      expect(await decide(outside(line)), line).toMatchObject({ type: 'ask' })
+    expect(await answer('gem install x', 'session')).toBe('allow')
+    expect(await decide(outside('gem install x'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('gem install ./evil'))).toMatchObject({ type: 'ask' })
     expect(await decide(outside('git push && ./deploy.sh'))).toMatchObject({ type: 'ask' })
     expect(await decide(outside('PATH=.; git push'))).toMatchObject({ type: 'ask' })
-    expect(await answer('make deploy', 'session')).toBe('allow')
-    expect(await decide(outside('make deploy'))).toMatchObject({ type: 'allow' })
-    expect(await decide(outside('make other'))).toMatchObject({ type: 'ask' })
+    expect(await answer('deployer now', 'session')).toBe('allow')
+    expect(await decide(outside('deployer now'))).toMatchObject({ type: 'allow' })
+    expect(await decide(outside('deployer later'))).toMatchObject({ type: 'ask' })
     expect(await answer('cp a ~/a', 'session')).toBe('allow')
     expect(await decide(outside('cp a ~/b'))).toMatchObject({ type: 'ask' })
     expect(await answer('docker ps', 'always')).toBe('allow')
     expect(await decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
     expect(always).toEqual([{ pattern: 'terminal_outside(docker ps) in "/home/ada/project"', effect: 'allow' }])
     expect(asked[0]).toBe(
-      'Run outside the isolation: git push: it has to leave the isolation because it uses your keys or logins',
+      'Run outside the isolation: git push: it has to leave the isolation because it uses your keys or logins ("session" is for git push, whatever the branch)',
     )
   })
 
@@ -264,7 +277,7 @@ describe('a command that is to run outside the isolation', () => {
     expect(explained).toMatchObject({
       action: 'Run outside the isolation: git push',
       decision: 'ask',
-      rule: 'unisolated-git',
+      rule: 'unisolated-git:push',
       reason: 'it has to leave the isolation because it uses your keys or logins',
     })
     const allowed = explainAction(outside('gh pr list'), subject, { ...settings, mode: 'ask', rules })

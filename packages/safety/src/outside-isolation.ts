@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { CommandContext } from './command/context.js'
 import { actingParts } from './command/harmless.js'
+import { type Invocation, texts } from './command/invocation.js'
 import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
 import { isBeyond } from './command/write-targets.js'
 import { decidingRule, type MatchContext, type Subjected } from './match-rules.js'
@@ -30,7 +31,23 @@ export function ruleOfOutside(
   )
 }
 
-/** What is asked before a command runs outside: leave for a known program is for all it does, any other only for the same command. */
+/** What git says and takes from a remote of the project without further ado. */
+const PLAIN_OPTION =
+  /^(?:-[uqvpn]|--(?:set-upstream|tags|all|quiet|verbose|prune|rebase|no-rebase|ff-only|dry-run|progress|depth=\d+))$/
+
+/** The rule for a plain exchange with a remote of the project, by its name: leave is for every branch. */
+function ownRemote({ name, args, layers, variables }: Invocation): string | null {
+  const [verb = '', ...words] = texts(args)
+  if (name !== 'git' || layers.length > 0 || variables.length > 0 || !/^(?:push|fetch|pull)$/.test(verb)) return null
+  if (args.some(({ dynamic }) => dynamic)) return null
+  const operands = words.filter((word) => !word.startsWith('-'))
+  const isPlain = words.every((word) => !word.startsWith('-') || PLAIN_OPTION.test(word))
+  const [remote = '', ...refs] = operands
+  if (!isPlain || !/^[\w][\w.-]*$|^$/.test(remote) || refs.some((ref) => /^[+:]/.test(ref))) return null
+  return `unisolated-git:${[verb, remote].join(' ').trim()}`
+}
+
+/** What is asked before a command runs outside. */
 export function leaveOfIsolation(
   subjected: Subjected,
   context: MatchContext,
@@ -38,7 +55,7 @@ export function leaveOfIsolation(
   const needs = actingOf(needsOf(subjected, context), context)
   const line = exactly(subjected.command?.text ?? '')
   const names = needs.map(({ invocation, reason }) =>
-    reason === null || reason === WRITES ? line : `unisolated-${invocation.name}`,
+    reason === null || reason === WRITES ? line : (ownRemote(invocation) ?? `unisolated-${invocation.name}`),
   )
   const reasons = [...new Set(needs.flatMap(({ reason }) => reason ?? []))]
   return {
@@ -61,7 +78,7 @@ export function leaveToWrite(
   const { origin, tainted, writable } = subject
   if (action.type !== 'write' || origin === 'operator' || tainted || !writable) return null
   if (!isBeyond(action.path, writable, context)) return null
-  return { rules: [exactly(`files in ${posix.dirname(action.path)}`)], reason: WRITES }
+  return { rules: [`files-in:${posix.dirname(action.path)}`], reason: WRITES }
 }
 
 /** The rule that leave for one thing alone goes by. */

@@ -14,16 +14,17 @@ import type {
 } from '@hermes/contracts/policy'
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
-import { ruleFor } from './describe-action.js'
-import { changesLookup, decidingFiles, grantOf, namesScript, UNKNOWN_DIGEST } from './grants.js'
+import { describeAction, ruleFor } from './describe-action.js'
+import { changesLookup, decidingFiles, grantOf, namesScript, programsOnPath, UNKNOWN_DIGEST } from './grants.js'
 import { type JudgeOptions, judge, takeApart, type Verdict } from './judge.js'
 import { type JudgeBasis, type JudgeSettings, readRule, readSettings, workspaceOf } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
-import { questionOf, redactQuestion } from './questions.js'
+import { actionKey, digestOf, questionOf, redactQuestion } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
 import { type Reviewer, reviewable } from './reviewer.js'
 import { isIn, type ParsedRule, type PermissionRule } from './rules.js'
+import { broadLeave, isListed, isRepeatable, leaveName } from './session-leave.js'
 
 /** Options of {@link createPolicy}. */
 export interface PolicyOptions extends JudgeSettings {
@@ -38,6 +39,12 @@ export interface PolicyOptions extends JudgeSettings {
    * Paths may begin with `~`. Without it, commands that files decide about get no lasting leave.
    */
   readonly digestFiles?: (paths: readonly string[]) => Promise<string | null>
+  /**
+   * What the programs of these names are where they are looked for from `cwd`, as text that is another one when another program is found:
+   * paths, and what lies where an agent may write. `null` where all are programs of the system, `unknown` where it cannot be told.
+   * Default: names say enough.
+   */
+  readonly identifyPrograms?: (names: readonly string[], cwd: string) => Promise<string | null>
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
@@ -64,7 +71,7 @@ export function createPolicy(options: PolicyOptions): RevocablePolicy {
 
 /** A policy whose leave for a session can be looked at and taken back. */
 export interface RevocablePolicy extends Policy {
-  /** Names of the rules that answers gave leave for until the session ends, in this process, sorted. */
+  /** What answers gave leave for until the session ends, in this process, one line each, sorted. */
   leaveOf(sessionId: string): readonly string[]
   /** Ends that leave; what asked before asks again. */
   revokeLeave(sessionId: string): void
@@ -82,13 +89,13 @@ class RulePolicy implements RevocablePolicy {
   #read: readonly PermissionRule[] | undefined
   /** Rules of answers that are kept nowhere else. */
   readonly #learned: ParsedRule[] = []
-  /** Sessions, by their root, in whose shell names of programs may mean others than when a person clicked. */
-  readonly #lookupChanged = new Set<string>()
+  /** How often a session's shell, by its root, may have been told that names of programs mean others. */
+  readonly #lookupChanges = new Map<string, number>()
   /**
-   * Rules a session has leave for, by its root. What text from outside may be after has rules of its own, so leave given before such
-   * text came in covers none of it.
+   * What a session has leave for, by its root, each with a line for a person. What text from outside may be after has rules of its own, so
+   * leave given before such text came in covers none of it.
    */
-  readonly #leave = new Map<string, Set<string>>()
+  readonly #leave = new Map<string, Map<string, string>>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
   readonly #questions: OpenQuestions
 
@@ -120,10 +127,12 @@ class RulePolicy implements RevocablePolicy {
   async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     await this.#refresh()
-    const digest = this.#isBound(action) ? await this.#digest(action, subject) : null
-    const verdict = judge(action, subject, this.#judgeOptions(subject, digest))
+    const hasLeave = this.#leave.has(rootOf(subject))
+    const digest = hasLeave || this.#isBound(action) ? await this.#digest(action, subject) : null
+    const key = hasLeave ? await this.#key(action, subject, digest) : null
+    const verdict = judge(action, subject, this.#judgeOptions(subject, { digest, key }))
     if (action.type === 'spawn' && !action.outside && changesLookup(action.command))
-      this.#lookupChanged.add(rootOf(subject))
+      this.#lookupChanges.set(rootOf(subject), this.#epoch(subject) + 1)
     switch (verdict.type) {
       case 'deny':
         return this.#deny(action, subject, verdict.rule, verdict.reason)
@@ -152,21 +161,42 @@ class RulePolicy implements RevocablePolicy {
     return [...this.#basis.rules, ...this.#learned].some(({ folder }) => folder !== null && isIn(folder, action))
   }
 
-  /** What the files that decide about a command hold, where a rule or a question could need to know. */
+  /** What the files and programs that decide about a command hold and are, where a rule or a question could need to know. */
   async #digest(action: Action, subject: Subject): Promise<string | null> {
     if (action.type !== 'spawn') return null
     const { command } = takeApart(action, subject, this.#judgeOptions(subject))
-    const files = command === null ? [] : decidingFiles(command.collected)
-    const { digestFiles } = this.#options
-    if (files.length === 0) return null
+    if (command === null) return null
+    const { digestFiles, identifyPrograms } = this.#options
     const isHere = action.backend === 'local' && digestFiles !== undefined
-    return isHere ? digestFiles(files) : null
+    // On another machine nobody here knows which of the words are files.
+    if (!isHere) return namesScript(command.collected) ? UNKNOWN_DIGEST : null
+    const files = decidingFiles(command.collected)
+    const names = programsOnPath(command.collected)
+    if (files === null) return UNKNOWN_DIGEST
+    const [held, found] = await Promise.all([
+      files.length === 0 ? null : digestFiles(files),
+      names.length === 0 ? null : (identifyPrograms?.(names, action.cwd) ?? null),
+    ])
+    if (held === UNKNOWN_DIGEST || found === UNKNOWN_DIGEST) return UNKNOWN_DIGEST
+    return found === null ? held : digestOf([held, found])
   }
 
-  #judgeOptions(subject: Subject, digest: string | null = null): JudgeOptions {
+  #epoch(subject: Subject): number {
+    return this.#lookupChanges.get(rootOf(subject)) ?? 0
+  }
+
+  /** What leave for a session is bound to. */
+  #key(action: Action, subject: Subject, digest: string | null): Promise<string> {
+    return actionKey(action, digest, this.#epoch(subject))
+  }
+
+  #judgeOptions(
+    subject: Subject,
+    { digest = null, key = null }: { readonly digest?: string | null; readonly key?: string | null } = {},
+  ): JudgeOptions {
     const { options, granted, rules } = this.#basis
     // Where names may mean other programs than before, nothing that was clicked says what runs.
-    const isSame = !this.#lookupChanged.has(rootOf(subject))
+    const isSame = this.#epoch(subject) === 0
     const all = [...rules, ...this.#learned]
     return {
       ...options,
@@ -174,7 +204,9 @@ class RulePolicy implements RevocablePolicy {
       digest,
       // What runs outside the isolation gets none of what was set inside.
       rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
-      granted: (rule) => granted.has(rule) || (this.#leave.get(rootOf(subject))?.has(rule) ?? false),
+      granted: (rule) =>
+        isListed(granted, rule) ||
+        (key !== null && (this.#leave.get(rootOf(subject))?.has(leaveName(rule, key)) ?? false)),
     }
   }
 
@@ -187,15 +219,23 @@ class RulePolicy implements RevocablePolicy {
     const earlier = await this.#questions.earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
-    const grant = this.#grantFor(action, subject, await this.#digest(action, subject))
-    const question = questionOf(action, subject, verdict, { redact: this.#redact, grant })
+    const digest = await this.#digest(action, subject)
+    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
+    const collected = command?.collected ?? null
+    const question = questionOf(action, subject, verdict, {
+      redact: this.#redact,
+      grant: grantOf(action, { subject, collected, digest }),
+      isRepeatable: isRepeatable(collected, digest),
+    })
     const { rule } = question
     const reviewed = await this.#review(question, verdict.rules, signal)
     if (reviewed) return reviewed
     if (listeners.length === 0) {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action, subject)}`)
     }
-    const id = await this.#questions.put(question, verdict.rules, earlier)
+    const key = await this.#key(action, subject, digest)
+    const leave = verdict.rules.map((name) => leaveName(name, key))
+    const id = await this.#questions.put(question, leave, earlier)
     await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
@@ -287,22 +327,12 @@ class RulePolicy implements RevocablePolicy {
 
   /** What an answer means for what comes after it. */
   #learn({ choice, rules, question }: Approval): void {
-    if (choice === 'session') this.#grant(rootOf(question.subject), rules)
+    if (choice === 'session') this.#grant(rootOf(question.subject), rules, describeAction(question.action))
     // Where rules are read anew, the file is the one place of what was granted: taken out of it, it is gone.
     const { grant } = question
     if (choice !== 'always' || grant === undefined || this.#options.currentRules) return
     if (!this.#learned.some(({ pattern }) => pattern === grant))
       this.#learned.push(readRule({ pattern: grant, effect: 'allow' }))
-  }
-
-  /** What an "always" would write. */
-  #grantFor(action: Action, subject: Subject, digest: string | null): PermissionRule | null {
-    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
-    const collected = command?.collected ?? null
-    // On another machine nobody here knows which of the words are files.
-    const isHere = action.type === 'spawn' && action.backend === 'local' && this.#options.digestFiles !== undefined
-    const isNamed = collected !== null && !isHere && namesScript(collected)
-    return grantOf(action, { subject, collected, digest: isNamed ? UNKNOWN_DIGEST : digest })
   }
 
   async #keep(rule: PermissionRule): Promise<void> {
@@ -340,15 +370,20 @@ class RulePolicy implements RevocablePolicy {
   }
 
   leaveOf(sessionId: string): readonly string[] {
-    return [...(this.#leave.get(sessionId) ?? [])].sort()
+    return [...(this.#leave.get(sessionId)?.values() ?? [])].sort()
   }
 
   revokeLeave(sessionId: string): void {
     this.#leave.delete(sessionId)
   }
 
-  #grant(sessionId: string, rules: readonly string[]): void {
-    this.#leave.set(sessionId, new Set([...(this.#leave.get(sessionId) ?? []), ...rules]))
+  #grant(sessionId: string, names: readonly string[], action: string): void {
+    const leave = this.#leave.get(sessionId) ?? new Map<string, string>()
+    for (const name of names) {
+      const [rule = '', key] = name.split(' @ ')
+      leave.set(name, key === undefined ? (broadLeave([rule])[0] ?? rule) : `${rule} (${action})`)
+    }
+    this.#leave.set(sessionId, leave)
   }
 
   #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {

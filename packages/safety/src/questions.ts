@@ -3,27 +3,42 @@ import { describeAction } from './describe-action.js'
 import type { Verdict } from './judge.js'
 import { flatAction } from './permit.js'
 import type { PermissionRule } from './rules.js'
+import { broadLeave } from './session-leave.js'
 
 /** What a session-wide or permanent yes would say too much about: the text that runs is not known when the question is asked. */
 const ONCE_ONLY = Object.freeze([
   ...['remote-to-shell', 'piped-shell', 'computed-command', 'unparsable', 'metadata-endpoint', 'hermes-permissions'],
 ])
 
+/** What a question depends on beside the action and the verdict. */
+export interface QuestionFacts {
+  readonly redact: (text: string) => string
+  /** What an "always" would write. */
+  readonly grant: PermissionRule | null
+  /** Whether the same action does the same again. */
+  readonly isRepeatable: boolean
+}
+
 /** What a person is asked about `action`. */
 export function questionOf(
   action: Action,
   subject: Subject,
   { rules, reason }: Extract<Verdict, { type: 'ask' }>,
-  { redact, grant }: { readonly redact: (text: string) => string; readonly grant: PermissionRule | null },
+  { redact, grant, isRepeatable }: QuestionFacts,
 ): ApprovalQuestion {
   // A rule made permanent would write the secret into a file.
   const hasSecret = flatAction(redactAction(action, redact)) !== flatAction(action)
   const isOnce = rules.some((name) => ONCE_ONLY.includes(name))
   const lasting = isOnce || hasSecret ? null : grant
-  const choices: ApprovalChoice[] = isOnce
-    ? ['once', 'deny']
-    : ['once', 'session', ...(lasting ? (['always'] as const) : []), 'deny']
-  const summary = redact(`${describeAction(action)}: ${reason}`)
+  const broad = isOnce ? [] : broadLeave(rules)
+  // Leave for more than the same action needs no knowledge of what that will do.
+  const mayHold = !isOnce && (isRepeatable || broad.length === rules.length)
+  const choices: ApprovalChoice[] = [
+    ...['once' as const, ...(mayHold ? (['session'] as const) : [])],
+    ...[...(lasting ? (['always'] as const) : []), 'deny' as const],
+  ]
+  const wide = mayHold && broad.length > 0 ? ` ("session" is for ${broad.join(' and ')})` : ''
+  const summary = redact(`${describeAction(action)}: ${reason}${wide}`)
   const shown = lasting ? { grant: lasting.pattern } : {}
   return { action, subject, rule: rules[0] ?? 'ask', summary, choices, ...shown }
 }
@@ -55,7 +70,26 @@ function redactAction(action: Action, redact: (text: string) => string): Action 
 
 /** What tells an action from all others without saying what it is. */
 export async function fingerprintOf(action: Action): Promise<string> {
-  const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(flatAction(action)))
+  return digestOf(flatAction(action))
+}
+
+/**
+ * What tells an action, with the contents that decide about it, from all others: the same command in the same folder, the same operation on
+ * the same file, a request by the same method to the same server. `epoch` counts how often names of programs came to mean others.
+ */
+export async function actionKey(action: Action, digest: string | null, epoch: number): Promise<string> {
+  const same: Action = action.type === 'fetch' ? { ...action, url: originOf(action.url) } : action
+  return `${await fingerprintOf(same)}-${digest ?? ''}-${epoch}`
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}
+
+/** SHA-256 in hexadecimal digits over a value as JSON, or over a text as it is. */
+export async function digestOf(value: unknown): Promise<string> {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return Buffer.from(digest).toString('hex')
 }
 
