@@ -47,7 +47,7 @@ it.each([
   const server = await closingServer(row.type)
   const home = await temporaryHome()
   const config = {
-    model: { default: 'm', base_url: server.baseUrl },
+    model: { default: 'm', context_length: 100_000, base_url: server.baseUrl },
     title_generation: { enabled: false },
     // A second reservation of the usual output would not fit.
     budget: { day: { tokens: 65_000 } },
