@@ -1,4 +1,4 @@
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPrefix } from '@hermes/testkit'
 import type OpenAI from 'openai'
@@ -251,6 +251,33 @@ describe('sessions', () => {
     scene.server.setHandler(() => ({ text: 'Hello!', latencyMs: 20 }))
     const [one, two] = await Promise.all([ask([user('Same start.')]), ask([user('Same start.')])])
     expect(two.session).not.toBe(one.session)
+  })
+
+  it('answers the same messages anew after the client stopped half an answer, and repeats no call made before it', async () => {
+    const before = scene.server.requests.length
+    scene.server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: 'echo ran >> ran.txt' } }] },
+      { text: 'Half an answer that goes on and on.', chunkSize: 4, fault: 'stall', afterChunks: 3 },
+    )
+    const stopped = new AbortController()
+    const messages = [user('Count the runs.')]
+    const stream = await gateway
+      .client()
+      .chat.completions.create({ model: 'hermes-agent', messages, stream: true }, { signal: stopped.signal })
+    let streamed = ''
+    for await (const chunk of stream) {
+      streamed += chunk.choices[0]?.delta.content ?? ''
+      if (streamed.includes('Half')) stopped.abort()
+    }
+    scene.server.enqueue({ text: 'Another one.' })
+    const { text, session } = await ask(messages)
+    expect(text).toBe('Another one.')
+    const [, , again] = scene.server.requests.slice(before)
+    expect(again!.body.messages.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect(JSON.stringify(again!.body.messages)).not.toContain('Half')
+    expect(await readFile(join(scene.cwd, 'ran.txt'), 'utf8')).toBe('ran\n')
+    const last = (await entriesOf(session)).findLast((entry) => entry.type === 'message')
+    expect(JSON.stringify(last)).toContain('Another one.')
   })
 
   it('resumes an unanswered message after the model failed, instead of asking it twice', async () => {

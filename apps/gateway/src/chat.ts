@@ -149,7 +149,7 @@ async function reply({ request, model, conversation, run }: ReplyOptions): Promi
     created: Math.floor(Date.now() / 1000),
     model,
   }
-  const reader = new ReplyReader(conversation.before)
+  const reader = new ReplyReader()
   const { denials } = reader
   if (request.stream) {
     const body = await streamReply({

@@ -7,7 +7,7 @@ import type { Storage } from '@hermes/storage'
 import type { Agents } from './agents.js'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { brokenOff, findContinuation, messagesOf, saidIn } from './history.js'
+import { brokenOffAt, findContinuation, messagesOf, saidIn } from './history.js'
 import type { Lanes, Turn } from './lanes.js'
 
 const ID_DIGITS = 16
@@ -17,8 +17,6 @@ export interface Conversation {
   readonly sessionId: string
   readonly ready: ReadyAgent
   readonly input: RunInput
-  /** The beginning of the answer, where the run goes on with one that broke off; else empty. */
-  readonly before: string
   readonly turn: Turn
   /** Drops the agent, whose view of its session is no longer right; the next request gets a new one. */
   forget(): void
@@ -98,12 +96,14 @@ export class Conversations {
     const { lanes, agents } = this.#options
     const turn = await lanes.enter(sessionId, signal)
     try {
-      const messages = messagesOf(await agents.entries(sessionId))
-      const input = inputOf(messages, request, partial)
+      const entries = await agents.entries(sessionId)
+      const input = inputOf(messagesOf(entries), request, partial)
       if (input) {
         const ready = await agents.open(sessionId, request.system)
-        const before = typeof input === 'object' && 'resume' in input ? brokenOff(messages) : ''
-        return { sessionId, ready, input, before, turn, forget: () => agents.forget(sessionId) }
+        // The same messages get a new answer, as from any server of this API; the model does not see the half one.
+        const fromSeq = isResume(input) ? brokenOffAt(entries) : null
+        if (fromSeq !== null) await ready.agent.undo({ fromSeq })
+        return { sessionId, ready, input, turn, forget: () => agents.forget(sessionId) }
       }
     } catch (error) {
       turn.leave()
@@ -112,6 +112,10 @@ export class Conversations {
     turn.leave()
     return null
   }
+}
+
+function isResume(input: RunInput): boolean {
+  return typeof input === 'object' && 'resume' in input
 }
 
 /** What the run starts with, or `null` when the request contradicts the log. */

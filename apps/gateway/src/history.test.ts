@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import { brokenOff, findContinuation, saidIn } from './history.js'
+import { brokenOffAt, findContinuation, saidIn } from './history.js'
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (text: string): Message => ({
@@ -73,14 +73,17 @@ describe('findContinuation', () => {
     expect(continuation([...log, user('three')], [...log, user('three')])).toEqual({ type: 'resume' })
   })
 
-  it('resumes a message whose answer broke off, and tells what was said of it', () => {
+  it('resumes a message whose answer broke off, and tells where that began', () => {
     const broken = [...log, user('tell'), interrupted]
     expect(continuation(broken, [...log, user('tell')])).toEqual({ type: 'resume' })
     expect(continuation(broken, [user('tell')], true)).toEqual({ type: 'resume' })
     expect(continuation(broken, [user('tell')])).toBeNull()
     expect(continuation([...log, user('tell'), assistant('Once')], [...log, user('tell')])).toBeNull()
-    expect(brokenOff([...broken, reminder('go on'), interrupted])).toBe('Once uponOnce upon')
-    expect(brokenOff(log)).toBe('')
+    const entries = (messages: readonly Message[]) =>
+      messages.map((message, index) => ({ type: 'message' as const, message, seq: index + 1, atMs: 0 }))
+    expect(brokenOffAt(entries(broken))).toBe(broken.length)
+    expect(brokenOffAt(entries([...broken, reminder('go on'), interrupted]))).toBe(broken.length)
+    expect(brokenOffAt(entries(log))).toBeNull()
   })
 
   it('lets a client that names its session know only the end of it', () => {

@@ -78,23 +78,25 @@ export function findContinuation({ log, history, message, partial = false }: Con
   return isFresh ? { type: 'append', missing: 0 } : null
 }
 
-/** A request that is sent again after its answer broke off goes on with that answer. */
+/** A request that is sent again after its answer broke off is asked anew. */
 function withoutCutOff(known: readonly Said[]): readonly Said[] {
   const last = known.at(-1)
   return last?.role === 'assistant' && last.isInterrupted ? known.slice(0, -1) : known
 }
 
-/** What was said already of the answer that `messages` end in, where it broke off. */
-export function brokenOff(messages: readonly Message[]): string {
-  const [last] = saidIn(messages).slice(-1)
-  if (last?.role !== 'assistant' || !last.isInterrupted) return ''
-  const pieces: string[] = []
-  for (const message of messages.toReversed()) {
-    if (message.role === 'user' && visibleContent(message) === '') continue
-    if (message.role !== 'assistant' || !message.content.some(isNote)) break
-    pieces.unshift(messageText(message))
+/**
+ * Where half an answer begins that a log ends in; `null` where it ends otherwise. Calls that were made before it stay: what they did is
+ * done.
+ */
+export function brokenOffAt(entries: readonly Entry[]): number | null {
+  let at: number | null = null
+  for (const entry of liveEntries(entries).toReversed()) {
+    if (entry.type !== 'message') continue
+    const { message, seq } = entry
+    if (message.role === 'assistant' && message.content.some(isNote)) at = seq
+    else if (message.role !== 'user' || visibleContent(message) !== '') break
   }
-  return pieces.join('')
+  return at
 }
 
 /** How many of the client's messages the log holds, or `null` when it holds others, or more. */

@@ -33,15 +33,6 @@ describe('ReplyReader', () => {
     )
   })
 
-  it('begins with what was said before a run that goes on with it', () => {
-    const reader = new ReplyReader('Once ')
-    const pieces = [delta('1', 'upon '), delta('1', 'a time')].flatMap((body) => reader.read(event(body)))
-    expect(pieces).toEqual([
-      { type: 'text', text: 'Once upon ' },
-      { type: 'text', text: 'a time' },
-    ])
-  })
-
   it('tells how far programs and tasks are, and shows the output of no other tool', () => {
     const reader = new ReplyReader()
     const start = { type: 'tool-start', args: {}, summary: 'python: x', icon: '' } as const

@@ -34,12 +34,6 @@ export class ReplyReader {
   readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
   #streamedId = ''
   #hasText = false
-  #before: string
-
-  /** `before`: the beginning of the answer, said before a run that goes on with it. */
-  constructor(before = '') {
-    this.#before = before
-  }
 
   read(event: AgentEvent): readonly Piece[] {
     const denial = denialOf(event)
@@ -88,11 +82,6 @@ export class ReplyReader {
     const isNext = this.#hasText && this.#streamedId !== messageId && !this.isCutOff
     this.#streamedId = messageId
     this.#hasText = true
-    if (this.#before !== '') {
-      const whole = this.#before + text
-      this.#before = ''
-      return { type: 'text', text: whole }
-    }
     return { type: 'text', text: isNext ? `\n\n${text}` : text }
   }
 
