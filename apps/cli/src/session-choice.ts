@@ -6,8 +6,6 @@ import { UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { homeOf } from './open-cli.js'
 
-const PAGE = 200
-
 /** The session that `-r` or `-c` means; `null` when neither was given. */
 export async function chooseSession(
   io: Pick<Io, 'cwd' | 'userHome' | 'env'>,
@@ -35,12 +33,8 @@ async function latestOfProject(
 ): Promise<SessionInfo | null> {
   const project = projectFinder(io, (await import('@hermes/checkpoints')).workspaceRoot)
   const own = project(io.cwd)
-  for (let offset = 0; ; offset += PAGE) {
-    const sessions = await storage.listSessions({ limit: PAGE, offset })
-    const found = sessions.find(({ cwd }) => cwd !== null && project(cwd) === own)
-    if (found) return found
-    if (sessions.length < PAGE) return null
-  }
+  const folder = (await storage.folders()).find((candidate) => project(candidate) === own)
+  return folder === undefined ? null : storage.latestSession({ cwd: folder })
 }
 
 /** What project a folder belongs to; one that is no workspace stands for itself. */

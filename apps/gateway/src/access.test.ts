@@ -1,7 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,9 +14,10 @@ import { createPeerOf, type Peer } from './peer.js'
 
 const NOTHING = { host: '127.0.0.1:1', origin: undefined, authorization: undefined, fetchSite: undefined }
 
-function outcome(more: { readonly fetchSite?: string; readonly peer?: Peer }): string {
+async function outcome(more: { readonly fetchSite?: string; readonly peer?: Peer }): Promise<string> {
   try {
-    checkAccess({ type: 'loopback' }, { ...NOTHING, fetchSite: more.fetchSite }, () => more.peer ?? 'other')
+    const peer = async () => more.peer ?? 'other'
+    await checkAccess({ type: 'loopback' }, { ...NOTHING, fetchSite: more.fetchSite }, peer)
     return 'passes'
   } catch (error) {
     if (error instanceof ApiError) return (error.body as { error: { code: string } }).error.code
@@ -29,14 +33,14 @@ it.each([
   [{ fetchSite: 'same-site' }, 'foreign_origin'],
   [{ peer: 'isolated' }, 'isolated_client'],
   [{ peer: 'gone' }, 'isolated_client'],
-] as const)('without a key, what comes with %j: %s', (more, expected) => {
-  expect(outcome(more)).toBe(expected)
+] as const)('without a key, what comes with %j: %s', async (more, expected) => {
+  expect(await outcome(more)).toBe(expected)
 })
 
 /** A server on loopback that says who asks. */
 async function whoAsks() {
   const peerOf = createPeerOf()
-  const server = createServer((request, response) => response.end(peerOf(request.socket)))
+  const server = createServer(async (request, response) => response.end(await peerOf(request.socket)))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
@@ -51,6 +55,38 @@ async function whoAsks() {
 it('takes a program of this machine for what it is', async () => {
   const ask = await whoAsks()
   expect(await ask('env')).toBe('other')
+})
+
+/** A `/proc` of so many processes, the oldest of which is the client at port 7. */
+async function crowd(processes: number): Promise<string> {
+  const proc = await mkdtemp(join(tmpdir(), 'hermes-proc-'))
+  onTestFinished(() => rm(proc, { recursive: true }))
+  const socket = `   0: 0100007F:0007 0100007F:0009 01 00000000:00000000 00:00000000 00000000  ${process.getuid?.()}        0 4711 1`
+  const put = async (pid: string, fd: string) => {
+    await mkdir(join(proc, pid, 'fd'), { recursive: true })
+    await mkdir(join(proc, pid, 'ns'))
+    await symlink('user:[1]', join(proc, pid, 'ns/user'))
+    await symlink(fd, join(proc, pid, 'fd/3'))
+  }
+  await put('self', '/dev/null')
+  await mkdir(join(proc, 'self/net'))
+  await writeFile(join(proc, 'self/net/tcp'), `  sl  local_address\n${socket}\n`)
+  await put('1', 'socket:[4711]')
+  for (let pid = 2; pid <= processes; pid++) await put(String(pid), `socket:[${pid}]`)
+  return proc
+}
+
+it('goes on with other work while it looks for a client among many processes', async () => {
+  const peerOf = createPeerOf(await crowd(200))
+  let turns = 0
+  let isFound = false
+  const found = peerOf({ localPort: 9, remotePort: 7 }).finally(() => (isFound = true))
+  while (!isFound) {
+    await new Promise((next) => setImmediate(next))
+    turns++
+  }
+  expect(await found).toBe('other')
+  expect(turns).toBeGreaterThan(20)
 })
 
 const WALL = ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--']

@@ -24,16 +24,16 @@ export interface AccessHeaders {
 /**
  * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine; nor
  * a command that the agent runs isolated, which would get what its isolation keeps from it. `peer` is asked only where there is no key.
- * @throws ApiError 401 or 403
+ * Rejects with an ApiError 401 or 403.
  */
-export function checkAccess(access: Access, headers: AccessHeaders, peer: () => Peer): void {
+export async function checkAccess(access: Access, headers: AccessHeaders, peer: () => Promise<Peer>): Promise<void> {
   switch (access.type) {
     case 'key':
       checkKey(access.key, headers.authorization)
       break
     case 'loopback':
       checkLocal(headers)
-      checkPeer(peer())
+      checkPeer(await peer())
       break
     default:
       access satisfies never

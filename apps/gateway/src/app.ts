@@ -36,7 +36,7 @@ export function createApp({ access, chat, children, models, startedAt, version, 
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
   app.use(async (context, next) => {
-    if (!(access.type === 'key' && HEALTH.has(context.req.path))) guard(access, context, peerOf)
+    if (!(access.type === 'key' && HEALTH.has(context.req.path))) await guard(access, context, peerOf)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
@@ -85,14 +85,14 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): void {
+function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Promise<void> {
   const headers = {
     host: req.header('host'),
     origin: req.header('origin'),
     authorization: req.header('authorization'),
     fetchSite: req.header('sec-fetch-site'),
   }
-  checkAccess(access, headers, () => peerOf(env.incoming.socket))
+  return checkAccess(access, headers, () => peerOf(env.incoming.socket))
 }
 
 function tooLarge(): Response {

@@ -202,6 +202,8 @@ export interface Storage extends SessionStore {
   listSessions(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** The session with the newest activity that has a message, or `null`. */
   latestSession(filter?: LatestSessionFilter): Promise<SessionInfo | null>
+  /** Folders that sessions with a message began in, the one with the newest activity first; children do not count. */
+  folders(): Promise<readonly string[]>
   /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
   resolveSession(text: string): Promise<SessionResolution>
   /**

@@ -50,6 +50,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => sessions.list(filter),
     latestSession: (filter) => sessions.latest(filter),
+    folders: () => sessions.folders(),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork),
     ancestors: (id) => sessions.related(id, 'ancestors'),
     descendants: (id) => sessions.related(id, 'descendants'),

@@ -190,6 +190,13 @@ export class Sessions implements SessionLookup {
     return (await this.#chosen(this.#queries.latest(filter)))[0] ?? null
   }
 
+  folders(): Promise<readonly string[]> {
+    const { sql, parameters } = this.#queries.folders().compile()
+    return this.#connection.read(async (statements) =>
+      (await statements.all<{ cwd: string }>(sql, ...parameters)).map(({ cwd }) => cwd),
+    )
+  }
+
   async lineage(base: string): Promise<readonly SessionInfo[]> {
     return (await this.#chosen(this.#queries.lineage(base))).filter(({ title }) => isOfLineage(title, base))
   }

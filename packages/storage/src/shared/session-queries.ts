@@ -45,6 +45,18 @@ export class SessionQueries {
     return query
   }
 
+  /** Folders of sessions that were talked in. */
+  folders() {
+    return this.#builder
+      .selectFrom(sql<SessionColumns>`(${sql.raw(this.#rows)})`.as('session'))
+      .select('cwd')
+      .where('source', '<>', CHILDREN)
+      .where('message_count', '>', 0)
+      .where('cwd', 'is not', null)
+      .groupBy('cwd')
+      .orderBy(sql`max(last_active_ms)`, 'desc')
+  }
+
   /** `base` and what begins with `base #` and a digit. */
   lineage(base: string) {
     return this.#newestFirst().where((where) =>

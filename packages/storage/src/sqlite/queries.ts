@@ -35,6 +35,11 @@ export class Queries {
     return this.#sessions(this.#queries.latest(filter))[0] ?? null
   }
 
+  folders(): string[] {
+    const { sql, parameters } = this.#queries.folders().compile()
+    return this.#connection.statement(sql).pluck().all(...parameters) as string[]
+  }
+
   /** `base` and `base #2`, `base #3` …, newest activity first. */
   lineage(base: string): SessionInfo[] {
     return this.#sessions(this.#queries.lineage(base)).filter(({ title }) => isOfLineage(title, base))

@@ -61,6 +61,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     clearSession: (id) => sessions.clear(id),
     listSessions: (filter) => lookup.list(filter ?? {}),
     latestSession: (filter) => ask((queries) => queries.latest(filter)),
+    folders: () => ask((queries) => queries.folders()),
     forkSession: (fork) => forkSession({ connection, sessions, log }, fork).finally(() => words.schedule()),
     ancestors: (id) => connection.read(() => sessions.related(id, 'ancestors')),
     descendants: (id) => connection.read(() => sessions.related(id, 'descendants')),

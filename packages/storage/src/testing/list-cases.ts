@@ -56,6 +56,23 @@ export function listCases(open: OpenStore): void {
     })
   })
 
+  describe('folders', () => {
+    it('names each folder that was talked in once, the newest activity first', async () => {
+      const { store, say } = await storeWith(
+        open,
+        { id: 'a', cwd: '/x' },
+        { id: 'b', cwd: '/y' },
+        { id: 'c', cwd: '/x' },
+        { id: 'child', cwd: '/child', source: 'subagent' },
+        { id: 'd', cwd: '/empty', empty: true },
+        { id: 'e' },
+      )
+      expect(await store.folders()).toEqual(['/x', '/y'])
+      await say('b', 'again')
+      expect(await store.folders()).toEqual(['/y', '/x'])
+    })
+  })
+
   describe('latestSession', () => {
     it('is none that an agent started for itself, and lists leave those out too', async () => {
       const { store } = await storeWith(open, { id: 'a' }, { id: 'b', source: 'subagent' })

@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { userText } from '@hermes/contracts/conversation'
+import { openStorage, type Storage } from '@hermes/storage'
+import { expect, it, onTestFinished } from 'vitest'
+import { chooseSession } from './session-choice.js'
+
+const MANY = 450
+
+/** Counts what a store is asked. */
+function counted(storage: Storage): { readonly storage: Storage; readonly asked: string[] } {
+  const asked: string[] = []
+  const get = (target: Storage, name: keyof Storage) => {
+    asked.push(name)
+    return target[name]
+  }
+  return { storage: new Proxy(storage, { get: get as ProxyHandler<Storage>['get'] & typeof get }), asked }
+}
+
+async function storeOf(folder: string): Promise<Storage> {
+  const storage = await openStorage({ path: join(folder, 'state.db') })
+  for (let number = 0; number < MANY; number++) {
+    const id = `s${number}`
+    await storage.createSession({ id, source: 'cli', cwd: join(folder, `elsewhere-${number % 40}`) })
+    const lease = await storage.acquireLease(id, { owner: 'me' })
+    await storage.append(id, [{ type: 'message', message: userText('hello') }], { lease })
+    await lease.release()
+  }
+  return storage
+}
+
+it('asks a store of many sessions as often as one of few, whether this folder has one or not', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-choice-'))
+  const cwd = join(folder, 'elsewhere-7')
+  await mkdir(cwd)
+  await mkdir(join(folder, 'new'))
+  const open = await storeOf(folder)
+  onTestFinished(async () => {
+    await open.close()
+    await rm(folder, { recursive: true, maxRetries: 10 })
+  })
+  const { storage, asked } = counted(open)
+  const world = { cwd, userHome: join(folder, 'user'), env: {} }
+  expect(await chooseSession(world, storage, { continue: true })).toMatchObject({ id: 's447', cwd })
+  expect(asked).toEqual(['latestSession', 'folders', 'latestSession'])
+  asked.length = 0
+  const none = chooseSession({ ...world, cwd: join(folder, 'new') }, storage, { continue: true })
+  await expect(none).rejects.toThrow(/no session of this folder.* s449 in /)
+  expect(asked).toEqual(['latestSession', 'folders'])
+})
