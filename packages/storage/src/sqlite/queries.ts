@@ -37,7 +37,10 @@ export class Queries {
 
   folders(): string[] {
     const { sql, parameters } = this.#queries.folders().compile()
-    return this.#connection.statement(sql).pluck().all(...parameters) as string[]
+    return this.#connection
+      .statement(sql)
+      .pluck()
+      .all(...parameters) as string[]
   }
 
   /** `base` and `base #2`, `base #3` …, newest activity first. */
