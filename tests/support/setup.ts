@@ -10,23 +10,22 @@ if (seed !== undefined || runs !== undefined) {
   })
 }
 
-// What the file has cost, for `pnpm test` to add up by package: processor time of this process and of the children it has waited for,
-// beside the tests themselves that of loading them. Time on the clock says nothing while other programs run.
-const ledger = process.env['HERMES_TEST_COSTS']
-if (ledger !== undefined) {
+// What the file costs, for `pnpm test` to add up by package: processor time of this process and of the children it waited for, loading
+// included. Time on the clock says nothing while other programs run.
+const costs = process.env['HERMES_TEST_COSTS']
+if (costs !== undefined) {
   const { afterAll, expect } = await import('vitest')
   const { appendFileSync, readFileSync } = await import('node:fs')
-  afterAll(() => {
+  const spentMs = () => {
     const { user, system } = process.cpuUsage()
-    let childrenMs = 0
-    // utime, stime, cutime and cstime are the 14th to 17th field, in hundredths of a second; the second is in brackets.
-    if (process.platform === 'linux') {
-      const fields = readFileSync('/proc/self/stat', 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')
-      childrenMs = (Number(fields[13]) + Number(fields[14])) * 10
-    }
-    const costs = { file: expect.getState().testPath, ownMs: (user + system) / 1_000, childrenMs }
-    appendFileSync(ledger, `${JSON.stringify(costs)}\n`)
+    if (process.platform !== 'linux') return (user + system) / 1_000
+    // Behind the name in brackets, the 14th and 15th field are those of waited-for children, in hundredths of a second.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')
+    return (user + system) / 1_000 + (Number(fields[13]) + Number(fields[14])) * 10
+  }
+  const beforeMs = spentMs()
+  afterAll(() => {
+    const line = { file: expect.getState().testPath, cpuMs: Math.round(spentMs() - beforeMs) }
+    appendFileSync(costs, `${JSON.stringify(line)}\n`)
   })
 }
