@@ -61,7 +61,9 @@ function chain(frames) {
 let isFirst = true
 const { request } = http
 http.request = function firstRequest(...args) {
-  if (isFirst) {
+  // Whether the server has a window to tell is asked as well; what counts is the question to the model.
+  const paths = args.map((value) => value?.path ?? value?.pathname ?? String(value))
+  if (isFirst && paths.some((path) => path.includes('/chat/completions'))) {
     isFirst = false
     hook.disable()
     writeFileSync(process.env.HERMES_HOPS, JSON.stringify(chain(framesOf(new Error().stack)).map(({ text }) => text)))
