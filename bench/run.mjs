@@ -4,13 +4,16 @@
 //   --quick       3 rounds, no `size`
 //   --strict      exit code 1 when a limit is passed or a scenario failed
 //   --messages N  size of the store (default 20000, at least 1000)
+//   --out FILE    where the result goes instead
+//   --against COMMIT  compares COMMIT with HEAD instead: each in a clone of its own, in pairs that take turns, as many as --pairs says (5)
 // Exit codes: 0 measured; 1 not built, or as --strict says; 2 wrong option.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { bundle } from '../scripts/build.mjs'
 import { readOptions } from '../scripts/options.mjs'
 import { acpServer } from './acp.mjs'
+import { compareCommits, comparison } from './against.mjs'
 import { backends } from './backends.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
@@ -50,19 +53,34 @@ const { values } = readOptions(import.meta.filename, {
   quick: { type: 'boolean' },
   strict: { type: 'boolean' },
   messages: { type: 'string' },
+  out: { type: 'string' },
+  against: { type: 'string' },
+  pairs: { type: 'string' },
 })
-const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
+const rounds = Number(values.rounds ?? (values.quick || values.against ? 3 : 7))
+const pairs = Number(values.pairs ?? 5)
 const messages = values.messages === undefined ? undefined : Number(values.messages)
 const names = values.only ?? Object.keys(SCENARIOS).filter((name) => !(values.quick && name === 'size'))
 const unknown = names.filter((name) => !(name in SCENARIOS))
-if (unknown.length > 0 || !(rounds >= 1) || !((messages ?? 1_000) >= 1_000)) {
+if (unknown.length > 0 || !(rounds >= 1) || !((messages ?? 1_000) >= 1_000) || !(pairs >= 1)) {
   console.error(
-    `bench: --only takes ${Object.keys(SCENARIOS).join(', ')}; --rounds a number from 1 on, --messages one from 1000 on`,
+    `bench: --only takes ${Object.keys(SCENARIOS).join(', ')}; --rounds and --pairs a number from 1 on, --messages one from 1000 on`,
   )
   process.exit(2)
 }
 
 const root = join(import.meta.dirname, '..')
+if (values.against !== undefined) {
+  const only = names.flatMap((name) => ['--only', name])
+  const args = [
+    '--rounds',
+    String(rounds),
+    ...only,
+    ...(messages === undefined ? [] : ['--messages', String(messages)]),
+  ]
+  console.log(comparison(compareCommits({ root, commit: values.against, pairs, args })))
+  process.exit(0)
+}
 if (!['@hermes/cli', '@hermes/acp', '@hermes/gateway'].every((name) => bundle(root, name))) process.exit(1)
 const machine = machineFacts()
 console.log(
@@ -97,9 +115,8 @@ async function measure() {
 }
 
 function write(result) {
-  const directory = join(import.meta.dirname, 'results')
-  mkdirSync(directory, { recursive: true })
-  const path = join(directory, `${result.date.slice(0, 10)}.json`)
+  const path = values.out ?? join(import.meta.dirname, 'results', `${result.date.slice(0, 10)}.json`)
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`)
   return path
 }

@@ -1,11 +1,10 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
 import { createReadFileTool } from '../index.js'
-import { defaultToolSettings, type ToolSettings } from '../settings.js'
+import { linesOf, pdf, setup, WORKBOOK } from './__fixtures__/documents.js'
 
 const REPORT = [
   'Quarterly report',
@@ -16,87 +15,6 @@ const REPORT = [
   'Apple\t3',
   'Pear\t12',
 ]
-
-async function setup(settings: Partial<ToolSettings> = {}) {
-  const { folder, environment } = await temporaryEnvironment()
-  const context = createToolContext({ environment })
-  const tool = createReadFileTool({ ...defaultToolSettings, ...settings })
-  const put = (name: string, content: string | Uint8Array) => writeFile(join(folder, name), content)
-  return { folder, put, read: (path: string, more = {}) => call(tool, { path, ...more }, context) }
-}
-
-/** The lines without their numbers and without the note at the end. */
-const linesOf = ({ text }: { readonly text: string }) =>
-  text
-    .split('\n')
-    .filter((line) => /^\d+\|/.test(line))
-    .map((line) => line.replace(/^\d+\|/, ''))
-
-/** A PDF of pages with one line each, all of them `times` over. @see ISO 32000-1, 7.5 */
-function pdf(pages: readonly string[], times = 1): string {
-  const kids = `${pages.map((_, at) => `${4 + 2 * at} 0 R`).join(' ')} `.repeat(times)
-  const objects = [
-    '<</Type/Catalog/Pages 2 0 R>>',
-    `<</Type/Pages/Kids[${kids}]/Count ${pages.length * times}>>`,
-    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-    ...pages.flatMap((line, at) => {
-      const drawing = line === '' ? '' : `BT /F1 12 Tf 72 720 Td (${line}) Tj ET`
-      return [
-        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * at} 0 R>>`,
-        `<</Length ${drawing.length}>>stream\n${drawing}\nendstream`,
-      ]
-    }),
-  ]
-  let text = '%PDF-1.4\n'
-  const offsets = objects.map((object, at) => {
-    const offset = text.length
-    text += `${at + 1} 0 obj\n${object}\nendobj\n`
-    return offset
-  })
-  const entries = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
-  const size = objects.length + 1
-  return `${text}xref\n0 ${size}\n0000000000 65535 f \n${entries}trailer<</Size ${size}/Root 1 0 R>>\nstartxref\n${text.length}\n%%EOF\n`
-}
-
-/** A PDF whose page is packed twice: kilobytes that come to `size` bytes. */
-function pdfOfFilters(size: number): Buffer {
-  const packed = deflateSync(deflateSync(Buffer.alloc(size, ' ')))
-  const head = `%PDF-1.4
-1 0 obj
-<</Type/Catalog/Pages 2 0 R>>
-endobj
-2 0 obj
-<</Type/Pages/Kids[3 0 R]/Count 1>>
-endobj
-3 0 obj
-<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>
-endobj
-4 0 obj
-<</Length ${packed.length}/Filter[/FlateDecode/FlateDecode]>>stream
-`
-  return Buffer.concat([
-    Buffer.from(head),
-    packed,
-    Buffer.from('\nendstream\nendobj\ntrailer<</Size 5/Root 1 0 R>>\n%%EOF\n'),
-  ])
-}
-
-const sheet = (rows: string) => strToU8(`<worksheet><sheetData>${rows}</sheetData></worksheet>`)
-const WORKBOOK = {
-  'xl/workbook.xml': strToU8(
-    '<workbook><sheets><sheet name="Prices &amp; more" sheetId="1" r:id="rId2"/><sheet name="Empty" sheetId="2" r:id="rId1"/></sheets></workbook>',
-  ),
-  'xl/_rels/workbook.xml.rels': strToU8(
-    '<Relationships><Relationship Id="rId1" Target="worksheets/sheet2.xml"/><Relationship Id="rId2" Target="/xl/worksheets/sheet1.xml"/></Relationships>',
-  ),
-  'xl/sharedStrings.xml': strToU8(
-    '<sst><si><t>Apple</t></si><si><r><t>Pe</t></r><r><t xml:space="preserve">ar </t></r></si></sst>',
-  ),
-  'xl/worksheets/sheet1.xml': sheet(
-    '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1"><f>1+2</f><v>3</v></c></row><row r="2"><c r="A2" t="s"><v>1</v></c><c r="B2" t="b"><v>1</v></c><c r="C2" t="inlineStr"><is><t>a&lt;b</t></is></c></row>',
-  ),
-  'xl/worksheets/sheet2.xml': sheet(''),
-}
 
 describe('read_file reads documents as text', () => {
   it.each(['docx', 'odt', 'pptx'])('of a %s that another program wrote', async (extension) => {
@@ -138,14 +56,6 @@ describe('read_file reads documents as text', () => {
     expect((await read('scanned.pdf')).text).toMatch(
       /is a PDF, 1 page without text: they are images; it holds no text\]$/,
     )
-  })
-
-  it('of a PDF up to two thousand pages, also where it names one page without end', async () => {
-    const { put, read } = await setup()
-    await put('again.pdf', pdf(['Again'], 10_000))
-    const { data } = await read('again.pdf', { limit: 1 })
-    const end = await read('again.pdf', { offset: data['total_lines'] })
-    expect(linesOf(end)).toEqual(['[… 8000 more pages are left out]'])
   })
 
   it('of a notebook, with its outputs', async () => {
@@ -195,70 +105,6 @@ describe('read_file reads documents as text', () => {
     expect((await read('broken.pdf')).text).toMatch(/is not text but PDF document/)
     expect((await read('plain.docx')).text).toBe('1|Just text.')
     expect((await read('broken.ipynb')).text).toBe('1|{"cells": [')
-  })
-
-  it('and unpacks no more than a document may hold', async () => {
-    const { put, read } = await setup()
-    const bomb = zipSync({ ...WORKBOOK, 'xl/worksheets/sheet1.xml': new Uint8Array(120 * 1024 * 1024) })
-    expect(bomb.length).toBeLessThan(200_000)
-    await put('bomb.xlsx', bomb)
-    expect(linesOf(await read('bomb.xlsx'))[1]).toBe('')
-  })
-
-  it.each([
-    ['a text that many cells share', `<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(100)],
-    ['cells far to the right', '<row><c r="XFD1"><v>1</v></c></row>'.repeat(100_000)],
-    ['sheets that are one part', `<row>${' '.repeat(100_000)}</row>`],
-  ])('and writes no more than anybody could read: %s', async (_, rows) => {
-    const { put, read } = await setup()
-    const shared = strToU8(`<sst><si><t>${'x'.repeat(200_000)}</t></si></sst>`)
-    const name = '<sheet name="Again" r:id="rId2"/>'
-    const book = strToU8(`<workbook><sheets>${name.repeat(10_000)}</sheets></workbook>`)
-    const files = { 'xl/workbook.xml': book, 'xl/sharedStrings.xml': shared, 'xl/worksheets/sheet1.xml': sheet(rows) }
-    await put('bomb.xlsx', zipSync({ ...WORKBOOK, ...files }))
-    const { data } = await read('bomb.xlsx', { limit: 1 })
-    const end = await read('bomb.xlsx', { offset: data['total_lines'] })
-    expect(linesOf(end)).toEqual(['[… the rest of the workbook is left out]'])
-  })
-
-  it.each([
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row>'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', `<row>${'<c>'.repeat(2_000_000)}</row>`],
-    ['bomb.xlsx', 'xl/sharedStrings.xml', '<si>'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/workbook.xml', `${'<sheet'.repeat(2_000_000)}>`],
-    ['bomb.docx', 'word/document.xml', '<'.repeat(5_000_000)],
-    ['bomb.docx', 'word/document.xml', `<w:p><w:t>${' '.repeat(5_000_000)}x</w:t></w:p>`],
-    ['bomb.odt', 'content.xml', '<text:p'.repeat(2_000_000)],
-  ])('and is done in time whatever is missing: %s %s', async (file, part, text) => {
-    const { put, read } = await setup()
-    await put(file, zipSync({ ...(file.endsWith('xlsx') ? WORKBOOK : {}), [part]: strToU8(text) }))
-    expect((await read(file)).text).toMatch(/ an? (?:workbook|Word document|OpenDocument)\b/)
-  })
-
-  it('and gives up on one that takes too much memory or time, without taking it here', async () => {
-    const { put, read } = await setup({ documentLimits: { maxResidentBytes: 200 * 2 ** 20, timeoutMs: 20_000 } })
-    const bomb = pdfOfFilters(2 ** 29)
-    expect(bomb.length).toBeLessThan(10_000)
-    await put('bomb.pdf', bomb)
-    const before = process.memoryUsage.rss()
-    expect(await read('bomb.pdf')).toMatchObject({
-      isError: true,
-      text: expect.stringMatching(/bomb\.pdf is a PDF that takes more than 200 MB of memory to read, so .* pdftotext/),
-    })
-    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 2 ** 20)
-
-    const hasty = await setup({ documentLimits: { maxResidentBytes: 512 * 2 ** 20, timeoutMs: 1 } })
-    await hasty.put('a.pdf', pdf(['first']))
-    expect((await hasty.read('a.pdf')).text).toContain('takes more than 0.001 s to read')
-  })
-
-  it('and reads a PDF of three hundred pages whole', async () => {
-    const { put, read } = await setup()
-    const lines = Array.from({ length: 300 }, (_, at) => `Line of page ${at + 1}`)
-    await put('book.pdf', pdf(lines))
-    const result = await read('book.pdf', { limit: 2_000 })
-    expect(linesOf(result).filter((line) => line.startsWith('Line'))).toEqual(lines)
   })
 
   it('stops at once when the session does', async () => {
