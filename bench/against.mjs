@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { spread } from './measure.mjs'
 
 /** Medians that differ by no more are within noise. */
-export const NOISE = 0.03
+const NOISE = 0.03
 
 /**
  * @param {{ root: string, commit: string, pairs: number, args: string[] }} options `args` are those of bench/run.mjs for each run
@@ -74,7 +74,7 @@ function mediansOf(results) {
   return new Map([...values].map(([name, { unit, medians }]) => [name, { unit, median: spread(medians).median }]))
 }
 
-/** @param {Compared[]} rows @returns {string} the rows that moved, and how many did not */
+/** @param {{ rows: Compared[], missing: string[] }} compared @returns {string} the rows that moved, and how many did not */
 export function comparison({ rows, missing }) {
   const moved = rows
     .filter(({ change }) => !(Math.abs(change) <= NOISE))

@@ -10,9 +10,11 @@ let root: string
 /** A workspace with the real script, setup and vitest, and a `turbo` that does nothing. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'test-script-'))
-  for (const name of ['test.mjs', 'build.mjs']) await cp(join(repository, 'scripts', name), join(root, 'scripts', name))
+  for (const name of ['test.mjs', 'test-costs.mjs', 'build.mjs'])
+    await cp(join(repository, 'scripts', name), join(root, 'scripts', name))
   await cp(join(repository, 'tests/support'), join(root, 'support'), { recursive: true })
   await write('package.json', '{ "type": "module" }')
+  await write('scripts/test-shares.json', '{ "clock": 600, "packages": { "a.test.ts": 60, "b.test.ts": 60 } }')
   await write(
     'vitest.config.mjs',
     "export default { test: { include: ['*.test.ts'], setupFiles: ['support/setup.ts'] } }",
@@ -50,6 +52,14 @@ it('skips by name what the machine lacks', async () => {
   await write('a.test.ts', NEEDS)
   const { status, last } = run()
   expect([status, last]).toEqual([0, '1 passed, 0 failed, 1 skipped'])
+})
+
+it('fails where a package takes more than its share, and says what each took', async () => {
+  await write('a.test.ts', NEEDS)
+  await write('scripts/test-shares.json', '{ "clock": 600, "packages": { "a.test.ts": 0 } }')
+  const { status, stdout, last } = run()
+  expect([status, last]).toEqual([1, '1 passed, 0 failed, 1 skipped'])
+  expect(stdout).toMatch(/^a\.test\.ts +\d+\.\d s of 0 s {2}TOO MUCH$/m)
 })
 
 it('fails what the machine lacks when everything is required', async () => {
