@@ -43,6 +43,7 @@ import {
   ROOT,
   subjectOf,
 } from './lineage.js'
+import { refuseUnlisted } from './listed-models.js'
 import { MIXTURE } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
 import { networkOf } from './network-settings.js'
@@ -93,8 +94,14 @@ interface AgentPlace {
   readonly tree: ChildTree
 }
 
+/** Who uses the gear now: an agent whose model was changed gave it to the next. */
+interface GearOwner {
+  made: MadeAgent | null
+}
+
 /** What an agent works with; to be closed. */
 interface AgentGear {
+  readonly owner: GearOwner
   readonly environment: Environment
   readonly checkpoints: AgentCheckpoints
   readonly registry: ToolRegistry
@@ -173,20 +180,46 @@ export class HomeAgents {
 
   /** `answerer`: whose model a child uses too; `null` for one of its own. */
   async #make(request: AgentRequest, lineage: Lineage, answerer: Answerer | null): Promise<ReadyAgent> {
-    let made: MadeAgent
     const place = this.#place(request, lineage)
-    const gear = await this.#equip(place, (task, at) => this.#makeChild(made, task, at))
+    const gear = await this.#equip(place)
+    let ready: ReadyAgent
     try {
-      const known = await this.#meetModel(place, gear, answerer)
-      made = { ...place, ...gear, ...known, agent: await this.#openAgent(place, gear, known) }
+      ready = await this.#take(place, gear, await this.#meetModel(place, gear, answerer))
     } catch (error) {
       if (!lineage.tree) this.#trees.delete(place.tree)
       await gear.close()
       throw error
     }
     this.#options.closers.add(gear.close)
-    this.#choices.set(place.sessionId, made.answerer.choice)
+    return ready
+  }
+
+  /** An agent of that model takes the place and the gear, its shell and what runs in it included. */
+  async #take(place: AgentPlace, gear: AgentGear, known: AgentModel): Promise<ReadyAgent> {
+    const made = { ...gear, ...place, ...known, agent: await this.#openAgent(place, gear, known) }
+    gear.owner.made = made
+    this.#choices.set(place.sessionId, known.answerer.choice)
     return this.#ready(made)
+  }
+
+  async #changeModel(
+    made: MadeAgent,
+    { force = false, ...asked }: Parameters<ReadyAgent['changeModel']>[0],
+  ): Promise<ReadyAgent> {
+    const session = await (await this.#options.storage()).getSession(made.sessionId)
+    const { session: _former, ...former } = made.request
+    const request = { ...former, ...(session ? { session } : {}), ...asked }
+    const place = { ...made, request }
+    const known = await this.#meetModel(place, made, null)
+    if (!force) refuseUnlisted(known.answerer.choice, await this.#modelsOf(known))
+    return this.#take(place, made, known)
+  }
+
+  async #modelsOf({ answerer: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
+    if (model.provider === MIXTURE) return Object.keys(this.#options.config.moa.presets)
+    const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
+    const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
+    return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
   }
 
   #place(request: AgentRequest, lineage: Lineage): AgentPlace {
@@ -197,10 +230,9 @@ export class HomeAgents {
     return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
   }
 
-  async #equip(
-    { request, lineage, cwd, tree, sessionId }: AgentPlace,
-    createChild: (task: ChildTask, at: ChildPlace) => Promise<ReadyAgent>,
-  ): Promise<AgentGear> {
+  async #equip({ request, lineage, cwd, tree, sessionId }: AgentPlace): Promise<AgentGear> {
+    const owner: GearOwner = { made: null }
+    const createChild = (task: ChildTask, at: ChildPlace) => this.#makeChild(owner.made!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd)
     const code = this.#options.codeIn(cwd)
@@ -215,7 +247,7 @@ export class HomeAgents {
     const close = async () => {
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
-    return { environment, checkpoints, registry, toolsets, close }
+    return { owner, environment, checkpoints, registry, toolsets, close }
   }
 
   async #meetModel(
@@ -315,19 +347,15 @@ export class HomeAgents {
 
   #ready(made: MadeAgent): ReadyAgent {
     const { request, lineage, cwd, tree, environment, agent, answerer, model } = made
-    const { config, sideTasks } = this.#options
-    const { choice, credentials, fetch } = answerer
+    const { sideTasks } = this.#options
+    const { choice } = answerer
     return {
       agent,
       model: model.model,
       provider: model.provider,
       cwd,
-      models: async () => {
-        if (model.provider === MIXTURE) return Object.keys(config.moa.presets)
-        const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
-        const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
-        return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
-      },
+      models: () => this.#modelsOf(made),
+      changeModel: (asked) => this.#changeModel(made, asked),
       limits: () => model.limits(),
       sideTask: (task) => sideTasks.client(task, choice),
       nameSession: async () => {
@@ -345,6 +373,7 @@ export class HomeAgents {
 
   async #close(made: MadeAgent, reason = 'closed'): Promise<void> {
     const { request, lineage, sessionId, tree, agent, answerer, close } = made
+    if (made.owner.made !== made) return
     const isRoot = lineage.depth === 0
     if (isRoot) await this.#closeTree(tree)
     this.#options.closers.delete(close)

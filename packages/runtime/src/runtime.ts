@@ -79,6 +79,14 @@ export interface ReadyAgent {
   readonly cwd: string
   /** The models the endpoint offers; empty when it does not say. */
   models(): Promise<readonly string[]>
+  /**
+   * Lets another model go on with the session, with the same shell, what runs in it and the same tasks; this agent is not used any more.
+   * Not while a run is active. Rejects like {@link Runtime.createAgent}, and with `runtime.model_not_listed` when the endpoint lists its
+   * models without this one, unless `force`; then everything is as before.
+   */
+  changeModel(
+    change: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl'> & { readonly force?: boolean },
+  ): Promise<ReadyAgent>
   /** What endpoints said about how much may still be asked, by key and model. */
   limits(): readonly KeyLimits[]
   /**

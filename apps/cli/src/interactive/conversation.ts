@@ -142,17 +142,22 @@ export class Conversation implements ConsoleHandlers, Talk {
     await this.seat.leave(this.endReason)
   }
 
-  async sit(session: SessionInfo | null, changes: Parameters<typeof takeSeat>[2] = {}): Promise<void> {
+  async sit(session: SessionInfo | null): Promise<void> {
     const { runtime, request } = this.#options
     const asker: Asker = {
       output: this.output,
       pick: (question, signal) => this.#console.pick(question, signal),
     }
     const options = { runtime, request, asker, isYolo: () => this.isYolo }
-    const seat = await takeSeat(options, session, changes)
+    const seat = await takeSeat(options, session)
     await this.#seat?.leave('left')
     this.#seat = seat
     this.#news.watch(seat)
+  }
+
+  async changeModel(change: Parameters<Seat['changeModel']>[0]): Promise<void> {
+    this.#seat = await this.seat.changeModel(change)
+    this.#news.watch(this.#seat)
   }
 
   say(text: string): void {

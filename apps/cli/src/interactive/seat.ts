@@ -27,6 +27,8 @@ export interface Seat {
   /** The tasks the agent has handed on. */
   readonly children: ReadyAgent['children']
   models(): Promise<readonly string[]>
+  /** The seat with another model, in the same shell; this one is not used any more. */
+  changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<Seat>
   /** What endpoints said about how much may still be asked. */
   limits: ReadyAgent['limits']
   nameSession: ReadyAgent['nameSession']
@@ -35,30 +37,30 @@ export interface Seat {
 }
 
 /** An agent on `session`, or on a new one. */
-export async function takeSeat(
-  options: SeatOptions,
-  session: SessionInfo | null,
-  changes: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'sessionId'> = {},
-): Promise<Seat> {
+export async function takeSeat(options: SeatOptions, session: SessionInfo | null): Promise<Seat> {
   const { runtime, request, asker, isYolo } = options
   const ready: ReadyAgent = await runtime.createAgent({
     ...request,
-    ...changes,
     ...(session ? { session } : {}),
     ask: (question, { signal }) => askQuestion(asker, question, signal),
   })
+  const desk = openApprovalDesk({ policy: runtime.policy, sessionId: ready.agent.sessionId, asker, isYolo })
+  const entries = session ? await (await runtime.storage()).entries(session.id) : []
+  return seatOf(ready, { desk, entries, isAnswered: session !== null && (await hasAnswer(runtime, session.id)) })
+}
+
+function seatOf(ready: ReadyAgent, state: Pick<Seat, 'desk' | 'entries' | 'isAnswered'>): Seat {
   const { agent, model, provider, cwd } = ready
-  const desk = openApprovalDesk({ policy: runtime.policy, sessionId: agent.sessionId, asker, isYolo })
+  const { desk } = state
   return {
+    ...state,
     agent,
     model,
     provider,
     cwd,
-    desk,
-    entries: session ? await (await runtime.storage()).entries(session.id) : [],
-    isAnswered: session !== null && (await hasAnswer(runtime, session.id)),
     children: ready.children,
     models: ready.models,
+    changeModel: async (change) => seatOf(await ready.changeModel(change), state),
     limits: ready.limits,
     nameSession: ready.nameSession,
     leave: async (reason) => {

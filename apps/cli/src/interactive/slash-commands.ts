@@ -19,7 +19,7 @@ export const SLASH_COMMANDS = [
   { name: 'resume', aliases: [], args: 'NAME', summary: 'go on with another session', whileBusy: false },
   { name: 'sessions', aliases: [], args: '', summary: 'the newest sessions', whileBusy: true },
   { name: 'title', aliases: [], args: 'TEXT', summary: 'name this session, or show its name', whileBusy: true },
-  { name: 'model', aliases: [], args: '[ID]', summary: 'show or change the model', whileBusy: false },
+  { name: 'model', aliases: [], args: '[ID] [--force]', summary: 'show or change the model', whileBusy: false },
   { name: 'tools', aliases: [], args: '', summary: 'what the agent can use', whileBusy: true },
   {
     name: 'compress',

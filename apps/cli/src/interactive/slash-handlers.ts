@@ -1,3 +1,4 @@
+import { HermesError } from '@hermes/contracts'
 import { UsageError } from '../errors.js'
 import { createRecap } from '../render/recap.js'
 import { clip } from '../render/style.js'
@@ -11,6 +12,7 @@ type Handler = (talk: Talk, args: string) => void | Promise<void>
 
 const SHOWN_SESSIONS = 10
 const SHOWN_MODELS = 30
+const FORCE = '--force'
 
 const KEYS = [
   ['Enter', 'send; during a run: queue for the next turn'],
@@ -110,10 +112,14 @@ async function model(talk: Talk, args: string): Promise<void> {
     const others = there.length > 0 ? ` There: ${there.slice(0, SHOWN_MODELS).join(', ')}.` : ''
     return talk.say(`${seat.model} at ${seat.provider}.${others}`)
   }
-  const storage = await talk.runtime.storage()
-  const session = await storage.getSession(seat.agent.sessionId)
-  await talk.sit(session, { model: args, ...(session ? {} : { sessionId: seat.agent.sessionId }) })
-  talk.say(`Now ${talk.seat.model} answers, in a fresh shell.`)
+  const words = args.split(/\s+/)
+  const name = words.filter((word) => word !== FORCE).join(' ')
+  if (name === '') throw new UsageError('It needs a name: /model NAME')
+  await talk.changeModel({ model: name, force: words.includes(FORCE) }).catch((error: unknown) => {
+    if (!HermesError.isInstance(error) || error.code !== 'runtime.model_not_listed') throw error
+    throw new UsageError(`${error.message} /model ${name} ${FORCE} asks for it all the same.`)
+  })
+  talk.say(`Now ${talk.seat.model} answers, in the same shell.`)
 }
 
 async function tools({ runtime, output, style }: Talk): Promise<void> {

@@ -1,6 +1,6 @@
 import type { RunInput } from '@hermes/agent-core'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { AgentRequest, Runtime } from '@hermes/runtime'
+import type { Runtime } from '@hermes/runtime'
 import type { Output } from '../io.js'
 import type { Style } from '../render/style.js'
 import type { Seat } from './seat.js'
@@ -20,7 +20,9 @@ export interface Talk {
   /** Prints a paragraph. */
   say(text: string): void
   /** Goes on with `session`, or with a new one. */
-  sit(session: SessionInfo | null, changes?: Pick<AgentRequest, 'model' | 'sessionId'>): Promise<void>
+  sit(session: SessionInfo | null): Promise<void>
+  /** Goes on with another model, in the same session and shell. */
+  changeModel: (change: Parameters<Seat['changeModel']>[0]) => Promise<void>
   /** One turn to its end. */
   turn(input: RunInput): Promise<void>
   /** Adds a line that is sent once nothing else is before it. */
