@@ -210,6 +210,7 @@ function ofUsage(facts: ErrorFacts): Verdict | null {
 
 function limited(facts: ErrorFacts): Verdict {
   const says = (topic: Topic) => isAbout(topic, facts)
+  if (hasCodeOf('key-dead', facts.codes)) return { reason: 'auth-permanent' }
   const isPaidFor = says('billing') || says('plan')
   if (hasCodeOf('billing', facts.codes) || (isPaidFor && !says('transient'))) return { reason: 'billing' }
   if (says('context') && !says('transient')) return { reason: 'context-overflow' }
@@ -220,6 +221,8 @@ function limited(facts: ErrorFacts): Verdict {
 function failedInside(facts: ErrorFacts): Verdict {
   if (facts.codes.includes('invalid_request_error')) return refused(facts)
   if (isAbout('context', facts)) return { reason: 'context-overflow' }
+  if (isAbout('billing', facts) && !isAbout('transient', facts)) return { reason: 'billing' }
+  if (speaksOf('no-room', facts.message)) return { reason: 'model-not-found' }
   if (isAbout('unsupported', facts)) return { reason: 'format-error', repair: 'strip-unsupported' }
   return isAbout('overloaded', facts) ? { reason: 'overloaded' } : { reason: 'server-error' }
 }
@@ -259,7 +262,10 @@ function byCodes({ codes }: ErrorFacts): Verdict | null {
 }
 
 function byWords(facts: ErrorFacts): Verdict | null {
-  return MEANINGS.find(([topic]) => speaksOf(topic, facts.message))?.[1] ?? ofUsage(facts)
+  const says = (topic: Topic) => speaksOf(topic, facts.message)
+  const said = MEANINGS.find(([topic]) => says(topic))?.[1] ?? ofUsage(facts)
+  // Many that limit the rate for a while also name the page where more of it is sold.
+  return said?.reason === 'billing' && says('rate') && says('transient') ? { reason: 'rate-limit' } : said
 }
 
 function byCause(facts: ErrorFacts): Verdict {

@@ -16,6 +16,7 @@ export type Topic =
   | 'transient'
   | 'rate'
   | 'overloaded'
+  | 'no-room'
   | 'context'
   | 'payload'
   | 'image'

@@ -12,6 +12,7 @@ export const BEDROCK_CONVERSE_PROSE: Prose = {
       /input is too long for requested model|expected maxlength|exceeds the maximum (?:allowed )?(?:input|prompt) (?:tokens|length)/i,
     'model-missing':
       /model identifier is invalid|don't have access to the model|on-demand throughput isn.t supported|model (?:version )?has reached (?:the )?end of (?:its )?life/i,
+    unsupported: /maximum tokens you requested exceeds? the model limit/i,
     caching: /cache_?point|prompt caching/i,
     // The right to stream is granted apart from the right to ask at all.
     streaming: /not authorized.{0,40}InvokeModelWithResponseStream/,

@@ -24,7 +24,7 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
     overloaded:
       /overloaded|over capacity|at capacity|temporarily unavailable|currently unavailable|engine is (?:currently )?busy|server (?:is )?busy|loading model|no (?:available|healthy) (?:channel|upstream)|访问量过大|系统繁忙/i,
     context:
-      /context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|n_ctx|too many (?:input )?tokens|input (?:is|token count|length).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|context the overflows|request too large for .{0,80}tokens|tokens.{0,30}must be <=|token limit|token count.{0,40}exceeds|range of input length|(?:prompt|input)(?: length)?[^.]{0,30}(?:exceeds|longer than) (?:the )?(?:model.s )?max(?:imum)?[ _](?:model |prompt |input |sequence )?len(?:gth)?|max(?:imum)? (?:prompt|input|sequence|model) len(?:gth)?|slot context|tokens to keep from the initial prompt|prompt (?:is )?too long|上下文.{0,12}(?:超|长)|输入.{0,8}(?:过长|超)|(?:超过|超出|超长).{0,12}(?:最大)?长度|最大长度限制|prompt ?超长/i,
+      /context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|n_ctx|too many (?:input )?tokens|input (?:is|token (?:count|length)|length).{0,40}(?:too long|exceeds)|exceeds? .{0,30}(?:max(?:imum)?|limit).{0,20}tokens|reduce the length|exceeds the available context|context the overflows|request too large for .{0,80}tokens|tokens.{0,30}must be <=|token limit|token count.{0,40}exceeds|range of input length|(?:prompt|input)(?: length)?[^.]{0,30}(?:exceeds|longer than) (?:the )?(?:model.s )?max(?:imum)?[ _](?:model |prompt |input |sequence )?len(?:gth)?|max(?:imum)? (?:prompt|input|sequence|model) len(?:gth)?|slot context|tokens to keep from the initial prompt|prompt (?:is )?too long|上下文.{0,12}(?:超|长)|输入.{0,8}(?:过长|超)|(?:超过|超出|超长).{0,12}(?:最大)?长度|最大长度限制|prompt ?超长|max_tokens must be at least 1, got -/i,
     payload: /request (?:body|entity) (?:is )?too large|payload too large/i,
     image: /image.{0,60}(?:too large|exceeds|maximum|dimension|size)|(?:too large|exceeds).{0,40}image/i,
     'no-images':
@@ -33,8 +33,9 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
       /tool.{0,60}(?:content|message).{0,40}(?:must be|should be|expected) a? ?(?:string|text)|text is not set|invalid type for .messages\[\d+\]\.content.{0,80}tool/i,
     'model-missing':
       /not a valid model|model.{0,120}(?:not found|does not exist|not exist|is not (?:available|supported|a valid)|unknown|unavailable|no longer)|(?:no such|unknown|invalid|unsupported) model|no endpoints found|try pulling it|deployment.{0,40}does not exist|模型.{0,12}不存在/i,
+    'no-room': /requires more system memory/i,
     unsupported:
-      /(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input|request argument)|extra inputs are not permitted|not supported (?:with|by|for) this model|does not support|is not supported when/i,
+      /unknown name .{0,80}cannot find field|(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input|request argument)|extra inputs are not permitted|not supported (?:with|by|for) this model|does not support|is not supported when/i,
     streaming:
       /\bstream(?:ing|_options)?\b.{0,80}(?:support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false))|(?:support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false)).{0,80}\bstream(?:ing|_options)?\b/i,
   },
@@ -57,6 +58,8 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
       '1001',
       '1002',
     ],
+    'key-dead': ['1110', '1111', '1112', '1121'],
+    plan: ['1309', '1311'],
     billing: [
       'insufficient_quota',
       'billing_not_active',
