@@ -49,7 +49,7 @@ it('keeps folder, variables and background processes', async () => {
     expect(await second.agent.run('Look.').result).toMatchObject({ status: 'completed', text: 'Seen.' })
     const { model, messages } = server.requests.at(-1)!.body
     expect(model).toBe('second')
-    expect(String(messages.at(-1)!.content)).toMatch(/\/sub\b[^]*painted blue/)
+    expect(String(messages.at(-1)!.content)).toMatch(/\/sub\b[\s\S]*painted blue/)
     const storage = await runtime.storage()
     expect(await storage.getSession(second.agent.sessionId)).toMatchObject({ model: 'second', endedAtMs: null })
     await second.close('user_exit')
