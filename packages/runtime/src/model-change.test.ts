@@ -34,11 +34,9 @@ it('keeps folder, variables and background processes', async () => {
   const { server, runtime, close } = await setUp()
   try {
     const first = await runtime.createAgent({})
-    server.enqueue(
-      terminal('cd sub; export COLOUR=blue'),
-      terminal('sleep 600', { background: true }),
-      { text: 'Set.' },
-    )
+    server.enqueue(terminal('cd sub; export COLOUR=blue'), terminal('sleep 600', { background: true }), {
+      text: 'Set.',
+    })
     await first.agent.run('Prepare.').result
     const second = await first.changeModel({ model: 'second', force: true })
     expect(second.agent.sessionId).toBe(first.agent.sessionId)
@@ -62,7 +60,9 @@ it('keeps folder, variables and background processes', async () => {
 /** A server that lists these models, or has no list. */
 async function listing(names: readonly string[] | null) {
   const server = createServer((_request, response) =>
-    names === null ? response.writeHead(404).end() : response.end(JSON.stringify({ data: names.map((id) => ({ id })) })),
+    names === null
+      ? response.writeHead(404).end()
+      : response.end(JSON.stringify({ data: names.map((id) => ({ id })) })),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
