@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { type Clock, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import type { Environment } from '@hermes/contracts/environment'
+import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { NewSession, SessionStore } from '@hermes/contracts/store'
@@ -10,17 +11,14 @@ import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
 import { ActivityTracker } from './activity.js'
-import type { AgentHooks } from './hooks.js'
-import type { LoopGuardOptions } from './loop-guard.js'
-import type { AgentMemory } from './memory/agent-memory.js'
+import { standardExtensions } from './extensions/standard.js'
+import { createHooks } from './hooks/hook-table.js'
 import { createMemoryStore } from './memory-store.js'
 import { type Holdable, PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
-import type { ReferenceOptions } from './references/options.js'
 import { type AgentParts, type Sampling, SteerQueue } from './run-context.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
-import type { RuntimeStateOptions } from './surroundings/options.js'
 
 const DEFAULT_MAX_TURNS = 90
 const DEFAULT_SYSTEM =
@@ -44,18 +42,6 @@ export interface AgentOptions extends Sampling {
   readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
   /** Where tools run commands and open files. Default none: such tools answer with an error. */
   readonly environment?: Environment
-  /**
-   * Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for. Default: such
-   * words are left as they are.
-   */
-  readonly references?: ReferenceOptions
-  /**
-   * Tells with a person's messages what changed around the session since it was told last: what git says of the workspace, background
-   * processes, what was handed on, where the shell is, and files of the session that others wrote. Default: nothing of it is told.
-   */
-  readonly runtimeState?: RuntimeStateOptions
-  /** What is known beyond the session. Default: nothing. */
-  readonly memory?: AgentMemory
   /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
   readonly contextEngine?: ContextEngine
   /** Default: everything the program's own tools do is allowed. */
@@ -64,7 +50,8 @@ export interface AgentOptions extends Sampling {
   readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** What it handed on: held while the session plans. Default: nothing is held. */
   readonly children?: Holdable
-  readonly hooks?: AgentHooks
+  /** What looks in or steps in. Default: {@link standardExtensions}; a list takes their place. */
+  readonly extensions?: readonly Extension[]
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
   /**
@@ -74,8 +61,6 @@ export interface AgentOptions extends Sampling {
   readonly notices?: boolean
   /** Model calls per run before the one grace call. Default 90, at least 1. */
   readonly maxTurns?: number
-  /** What is done about calls that go in circles. Default: the model is told. */
-  readonly loopGuard?: LoopGuardOptions
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
   readonly clock?: Clock
@@ -97,13 +82,10 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     toolsets: options.toolsets ?? {},
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
-    references: options.references ?? null,
-    runtimeState: options.runtimeState ?? null,
-    memory: options.memory ?? null,
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
-    hooks: options.hooks ?? {},
+    hooks: createHooks(options.extensions ?? standardExtensions(), { logger }),
     ask: options.ask ?? null,
     maxTurns: maxTurnsOf(options),
     sampling: definedOnly({
@@ -111,7 +93,6 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
       temperature: options.temperature,
       reasoningEffort: options.reasoningEffort,
     }),
-    loopGuard: options.loopGuard ?? {},
     clock,
     logger,
     session: new SessionLog({

@@ -9,6 +9,7 @@ import {
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
+import { hook } from './__fixtures__/hook.js'
 import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
 import { interruptedMessage } from './partial-answer.js'
 import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
@@ -534,14 +535,14 @@ describe('createAgent', () => {
 
   it('blocks a call when a gate throws and goes on when an observer throws', async () => {
     const { agent, model } = setUp([{ calls: [['a', 'look', {}]] }, { text: 'ok' }], {
-      hooks: {
-        beforeToolCall: () => {
+      extensions: [
+        hook('before-tool-call', () => {
           throw new Error('gate broke')
-        },
-        afterModelCall: () => {
+        }),
+        hook('after-model-call', () => {
           throw new Error('observer broke')
-        },
-      },
+        }),
+      ],
     })
     expect((await agent.run('go').result).status).toBe('completed')
     expect(model.requests[1]!.messages.at(-1)).toMatchObject({

@@ -9,14 +9,13 @@ import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { type CompactWishes, compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
-import { observe } from './hooks.js'
-import { LoopGuard } from './loop-guard.js'
-import { ownWords } from './memory/message-memory.js'
+import { observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
 import type { Holdable } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import { run } from './run.js'
 import type { AgentParts, RunContext } from './run-context.js'
-import type { RunInput } from './run-input.js'
+import { type RunInput, saidIn } from './run-input.js'
 import type { SessionLog } from './session.js'
 import { type Undone, undo } from './undo.js'
 
@@ -69,6 +68,8 @@ export interface Agent {
   activity(): Activity
   /** The log so far, as this process knows it. */
   entries(): readonly Entry[]
+  /** Undoes the setup of its extensions. Call it when the agent is not used any more. Never rejects. */
+  close(): Promise<void>
 }
 
 /**
@@ -77,14 +78,6 @@ export interface Agent {
  */
 export function createAgent(options: AgentOptions): Agent {
   return new CoreAgent(assembleAgent(options), options.notices ?? true, options.children ?? null)
-}
-
-function keepTurn({ memory, session, clock }: AgentParts, input: RunInput, { status, text }: RunResult): void {
-  if (!memory?.keep || status !== 'completed' || text.trim() === '') return
-  const user = typeof input === 'string' ? input : 'content' in input ? ownWords(input.content) : ''
-  if (user.trim() === '') return
-  const { redact } = session
-  memory.keep({ sessionId: session.id, user: redact(user), assistant: redact(text), atMs: clock.now() })
 }
 
 class CoreAgent implements Agent {
@@ -128,8 +121,8 @@ class CoreAgent implements Agent {
     const emit = (event: AgentEventBody, seq?: number) => {
       events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
     }
-    const guard = new LoopGuard(this.#parts.loopGuard)
-    return { ...this.#parts, guard, runId, signal: controller.signal, emit }
+    const own = { scratch: new Map<string, unknown>(), ending: { requested: null } }
+    return { ...this.#parts, ...own, runId, signal: controller.signal, emit }
   }
 
   async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {
@@ -142,7 +135,6 @@ class CoreAgent implements Agent {
       await context.session.open((error) => controller.abort(error))
       await this.#queueSteering(context, waiting)
       result = await run(context, input)
-      keepTurn(context, input, result)
     } catch (error) {
       const code = HermesError.isInstance(error) ? error.code : 'agent.failed'
       const details = HermesError.isInstance(error) ? error.details : {}
@@ -153,14 +145,16 @@ class CoreAgent implements Agent {
     context.activity.set('idle', 'idle')
     this.#active = null
     context.emit({ type: 'run-end', result })
-    this.#tellHooks(context)
+    this.#observeEnd(context, input, result)
     return result
   }
 
-  #tellHooks({ hooks, logger, session, runId }: RunContext): void {
-    if (!hooks.afterRun) return
-    // What it throws is logged, never passed on.
-    void observe(logger, 'afterRun', () => hooks.afterRun?.({ sessionId: session.id, runId }))
+  /** Nobody waits for it; what it throws is logged, never passed on. */
+  #observeEnd(context: RunContext, input: RunInput, { status, text, usage }: RunResult): void {
+    const hooks = context.hooks.at('run-end')
+    if (hooks.length === 0) return
+    const event = hookEvent(context, { status, text, usage, input: saidIn(input) })
+    observe(hooks, 'run-end', event).catch(() => undefined)
   }
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
@@ -184,7 +178,9 @@ class CoreAgent implements Agent {
     const { engine } = this.#parts
     if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that condenses a session.' }
     return this.#alone(options.signal, async (signal) => {
-      const outcome = await engine.compact(compactRequest(this.#parts, 'asked', options), { signal })
+      const outcome = await engine.compact(await compactRequest(this.#parts, 'asked', { ...options, signal }), {
+        signal,
+      })
       await storeCompaction(this.#parts, outcome)
       return outcome
     })
@@ -193,7 +189,9 @@ class CoreAgent implements Agent {
   async planCompaction(options: CompactWishes = {}): Promise<CompactPlan | null> {
     const { engine } = this.#parts
     return engine
-      ? this.#alone(undefined, async () => engine.plan(compactRequest(this.#parts, 'asked', options)))
+      ? this.#alone(undefined, async (signal) =>
+          engine.plan(await compactRequest(this.#parts, 'asked', { ...options, signal })),
+        )
       : null
   }
 
@@ -290,6 +288,10 @@ class CoreAgent implements Agent {
 
   entries(): readonly Entry[] {
     return this.#parts.session.entries
+  }
+
+  close(): Promise<void> {
+    return this.#parts.hooks.close()
   }
 }
 

@@ -10,9 +10,9 @@ import {
   project,
   type Usage,
 } from '@hermes/contracts/conversation'
+import { transformTogether } from './hooks/dispatch.js'
 import { modelTurn, type TurnOptions } from './model-turn.js'
 import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
-import { tasksToCarry } from './todo-reminder.js'
 
 /** Summaries in a row that gained little, or of one refused request, after which the oldest messages go without one. */
 const MAX_PASSES = 2
@@ -65,7 +65,7 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
   if (!engine) return null
   context.activity.set('compacting', 'condensing the conversation')
   context.emit({ type: 'compaction-start' })
-  const outcome = await engine.compact(compactRequest(context, cause), { signal })
+  const outcome = await engine.compact(await compactRequest(context, cause, { signal }), { signal })
   await storeCompaction(context, outcome, cause === 'truncate')
   if (outcome.type === 'compacted') {
     context.emit({ type: 'compaction-end', summaryChars: outcome.entry.summary.length }, session.entries.at(-1)?.seq)
@@ -91,14 +91,14 @@ function vainPasses({ session }: RunContext): number[] {
 export type CompactWishes = Pick<CompactRequest, 'focus' | 'keepTurns'>
 
 /** What a context engine has to know about a session and keep of it. */
-export function compactRequest(
+export async function compactRequest(
   parts: WindowParts,
   cause: CompactRequest['cause'],
-  wishes: CompactWishes = {},
-): CompactRequest {
-  const tasks = tasksToCarry(parts.session.state)
-  const carry = tasks === null ? [] : [tasks]
-  const { focus, keepTurns } = wishes
+  { signal, focus, keepTurns }: CompactWishes & { readonly signal: AbortSignal },
+): Promise<CompactRequest> {
+  const { session, subject, clock, logger, hooks } = parts
+  const event = { session, agentPath: subject.agentPath, clock, logger, signal, cause }
+  const carry = (await transformTogether(hooks.at('compaction'), 'compaction', event)).flat()
   const about = { ...(focus === undefined ? {} : { focus }), ...(keepTurns === undefined ? {} : { keepTurns }) }
   return { ...contextState(parts), cause, carry, ...about }
 }

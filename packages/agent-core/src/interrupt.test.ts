@@ -1,6 +1,7 @@
 import type { SessionStore } from '@hermes/contracts/store'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { expect, it } from 'vitest'
+import { hook } from './__fixtures__/hook.js'
 import { type Agent, type AgentEvent, createAgent, createMemoryStore } from './index.js'
 import { scriptedModel } from './testing-model.js'
 
@@ -25,12 +26,12 @@ function stoppedAt(moment: 'permit' | 'call-start' | 'progress', concurrency: To
   })
   const calls = ['a', 'b', 'c'].map((name) => [name, 'touch', { name }] as const)
   const model = scriptedModel([{ calls }, { text: 'never' }])
-  const hooks = moment === 'permit' ? { beforeAction: () => void stop() } : {}
+  const extensions = moment === 'permit' ? [hook('before-action', () => stop())] : []
   agent = createAgent({
     model,
     tools: [touch],
     store: storeThat(moment === 'call-start' ? stop : () => undefined),
-    hooks,
+    extensions,
   })
   return { agent, began, model }
 }

@@ -3,9 +3,12 @@ import type { Policy } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
 import type { ToolOutcome } from '@hermes/registry'
 import { describe, expect, it } from 'vitest'
+import { standardExtensions } from './extensions/standard.js'
 import { createAgent } from './index.js'
 import { LoopGuard } from './loop-guard.js'
 import { type ScriptedTurn, scriptedModel } from './testing-model.js'
+
+const hardStops = standardExtensions({ loopGuard: { hardStops: true } })
 
 const outcome = (text: string, isError = false): ToolOutcome => ({ content: [{ type: 'text', text }], isError })
 const failed = outcome('no', true)
@@ -204,7 +207,7 @@ describe('a run that goes in circles', () => {
     ['arguments that are cut off', 'broken', cut, 7, undefined],
   ])('ends soon where nobody watches: %s', async (_, name, args, most, policy) => {
     const model = scriptedModel(Array.from({ length: 91 }, (__, n) => ({ calls: [[`c${n}`, name, args(n)]] as const })))
-    const options = { model, tools: [broken, fine], maxTurns: 90, loopGuard: { hardStops: true } }
+    const options = { model, tools: [broken, fine], maxTurns: 90, extensions: hardStops }
     const agent = createAgent({ ...options, ...(policy ? { policy } : {}) })
     const { status, error } = await agent.run('go').result
     expect({ status, code: error?.code }).toEqual({ status: 'stopped', code: 'agent.loop' })
@@ -213,7 +216,7 @@ describe('a run that goes in circles', () => {
 
   it('ends where nobody watches, and can be continued', async () => {
     const model = scriptedModel([...calls(9), { text: 'Back.' }])
-    const agent = createAgent({ model, tools: [broken], loopGuard: { hardStops: true } })
+    const agent = createAgent({ model, tools: [broken], extensions: hardStops })
     const { status, error } = await agent.run('go').result
     expect(status).toBe('stopped')
     expect(error).toMatchObject({ code: 'agent.loop', message: expect.stringContaining('failed 8 times in a row') })

@@ -85,7 +85,6 @@ export class LoopGuard {
   readonly #failures = new Map<string, number>()
   readonly #toolFailures = new Map<string, number>()
   readonly #results = new Map<string, { readonly text: string; readonly count: number }>()
-  readonly #asked = new Set<string>()
   /** The last calls with their results, newest last. */
   readonly #trail: string[] = []
   readonly #used: Record<keyof LoopCaps, number> = { subagents: 0, webSearches: 0 }
@@ -122,7 +121,7 @@ export class LoopGuard {
     if (!this.#options.hardStops) return { type: 'allow' }
     if (this.#halted !== null) return halt(this.#halted)
     const { stopAfter } = this.#options
-    const key = keyOf(toolName, args)
+    const key = callKey(toolName, args)
     const isTolerated = TOLERATED.has(toolName)
     if (this.#refusals >= stopAfter.toolFailures) return this.#halt(`${this.#refusals} calls in a row were refused.`)
     const toolFailures = this.#toolFailures.get(toolName) ?? 0
@@ -159,17 +158,9 @@ export class LoopGuard {
     return null
   }
 
-  /** Whether this very call was refused once by this question already: then it is meant. */
-  insists(toolName: string, args: JsonValue): boolean {
-    const key = keyOf(toolName, args)
-    const wasAsked = this.#asked.has(key)
-    this.#asked.add(key)
-    return wasAsked
-  }
-
   /** Counts a finished call. Gives what the model should be told on its result; `null` for nothing. */
   after({ toolName, args, effect, outcome, isRefused = false }: GuardedCall): string | null {
-    const key = keyOf(toolName, args)
+    const key = callKey(toolName, args)
     const circle = this.#circle(toolName, key, outcome)
     this.#refusals = isRefused ? this.#refusals + 1 : 0
     const hint =
@@ -254,8 +245,8 @@ function add(counts: Map<string, number>, key: string): number {
   return count
 }
 
-/** The same for arguments whose keys come in another order. */
-function keyOf(toolName: string, args: JsonValue): string {
+/** Tells a call again; the same for arguments whose keys come in another order. */
+export function callKey(toolName: string, args: JsonValue): string {
   return `${toolName} ${JSON.stringify(sorted(args))}`
 }
 

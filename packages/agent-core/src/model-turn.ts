@@ -1,12 +1,20 @@
-import { isAbort } from '@hermes/contracts'
+import { HermesError, isAbort } from '@hermes/contracts'
 import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
+import type { ModelCallEvent } from '@hermes/contracts/extension'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
-import { observe } from './hooks.js'
+import { askGate, observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
+import { endRun } from './hooks/tool-call-hooks.js'
 import { type RecallFence, recallFences } from './memory/recall-fence.js'
 import { createRecallScrubber, type RecallScrubber, scrubMessage, scrubRecalled } from './memory/recall-scrubber.js'
 import { interruptedMessage, PartialAnswer } from './partial-answer.js'
 import type { ModelTurn, RunContext } from './run-context.js'
 
+const GATE_FAILED = {
+  type: 'end-run',
+  code: 'agent.hook_failed',
+  message: 'A check before the call of the model failed, so the run was ended. The log names it.',
+} as const
 const INTERRUPTED_NOTE = '[The user interrupted this reply here.]'
 
 /** Options of one model call. */
@@ -23,7 +31,7 @@ export async function modelTurn(context: RunContext, options: TurnOptions = {}):
   const request = buildRequest(context, options.toolChoice)
   context.session.watchPrefix(request)
   context.activity.set('model', asking(context))
-  await observe(context.logger, 'beforeModelCall', () => context.hooks.beforeModelCall?.(request))
+  await gateModelCall(context, request)
   const stream = new StreamedMessage(context)
   let finish: ModelFinish
   try {
@@ -35,8 +43,19 @@ export async function modelTurn(context: RunContext, options: TurnOptions = {}):
   } finally {
     stream.partial.stop()
   }
-  await observe(context.logger, 'afterModelCall', () => context.hooks.afterModelCall?.(finish))
+  const observers = context.hooks.at('after-model-call')
+  if (observers.length > 0) await observe(observers, 'after-model-call', hookEvent(context, { finish }))
   return storeAnswer(context, stream, finish)
+}
+
+/** Nothing is asked of the model when a gate objects. */
+async function gateModelCall(context: RunContext, request: ModelCallEvent['request']): Promise<void> {
+  for (const hook of context.hooks.at('before-model-call')) {
+    const objection = await askGate(hook, 'before-model-call', hookEvent(context, { request }), GATE_FAILED)
+    if (!objection) continue
+    endRun(context, objection)
+    throw new HermesError(objection.message, { code: objection.code })
+  }
 }
 
 const asking = ({ model }: RunContext): string => `asking ${model.model}`

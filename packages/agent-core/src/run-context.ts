@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import type { FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
+import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { Letter } from '@hermes/contracts/store'
@@ -9,15 +10,11 @@ import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { ActivityTracker } from './activity.js'
 import type { AgentEventBody } from './event.js'
-import type { AgentHooks } from './hooks.js'
+import type { Hooks } from './hooks/hook-table.js'
 import { letterPart } from './letter-part.js'
-import type { LoopGuard, LoopGuardOptions } from './loop-guard.js'
-import type { AgentMemory } from './memory/agent-memory.js'
 import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
-import type { ReferenceOptions } from './references/options.js'
 import type { SessionLog } from './session.js'
-import type { RuntimeStateOptions } from './surroundings/options.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
@@ -29,20 +26,14 @@ export interface AgentParts {
   readonly toolsets: ToolsetSelection
   readonly system: SystemSource
   readonly environment: Environment | null
-  readonly memory: AgentMemory | null
-  /** `null`: references in a message are left as they are. */
-  readonly references: ReferenceOptions | null
-  /** `null`: messages tell nothing of it. */
-  readonly runtimeState: RuntimeStateOptions | null
   /** `null`: the session is never compacted. */
   readonly engine: ContextEngine | null
   readonly policy: Policy
   readonly subject: Omit<Subject, 'tainted'>
-  readonly hooks: AgentHooks
+  readonly hooks: Hooks
   readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
   readonly maxTurns: number
   readonly sampling: Sampling
-  readonly loopGuard: LoopGuardOptions
   readonly clock: Clock
   readonly logger: Logger
   readonly session: SessionLog
@@ -55,8 +46,11 @@ export interface AgentParts {
 
 /** One run's view of the agent. */
 export interface RunContext extends AgentParts {
-  readonly guard: LoopGuard
   readonly runId: string
+  /** What extensions remember for as long as the run lasts. */
+  readonly scratch: Map<string, unknown>
+  /** Set once an extension ends the run; results of the reply under way are still stored. */
+  readonly ending: { requested: Pick<RunEnding, 'code' | 'message'> | null }
   readonly signal: AbortSignal
   /** Text from outside reached who asks, although the log has none of it. */
   readonly tainted?: boolean

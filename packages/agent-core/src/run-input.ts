@@ -1,11 +1,11 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
+import type { InputParts } from '@hermes/contracts/extension'
+import { transformTogether } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
 import { letterPart } from './letter-part.js'
-import { type MessageMemory, messageMemory } from './memory/message-memory.js'
 import { fenceHandedOver, fenceWaiting } from './outside-text.js'
-import { attachments } from './references/attachments.js'
 import type { RunContext } from './run-context.js'
-import { runtimeState } from './surroundings/runtime-state.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
 export type RunInput =
@@ -24,10 +24,11 @@ export async function appendMessage(context: RunContext, input: RunInput): Promi
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const { attached, recalled, around } = await additions(context, input)
+  const added = await additions(context, saidIn(input))
   const waiting = await fenceWaiting(context, [...letters.map(letterPart), ...queued])
-  const before = [...waiting, ...around, ...recalled.before]
-  const message = userMessage(await handedOver(context, input), { before, after: [...attached, ...recalled.after] })
+  const before = [...waiting, ...added.flatMap((parts) => parts.before ?? [])]
+  const after = added.flatMap((parts) => parts.after ?? [])
+  const message = userMessage(await handedOver(context, input), { before, after })
   if (message) entries.push({ type: 'message', message })
   const taken = letters.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
@@ -38,22 +39,16 @@ async function handedOver(context: RunContext, input: RunInput): Promise<RunInpu
   return { ...input, content: await fenceHandedOver(context, input.content) }
 }
 
-interface Additions {
-  readonly attached: readonly UserPart[]
-  readonly recalled: MessageMemory
-  readonly around: readonly UserPart[]
+/** What extensions add to what a person sent. */
+async function additions(context: RunContext, input: ReturnType<typeof saidIn>): Promise<readonly InputParts[]> {
+  const hooks = context.hooks.at('input')
+  return input === null || hooks.length === 0 ? [] : transformTogether(hooks, 'input', hookEvent(context, { input }))
 }
 
-/** What a person's words stand for, what is recalled about them, and what happened around the session meanwhile. */
-async function additions(context: RunContext, input: RunInput): Promise<Additions> {
-  if (isResume(input)) return { attached: [], recalled: { before: [], after: [] }, around: [] }
-  const content = typeof input === 'string' ? input : input.content
-  const [attached, recalled, around] = await Promise.all([
-    attachments(context, content),
-    messageMemory(context, content),
-    runtimeState(context),
-  ])
-  return { attached, recalled, around }
+/** What a person sent; `null` when nothing new is said. */
+export function saidIn(input: RunInput): string | readonly UserPart[] | null {
+  if (typeof input === 'string') return input
+  return isResume(input) ? null : input.content
 }
 
 /** Whether nothing new is said. */

@@ -17,6 +17,8 @@ import {
 import { TurnBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
+import { observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
 import { isCutOff } from './partial-answer.js'
 import { waitWhileHeld } from './pause.js'
 import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
@@ -64,6 +66,7 @@ interface Progress {
 async function begin(context: RunContext, input: RunInput): Promise<void> {
   const { session, model, environment } = context
   if (environment) surroundingsOf(environment, session)
+  await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
   const entries: NewEntry[] = []
   const current = session.model()
   if (current?.provider !== model.provider || current.model !== model.model) {
@@ -159,13 +162,9 @@ async function runCalls(
   progress: Progress,
 ): Promise<RunResult | null> {
   const end = await runToolCalls(context, calls)
-  if (context.guard.halted !== null) return halted(progress, context.guard.halted)
+  const { requested } = context.ending
+  if (requested !== null) return { status: 'stopped', ...progress, error: { ...requested, details: {} } }
   return end.type === 'parked' ? { status: 'parked', ...progress, pending: end.approvalIds } : null
-}
-
-function halted(progress: Progress, reason: string): RunResult {
-  const message = `${reason} The run was ended because it went in circles; continue the session to go on.`
-  return { status: 'stopped', ...progress, error: { code: 'agent.loop', message, details: {} } }
 }
 
 async function loop(context: RunContext, progress: Progress): Promise<RunResult> {
@@ -270,6 +269,8 @@ async function failure(context: RunContext, progress: Progress, error: unknown):
     await answerInterruptedQuietly(context)
     return { status: 'interrupted', ...progress }
   }
+  const { requested } = context.ending
+  if (requested !== null) return { status: 'stopped', ...progress, error: { ...requested, details: {} } }
   const cause = context.signal.aborted && isAbort(error) ? context.signal.reason : error
   const known = HermesError.isInstance(cause)
   if (!known)

@@ -2,6 +2,7 @@ import type { JsonObject } from '@hermes/contracts'
 import { defineTool, type Tool, type ToolCaller, type ToolOutcome } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
 import { expect, it } from 'vitest'
+import { hook } from './__fixtures__/hook.js'
 import { type AgentOptions, createAgent } from './index.js'
 import { type ScriptedTurn, scriptedModel } from './testing-model.js'
 
@@ -92,12 +93,12 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
     [tool('run', { actions: () => [spawn], effect: 'write' }), tool('look')],
     {
       policy,
-      hooks: {
-        beforeToolCall: ({ toolName, callId }) => {
-          calls.push(`${callId} ${toolName}`)
+      extensions: [
+        hook('before-tool-call', ({ tool: { name }, callId, caller }) => {
+          calls.push(`${callId} ${name} by ${caller}`)
           return undefined
-        },
-      },
+        }),
+      ],
     },
   )
   expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'Done.' })
@@ -105,7 +106,7 @@ it('asks the policy as a script, and an approval that nobody gives is an error o
   expect(waits).toEqual([true, false])
   expect(outcomes.map(({ isError }) => isError)).toEqual([true, false])
   expect(textOf(outcomes[0]!)).toMatch(/Nobody answered/)
-  expect(calls).toEqual(['p program', 'p.1 run', 'p.2 look'])
+  expect(calls).toEqual(['p program by model', 'p.1 run by program', 'p.2 look by program'])
 })
 
 it('tells the policy that a program is tainted once text from outside reached it', async () => {

@@ -10,8 +10,7 @@ import {
 } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
 import { deniedData } from './denial.js'
-import { blockedBy, observe } from './hooks.js'
-import { planRefusal } from './plan-mode.js'
+import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
 import type { RunContext } from './run-context.js'
 import { type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
@@ -82,23 +81,24 @@ class ScriptCalls implements ToolCaller {
   }
 
   async #permitted(run: RunContext, prepared: Prepared, number: number): Promise<ToolOutcome> {
-    const { tool, args } = prepared
+    const { tool } = prepared
     const context = asTool(run, tool.name)
-    const { hooks, logger, session, runId, registry } = context
-    const callId = `${this.#callId}.${number}`
-    const hooked = { sessionId: session.id, runId, callId, toolName: tool.name, args: args as JsonObject }
-    const refusal = session.isPlanning ? planRefusal(tool, args) : null
-    const block = refusal ?? (await blockedBy(hooks, logger, hooked))
-    if (block !== null) return errorOutcome(block)
+    const { session, clock } = context
+    const call = { callId: `${this.#callId}.${number}`, caller: 'program', tool } as const
+    const gated = await gateCall(context, { ...call, args: prepared.args as JsonObject, rawArgs: '' })
+    if (gated.type === 'refused') return errorOutcome(gated.reason)
+    const { args } = gated
+    const startedAtMs = clock.now()
     const permits: Permit[] = []
     try {
       // Whoever is asked sees the call that the model made: it is the one on the screen.
       for (const action of tool.actions?.(args, planContext(context)) ?? [])
         permits.push(await requestPermit(context, this.#callId, action))
       const more = { state: stateOfItsOwn(session.state), progress: () => undefined }
-      const outcome = await registry.execute(prepared, toolContext(context, this.#callId, permits, more))
-      await observe(logger, 'afterToolCall', () => hooks.afterToolCall?.(hooked, outcome))
-      return outcome
+      const running = { ...prepared, args } as const
+      const outcome = await context.registry.execute(running, toolContext(context, this.#callId, permits, more))
+      const ended = { startedAtMs, endedAtMs: clock.now(), isRefused: false, toolName: tool.name, args, outcome }
+      return withAppended(await changeResult(context, { ...call, ...ended }))
     } catch (error) {
       if (context.signal.aborted) throw error
       if (HermesError.isInstance(error) && error.code === 'policy.denied') {
@@ -135,6 +135,11 @@ class ScriptCalls implements ToolCaller {
     this.#noted = this.#noted.then(append, append)
     return this.#noted
   }
+}
+
+/** A program gets what is appended for the model too. */
+function withAppended({ outcome, appended }: ChangedResult): ToolOutcome {
+  return appended.length === 0 ? outcome : { ...outcome, content: [...outcome.content, ...appended] }
 }
 
 function plan(context: RunContext, { tool, args }: Prepared): PlannedCall {

@@ -70,7 +70,7 @@ export class SessionLog {
   }
 
   /** Whether text from outside is in the conversation. */
-  get tainted(): boolean {
+  get isTainted(): boolean {
     return this.#tainted
   }
 

@@ -4,17 +4,13 @@ import type { Permit } from '@hermes/contracts/policy'
 import { concurrencyOf, effectOf, type Tool } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
 import { takeApprovalNote } from './approval-notes.js'
-import { blockedBy, observe } from './hooks.js'
-import { leftOutMark, leftOutRefusal } from './left-out.js'
+import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
 import { waitWhileHeld } from './pause.js'
-import { planRefusal } from './plan-mode.js'
 import type { RunContext, WaitingNote } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
 import { redactData } from './session.js'
-import { type FinishedCall, resultNotes } from './surroundings/result-notes.js'
-import { todoReminder } from './todo-reminder.js'
 import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
@@ -36,11 +32,13 @@ type ReadyCall =
       readonly type: 'ready'
       readonly call: Call
       readonly tool: Tool
-      readonly args: unknown
+      readonly args: JsonObject
       readonly permits: Permit[]
+      /** What extensions changed about it; `null` for nothing. */
+      readonly note: string | null
     }
-  /** `isBlocked`: by the loop guard, which has counted it. */
-  | { readonly type: 'settled'; readonly call: Call; readonly outcome: ToolOutcome; readonly isBlocked?: boolean }
+  /** `tool`: `null` for a name that no tool has, and arguments that do not fit. */
+  | { readonly type: 'settled'; readonly call: Call; readonly tool: Tool | null; readonly outcome: ToolOutcome }
 
 /** How a batch ended. */
 export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
@@ -51,7 +49,6 @@ export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; re
  */
 export async function runToolCalls(context: RunContext, calls: readonly Call[]): Promise<BatchEnd> {
   const open = [...calls]
-  context.guard.nextReply()
   try {
     while (open.length > 0) {
       context.signal.throwIfAborted()
@@ -105,7 +102,7 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
   await writeStarts(context, ready)
   // Writing takes a moment; what was stopped meanwhile does not begin.
   context.signal.throwIfAborted()
-  const done = await Promise.allSettled(ready.map((call) => execute(context, call)))
+  const done = await executeAll(context, ready)
   // What finished keeps its result even when another call of the segment was aborted.
   for (const [index, result] of done.entries()) {
     if (result.status === 'rejected') continue
@@ -117,44 +114,45 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
   if (failed) throw failed.reason
 }
 
+/** Calls that an extension gave other arguments than they were planned with come after the others, one by one. */
+async function executeAll(
+  context: RunContext,
+  ready: readonly ReadyCall[],
+): Promise<readonly PromiseSettledResult<Executed>[]> {
+  const isChanged = (call: ReadyCall) => call.type === 'ready' && call.note !== null
+  const together = ready.map((call) => (isChanged(call) ? null : execute(context, call)))
+  let before: Promise<unknown> = Promise.allSettled(together)
+  const running = ready.map((call, index) => {
+    const started = together[index] ?? before.then(() => execute(context, call))
+    if (isChanged(call)) before = started.catch(() => undefined)
+    return started
+  })
+  return Promise.allSettled(running)
+}
+
 async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
   announce(context, call, prepared)
-  if (prepared.type === 'immediate') {
-    const repeated = context.guard.repeats(call.name, call.args ?? call.rawArgs)
-    if (repeated.type !== 'allow') return blocked(call, repeated.text)
-    return { type: 'settled', call, outcome: prepared.outcome }
-  }
-  const { tool, args } = prepared
-  const hooked = {
-    sessionId: context.session.id,
-    runId: context.runId,
+  if (prepared.type === 'immediate') return { type: 'settled', call, tool: null, outcome: prepared.outcome }
+  const { tool } = prepared
+  const asked = {
     callId: call.id,
-    toolName: tool.name,
-    args: args as JsonObject,
-  }
-  const verdict = context.guard.before(tool.name, args as JsonObject)
-  if (verdict.type === 'halt') return blocked(call, verdict.text)
-  // A limit of its own, such as that of agents, is a refusal like any other; a repeated call is counted where it is blocked.
-  if (verdict.type === 'block') return { ...blocked(call, verdict.text), isBlocked: verdict.isRepeated }
-  const mark = effectOf(tool, args) === 'write' ? leftOutMark(call) : null
-  if (mark !== null && !context.guard.insists(tool.name, args as JsonObject))
-    return { type: 'settled', call, outcome: errorOutcome(leftOutRefusal(mark)) }
-  const refusal = context.session.isPlanning ? planRefusal(tool, args) : null
-  const block = refusal ?? (await blockedBy(context.hooks, context.logger, hooked))
-  if (block !== null) return { type: 'settled', call, outcome: errorOutcome(block) }
+    caller: 'model',
+    tool,
+    args: prepared.args as JsonObject,
+    rawArgs: call.rawArgs,
+  } as const
+  const gated = await gateCall(context, asked)
+  if (gated.type === 'refused') return { type: 'settled', call, tool, outcome: errorOutcome(gated.reason) }
+  const { args, note } = gated
   try {
     const permits: Permit[] = []
     for (const action of tool.actions?.(args, planContext(context)) ?? [])
       permits.push(await requestPermit(asTool(context, tool.name), call.id, action))
-    return { type: 'ready', call, tool, args, permits }
+    return { type: 'ready', call, tool, args, permits, note }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
-    return { type: 'settled', call, outcome: errorOutcome(errorLine(error)) }
+    return { type: 'settled', call, tool, outcome: errorOutcome(errorLine(error)) }
   }
-}
-
-function blocked(call: Call, text: string): ReadyCall & { readonly type: 'settled' } {
-  return { type: 'settled', call, outcome: errorOutcome(text), isBlocked: true }
 }
 
 function announce(context: RunContext, call: Call, prepared: PreparedCall): void {
@@ -216,18 +214,14 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
       toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
     ),
   )
-  const { outcome, rules } = await fenceOutsideText(given, ready.tool.name)
-  if (rules.length > 0) warnOfOrders(context, `What ${ready.tool.name} read`, rules)
-  const { id: callId } = ready.call
-  const hooked = {
-    sessionId: context.session.id,
-    runId: context.runId,
-    callId,
-    toolName: ready.tool.name,
-    args: ready.args as JsonObject,
-  }
-  await observe(context.logger, 'afterToolCall', () => context.hooks.afterToolCall?.(hooked, outcome))
+  const outcome = await fenced(context, given, ready.tool.name)
   return { outcome, durationMs: context.clock.now() - startedAtMs }
+}
+
+async function fenced(context: RunContext, given: ToolOutcome, toolName: string): Promise<ToolOutcome> {
+  const { outcome, rules } = await fenceOutsideText(given, toolName)
+  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
+  return outcome
 }
 
 const ABORT_GRACE_MS = 5_000
@@ -249,18 +243,16 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-async function finalize(context: RunContext, ready: ReadyCall, { outcome, durationMs }: Executed): Promise<void> {
+async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<void> {
   const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
-  const reminder = todoReminder(context.session.state, { toolName, isError: outcome.isError })
   const steered = context.steering.take()
-  const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart)))]
-  if (reminder) extra.push({ type: 'text', origin: 'reminder', text: reminder })
-  const repeated = repetition(context, ready, outcome)
-  if (repeated !== null) extra.push({ type: 'text', origin: 'reminder', text: repeated })
-  if (ready.type === 'ready') extra.push(...(await resultNotes(context, finishedCall(context, ready, durationMs))))
+  const { durationMs } = executed
+  const { outcome, appended } = await changed(context, ready, executed)
+  const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart))), ...appended]
   const approved = takeApprovalNote(context.session.state, ready.call.id)
   // What did not run may have been approved in part.
-  if (approved !== null && ready.type === 'ready') extra.push({ type: 'text', origin: 'reminder', text: approved })
+  if (approved !== null && ready.type === 'ready') extra.push(reminder(approved))
+  if (ready.type === 'ready' && ready.note !== null) extra.push(reminder(ready.note))
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const letters = steered.flatMap(({ letter }) => (letter === undefined ? [] : [letter]))
@@ -292,23 +284,24 @@ function steeredPart({ text, origin }: WaitingNote): TextPart {
   return { type: 'text', origin, text: said }
 }
 
-function finishedCall(
-  { clock }: RunContext,
-  { call, tool, args }: ReadyCall & { readonly type: 'ready' },
-  durationMs: number,
-): FinishedCall {
-  const endedAtMs = clock.now()
-  return { id: call.id, tool, args, startedAtMs: endedAtMs - durationMs, endedAtMs }
-}
+const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder', text })
 
-function repetition({ guard }: RunContext, ready: ReadyCall, outcome: ToolOutcome): string | null {
-  if (ready.type === 'settled') {
-    const { call, isBlocked = false } = ready
-    const args = call.args ?? call.rawArgs
-    return isBlocked ? null : guard.after({ toolName: call.name, args, effect: 'read', outcome, isRefused: true })
-  }
-  const { tool, args } = ready
-  return guard.after({ toolName: tool.name, args: args as JsonObject, effect: effectOf(tool, args), outcome })
+/** The result after the extensions; what they put in its place is fenced like the result itself. */
+async function changed(
+  context: RunContext,
+  ready: ReadyCall,
+  { outcome, durationMs }: Executed,
+): Promise<ChangedResult> {
+  const { call, tool } = ready
+  const isRefused = ready.type === 'settled'
+  const toolName = isRefused ? call.name : ready.tool.name
+  const args = isRefused ? (call.args ?? call.rawArgs) : ready.args
+  const endedAtMs = context.clock.now()
+  const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
+  const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome, isRefused, ...times } as const
+  const result = await changeResult(context, about)
+  if (result.outcome === outcome) return result
+  return { ...result, outcome: await fenced(context, result.outcome, toolName) }
 }
 
 function appendResult(

@@ -4,7 +4,8 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Action, ApprovalOutcome, Permit, Subject } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
 import { noteApproval } from './approval-notes.js'
-import { observe } from './hooks.js'
+import { observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
 import { toolMail } from './mail.js'
 import type { RunContext } from './run-context.js'
 import { redactData } from './session.js'
@@ -107,13 +108,11 @@ export async function requestPermit(
   asked: { readonly mayAsk?: boolean } = {},
 ): Promise<Permit> {
   const permit = await decide(context, callId, action, asked)
-  const { hooks, logger, session, runId, signal } = context
-  if (hooks.beforeAction) {
-    const turnSeq = latestTurnStart(session.entries)
-    const notice = (text: string) => context.emit({ type: 'notice', level: 'warning', text: session.redact(text) })
-    const about = { sessionId: session.id, runId, callId, turnSeq, signal, notice }
-    await observe(logger, 'beforeAction', () => hooks.beforeAction?.(action, about))
-    signal.throwIfAborted()
+  const observers = context.hooks.at('before-action')
+  if (observers.length > 0) {
+    const turnSeq = latestTurnStart(context.session.entries)
+    await observe(observers, 'before-action', hookEvent(context, { callId, action, turnSeq }, callId))
+    context.signal.throwIfAborted()
   }
   return permit
 }
@@ -167,7 +166,7 @@ function placeOf({ environment }: RunContext, action: Action): Pick<Subject, 'wo
 }
 
 function isTainted({ session, tainted = false }: RunContext): boolean {
-  return session.tainted || tainted
+  return session.isTainted || tainted
 }
 
 async function failClosed<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,8 +1,10 @@
 import { checkConversation, messageText } from '@hermes/contracts/conversation'
+import type { Extension } from '@hermes/contracts/extension'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
 import { describe, expect, it } from 'vitest'
-import { type AgentHooks, createAgent, createMemoryStore } from './index.js'
+import { hook } from './__fixtures__/hook.js'
+import { createAgent, createMemoryStore } from './index.js'
 import { type ScriptedTurn, scriptedModel } from './testing-model.js'
 
 const look = defineTool({
@@ -24,10 +26,10 @@ const act = defineTool({
   },
 })
 
-function setUp(turns: readonly ScriptedTurn[], hooks: AgentHooks = {}) {
+function setUp(turns: readonly ScriptedTurn[], extensions: readonly Extension[] = []) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
-  const make = () => createAgent({ model, tools: [look, act], store, sessionId: 's', hooks })
+  const make = () => createAgent({ model, tools: [look, act], store, sessionId: 's', extensions })
   return { model, store, make, agent: make() }
 }
 
@@ -101,13 +103,16 @@ describe('undo', () => {
 describe('hooks around actions', () => {
   it('are told of an action before it is done, with the turn it belongs to, and of the end of the run', async () => {
     const told: unknown[] = []
-    const { agent } = setUp([{ calls: [['a', 'act', {}]] }, { text: 'Done.' }], {
-      beforeAction: (action, { callId, turnSeq, notice }) => {
-        told.push([action, callId, turnSeq])
-        notice('Look here.')
-      },
-      afterRun: ({ sessionId }) => void told.push(sessionId),
-    })
+    const { agent } = setUp(
+      [{ calls: [['a', 'act', {}]] }, { text: 'Done.' }],
+      [
+        hook('before-action', (event) => {
+          told.push([event.action, event.callId, event.turnSeq])
+          event.notice('Look here.')
+        }),
+        hook('run-end', ({ session }) => void told.push(session.id)),
+      ],
+    )
     const run = agent.run('go')
     const notices: string[] = []
     for await (const event of run) if (event.type === 'notice') notices.push(event.text)
@@ -117,12 +122,15 @@ describe('hooks around actions', () => {
   })
 
   it('neither stop an action nor a run when they throw', async () => {
-    const { agent } = setUp([{ calls: [['a', 'act', {}]] }, { text: 'Done.' }], {
-      beforeAction: () => {
-        throw new Error('broken hook')
-      },
-      afterRun: () => Promise.reject(new Error('broken hook')),
-    })
+    const { agent } = setUp(
+      [{ calls: [['a', 'act', {}]] }, { text: 'Done.' }],
+      [
+        hook('before-action', () => {
+          throw new Error('broken hook')
+        }),
+        hook('run-end', () => Promise.reject(new Error('broken hook'))),
+      ],
+    )
     expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'Done.' })
     const result = agent.entries().find((entry) => entry.type === 'message' && entry.message.role === 'tool')
     expect(result).toMatchObject({ message: { content: [{ text: 'done' }] } })

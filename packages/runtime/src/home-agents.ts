@@ -1,6 +1,5 @@
 import {
   type Agent,
-  type AgentOptions,
   type Child,
   type ChildPlace,
   type ChildTask,
@@ -8,13 +7,18 @@ import {
   childInstructions,
   createAgent,
   createSessionId,
+  memoryRecall,
+  references,
+  runtimeState,
   type SystemPrompt,
+  standardExtensions,
 } from '@hermes/agent-core'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import { latestPrompt } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
+import type { Extension } from '@hermes/contracts/extension'
 import type { Policy } from '@hermes/contracts/policy'
 import type { ResilientModelClient } from '@hermes/models'
 import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
@@ -278,14 +282,13 @@ export class HomeAgents {
       sessionId,
       session: { cwd, ...who, ...originOf(lineage, surface) },
       environment,
-      hooks: unisolated.before(gear.checkpoints.hooks, cwd),
+      extensions: [...this.#extensions(place, choice), unisolated.forAgent(cwd), gear.checkpoints.extension],
       policy,
       subject: { surface, user, ...subjectOf(lineage) },
       system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
-      loopGuard: loopGuardOf(config, { surface, lineage }),
       maxTurns,
       ...(contextEngine ? { contextEngine } : {}),
-      ...(lineage.depth === 0 ? this.#forRoot(place, choice) : {}),
+      ...(lineage.depth === 0 ? { children: place.tree } : {}),
       redact: redact([choice.apiKey]),
       logger,
       clock,
@@ -294,24 +297,24 @@ export class HomeAgents {
     })
   }
 
-  /** What only an agent has that a person talks to. */
-  #forRoot(
-    { request, lineage, tree }: AgentPlace,
-    choice: ModelChoice,
-  ): Pick<AgentOptions, 'children' | 'memory' | 'references' | 'runtimeState'> {
+  /** What agents do beside the loop; some of it only where a person talks to them. */
+  #extensions({ request, lineage, tree }: AgentPlace, choice: ModelChoice): readonly Extension[] {
     const { config, models, memory, longMemory, storage, proxies, surface } = this.#options
+    const standard = standardExtensions({ loopGuard: loopGuardOf(config, { surface, lineage }) })
+    if (lineage.depth > 0) return standard
     const { coding_context: mode } = config.agent
     const nudgeAfter = memory ? config.memory.nudge_interval : 0
     const windowTokens = () => models.window(choice)
     const handedOn = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
-    return {
-      children: tree,
-      memory: longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter },
-      ...(mode === 'off' ? {} : { runtimeState: { handedOn, git: mode === 'on' || AT_A_WORKSPACE.has(surface) } }),
+    const state = { handedOn, git: mode === 'on' || AT_A_WORKSPACE.has(surface) }
+    return [
+      ...standard,
+      memoryRecall(longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }),
+      ...(mode === 'off' ? [] : [runtimeState(state)]),
       ...(request.references === false
-        ? {}
-        : { references: referenceOptions({ windowTokens, storage, proxies, network: networkOf(config) }) }),
-    }
+        ? []
+        : [references(referenceOptions({ windowTokens, storage, proxies, network: networkOf(config) }))]),
+    ]
   }
 
   #contextEngine(
@@ -385,7 +388,7 @@ export class HomeAgents {
     }
     if (isRoot && !isRecorded(request) && agent.entries().length > 0)
       void this.#options.sideTasks.finishSessions(sessionId)
-    await close()
+    await Promise.all([agent.close(), close()])
   }
 
   /** What nobody waits for still leaves its result, for the next time. */

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
+import type { ModelCallEvent } from '@hermes/contracts/extension'
 import { expect, it, onTestFinished } from 'vitest'
+import { handlersOf } from './__fixtures__/handlers-of.js'
 import { openHomeCheckpoints } from './home-checkpoints.js'
 
 it('reads a folder beforehand once, however many agents work in it', async () => {
@@ -30,7 +32,7 @@ it('reads a folder beforehand once, however many agents work in it', async () =>
   })
   const begin = () => {
     const agent = kept.forAgent(root)
-    void agent.hooks.beforeModelCall?.({ messages: [], tools: [] })
+    for (const handler of handlersOf([agent.extension])('before-model-call')) void handler({} as ModelCallEvent)
     return agent
   }
   const { checkpoints } = await kept.open()

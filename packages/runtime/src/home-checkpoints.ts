@@ -1,14 +1,15 @@
-import type { AgentHooks, HookedAction } from '@hermes/agent-core'
 import type { Checkpoints, TurnRecorder } from '@hermes/checkpoints'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '@hermes/checkpoints/tools'
 import { type CheckpointSettings, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
-import type { Action } from '@hermes/contracts/policy'
+import type { ActionEvent, Extension, ExtensionApi } from '@hermes/contracts/extension'
 import type { SessionStore } from '@hermes/contracts/store'
 import { mayChangeFiles } from '@hermes/safety'
 
 const MIB = 2 ** 20
+/** A call that another extension objects to is none of a run's. */
+const AFTER_OBJECTIONS = 1_000
 /** The first request goes out first; a model has not answered by then, and one that runs no longer than this needs nothing read beforehand. */
 const PREPARE_AFTER_MS = 250
 
@@ -21,7 +22,7 @@ export interface HomeCheckpoints {
 
 /** Checkpoints of one agent. */
 export interface AgentCheckpoints {
-  readonly hooks: AgentHooks
+  readonly extension: Extension
   readonly services: CheckpointsToolServices
   /** Waits for what is under way. */
   close(): Promise<void>
@@ -67,7 +68,7 @@ interface Loaded {
 }
 
 class RecordedAgent implements AgentCheckpoints {
-  readonly hooks: AgentHooks
+  readonly extension: Extension
   readonly services: CheckpointsToolServices
   readonly #options: HomeCheckpointsOptions
   readonly #load: () => Promise<Loaded>
@@ -94,28 +95,7 @@ class RecordedAgent implements AgentCheckpoints {
     this.#options = options
     this.#load = load
     this.#cwd = cwd
-    this.hooks = {
-      beforeToolCall: ({ sessionId, runId }) => {
-        this.#runs.set(sessionId, runId)
-        return undefined
-      },
-      afterRun: ({ sessionId, runId }) => {
-        const told = this.#after(sessionId, runId).catch((error: unknown) => {
-          options.logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
-        })
-        this.#ending = Promise.all([this.#ending, told])
-      },
-      ...(options.settings.enabled
-        ? {
-            // While the model thinks about the first message; nothing waits for it.
-            beforeModelCall: () => this.#prepare(),
-            beforeAction: async (action, about) => {
-              if (options.backend !== 'local') this.#tellOfRemote(action, about)
-              if (mayChangeFiles(action)) await (await this.#open()).before(action, about)
-            },
-          }
-        : {}),
-    }
+    this.extension = { name: 'checkpoints', setup: ({ hooks }) => this.#setUp(hooks) }
     this.services = {
       checkpoints: async () => {
         const [{ checkpoints, rootOf }, recorder] = await Promise.all([this.#load(), this.#open()])
@@ -127,6 +107,40 @@ class RecordedAgent implements AgentCheckpoints {
         }
       },
     }
+  }
+
+  #setUp(hooks: ExtensionApi['hooks']): void {
+    const { settings, logger } = this.#options
+    hooks.on(
+      'before-tool-call',
+      ({ session, runId }) => {
+        this.#runs.set(session.id, runId)
+        return undefined
+      },
+      { order: AFTER_OBJECTIONS },
+    )
+    hooks.on('run-end', ({ session, runId }) => {
+      const told = this.#after(session.id, runId).catch((error: unknown) => {
+        logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
+      })
+      this.#ending = Promise.all([this.#ending, told])
+    })
+    if (!settings.enabled) return
+    // While the model thinks about the first message; nothing waits for it.
+    hooks.on('before-model-call', () => {
+      this.#prepare()
+      return undefined
+    })
+    // A checkpoint takes as long as the workspace is large; an interrupt ends it.
+    hooks.on('before-action', (event) => this.#before(event), { timeoutMs: Number.POSITIVE_INFINITY })
+  }
+
+  async #before(event: ActionEvent): Promise<void> {
+    const { action, session, runId, turnSeq, signal } = event
+    if (this.#options.backend !== 'local') this.#tellOfRemote(event)
+    if (!mayChangeFiles(action)) return
+    const notice = (text: string) => event.notice(text)
+    await (await this.#open()).before(action, { sessionId: session.id, runId, turnSeq, signal, notice })
   }
 
   async close(): Promise<void> {
@@ -165,11 +179,11 @@ class RecordedAgent implements AgentCheckpoints {
       })
   }
 
-  #tellOfRemote(action: Action, { notice }: HookedAction): void {
-    if (this.#hasTold || !mayChangeFiles(action)) return
+  #tellOfRemote(event: ActionEvent): void {
+    if (this.#hasTold || !mayChangeFiles(event.action)) return
     this.#hasTold = true
     const { backend } = this.#options
-    notice(
+    event.notice(
       `No checkpoints are kept of files in the ${backend} environment: what changes there cannot be rolled back. Use git there.`,
     )
   }

@@ -1,6 +1,6 @@
-import type { AgentHooks } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
 import { type IsolationSupport, isolationHinders } from '@hermes/sandbox'
 
 /** Options of {@link UnisolatedNotice}. */
@@ -22,18 +22,16 @@ export class UnisolatedNotice {
     this.#isSettled = backend !== 'local' || isolation !== 'auto'
   }
 
-  /** The hooks of an agent that works in `cwd`, with this before them. */
-  before(hooks: AgentHooks, cwd: string): AgentHooks {
-    if (this.#isSettled) return hooks
-    const isSettled = () => this.#isSettled
-    const tell: AgentHooks['beforeAction'] = (action, about) => {
-      if (action.type === 'spawn') this.#tell(cwd, about.notice)
-      return hooks.beforeAction?.(action, about)
-    }
+  /** For an agent that works in `cwd`. */
+  forAgent(cwd: string): Extension {
     return {
-      ...hooks,
-      get beforeAction() {
-        return isSettled() ? hooks.beforeAction : tell
+      name: 'isolation-notice',
+      setup: ({ hooks }) => {
+        if (this.#isSettled) return
+        const watch = hooks.on('before-action', (event) => {
+          if (event.action.type === 'spawn') this.#tell(cwd, (text) => event.notice(text))
+          if (this.#isSettled) watch.dispose()
+        })
       },
     }
   }

@@ -3,7 +3,7 @@ import type { Action, Policy, Subject } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
 import { createAllowAllPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
-import { type AgentEvent, type AgentMemory, createAgent } from '../index.js'
+import { type AgentEvent, type AgentMemory, createAgent, memoryRecall } from '../index.js'
 import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
 
 const memoryTool = defineTool({
@@ -26,7 +26,11 @@ function setUp(turns: readonly ScriptedTurn[], memory: AgentMemory) {
       return allow.decide(action, subject, options)
     },
   }
-  return { model, subjects, agent: createAgent({ model, memory, policy, tools: [memoryTool] }) }
+  return {
+    model,
+    subjects,
+    agent: createAgent({ model, extensions: [memoryRecall(memory)], policy, tools: [memoryTool] }),
+  }
 }
 const answers = (count: number): ScriptedTurn[] => Array.from({ length: count }, () => ({ text: 'Fine.' }))
 const lastMessage = ({ requests }: ReturnType<typeof scriptedModel>) => requests.at(-1)!.messages.at(-1)!
@@ -105,7 +109,12 @@ it('is asked without the secrets that the person wrote', async () => {
     return []
   }
   const redact = (text: string) => text.replaceAll('sk-1234', '[REDACTED]')
-  const agent = createAgent({ model: scriptedModel(answers(1)), memory: { recall }, redact, tools: [] })
+  const agent = createAgent({
+    model: scriptedModel(answers(1)),
+    extensions: [memoryRecall({ recall })],
+    redact,
+    tools: [],
+  })
   await agent.run('My key is sk-1234.').result
   expect(asked).toEqual(['My key is [REDACTED].'])
 })

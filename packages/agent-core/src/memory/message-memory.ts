@@ -1,22 +1,14 @@
 import type { Entry, UserPart } from '@hermes/contracts/conversation'
-import type { RunContext } from '../run-context.js'
+import type { HookEvent, InputParts } from '@hermes/contracts/extension'
+import type { AgentMemory } from './agent-memory.js'
 import { recalledBlock } from './recalled-block.js'
 
-/** What memory adds to a message of the person: what is recalled goes before it, a reminder after it. */
-export interface MessageMemory {
-  readonly before: readonly UserPart[]
-  readonly after: readonly UserPart[]
-}
-
-const NOTHING: MessageMemory = { before: [], after: [] }
-
-/** Asks the memory of the agent about the person's words. Rejects with an abort only. */
+/** Asks the memory about the person's words: what is recalled goes before them, a reminder after them. Rejects with an abort only. */
 export async function messageMemory(
-  context: RunContext,
+  context: HookEvent,
   message: string | readonly UserPart[],
-): Promise<MessageMemory> {
-  const { memory } = context
-  if (!memory) return NOTHING
+  memory: AgentMemory,
+): Promise<InputParts> {
   const nudge = memoryNudge(context, memory.nudgeAfter ?? 0)
   const after: UserPart[] = nudge === null ? [] : [{ type: 'text', text: nudge, origin: 'reminder' }]
   // What is asked for leaves the machine where memory is kept elsewhere.
@@ -37,7 +29,7 @@ export function ownWords(message: string | readonly UserPart[]): string {
 }
 
 /** Whoever can write there could also give orders there. */
-async function harmless(context: RunContext, texts: readonly string[]): Promise<readonly string[]> {
+async function harmless(context: HookEvent, texts: readonly string[]): Promise<readonly string[]> {
   if (texts.length === 0) return texts
   const { scanContext } = await import('@hermes/safety/scan')
   const rules = new Set<string>()
@@ -48,13 +40,13 @@ async function harmless(context: RunContext, texts: readonly string[]): Promise<
   })
   if (rules.size > 0) {
     const text = `Some of what was recalled was left out, it may try to take over the agent: ${[...rules].join(', ')}.`
-    context.emit({ type: 'notice', level: 'warning', text })
+    context.notice(text)
   }
   return kept
 }
 
 /** A line for the end of a message once it is time to think of what to keep; `null` before that. */
-function memoryNudge({ session }: RunContext, every: number): string | null {
+function memoryNudge({ session }: HookEvent, every: number): string | null {
   if (every <= 0 || !session.prompt()?.tools.some(({ name }) => name === 'memory')) return null
   const messages = messagesSinceSaving(session.entries) + 1
   if (messages % every !== 0) return null

@@ -1,10 +1,10 @@
 import { errorLine } from '@hermes/contracts'
 import { estimateTokens, type TextPart } from '@hermes/contracts/conversation'
+import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { scanContext } from '@hermes/safety/scan'
 import { cutHeadTail } from '../prompt/layers.js'
-import type { RunContext } from '../run-context.js'
-import { ParkedApproval, requestPermit } from '../tool-context.js'
+import { ParkedApproval } from '../tool-context.js'
 import type { ReferenceOptions } from './options.js'
 import { parseReferences, type Reference } from './parse.js'
 import { refusal } from './refusal.js'
@@ -27,7 +27,7 @@ interface Attachment {
  * to the person and to the model; the message itself stays as it is. Never rejects; an abort leaves out what is not read yet.
  */
 export async function attachReferences(
-  context: RunContext,
+  context: HookEvent,
   texts: readonly string[],
   options: ReferenceOptions,
 ): Promise<readonly TextPart[]> {
@@ -43,13 +43,13 @@ export async function attachReferences(
     else attached.push(outcome)
   }
   const kept = await withinWindow(attached, { context, options, refused })
-  for (const line of refused) context.emit({ type: 'notice', level: 'warning', text: `Not attached: ${line}` })
+  for (const line of refused) context.notice(`Not attached: ${line}`)
   return [...toParts(kept), ...(refused.length === 0 ? [] : [reminder(`[Not attached: ${refused.join('; ')}]`)])]
 }
 
 /** The attachment, or why there is none. */
 async function attach(
-  context: RunContext,
+  context: HookEvent,
   reference: Reference,
   options: ReferenceOptions,
 ): Promise<Attachment | string> {
@@ -68,7 +68,7 @@ async function attach(
 }
 
 async function read(
-  context: RunContext,
+  context: HookEvent,
   reference: Reference,
   { readPage, readSession }: ReferenceOptions,
 ): Promise<string> {
@@ -95,14 +95,13 @@ async function read(
 }
 
 /** The person asks for it, not the model. */
-function permitOfPerson(context: RunContext, action: Action): Promise<Permit> {
-  const subject = { ...context.subject, origin: 'operator' } as const
-  return requestPermit({ ...context, subject }, `${context.runId}.references`, action)
+function permitOfPerson(context: HookEvent, action: Action): Promise<Permit> {
+  return context.permit(action, { origin: 'operator' })
 }
 
 async function withinWindow(
   attached: readonly Attachment[],
-  { context, options, refused }: { context: RunContext; options: ReferenceOptions; refused: string[] },
+  { context, options, refused }: { context: HookEvent; options: ReferenceOptions; refused: string[] },
 ): Promise<readonly Attachment[]> {
   const tokens = attached.reduce((sum, { text }) => sum + estimateTokens(text), 0)
   const window = (await options.windowTokens?.()) ?? DEFAULT_WINDOW_TOKENS
@@ -113,7 +112,7 @@ async function withinWindow(
   }
   if (tokens > window * LARGE_SHARE) {
     const text = `The references take about ${tokens} tokens, ${Math.round((100 * tokens) / window)}% of what ${context.model.model} can take.`
-    context.emit({ type: 'notice', level: 'warning', text })
+    context.notice(text)
   }
   return attached
 }

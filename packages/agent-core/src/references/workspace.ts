@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path/posix'
 import type { Environment } from '@hermes/contracts/environment'
+import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
-import type { RunContext } from '../run-context.js'
 import { surroundingsOf } from '../surroundings/surroundings.js'
 import { openUntrustedGit, PLAIN_DIFF } from '../untrusted-git.js'
 import type { LineRange, Reference } from './parse.js'
@@ -25,7 +25,7 @@ const NO_REPOSITORY = /not a git repository|^usage: git diff --no-index/im
 
 /** A file of the workspace, or some lines of it; a folder gives its list. */
 export async function readFile(
-  context: RunContext,
+  context: HookEvent,
   { path, lines }: { readonly path: string; readonly lines: LineRange | null },
   permit: AskPermit,
 ): Promise<string> {
@@ -62,7 +62,7 @@ function linesOf(text: string, { from, to }: LineRange): string {
 }
 
 /** What is in a folder of the workspace and the folders in it, at most 200 names. */
-export async function readFolder(context: RunContext, path: string, permit: AskPermit): Promise<string> {
+export async function readFolder(context: HookEvent, path: string, permit: AskPermit): Promise<string> {
   const { environment, real } = await openPlace(context, path, permit)
   const stat = await environment.stat(real)
   if (stat?.type !== 'directory') throw refusal(stat ? 'it is a file; use @file:' : 'there is no such folder')
@@ -88,7 +88,7 @@ async function list(environment: Environment, root: string): Promise<string> {
 
 /** Changes in git: not staged, staged, or those of the newest commits. */
 export async function readGit(
-  context: RunContext,
+  context: HookEvent,
   reference: Extract<Reference, { type: 'diff' | 'staged' | 'git' }>,
   permit: AskPermit,
 ): Promise<string> {
@@ -121,7 +121,7 @@ function gitCommand(reference: Extract<Reference, { type: 'diff' | 'staged' | 'g
 
 /** A path of the workspace with links followed, once there is leave to read it. */
 async function openPlace(
-  { environment, session }: RunContext,
+  { environment, session }: HookEvent,
   path: string,
   permit: AskPermit,
 ): Promise<{ readonly environment: Environment; readonly real: string; readonly name: string }> {

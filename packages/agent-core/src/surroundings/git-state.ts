@@ -1,7 +1,6 @@
-import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Action, Permit } from '@hermes/contracts/policy'
-import type { RunContext } from '../run-context.js'
+import type { HookEvent } from '@hermes/contracts/extension'
+import type { Action } from '@hermes/contracts/policy'
 import { openUntrustedGit } from '../untrusted-git.js'
 
 /** What git says of a workspace, on one line. */
@@ -22,25 +21,22 @@ const PLAIN_NAME = /^[\w./@+-]{1,100}$/
  * The branch of a workspace and what was changed in it; `null` where git gives none. Names are told where text from outside is in the conversation already: a name alone is not worth that everything asks again.
  */
 export async function readGitState(
-  context: RunContext,
-  environment: Environment,
-  cwd: string,
+  context: HookEvent,
+  {
+    environment,
+    cwd,
+    signal,
+  }: { readonly environment: Environment; readonly cwd: string; readonly signal: AbortSignal },
 ): Promise<GitState | null> {
-  const limits = { signal: context.signal, timeoutMs: TIMEOUT_MS, maxOutputBytes: MOST_BYTES }
-  const git = openUntrustedGit({ environment, permit: (action) => permitUnasked(context, action), limits })
+  const limits = { signal, timeoutMs: TIMEOUT_MS, maxOutputBytes: MOST_BYTES }
+  // No person is asked for what nobody asked for.
+  const unasked = (action: Action) => context.permit(action, { origin: 'operator', mayAsk: false })
+  const git = openUntrustedGit({ environment, permit: unasked, limits })
   const { exitCode, output, outputBytes } = await git(cwd, STATUS)
   if (exitCode !== 0) return null
-  const isNaming = context.session.tainted
+  const isNaming = context.session.isTainted
   if (outputBytes > MOST_BYTES) return { text: 'very many files changed', isNaming: false }
   return { text: describeStatus(parseStatus(output), isNaming), isNaming }
-}
-
-/** No person is asked for what nobody asked for. */
-async function permitUnasked({ policy, subject, session, signal }: RunContext, action: Action): Promise<Permit> {
-  const who = { ...subject, origin: 'operator', tainted: session.tainted } as const
-  const decision = await policy.decide(action, who, { signal, mayAsk: false })
-  if (decision.type === 'allow') return decision.permit
-  throw new HermesError('The policy does not let git be asked here.', { code: 'policy.denied' })
 }
 
 /** What `git status --porcelain=v2 --branch -z` says. @see git-status, Porcelain Format Version 2 */

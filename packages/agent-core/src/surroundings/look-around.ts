@@ -1,11 +1,10 @@
 import { basename, join, relative } from 'node:path/posix'
 import type { Environment } from '@hermes/contracts/environment'
+import type { HookEvent } from '@hermes/contracts/extension'
 import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import { blockedContext, scanContext } from '@hermes/safety/scan'
 import { cutHeadTail } from '../prompt/layers.js'
-import type { RunContext } from '../run-context.js'
-import { asTool, requestPermit } from '../tool-context.js'
 import type { Surroundings } from './surroundings.js'
 
 const HINT_FILES = ['.hermes.md', 'HERMES.md', 'AGENTS.md', 'agents.md', 'CLAUDE.md', 'claude.md', '.cursorrules']
@@ -23,8 +22,8 @@ const NOISE =
  * checked for injection; what is in the conversation already is not said again.
  */
 export async function folderHints(
-  context: RunContext,
-  place: { readonly callId: string; readonly folders: readonly string[]; readonly root: string },
+  context: HookEvent,
+  place: { readonly folders: readonly string[]; readonly root: string },
 ): Promise<readonly string[]> {
   const hints: string[] = []
   for (const folder of place.folders) {
@@ -47,20 +46,12 @@ async function hintFile(environment: Environment, folder: string): Promise<strin
 }
 
 /** `null` where there is no leave, and for what leads out of the workspace or is no text. */
-async function readHint(
-  context: RunContext,
-  path: string,
-  { callId, root }: { readonly callId: string; readonly root: string },
-): Promise<string | null> {
+async function readHint(context: HookEvent, path: string, { root }: { readonly root: string }): Promise<string | null> {
   const environment = context.environment!
   try {
     const real = await environment.realpath(path)
     if (!isWithin(real, await environment.realpath(root))) return null
-    await requestPermit(asTool(context, 'read_file'), callId, {
-      type: 'read',
-      path: real,
-      backend: environment.backend,
-    })
+    await context.permit({ type: 'read', path: real, backend: environment.backend }, { toolName: 'read_file' })
     const bytes = await environment.read(real, { length: MAX_HINT_BYTES, noLinks: true })
     return bytes === null || bytes.includes(0) ? null : new TextDecoder().decode(bytes)
   } catch {
@@ -75,12 +66,12 @@ function checked(name: string, text: string): string {
 }
 
 /** A session that goes on in a new process was told before. */
-function isSaid({ session }: RunContext, hint: string): boolean {
+function isSaid({ session }: HookEvent, hint: string): boolean {
   return session.messages().some(({ content }) => content.some((part) => part.type === 'text' && part.text === hint))
 }
 
 /** A line on files that somebody else changed since the session saw them; each version is told once. */
-export async function changedFiles(context: RunContext, around: Surroundings): Promise<readonly string[]> {
+export async function changedFiles(context: HookEvent, around: Surroundings): Promise<readonly string[]> {
   const environment = context.environment!
   const watched = [...seenFiles(context.session.state)]
     .slice(around.isFar ? -WATCHED_FAR : -WATCHED)

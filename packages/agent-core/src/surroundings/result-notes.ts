@@ -1,35 +1,34 @@
 import { dirname } from 'node:path/posix'
 import type { TextPart } from '@hermes/contracts/conversation'
-import { effectOf, seenFiles, type Tool } from '@hermes/contracts/tool'
-import type { RunContext } from '../run-context.js'
-import { planContext } from '../tool-context.js'
+import type { HookEvent } from '@hermes/contracts/extension'
+import { effectOf, seenFiles, type Tool, type ToolPlanContext } from '@hermes/contracts/tool'
 import { surroundingsOf } from './surroundings.js'
 
 /** A call that has its result. */
 export interface FinishedCall {
-  readonly id: string
   readonly tool: Tool
   readonly args: unknown
   readonly startedAtMs: number
   readonly endedAtMs: number
+  readonly plan: ToolPlanContext
 }
 
 /**
  * What the world around the agent has to add to a result: instructions of folders it enters for the first time, and files that others
  * changed since it saw them. Nearly always nothing, which costs no look at any file. Never rejects but with an abort.
  */
-export async function resultNotes(context: RunContext, call: FinishedCall): Promise<readonly TextPart[]> {
+export async function resultNotes(context: HookEvent, call: FinishedCall): Promise<readonly TextPart[]> {
   const { environment, session, clock } = context
   if (!environment) return []
   const around = surroundingsOf(environment, session)
-  const paths = pathsOf(context, call)
-  if (paths === null) around.ran(call)
+  const paths = pathsOf(call)
+  if (paths === null) around.ran({ startedAtMs: call.startedAtMs, endedAtMs: call.endedAtMs })
   const folders = [...(paths ?? []).map((path) => dirname(path)), environment.cwd()]
   const entered = around.enters(folders, session)
   const isTimeToLook = seenFiles(session.state).size > 0 && around.isTimeToLook(clock.now())
   if (entered.length === 0 && !isTimeToLook) return []
   const { folderHints, changedFiles } = await import('./look-around.js')
-  const place = { callId: call.id, folders: entered, root: around.root }
+  const place = { folders: entered, root: around.root }
   const hints = entered.length === 0 ? [] : await folderHints(context, place)
   const changes = isTimeToLook ? await changedFiles(context, around) : []
   return [
@@ -39,10 +38,10 @@ export async function resultNotes(context: RunContext, call: FinishedCall): Prom
 }
 
 /** The files a call was about; `null` for one that may have changed any. */
-function pathsOf(context: RunContext, { tool, args }: FinishedCall): readonly string[] | null {
+function pathsOf({ tool, args, plan }: FinishedCall): readonly string[] | null {
   if (tool.paths === undefined) return effectOf(tool, args) === 'write' ? null : []
   try {
-    return tool.paths(args, planContext(context))
+    return tool.paths(args, plan)
   } catch {
     return []
   }

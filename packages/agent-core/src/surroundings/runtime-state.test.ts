@@ -2,6 +2,8 @@ import { systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { defineTool, seenFiles } from '@hermes/contracts/tool'
 import { expect, it } from 'vitest'
+import { runtimeState } from '../extensions/environment-context.js'
+import { standardExtensions } from '../extensions/standard.js'
 import { createAgent } from '../index.js'
 import { scriptedModel } from '../testing-model.js'
 
@@ -26,7 +28,13 @@ async function looksOn(backend: string): Promise<number> {
   })
   const model = scriptedModel([{ calls: [['a', 'read', {}]] }, { text: 'Read.' }, { text: 'Well.' }])
   const clock = { ...systemClock, now: () => nowMs }
-  const agent = createAgent({ model, tools: [read], environment, clock, runtimeState: { git: false } })
+  const agent = createAgent({
+    model,
+    tools: [read],
+    environment,
+    clock,
+    extensions: [...standardExtensions(), runtimeState({ git: false })],
+  })
   expect(await agent.run('Read it.').result).toMatchObject({ status: 'completed' })
   nowMs = 60_000
   expect(await agent.run('Thank you.').result).toMatchObject({ status: 'completed' })

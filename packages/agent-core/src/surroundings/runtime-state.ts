@@ -1,9 +1,10 @@
 import { errorLine } from '@hermes/contracts'
 import type { Entry, TextPart } from '@hermes/contracts/conversation'
+import type { HookEvent } from '@hermes/contracts/extension'
 import { seenFiles } from '@hermes/contracts/tool'
 import { folderWithGit } from '../folder-with-git.js'
-import type { RunContext } from '../run-context.js'
 import type { GitState } from './git-state.js'
+import type { RuntimeStateOptions } from './options.js'
 import { type Surroundings, surroundingsOf } from './surroundings.js'
 
 const LABELS = ['git', 'shell', 'background', 'handed on'] as const
@@ -23,12 +24,12 @@ const WORDS = 80
  * What changed around the session since it was told last, for the newest message of the person; nearly always little or nothing. Nothing is
  * run for the first message of a process, so that nobody waits for their first answer. Never rejects. @see 000 section 11
  */
-export async function runtimeState(context: RunContext): Promise<readonly TextPart[]> {
-  const { environment, session, runtimeState: options, logger } = context
-  if (!environment || !options) return []
+export async function runtimeState(context: HookEvent, options: RuntimeStateOptions): Promise<readonly TextPart[]> {
+  const { environment, session, logger } = context
+  if (!environment) return []
   try {
     const around = surroundingsOf(environment, session)
-    const [git, files] = await Promise.all([gitState(context, around), changedByOthers(context, around)])
+    const [git, files] = await Promise.all([gitState(context, around, options), changedByOthers(context, around)])
     const facts: Readonly<Record<Label, string | null>> = {
       git: git?.text ?? null,
       shell: onOneLine(environment.cwd()),
@@ -95,33 +96,37 @@ interface Looks {
 }
 
 /** `null` where there is no repository, git says nothing in time, or this is no time to ask. */
-async function gitState(context: RunContext, { isFar, root }: Surroundings): Promise<GitState | null> {
-  const { environment, session, signal, clock, runtimeState: options } = context
+async function gitState(
+  context: HookEvent,
+  { isFar, root }: Surroundings,
+  options: RuntimeStateOptions,
+): Promise<GitState | null> {
+  const { environment, session, signal, clock } = context
   const looks = session.state.scratch<Looks>('runtime.state', () => ({ messages: 0, misses: 0 }))
   const isFirst = looks.messages++ === 0
   // A far side takes round trips for it, which a person would wait for.
-  if (isFirst || isFar || options?.git === false || looks.misses >= MOST_MISSES) return null
+  if (isFirst || isFar || options.git === false || looks.misses >= MOST_MISSES) return null
   if ((await folderWithGit(environment!, root)) === null) return null
   const { readGitState } = await import('./git-state.js')
   const ended = new AbortController()
   const missed = () => 'missed' as const
   const late = clock.sleep(GIT_WITHIN_MS, ended.signal).then(missed, missed)
-  const asked = { ...context, signal: AbortSignal.any([signal, ended.signal]) }
-  const state = await Promise.race([readGitState(asked, environment!, root).catch(missed), late])
+  const place = { environment: environment!, cwd: root, signal: AbortSignal.any([signal, ended.signal]) }
+  const state = await Promise.race([readGitState(context, place).catch(missed), late])
   ended.abort()
   looks.misses = state === 'missed' ? looks.misses + 1 : 0
   return state === 'missed' ? null : state
 }
 
 /** As with the next result, but before the model answers; of a far side with the next result only, for nobody is to wait for it. */
-async function changedByOthers(context: RunContext, around: Surroundings): Promise<readonly TextPart[]> {
+async function changedByOthers(context: HookEvent, around: Surroundings): Promise<readonly TextPart[]> {
   if (around.isFar || seenFiles(context.session.state).size === 0) return []
   if (!around.isTimeToLook(context.clock.now())) return []
   const { changedFiles } = await import('./look-around.js')
   return (await changedFiles(context, around)).map((text) => ({ type: 'text', text, origin: 'reminder' }))
 }
 
-function runningCommands({ environment }: RunContext): readonly string[] {
+function runningCommands({ environment }: HookEvent): readonly string[] {
   const running = environment!.processes().map((process) => process.info())
   return running.filter(({ endedAtMs }) => endedAtMs === null).map(({ id, command }) => `${id} ${command}`)
 }

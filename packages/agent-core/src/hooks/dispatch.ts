@@ -1,0 +1,132 @@
+// How the three kinds of hooks are called. A handler that throws, or takes too long, is named in the log; what that means for the run depends
+// on the kind. An abort of the run ends every wait and is passed on.
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { HookEvent, HookHandlers, HookName } from '@hermes/contracts/extension'
+import { isAnswer } from './answers.js'
+import type { RegisteredHook } from './hook-table.js'
+import type { RunHookEvent } from './run-hook-event.js'
+
+type EventOf<Name extends HookName> = Parameters<HookHandlers[Name]>[0]
+type ResultOf<Name extends HookName> = Awaited<ReturnType<HookHandlers[Name]>>
+
+/** An event together with what tells how long its handlers waited for a person. */
+type Dispatched<Name extends HookName> = EventOf<Name> & Partial<Pick<RunHookEvent, 'askedMs'>>
+
+/** A handler and what it gave. */
+export interface Given<Name extends HookName> {
+  readonly owner: string
+  readonly result: NonNullable<ResultOf<Name>>
+}
+
+/** Calls observers one after the other. */
+export async function observe<Name extends HookName>(
+  hooks: readonly RegisteredHook<Name>[],
+  name: Name,
+  event: Dispatched<Name>,
+): Promise<void> {
+  for (const hook of hooks) await orSkipped(call(hook, name, event), { hook, name, event })
+}
+
+/** What transformers give, those left out that give nothing, fail or take too long. One after the other. */
+export async function* transformations<Name extends HookName>(
+  hooks: readonly RegisteredHook<Name>[],
+  name: Name,
+  eventNow: () => Dispatched<Name>,
+): AsyncGenerator<Given<Name>> {
+  for (const hook of hooks) {
+    const event = eventNow()
+    const result = await orSkipped(call(hook, name, event), { hook, name, event })
+    if (result !== undefined && result !== null) yield { owner: hook.owner, result }
+  }
+}
+
+/** The same for transformers that do not see each other's work: called at the same time, what they give in their order. */
+export async function transformTogether<Name extends HookName>(
+  hooks: readonly RegisteredHook<Name>[],
+  name: Name,
+  event: Dispatched<Name>,
+): Promise<readonly NonNullable<ResultOf<Name>>[]> {
+  const results = await Promise.all(hooks.map((hook) => orSkipped(call(hook, name, event), { hook, name, event })))
+  return results.filter((result) => result !== undefined && result !== null) as NonNullable<ResultOf<Name>>[]
+}
+
+/** What one gate says. One that fails or takes too long objects: `onFailure` is its objection. */
+export async function askGate<Name extends HookName>(
+  hook: RegisteredHook<Name>,
+  name: Name,
+  event: Dispatched<Name>,
+  onFailure: NonNullable<ResultOf<Name>>,
+): Promise<ResultOf<Name>> {
+  try {
+    return await call(hook, name, event)
+  } catch (error) {
+    event.signal.throwIfAborted()
+    event.logger.error(`Hook ${name} of ${hook.owner} failed, which counts as an objection.`, {
+      error: errorLine(error),
+    })
+    return onFailure
+  }
+}
+
+interface Called<Name extends HookName> {
+  readonly hook: RegisteredHook<Name>
+  readonly name: Name
+  readonly event: Dispatched<Name>
+}
+
+async function orSkipped<Name extends HookName>(
+  result: Promise<ResultOf<Name>>,
+  { hook, name, event }: Called<Name>,
+): Promise<ResultOf<Name> | undefined> {
+  try {
+    return await result
+  } catch (error) {
+    event.signal.throwIfAborted()
+    event.logger.warn(`Hook ${name} of ${hook.owner} failed and was skipped.`, { error: errorLine(error) })
+    return undefined
+  }
+}
+
+async function call<Name extends HookName>(
+  { owner, handler, timeoutMs }: RegisteredHook<Name>,
+  name: Name,
+  event: Dispatched<Name>,
+): Promise<ResultOf<Name>> {
+  const given = (handler as (event: EventOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>)(event)
+  const result = isPromise(given) ? await withinTime(given, event, { owner, name, timeoutMs }) : given
+  if (result === undefined || result === null || isAnswer(name, result)) return result
+  throw new HermesError(`${owner} gave back what is no answer at ${name}.`, { code: 'agent.hook_answer' })
+}
+
+async function withinTime<T>(
+  work: Promise<T>,
+  event: Pick<HookEvent, 'clock' | 'signal'> & Partial<Pick<RunHookEvent, 'askedMs'>>,
+  { owner, name, timeoutMs }: { readonly owner: string; readonly name: HookName; readonly timeoutMs: number },
+): Promise<T> {
+  const { clock } = event
+  const asked = () => event.askedMs?.() ?? 0
+  const endsMs = clock.now() + timeoutMs - asked()
+  const done = new AbortController()
+  const waits = AbortSignal.any([event.signal, done.signal])
+  const late = async (): Promise<never> => {
+    if (timeoutMs === Number.POSITIVE_INFINITY) return aborted(waits)
+    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsMs + asked() - clock.now()) await clock.sleep(leftMs, waits)
+    throw new HermesError(`${owner} took longer than ${timeoutMs} ms at ${name}.`, { code: 'agent.hook_timeout' })
+  }
+  try {
+    return await Promise.race([work, late()])
+  } finally {
+    done.abort()
+  }
+}
+
+const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
+  typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function'
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}

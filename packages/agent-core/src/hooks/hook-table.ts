@@ -1,0 +1,90 @@
+import { errorLine, type Logger } from '@hermes/contracts'
+import type { Extension, HookHandlers, HookName, HookOptions } from '@hermes/contracts/extension'
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/** A handler with its owner. */
+export interface RegisteredHook<Name extends HookName = HookName> {
+  /** Name of the extension. */
+  readonly owner: string
+  readonly handler: HookHandlers[Name]
+  readonly order: number
+  readonly timeoutMs: number
+}
+
+/** What extensions have registered, by point and in order. */
+export interface Hooks {
+  /** A list that never changes: what is registered or disposed of meanwhile is in the next one. */
+  at<Name extends HookName>(name: Name): readonly RegisteredHook<Name>[]
+  /** Undoes the setup of its extensions, the last one first. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Sets extensions up. One that throws is logged, what it had registered is taken back, and the others work. */
+export function createHooks(extensions: readonly Extension[], { logger }: { readonly logger: Logger }): Hooks {
+  const table = new HookTable(logger)
+  for (const extension of extensions) table.add(extension)
+  return table
+}
+
+class HookTable implements Hooks {
+  readonly #logger: Logger
+  readonly #lists = new Map<HookName, readonly RegisteredHook[]>()
+  readonly #cleanups: { readonly owner: string; readonly run: () => void | Promise<void> }[] = []
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  add(extension: Extension): void {
+    const { name: owner } = extension
+    try {
+      const run = extension.setup({
+        hooks: { on: (name, handler, options) => this.#on(owner, name, handler, options) },
+      })
+      if (run) this.#cleanups.push({ owner, run })
+    } catch (error) {
+      this.#removeAll(owner)
+      this.#logger.error(`Extension ${owner} could not be set up and is left out.`, { error: errorLine(error) })
+    }
+  }
+
+  #on<Name extends HookName>(
+    owner: string,
+    name: Name,
+    handler: HookHandlers[Name],
+    { order = 0, timeoutMs = DEFAULT_TIMEOUT_MS }: HookOptions = {},
+  ) {
+    const registered: RegisteredHook<Name> = { owner, handler, order, timeoutMs }
+    // Sorting is stable: of the same order the first one stays first.
+    this.#lists.set(name, inOrder([...this.at(name), registered]))
+    return { dispose: () => this.#keepOnly(name, (other) => other !== registered) }
+  }
+
+  #keepOnly(name: HookName, isKept: (hook: RegisteredHook) => boolean): void {
+    this.#lists.set(name, this.at(name).filter(isKept))
+  }
+
+  #removeAll(owner: string): void {
+    for (const name of this.#lists.keys()) this.#keepOnly(name, (hook) => hook.owner !== owner)
+  }
+
+  at<Name extends HookName>(name: Name): readonly RegisteredHook<Name>[] {
+    return (this.#lists.get(name) ?? NONE) as readonly RegisteredHook<Name>[]
+  }
+
+  async close(): Promise<void> {
+    this.#lists.clear()
+    for (const { owner, run } of this.#cleanups.splice(0).toReversed()) {
+      try {
+        await run()
+      } catch (error) {
+        this.#logger.warn(`Extension ${owner} could not be closed cleanly.`, { error: errorLine(error) })
+      }
+    }
+  }
+}
+
+const NONE: readonly RegisteredHook[] = Object.freeze([])
+
+const inOrder = (hooks: readonly RegisteredHook[]) => hooks.toSorted((one, other) => one.order - other.order)

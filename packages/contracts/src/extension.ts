@@ -1,0 +1,240 @@
+import type { Clock } from './clock.js'
+import type { CompactRequest } from './context.js'
+import type { Entry, Message, PromptEntry, TextPart, ToolResultPart, Usage, UserPart } from './conversation.js'
+import type { Environment } from './environment.js'
+import type { JsonObject } from './json.js'
+import type { Logger } from './logger.js'
+import type { ModelFinish, ModelRequest } from './model.js'
+import type { Action, Permit } from './policy.js'
+import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from './tool.js'
+
+/** A part of Hermes: built in, or from somebody else. */
+export interface Extension {
+  /** Tells it from the others of its agent: lower case letters, digits and dashes. */
+  readonly name: string
+  /**
+   * Registers what the part does and returns what undoes the rest. It runs before anything else of the agent does, so it loads nothing
+   * and waits for nothing. When it throws, the part is logged and left out; everything else works.
+   */
+  setup(api: ExtensionApi): (() => void | Promise<void>) | void
+}
+
+/** What an extension registers with. Every registration belongs to it and goes when it goes. */
+export interface ExtensionApi {
+  readonly hooks: {
+    /** Calls `handler` at that point from now on. A point that is dispatched right now is not affected. */
+    on<Name extends HookName>(name: Name, handler: HookHandlers[Name], options?: HookOptions): Registration
+  }
+}
+
+/** Something that can be taken back. */
+export interface Registration {
+  /** Does nothing the second time. */
+  dispose(): void
+}
+
+/** How one handler stands among the others of its point. */
+export interface HookOptions {
+  /** Lower ones come first; of the same order the one that was registered first. Default 0. */
+  readonly order?: number
+  /** How long it may take. Time to wait for a person's approval does not count. Default 30,000; `Infinity` for no limit. */
+  readonly timeoutMs?: number
+}
+
+/** A point at which extensions look in or step in. */
+export type HookName = keyof HookHandlers
+
+/**
+ * The points of a run, in the order in which a run comes to them. Three kinds:
+ *
+ * - **Observers** (`run-start`, `after-model-call`, `before-action`, `run-end`) give nothing back. The run waits for them, but for `run-end`.
+ *   One that throws or takes too long is logged and skipped.
+ * - **Transformers** (`input`, `compaction`, `tool-result`) add or replace. One that throws or takes too long is logged and skipped.
+ * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
+ *   permission: arguments, policy and rules decide all the same.
+ *
+ * A point where nothing is registered costs nothing. Abort of the run ends the wait for a handler; the handler sees it in `signal`.
+ */
+export interface HookHandlers {
+  /** A run begins; nothing is stored of it yet. */
+  'run-start'(event: HookEvent): void | Promise<void>
+  /**
+   * The user's message is about to be stored. Handlers run at the same time, since none of them sees what another one adds; the parts are
+   * joined in the handlers' order.
+   */
+  input(event: InputEvent): InputParts | undefined | Promise<InputParts | undefined>
+  /** The model is about to be called. The request is what it will get; it cannot be changed, so that the prompt prefix keeps its bytes. */
+  'before-model-call'(event: ModelCallEvent): RunEnding | undefined | Promise<RunEnding | undefined>
+  /** The model answered. */
+  'after-model-call'(event: ModelAnswerEvent): void | Promise<void>
+  /** A tool call whose arguments fit its schema is about to ask the policy. */
+  'before-tool-call'(event: ToolCallEvent): ToolCallVerdict | undefined | Promise<ToolCallVerdict | undefined>
+  /** An action has its permit and is about to be done. */
+  'before-action'(event: ActionEvent): void | Promise<void>
+  /** A tool call has its result, or was refused. */
+  'tool-result'(event: ToolResultEvent): ToolResultChange | undefined | Promise<ToolResultChange | undefined>
+  /** The conversation is about to be summarised. Texts that are returned reach the model verbatim after it. */
+  compaction(event: CompactionEvent): readonly string[] | undefined | Promise<readonly string[] | undefined>
+  /** A run has ended, and its session is free again. */
+  'run-end'(event: RunEndEvent): void | Promise<void>
+}
+
+/** What every handler gets. */
+export interface HookEvent {
+  readonly runId: string
+  readonly session: HookSession
+  /** Root agent first. */
+  readonly agentPath: readonly string[]
+  /** Who answers. */
+  readonly model: { readonly provider: string; readonly model: string }
+  /** Where tools run commands and open files; `null` for an agent without one. */
+  readonly environment: Environment | null
+  /** Fires when the run is interrupted. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly logger: Logger
+  /** What the handlers of one run share, made on first use. Prefix the key with the name of the extension. */
+  perRun<T>(key: string, create: () => T): T
+  /** Tells the person something; no model sees it. Default level `warning`. */
+  notice(text: string, level?: 'info' | 'warning'): void
+  /**
+   * The permit for an action of the extension's own.
+   * @throws HermesError `policy.denied`; an abort.
+   */
+  permit(action: Action, options?: PermitOptions): Promise<Permit>
+}
+
+/** On whose behalf a handler asks for a permit. */
+export interface PermitOptions {
+  /** `operator`: the person asked for it in their own words. Default `model`: rules and taint count as for a call. */
+  readonly origin?: 'model' | 'operator'
+  /** The tool whose rules count. Default: none. */
+  readonly toolName?: string
+  /** Whether a person may be asked; else what would be a question is a denial that nobody hears of. Default `true`. */
+  readonly mayAsk?: boolean
+}
+
+/** A session as extensions see it. */
+export interface HookSession {
+  readonly id: string
+  /** Whether untrusted text has entered it. */
+  readonly isTainted: boolean
+  /** The log without what was undone. */
+  readonly entries: readonly Entry[]
+  /** The conversation as the model sees it. */
+  messages(): readonly Message[]
+  /** The system text and definitions it began with; `null` before its first request. */
+  prompt(): PromptEntry | null
+  readonly state: ToolState
+  /** Takes registered secrets out of text that goes anywhere but the log. */
+  readonly redact: (text: string) => string
+}
+
+/** At {@link HookHandlers.input}. */
+export interface InputEvent extends HookEvent {
+  /** What the person sent: text, or the parts of a message. */
+  readonly input: string | readonly UserPart[]
+}
+
+/** Parts for the user's message: `origin` says whose words they are, `reminder` and `external` stay hidden from display. */
+export interface InputParts {
+  readonly before?: readonly UserPart[]
+  readonly after?: readonly UserPart[]
+}
+
+/** At {@link HookHandlers['before-model-call']}. */
+export interface ModelCallEvent extends HookEvent {
+  readonly request: Omit<ModelRequest, 'model'>
+}
+
+/** At {@link HookHandlers['after-model-call']}. */
+export interface ModelAnswerEvent extends HookEvent {
+  readonly finish: ModelFinish
+}
+
+/** Ends the run with status `stopped`. */
+export interface RunEnding {
+  readonly type: 'end-run'
+  /** Dotted code of the error that the run ends with, for example `agent.loop`. */
+  readonly code: string
+  /** One line for the person. */
+  readonly message: string
+}
+
+/** At the points of a tool call. */
+export interface ToolCallEvent extends HookEvent {
+  readonly callId: string
+  /** `program`: a program that `execute_code` runs made the call. */
+  readonly caller: 'model' | 'program'
+  readonly tool: Tool
+  readonly args: JsonObject
+  /** The arguments as the model wrote them; of a program's call, as JSON. */
+  readonly rawArgs: string
+  /** Which reply of the model in this run the call is part of, from 1. */
+  readonly reply: number
+  /** What the parts of a tool that are asked before a call get. */
+  readonly plan: ToolPlanContext
+}
+
+/** An objection to a call, or other arguments for it. Handlers after the first objection are not asked. */
+export type ToolCallVerdict =
+  /** The call is not run; `reason` is its result, as an error that the model can act on. */
+  | { readonly type: 'block'; readonly reason: string }
+  /** The same, and the run ends after the results of this reply. */
+  | (RunEnding & { readonly reason: string })
+  /**
+   * The call runs with these arguments if they fit the schema. The model's message keeps its bytes; log and result say who changed what and
+   * why.
+   */
+  | { readonly type: 'rewrite'; readonly args: JsonObject; readonly reason: string }
+
+/** At {@link HookHandlers['before-action']}. */
+export interface ActionEvent extends HookEvent {
+  readonly callId: string
+  readonly action: Action
+  /** Where the turn began in the log: the entry of the user's message; `null` for a run without one. */
+  readonly turnSeq: number | null
+}
+
+/** At {@link HookHandlers['tool-result']}. */
+export interface ToolResultEvent extends HookEvent {
+  readonly callId: string
+  readonly caller: 'model' | 'program'
+  readonly toolName: string
+  /** `null` for a name that no tool has, and for arguments that do not fit. */
+  readonly tool: Tool | null
+  /** Arguments that are no JSON are the text that came. */
+  readonly args: JsonObject | string
+  readonly outcome: ToolOutcome
+  /** The call was never run. */
+  readonly isRefused: boolean
+  readonly reply: number
+  /** In Unix milliseconds. */
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly plan: ToolPlanContext
+}
+
+/** What becomes of a result. What stands in its place keeps its taint, is cut at the same length and redacted alike. */
+export interface ToolResultChange {
+  /** In place of the result so far. */
+  readonly replace?: { readonly content: readonly ToolResultPart[]; readonly isError: boolean }
+  /** After it; the model sees it, the display does not. */
+  readonly append?: readonly TextPart[]
+  readonly end?: RunEnding
+}
+
+/** At {@link HookHandlers.compaction}. */
+export interface CompactionEvent extends Pick<HookEvent, 'session' | 'agentPath' | 'signal' | 'clock' | 'logger'> {
+  readonly cause: CompactRequest['cause']
+}
+
+/** At {@link HookHandlers['run-end']}. */
+export interface RunEndEvent extends HookEvent {
+  readonly status: 'completed' | 'interrupted' | 'parked' | 'stopped' | 'failed'
+  /** What the person had sent; `null` for a run that was resumed. */
+  readonly input: string | readonly UserPart[] | null
+  /** The answer. */
+  readonly text: string
+  readonly usage: Usage
+}
