@@ -17,6 +17,7 @@ import { run } from './run.js'
 import type { AgentParts, RunContext } from './run-context.js'
 import { type RunInput, saidIn } from './run-input.js'
 import type { SessionLog } from './session.js'
+import { requestPermit } from './tool-context.js'
 import { type Undone, undo } from './undo.js'
 
 /** One run: iterate it for events, or await `result`, or both. Leaving the iteration early interrupts the run. */
@@ -121,7 +122,7 @@ class CoreAgent implements Agent {
     const emit = (event: AgentEventBody, seq?: number) => {
       events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
     }
-    const own = { scratch: new Map<string, unknown>(), ending: { requested: null } }
+    const own = { scratch: new Map<string, unknown>(), ending: { requested: null }, requestPermit }
     return { ...this.#parts, ...own, runId, signal: controller.signal, emit }
   }
 

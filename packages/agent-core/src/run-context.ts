@@ -4,7 +4,7 @@ import type { FinishReason, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
-import type { Policy, Subject } from '@hermes/contracts/policy'
+import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { Letter } from '@hermes/contracts/store'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
@@ -49,6 +49,8 @@ export interface RunContext extends AgentParts {
   readonly runId: string
   /** What extensions remember for as long as the run lasts. */
   readonly scratch: Map<string, unknown>
+  /** Asks the policy, and a person where it says so; what extensions ask goes the same way as what tools ask. */
+  readonly requestPermit: (context: RunContext, callId: string, action: Action) => Promise<Permit>
   /** Set once an extension ends the run; results of the reply under way are still stored. */
   readonly ending: { requested: Pick<RunEnding, 'code' | 'message'> | null }
   readonly signal: AbortSignal

@@ -4,13 +4,16 @@ import { errorLine, HermesError } from '@hermes/contracts'
 import type { HookEvent, HookHandlers, HookName } from '@hermes/contracts/extension'
 import { isAnswer } from './answers.js'
 import type { RegisteredHook } from './hook-table.js'
-import type { RunHookEvent } from './run-hook-event.js'
 
 type EventOf<Name extends HookName> = Parameters<HookHandlers[Name]>[0]
 type ResultOf<Name extends HookName> = Awaited<ReturnType<HookHandlers[Name]>>
 
-/** An event together with what tells how long its handlers waited for a person. */
-type Dispatched<Name extends HookName> = EventOf<Name> & Partial<Pick<RunHookEvent, 'askedMs'>>
+interface Asking {
+  /** For how long its handlers have waited for permits so far, in milliseconds. */
+  askedMs?(): number
+}
+
+type Dispatched<Name extends HookName> = EventOf<Name> & Asking
 
 /** A handler and what it gave. */
 export interface Given<Name extends HookName> {
@@ -100,7 +103,7 @@ async function call<Name extends HookName>(
 
 async function withinTime<T>(
   work: Promise<T>,
-  event: Pick<HookEvent, 'clock' | 'signal'> & Partial<Pick<RunHookEvent, 'askedMs'>>,
+  event: Pick<HookEvent, 'clock' | 'signal'> & Asking,
   { owner, name, timeoutMs }: { readonly owner: string; readonly name: HookName; readonly timeoutMs: number },
 ): Promise<T> {
   const { clock } = event

@@ -2,7 +2,6 @@ import { HermesError } from '@hermes/contracts'
 import type { HookEvent, HookSession, PermitOptions } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { RunContext } from '../run-context.js'
-import { requestPermit } from '../tool-context.js'
 
 /** What every handler of a run gets: the run as extensions may see it. */
 export class RunHookEvent implements HookEvent {
@@ -67,7 +66,7 @@ export class RunHookEvent implements HookEvent {
     if (!mayAsk) return permitUnasked(context, action)
     this.#startAsking()
     try {
-      return await requestPermit(context, this.#callId, action)
+      return await context.requestPermit(context, this.#callId, action)
     } finally {
       this.#stopAsking()
     }
