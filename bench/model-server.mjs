@@ -14,9 +14,9 @@ export async function startServer() {
   }
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    /** @param {{ turns: number, tool?: string, args?: object, calls?: object[], text?: string }} script forgets the requests so far */
+    /** @param {{ turns: number, tool?: string, args?: object, calls?: object[], text?: string, branches?: object[] }} script forgets the requests so far */
     script: (script) => ask({ type: 'script', ...script }),
-    /** @returns {Promise<{ atMs: number, body: string }[]>} the requests since the last script, oldest first */
+    /** @returns {Promise<{ atMs: number, body: string, answer: string }[]>} the requests since the last script, oldest first */
     requests: async () => (await ask({ type: 'take' })).requests,
     // A server that died on the way must not keep the rest from being stopped.
     close: () => child.connected && child.disconnect(),

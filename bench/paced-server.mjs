@@ -12,7 +12,7 @@ const server = createServer(async (request, response) => {
   const startedMs = performance.now()
   const parts = []
   for await (const part of request) parts.push(part)
-  if (request.method !== 'POST') return response.writeHead(404).end()
+  if (!request.url.endsWith('/chat/completions')) return response.writeHead(404).end()
   const { model, messages } = JSON.parse(Buffer.concat(parts).toString())
   const [marker] = /#[\w-]+\./.exec(JSON.stringify(messages.findLast(({ role }) => role === 'user').content))
   const base = { id: 'chat', object: 'chat.completion.chunk', created: 1, model }

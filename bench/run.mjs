@@ -21,6 +21,7 @@ import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { isolation } from './isolation.mjs'
+import { jobs } from './jobs.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
@@ -34,6 +35,7 @@ const SCENARIOS = {
   first: firstRequest,
   turns: toolTurns,
   prefix: prefixAndWeight,
+  jobs,
   acp: acpServer,
   gateway: gatewayLoad,
   echo: keystrokeEcho,

@@ -1,7 +1,8 @@
 // A chat-completions server with no latency of its own, as a process of its own: it asks for `turns` tool calls after each user
 // message, then answers with a text. Started with fork(); configured and read over IPC:
-//   parent sends { type: 'script', turns, tool?, args?, calls?, text? }   answered by { type: 'ready' }; forgets what was recorded
-//   parent sends { type: 'take' }                                 answered by { type: 'requests', requests: [{ atMs, body }] }
+//   parent sends { type: 'script', turns, tool?, args?, calls?, text?, branches? }   answered by { type: 'ready' }; forgets what was recorded
+//   parent sends { type: 'take' }                                 answered by { type: 'requests', requests: [{ atMs, body, answer }] }
+// `branches` are [{ has, turns, calls?, text? }] for those whose last user message holds `has`, such as an agent that was handed a task.
 // `calls` are [{ tool, args }], one for each turn. Without `tool` it calls the first one the request defines; without `args` it fills what that tool's schema requires.
 import { createServer } from 'node:http'
 
@@ -12,28 +13,33 @@ const server = createServer(async (request, response) => {
   const atMs = performance.timeOrigin + performance.now()
   const chunks = []
   for await (const chunk of request) chunks.push(chunk)
-  if (request.method !== 'POST') return response.writeHead(404).end()
+  // Which server this is, and what window it has, is asked as well.
+  if (!request.url.endsWith('/chat/completions')) return response.writeHead(404).end()
   const text = Buffer.concat(chunks).toString()
-  requests.push({ atMs, body: text })
-  answer(response, JSON.parse(text))
+  const recorded = { atMs, body: text, answer: '' }
+  requests.push(recorded)
+  recorded.answer = JSON.stringify(answer(response, JSON.parse(text)))
 })
 
 function answer(response, body) {
   const asked = body.messages.findLastIndex((message) => message.role === 'user')
   const answered = body.messages.slice(asked).filter((message) => message.role === 'tool').length
+  const question = JSON.stringify(body.messages[asked]?.content ?? '')
+  const { turns, calls, text, ...one } = { ...script, ...script.branches?.find(({ has }) => question.includes(has)) }
   const base = { id: `chat-${requests.length}`, object: 'chat.completion.chunk', created: 1, model: body.model }
   const send = (choice, rest) =>
     response.write(`data: ${JSON.stringify({ ...base, choices: choice ? [choice] : [], ...rest })}\n\n`)
-  const isCall = answered < script.turns && body.tools?.length > 0
+  const isCall = answered < turns && body.tools?.length > 0
   const delta = isCall
-    ? { tool_calls: [toolCall(body.tools, script.calls?.[answered] ?? script)] }
-    : { content: script.text ?? 'All read.' }
+    ? { tool_calls: [toolCall(body.tools, calls?.[answered] ?? one)] }
+    : { content: text ?? 'All read.' }
 
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   send({ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null })
   send({ index: 0, delta: {}, finish_reason: isCall ? 'tool_calls' : 'stop' })
   send(null, { usage: { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 } })
   response.end('data: [DONE]\n\n')
+  return delta
 }
 
 function toolCall(tools, wanted) {
