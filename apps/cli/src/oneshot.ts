@@ -1,5 +1,6 @@
-import { isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
+import { type AgentEvent, isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
+import { questionToJson } from '@hermes/contracts/policy'
 import type { Runtime } from '@hermes/runtime'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
@@ -47,7 +48,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
     for await (const event of run) {
       desk?.see(event)
-      if (options.json) io.stdout.write(`${JSON.stringify(event)}\n`)
+      if (options.json) io.stdout.write(`${JSON.stringify(eventToJson(event))}\n`)
       else view.show(event)
     }
     const result = await run.result
@@ -60,6 +61,11 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   } finally {
     await runtime.close(endReason)
   }
+}
+
+/** An event as `--json` shows it. */
+function eventToJson(event: AgentEvent): object {
+  return event.type === 'approval-request' ? { ...event, question: questionToJson(event.question) } : event
 }
 
 /** Whether what was said can be gone on with: a store that failed has said in its error where the words are, or that they are nowhere. */

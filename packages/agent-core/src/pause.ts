@@ -16,10 +16,10 @@ export class PauseGate implements Holdable {
 
   /** Returns how to let go. */
   hold(): () => void {
-    const hold = Symbol('hold')
-    this.#holds.add(hold)
+    const pause = Symbol('pause')
+    this.#holds.add(pause)
     return () => {
-      this.#holds.delete(hold)
+      this.#holds.delete(pause)
       if (this.isHeld) return
       for (const goOn of this.#waiting.splice(0)) goOn()
     }

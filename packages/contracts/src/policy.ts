@@ -222,3 +222,23 @@ export interface AuditLog {
    */
   prune(options: { readonly beforeMs: number; readonly record: AuditRecord }): Promise<number>
 }
+
+/** The key by which a question is stored and shown, whatever its field is called. */
+const STORED = 'surface'
+
+/** A question as JSON has it: in the store, in events, on the command line. */
+export function questionToJson({ subject: { surface: where, ...subject }, ...question }: ApprovalQuestion): object {
+  return { ...question, subject: { [STORED]: where, ...subject } }
+}
+
+/** An approval as JSON has it. */
+export function approvalToJson({ question, ...approval }: Approval): object {
+  return { ...approval, question: questionToJson(question) }
+}
+
+/** An approval from the text of its JSON. */
+export function parseApproval(text: string): Approval {
+  const { question, ...approval } = JSON.parse(text) as Approval
+  const { [STORED]: where, ...subject } = question.subject as Subject & { readonly [STORED]: string }
+  return { ...approval, question: { ...question, subject: { ...subject, surface: where } } }
+}

@@ -175,9 +175,9 @@ function healthy(step: number): ModelTurn {
 }
 
 /** After a result, what breaks off is a call and not words. */
-function breaking(turn: ModelTurn, step: number): ModelTurn {
-  if (!('fault' in turn) || !('text' in turn) || step === 0) return turn
-  return { ...turn, toolCalls: [{ name: 'take', args: { step: 'never to be taken' } }], afterChunks: 4 } as ModelTurn
+function breaking(answer: ModelTurn, step: number): ModelTurn {
+  if (!('fault' in answer) || !('text' in answer) || step === 0) return answer
+  return { ...answer, toolCalls: [{ name: 'take', args: { step: 'never to be taken' } }], afterChunks: 4 } as ModelTurn
 }
 
 function endpoint({ api, fault }: Pick<Cell, 'api' | 'fault'>, one: ModelServer): ModelClientOptions {

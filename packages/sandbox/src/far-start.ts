@@ -18,9 +18,9 @@ export interface Launch {
 /** A process on another side that needs no client here: it is asked for what is new. */
 export interface Job {
   readonly handle: ProcessHandle
-  readonly far: FarProcess
+  readonly id: FarProcess
   /** What finds it again. */
-  readonly job: string
+  readonly token: string
 }
 
 /** How a process on another side is started; what a job prints goes to `log` on this machine. */

@@ -106,7 +106,7 @@ export class ProcessTable {
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
     const state = { status: 'running', exitCode: null, signal: null, ...(pty ? { pty } : {}) } as const
     const base = { id, command, cwd, pid, ...state, ...times, startTime, owner: thisOwner() }
-    const record: ProcessRecord = job ? { ...base, far: job.far, job: job.job } : base
+    const record: ProcessRecord = job ? { ...base, far: job.id, job: job.token } : base
     const tracked = this.#track(record, handle)
     this.#save(record)
     if (launch) await this.#awaitStart(tracked, handle, launch, id)

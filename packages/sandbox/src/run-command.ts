@@ -105,8 +105,8 @@ function detached(
       ),
     write: () => false,
     closeInput: () => undefined,
-    hold: (isHeld) => {
-      for (const stream of streams) isHeld ? stream.ref?.() : stream.unref?.()
+    hold: (isKept) => {
+      for (const stream of streams) isKept ? stream.ref?.() : stream.unref?.()
     },
   }
 }

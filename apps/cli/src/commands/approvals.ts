@@ -1,4 +1,4 @@
-import type { ApprovalChoice } from '@hermes/contracts/policy'
+import { type ApprovalChoice, approvalToJson } from '@hermes/contracts/policy'
 import type { Runtime } from '@hermes/runtime'
 import { answerApproval, revokeApproval, SHOWN_ID_CHARS, storedApprovals } from '../approvals.js'
 import { EXIT } from '../errors.js'
@@ -10,7 +10,7 @@ import { clip, createStyle, printable } from '../render/style.js'
 export function approvalsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
   return withRuntime(io, async (runtime) => {
     const waiting = await storedApprovals(runtime)
-    if (json) for (const approval of waiting) io.stdout.write(`${JSON.stringify(approval)}\n`)
+    if (json) for (const approval of waiting) io.stdout.write(`${JSON.stringify(approvalToJson(approval))}\n`)
     else if (waiting.length === 0) io.stderr.write('Nothing waits for an answer.\n')
     else {
       const style = createStyle(io.stdout)

@@ -169,11 +169,11 @@ export class ChildTree implements Children {
 
   /** Holds all there are and will be, whatever is paused and let go meanwhile; returns how to let go. */
   hold(): () => void {
-    const hold = Symbol('hold')
-    this.#holds.add(hold)
+    const pause = Symbol('pause')
+    this.#holds.add(pause)
     this.#tellHeld()
     return () => {
-      if (this.#holds.delete(hold)) this.#tellHeld()
+      if (this.#holds.delete(pause)) this.#tellHeld()
     }
   }
 

@@ -19,34 +19,34 @@ export interface CloudWords {
 
 /** An answer that says no, as one line. `isOfSandbox`: it was asked of the sandbox itself, so that missing means gone. */
 export function refused({ status, message }: Refusal, words: CloudWords, isOfSandbox: boolean): HermesError {
-  const said = message.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
+  const reason = message.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
   const { service, credentials, sandbox } = words
   const make = (line: string, code: string, retryable = false) =>
-    new HermesError(line, { code: `environment.${code}`, retryable, details: { status, said } })
+    new HermesError(line, { code: `environment.${code}`, retryable, details: { status, said: reason } })
   if (
-    /quota|limit exceeded|exceeds? .*limit|spend limit|out of credits|payment required/i.test(said) ||
+    /quota|limit exceeded|exceeds? .*limit|spend limit|out of credits|payment required/i.test(reason) ||
     status === 402
   ) {
-    return make(`${service} gives no more: ${said}. Stop what is not needed, or raise the limit.`, 'quota_exceeded')
+    return make(`${service} gives no more: ${reason}. Stop what is not needed, or raise the limit.`, 'quota_exceeded')
   }
   switch (status) {
     case 401:
       return make(`${service} refuses the login. Check ${credentials}.`, 'auth_failed')
     case 403:
       return make(
-        `${service} does not allow this with these credentials: ${said}. Check ${credentials}.`,
+        `${service} does not allow this with these credentials: ${reason}. Check ${credentials}.`,
         'auth_failed',
       )
     case 429:
       return make(`${service} has had too many requests for now; try again in a while.`, 'rate_limited', true)
     case 404:
     case 410:
-      if (!isOfSandbox) return make(`${service} does not know what was asked for: ${said}.`, 'not_found')
-      return make(`${sandbox} is gone: ${said}. The next command opens another one.`, 'sandbox_gone', true)
+      if (!isOfSandbox) return make(`${service} does not know what was asked for: ${reason}.`, 'not_found')
+      return make(`${sandbox} is gone: ${reason}. The next command opens another one.`, 'sandbox_gone', true)
     default:
       return status >= 500
-        ? make(`${service} has trouble (${status}): ${said}. Try again in a while.`, 'service_unavailable', true)
-        : make(`${service} refused: ${said}.`, 'refused')
+        ? make(`${service} has trouble (${status}): ${reason}. Try again in a while.`, 'service_unavailable', true)
+        : make(`${service} refused: ${reason}.`, 'refused')
   }
 }
 

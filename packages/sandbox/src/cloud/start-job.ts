@@ -24,12 +24,12 @@ export async function startBackgroundJob(
     await runScript(place.way, dropJob(folder)).catch(() => undefined)
     throw failure(ok ? report : stderr)
   }
-  const far: FarProcess = { pid: Number(said[1]), startTime: said[2]! }
-  return { handle: new FollowedJob({ ...place, folder }, far.pid), far, job: `${far.pid} ${folder}` }
+  const id: FarProcess = { pid: Number(said[1]), startTime: said[2]! }
+  return { handle: new FollowedJob({ ...place, folder }, id.pid), id, token: `${id.pid} ${folder}` }
 }
 
-/** Follows a job that an earlier program started; `job` is what {@link startBackgroundJob} called it. */
-export function followAgain(place: Omit<JobPlace, 'folder'>, job: string): FollowedJob {
-  const [pid, folder = ''] = job.split(' ')
+/** Follows a job that an earlier program started; `token` is what {@link startBackgroundJob} gave. */
+export function followAgain(place: Omit<JobPlace, 'folder'>, token: string): FollowedJob {
+  const [pid, folder = ''] = token.split(' ')
   return new FollowedJob({ ...place, folder }, Number(pid))
 }

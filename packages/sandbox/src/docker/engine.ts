@@ -91,14 +91,14 @@ const CAUSES: readonly {
 /** A failure of the engine's client as one line. */
 export function engineFailure(exitCode: number | null, stderr: string): HermesError {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !/^(See|Run) '/.test(line))
-  const said = lines.at(-1)?.trim() ?? ''
+  const last = lines.at(-1)?.trim() ?? ''
   const cause = CAUSES.find(({ words }) => words.test(stderr))
-  const details = { exitCode, ...(said === '' ? {} : { said }) }
+  const details = { exitCode, ...(last === '' ? {} : { said: last }) }
   if (cause) {
     const { code, line, retryable = false } = cause
     return new HermesError(line, { code: `environment.${code}`, retryable, details })
   }
-  return new HermesError(`The container engine failed${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`, {
+  return new HermesError(`The container engine failed${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}.`, {
     code: 'environment.engine_failed',
     details,
   })

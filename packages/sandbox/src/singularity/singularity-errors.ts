@@ -21,11 +21,11 @@ const CAUSES: readonly { readonly words: RegExp; readonly code: string; readonly
 
 /** A failure of apptainer or singularity as one line. */
 export function singularityFailure(exitCode: number | null, stderr: string): HermesError {
-  const said = /(?:FATAL|ERROR):\s+(.+)/.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
-  const details = { exitCode, ...(said === '' ? {} : { said }) }
+  const last = /(?:FATAL|ERROR):\s+(.+)/.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
+  const details = { exitCode, ...(last === '' ? {} : { said: last }) }
   const cause = CAUSES.find(({ words }) => words.test(stderr))
   if (cause) return new HermesError(cause.line, { code: `environment.${cause.code}`, details })
-  return new HermesError(`The container engine failed${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`, {
+  return new HermesError(`The container engine failed${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}.`, {
     code: 'environment.engine_failed',
     details,
   })

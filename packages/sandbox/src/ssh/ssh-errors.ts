@@ -57,14 +57,14 @@ const CAUSES: readonly {
 /** A failure of the ssh client as one line. `name` is what to call the host. */
 export function sshFailure(name: string, exitCode: number | null, stderr: string): HermesError {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('debug'))
-  const said = (lines.at(-1) ?? '').trim()
-  const details = { host: name, exitCode, ...(said === '' ? {} : { said }) }
+  const last = (lines.at(-1) ?? '').trim()
+  const details = { host: name, exitCode, ...(last === '' ? {} : { said: last }) }
   const cause = CAUSES.find(({ words }) => words.test(stderr))
   if (cause) {
     const { code, retryable = false, line } = cause
     return new HermesError(line(name), { code: `environment.${code}`, retryable, details })
   }
-  return new HermesError(`The connection to ${name} was lost${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`, {
+  return new HermesError(`The connection to ${name} was lost${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}.`, {
     code: 'environment.connection_lost',
     retryable: true,
     details,

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalStore } from '@hermes/contracts/policy'
+import { type Approval, type ApprovalStore, approvalToJson, parseApproval } from '@hermes/contracts/policy'
 import type { Connection } from './connection.js'
 
 const PUT = `
@@ -33,21 +33,21 @@ export class StoredApprovals implements ApprovalStore {
       }
       if (status === 'open') await statements.run(REMOVE_EXPIRED, askedAtMs)
       const { sessionId } = question.subject
-      await statements.run(PUT, id, sessionId, status, askedAtMs, expiresAtMs, JSON.stringify(approval))
+      await statements.run(PUT, id, sessionId, status, askedAtMs, expiresAtMs, JSON.stringify(approvalToJson(approval)))
     })
   }
 
   get(id: string): Promise<Approval | null> {
     return this.#connection.read(async (statements) => {
       const row = await statements.first<StoredRow>(GET, id)
-      return row ? (JSON.parse(row.approval) as Approval) : null
+      return row ? parseApproval(row.approval) : null
     })
   }
 
   pending(sessionId?: string): Promise<readonly Approval[]> {
     return this.#connection.read(async (statements) => {
       const rows = await statements.all<StoredRow>(PENDING, sessionId ?? null)
-      return rows.map((row) => JSON.parse(row.approval) as Approval)
+      return rows.map((row) => parseApproval(row.approval))
     })
   }
 }

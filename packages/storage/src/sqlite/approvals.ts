@@ -1,4 +1,4 @@
-import type { Approval, ApprovalStore } from '@hermes/contracts/policy'
+import { type Approval, type ApprovalStore, approvalToJson, parseApproval } from '@hermes/contracts/policy'
 import type { Connection } from './connection.js'
 
 // Made by the first question. Rows go when their answer was used, or with the first question after they expired.
@@ -43,7 +43,7 @@ export class StoredApprovals implements ApprovalStore {
       }
       if (status === 'open') this.#connection.statement(REMOVE_EXPIRED).run(askedAtMs)
       const { sessionId } = question.subject
-      const bound = { id, sessionId, status, askedAtMs, expiresAtMs, approval: JSON.stringify(approval) }
+      const bound = { id, sessionId, status, askedAtMs, expiresAtMs, approval: JSON.stringify(approvalToJson(approval)) }
       this.#connection.statement(PUT).run(bound)
     })
   }
@@ -51,7 +51,7 @@ export class StoredApprovals implements ApprovalStore {
   get(id: string): Promise<Approval | null> {
     return this.#connection.read(() => {
       const row = this.#exists() ? (this.#connection.statement(GET).get(id) as StoredRow | undefined) : undefined
-      return row ? (JSON.parse(row.approval) as Approval) : null
+      return row ? parseApproval(row.approval) : null
     })
   }
 
@@ -59,7 +59,7 @@ export class StoredApprovals implements ApprovalStore {
     return this.#connection.read(() => {
       if (!this.#exists()) return []
       const rows = this.#connection.statement(PENDING).all({ sessionId: sessionId ?? null }) as StoredRow[]
-      return rows.map((row) => JSON.parse(row.approval) as Approval)
+      return rows.map((row) => parseApproval(row.approval))
     })
   }
 
