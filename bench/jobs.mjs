@@ -187,7 +187,7 @@ async function costs(job, place, server) {
   return count(requests)
 }
 
-/** Each conversation is known by its first lines: a child's is another one, and so is that of a side task. */
+/** Each conversation is known by its first lines: a child's is another one, and so is that of a auxiliary task. */
 function count(requests) {
   const last = new Map()
   const sums = { requests: requests.length, input: 0, cached: 0, output: 0, auxiliary: 0 }

@@ -25,7 +25,7 @@ import { jobs } from './jobs.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
-import { firstRequest, installedSize, prefixAndWeight, toolTurns, versionStart } from './scenarios.mjs'
+import { firstRequest, installedSize, prefixAndWeight, toolSteps, versionStart } from './scenarios.mjs'
 import { sessionStore } from './store.mjs'
 import { tools } from './tools.mjs'
 import { wires } from './wires.mjs'
@@ -33,7 +33,7 @@ import { wires } from './wires.mjs'
 const SCENARIOS = {
   start: versionStart,
   first: firstRequest,
-  turns: toolTurns,
+  turns: toolSteps,
   prefix: prefixAndWeight,
   jobs,
   acp: acpServer,

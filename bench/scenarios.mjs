@@ -54,7 +54,7 @@ export async function firstRequest({ rounds, workspace, server }) {
 }
 
 /** Fifty turns that each read a file, every message durable in Hermes' case; time per turn and peak memory. */
-export async function toolTurns({ rounds, workspace, server }) {
+export async function toolSteps({ rounds, workspace, server }) {
   const { files } = workspace
   const turns = async (args) => {
     await server.script(readEach(files))

@@ -22,9 +22,9 @@ const server = createServer(async (request, response) => {
 })
 
 function answer(response, body) {
-  const asked = body.messages.findLastIndex((message) => message.role === 'user')
-  const answered = body.messages.slice(asked).filter((message) => message.role === 'tool').length
-  const question = JSON.stringify(body.messages[asked]?.content ?? '')
+  const requested = body.messages.findLastIndex((message) => message.role === 'user')
+  const answered = body.messages.slice(requested).filter((message) => message.role === 'tool').length
+  const question = JSON.stringify(body.messages[requested]?.content ?? '')
   const { turns, calls, text, ...one } = { ...script, ...script.branches?.find(({ has }) => question.includes(has)) }
   const base = { id: `chat-${requests.length}`, object: 'chat.completion.chunk', created: 1, model: body.model }
   const send = (choice, rest) =>

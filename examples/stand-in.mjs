@@ -13,11 +13,11 @@ export async function runHermes({ task, folder, options, answer }) {
   const server = createServer((request, response) => respond(request, response, answer))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const standIn = ['--base-url', `http://127.0.0.1:${server.address().port}/v1`, '-m', 'stand-in']
+  const fallback = ['--base-url', `http://127.0.0.1:${server.address().port}/v1`, '-m', 'stand-in']
   const isOwn = options.length > 0
   const bin = join(import.meta.dirname, '../apps/cli/dist/bin.js')
   const env = isOwn ? process.env : { ...process.env, HERMES_HOME: join(folder, 'home') }
-  const args = [bin, 'chat', '-q', task, ...(isOwn ? options : standIn)]
+  const args = [bin, 'chat', '-q', task, ...(isOwn ? options : fallback)]
   const hermes = spawn(process.execPath, args, { cwd: folder, env, stdio: 'inherit' })
   const [exitCode] = await once(hermes, 'close')
   server.close()

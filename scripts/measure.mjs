@@ -151,7 +151,7 @@ function onlyCalls({ params, body }) {
   }
   const own = new Set(params.map((param) => (param.parameter ?? param.argument ?? param.left ?? param).name))
   return result.arguments.every((argument) => {
-    const given = argument.type === 'SpreadElement' ? argument.argument : argument
-    return given.type === 'ThisExpression' || (given.type === 'Identifier' && own.has(given.name))
+    const input = argument.type === 'SpreadElement' ? argument.argument : argument
+    return input.type === 'ThisExpression' || (input.type === 'Identifier' && own.has(input.name))
   })
 }

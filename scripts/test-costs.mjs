@@ -79,17 +79,17 @@ export function clockVerdict({ before, after, shares, isWhole }) {
   const seconds = after.clock - before.clock
   const others =
     after.all === null ? null : (after.all - before.all - (after.own - before.own)) / (seconds * availableParallelism())
-  const said = `${seconds.toFixed(0)} s on the clock`
-  if (!isWhole) return { line: said, isOver: false }
+  const text = `${seconds.toFixed(0)} s on the clock`
+  if (!isWhole) return { line: text, isOver: false }
   if (others === null || others > OTHERS) {
     const busy =
       others === null
         ? 'how busy the machine was is not known'
         : `other programs took ${(100 * others).toFixed(0)} % of it`
-    return { line: `${said}; ${busy}, so the limit of ${limit} s does not count`, isOver: false }
+    return { line: `${text}; ${busy}, so the limit of ${limit} s does not count`, isOver: false }
   }
   const isOver = seconds > limit
-  return { line: `${said} of ${limit} s${isOver ? '  TOO MUCH' : ''}`, isOver }
+  return { line: `${text} of ${limit} s${isOver ? '  TOO MUCH' : ''}`, isOver }
 }
 
 /** `packages/storage`, `apps/cli`, `tests/cli`. */

@@ -4,7 +4,7 @@ import { createContextCompressor } from '../../packages/compression/src/index.ts
 import { findRegion } from '../../packages/compression/src/region.ts'
 import { budgetsOf } from '../../packages/compression/src/settings.ts'
 import { renderTranscript } from '../../packages/compression/src/transcript.ts'
-import { wordForWord } from '../../packages/compression/src/word-for-word.ts'
+import { verbatimMessages } from '../../packages/compression/src/verbatim.ts'
 import { estimateTokens, project } from '../../packages/contracts/src/conversation.ts'
 
 const { tokens } = JSON.parse(process.argv[2])
@@ -21,7 +21,7 @@ const check = await timed(() => engine.isDue(state))
 const prepass = await timed(() => {
   const budgets = budgetsOf(WINDOW)
   const { dropped } = findRegion(entries, budgets)
-  wordForWord(dropped, { carry: request.carry, maxTokens: budgets.words })
+  verbatimMessages(dropped, { carry: request.carry, maxTokens: budgets.words })
   renderTranscript(dropped, WINDOW * 0.6)
 })
 const whole = await timed(async () => {

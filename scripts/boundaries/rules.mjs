@@ -215,7 +215,7 @@ const ALLOWED = [
     files: [
       'packages/runtime/src/file-logger.ts',
       'packages/runtime/src/make-home.ts',
-      'packages/runtime/src/far-options.ts',
+      'packages/runtime/src/remote-options.ts',
       'packages/runtime/src/kept-results.ts',
     ],
     uses: ['fs write', 'pino'],

@@ -42,9 +42,9 @@ export async function countHops(root) {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     )
-    const said = text(child.stderr)
+    const found = text(child.stderr)
     const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`measure: hermes chat ended with ${code}: ${await said}`)
+    if (code !== 0) throw new Error(`measure: hermes chat ended with ${code}: ${await found}`)
     return JSON.parse(readFileSync(hops, 'utf8'))
   } finally {
     server.close()

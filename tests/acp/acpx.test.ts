@@ -52,8 +52,8 @@ describe('acpx', () => {
         .map(withSender)
       expect(wire.length).toBeGreaterThan(15)
       expect(wireViolations(wire)).toEqual([])
-      for (const said of ['"plan"', '"diff"', 'session/request_permission', 'Written and tidied.', '"end_turn"'])
-        expect(stdout).toContain(said)
+      for (const text of ['"plan"', '"diff"', 'session/request_permission', 'Written and tidied.', '"end_turn"'])
+        expect(stdout).toContain(text)
     } finally {
       await server.close()
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
 import { checkPrefix } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Editor, type EditorBehaviour, saidText, startEditor } from '../support/acp.js'
+import { agentText, type Editor, type EditorBehaviour, startEditor } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -74,8 +74,8 @@ describe('a prompt', () => {
     expect(await readFile(path, 'utf8')).toBe('one\nthree\n')
     await expect(stat(join(scene.cwd, 'old'))).rejects.toThrow(/ENOENT/)
     expect(new Set(updates.map((entry) => entry.sessionId))).toEqual(new Set([sessionId]))
-    expect(saidText(updates, 'agent_thought_chunk')).toBe('First the file.')
-    expect(saidText(updates)).toBe('I begin.Done.')
+    expect(agentText(updates, 'agent_thought_chunk')).toBe('First the file.')
+    expect(agentText(updates)).toBe('I begin.Done.')
     const of = (kind: string) => updates.map(({ update }) => update).filter((update) => update.sessionUpdate === kind)
     expect(of('plan')).toEqual([
       { sessionUpdate: 'plan', entries: [{ content: 'tidy up', priority: 'medium', status: 'in_progress' }] },
@@ -126,14 +126,14 @@ describe('a prompt', () => {
     scene.server.enqueue({ fault: 'cut', text: 'Half an ans', chunkSize: 4, afterChunks: 2 }, { text: 'The answer.' })
     const { newSession, prompt, updates } = await open()
     expect(await prompt(await newSession(scene.cwd), 'Ask.')).toBe('end_turn')
-    expect(saidText(updates)).toMatch(/^Half.*starts again.*The answer\.$/s)
+    expect(agentText(updates)).toMatch(/^Half.*starts again.*The answer\.$/s)
   })
 
   it('shows an answer that did not come as a stream', async () => {
     scene.server.enqueue({ fault: 'no-stream', text: 'All at once.' })
     const { newSession, prompt, updates } = await open()
     await prompt(await newSession(scene.cwd), 'Ask.')
-    expect(saidText(updates)).toBe('All at once.')
+    expect(agentText(updates)).toBe('All at once.')
   })
 
   it('takes links, embedded text and images, and refuses sound by name', async () => {
@@ -152,11 +152,11 @@ describe('a prompt', () => {
         { type: 'image', mimeType: 'image/png', data: image },
       ],
     })
-    const asked = JSON.stringify(scene.server.requests[0]!.body.messages.at(-1))
-    expect(asked).toContain('[Attached: https://example.com/page]')
-    expect(asked).toMatch(/a b\.txt:2[\\"]+>[\\n]+linked words[\\n]+<\/attached>/)
-    expect(asked).toContain('embedded words')
-    expect(asked).toContain(image)
+    const requested = JSON.stringify(scene.server.requests[0]!.body.messages.at(-1))
+    expect(requested).toContain('[Attached: https://example.com/page]')
+    expect(requested).toMatch(/a b\.txt:2[\\"]+>[\\n]+linked words[\\n]+<\/attached>/)
+    expect(requested).toContain('embedded words')
+    expect(requested).toContain(image)
     const sound = { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' } as const
     await expect(agent.request('session/prompt', { sessionId, prompt: [sound] })).rejects.toMatchObject({
       code: -32602,
@@ -229,7 +229,7 @@ describe('permission', () => {
     })
     const sessionId = await newSession(scene.cwd)
     expect(await prompt(sessionId, 'Have them deleted.')).toBe('end_turn')
-    expect(permissions.map((asked) => asked.sessionId)).toEqual([sessionId, sessionId])
+    expect(permissions.map((requested) => requested.sessionId)).toEqual([sessionId, sessionId])
     expect(permissions.every(({ toolCall }) => /^A helper \(task-\d\) asks: /.test(toolCall.title ?? ''))).toBe(true)
     await expect(stat(folders[0]!)).rejects.toThrow(/ENOENT/)
     expect((await stat(folders[1]!)).isDirectory()).toBe(true)
@@ -242,10 +242,10 @@ describe('permission', () => {
     const { newSession, prompt, updates } = await open({ permission: () => new Promise(() => undefined) })
     const sessionId = await newSession(scene.cwd)
     expect(await prompt(sessionId, 'Delete it.')).toBe('end_turn')
-    expect(saidText(updates)).toContain('Nobody answered')
+    expect(agentText(updates)).toContain('Nobody answered')
     scene.server.enqueue({ text: 'Still here.' })
     expect(await prompt(sessionId, 'Never mind.')).toBe('end_turn')
-    expect(saidText(updates)).toContain('Still here.')
+    expect(agentText(updates)).toContain('Still here.')
   })
 })
 
@@ -287,7 +287,7 @@ describe('cancelling', () => {
     expect(await stop).toBe('cancelled')
     scene.server.enqueue({ text: 'Here again.' })
     expect(await prompt(sessionId, 'Go on.')).toBe('end_turn')
-    expect(saidText(updates)).toContain('Here again.')
+    expect(agentText(updates)).toContain('Here again.')
     expect(checkPrefix(scene.server.requests[0]!, scene.server.requests[1]!)).toBeNull()
   })
 
@@ -348,7 +348,7 @@ describe('sessions', () => {
       'tool_call_update',
       'agent_message_chunk',
     ])
-    expect(saidText(updates, 'user_message_chunk')).toBe('What does it say?')
+    expect(agentText(updates, 'user_message_chunk')).toBe('What does it say?')
     expect(updates[3]!.update).toMatchObject({ status: 'completed' })
     expect(JSON.stringify(updates[3]!.update)).toContain('blue')
 
@@ -380,7 +380,7 @@ describe('sessions', () => {
     const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
     expect(updates[0]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
-    expect(saidText(updates)).toBe('Hello.')
+    expect(agentText(updates)).toBe('Hello.')
   })
 })
 
@@ -393,7 +393,7 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: -32603, message: expect.stringMatching(/key|401|refused/i) })
     expect((error as Error).message).not.toContain('\n')
     expect(await prompt(sessionId, 'Again.')).toBe('end_turn')
-    expect(saidText(updates)).toBe('Better.')
+    expect(agentText(updates)).toBe('Better.')
   })
 
   it('name what has to be set up, and a key set meanwhile is found', async () => {
@@ -411,6 +411,6 @@ describe('errors', () => {
     await agent.request('authenticate', { methodId: 'hermes-setup' })
     scene.server.enqueue({ text: 'Ready.' })
     expect(await prompt(await newSession(scene.cwd), 'Hi.')).toBe('end_turn')
-    expect(saidText(updates)).toBe('Ready.')
+    expect(agentText(updates)).toBe('Ready.')
   })
 })

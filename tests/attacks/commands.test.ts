@@ -20,7 +20,7 @@ async function allowed(lines: readonly { readonly line: string }[]): Promise<rea
   for (const [index, { line }] of lines.entries()) {
     const subject = {
       sessionId: `s${index}`,
-      surface: 'cli',
+      platform: 'cli',
       agentPath: ['root'],
       origin: 'model',
       tainted: false,
@@ -39,6 +39,6 @@ it('a line whose harm is visible asks or is refused', async () => {
 
 it('of everyday lines at most one in fifty asks', async () => {
   const unasked = new Set(await allowed(corpus.everyday))
-  const asked = corpus.everyday.map(({ line }) => line).filter((line) => !unasked.has(line))
-  expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(corpus.everyday.length * 0.02)
+  const requested = corpus.everyday.map(({ line }) => line).filter((line) => !unasked.has(line))
+  expect(requested.length, requested.join('\n')).toBeLessThanOrEqual(corpus.everyday.length * 0.02)
 })

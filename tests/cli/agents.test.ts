@@ -12,7 +12,7 @@ const scene = useScene()
 const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
   String(body.messages[0]?.content).startsWith('You were started by another agent')
 const lastOf = ({ body }: CapturedRequest) => body.messages.at(-1)!
-const said = (request: CapturedRequest) => JSON.stringify(lastOf(request))
+const lastText = (request: CapturedRequest) => JSON.stringify(lastOf(request))
 const toolNames = ({ body }: CapturedRequest) => JSON.stringify(body.tools)
 
 async function open(args: readonly string[] = []): Promise<Terminal> {
@@ -44,7 +44,7 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
         return { toolCalls: [{ name: 'delegate_task', args: { tasks } }] }
       }
       if (lastOf(request).role === 'tool') return { text: 'Counted.' }
-      await (said(request).includes('apples') ? first : second).opened
+      await (lastText(request).includes('apples') ? first : second).opened
       return {
         toolCalls: [
           { name: 'todo_read', args: {} },
@@ -73,7 +73,7 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
     const requests = scene.server.requests
     const last = requests.filter(isChild).at(-1)!
     expect(JSON.stringify(last.body.messages)).toContain('Only red ones.')
-    expect(said(requests.at(-1)!)).toMatch(/Task 1 completed.*Counted\..*Task 2 interrupted .*The user ended it\./)
+    expect(lastText(requests.at(-1)!)).toMatch(/Task 1 completed.*Counted\..*Task 2 interrupted .*The user ended it\./)
   })
 
   it('in the background let the conversation go on, and the agent hears of their results by itself', async () => {
@@ -83,8 +83,8 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
         await child.opened
         return { text: 'Three apples.' }
       }
-      if (said(request).includes('Three apples')) return { text: 'I heard: three.' }
-      if (said(request).includes('Go.'))
+      if (lastText(request).includes('Three apples')) return { text: 'I heard: three.' }
+      if (lastText(request).includes('Go.'))
         return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.', background: true } }] }
       return { text: lastOf(request).role === 'tool' ? 'It runs.' : 'Yes, still here.' }
     })
@@ -102,7 +102,7 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
     const { server } = scene
     server.setHandler((request) => {
       if (isChild(request)) return { fault: 'stall', text: 'never' }
-      if (said(request).includes('Go.'))
+      if (lastText(request).includes('Go.'))
         return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.', background: true } }] }
       return { text: lastOf(request).role === 'tool' ? 'It runs.' : 'Heard.' }
     })
@@ -121,16 +121,16 @@ needs('tmux', hasTmux)('tasks that were handed on', () => {
     const again = (...args: string[]) =>
       runCli(['chat', '-c', '--base-url', server.baseUrl, '-m', 'test', ...args], { home, cwd })
     expect((await again('-q', 'And?')).stdout).toBe('Heard.\n')
-    expect(said(server.requests.at(-1)!)).toMatch(/\(Count\.\) was interrupted: Hermes ended before it did.*And\?/)
+    expect(lastText(server.requests.at(-1)!)).toMatch(/\(Count\.\) was interrupted: Hermes ended before it did.*And\?/)
     await again('-q', 'Again?')
-    expect(said(server.requests.at(-1)!)).not.toContain('interrupted')
+    expect(lastText(server.requests.at(-1)!)).not.toContain('interrupted')
   })
 })
 
 needs('tmux', hasTmux)('a plan at the keyboard', () => {
   it('is made without changing anything, then accepted and carried out as the task list', async () => {
     scene.server.setHandler((request) => {
-      const text = said(request)
+      const text = lastText(request)
       const isTool = lastOf(request).role === 'tool'
       if (text.includes('accepted the plan')) return { toolCalls: [{ name: 'todo_read', args: {} }] }
       if (text.includes('Write it.')) return { toolCalls: [{ name: 'terminal', args: { command: 'echo 1 > a.txt' } }] }
@@ -142,7 +142,7 @@ needs('tmux', hasTmux)('a plan at the keyboard', () => {
     await terminal.shows(/failed: terminal was not run: plan mode is on[\s\S]*2\. Read it back\.\n.*\/plan accept/)
     await say(terminal, '/plan accept')
     await terminal.shows(/All done\.\n>$/)
-    expect(said(scene.server.requests.at(-1)!)).toMatch(/Write a\.txt\..*Read it back\./)
+    expect(lastText(scene.server.requests.at(-1)!)).toMatch(/Write a\.txt\..*Read it back\./)
     const [first] = scene.server.requests
     for (const request of scene.server.requests) expect(toolNames(request)).toBe(toolNames(first!))
     expect(scene.server.violations).toEqual([])

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CapturedRequest, checkPrefix, type ModelTurn } from '@hermes/testkit'
+import { type CapturedRequest, checkPrefix, type ModelStep } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -11,7 +11,7 @@ const env = { ANTHROPIC_API_KEY: 'sk-ant-test-1234567890' }
 const chat = (...args: readonly string[]) => runCli(['chat', ...args], { ...scene, env })
 const anthropic = () => ['--provider', 'anthropic', '--base-url', scene.server.anthropicBaseUrl]
 const completions = () => ['--base-url', scene.server.baseUrl, '-m', 'test']
-const listing = (path: string): ModelTurn => ({
+const listing = (path: string): ModelStep => ({
   reasoning: `I look at ${path}.`,
   text: 'Looking.',
   toolCalls: [{ name: 'search_files', args: { pattern: 'x', path } }],
@@ -61,7 +61,7 @@ describe('hermes chat --provider anthropic', () => {
     ])
     keepsPrefix(scene.server.requests.filter(({ api }) => api === 'anthropic-messages'))
     const last = JSON.stringify(scene.server.requests[5]?.body.messages)
-    for (const said of ['First.', 'One.', 'Second.', 'Two.', 'Third.', 'I look at ..']) expect(last).toContain(said)
+    for (const text of ['First.', 'One.', 'Second.', 'Two.', 'Third.', 'I look at ..']) expect(last).toContain(text)
     expect(last).not.toContain('I look at src.')
   })
 

@@ -58,9 +58,9 @@ describe('keys', () => {
       headers['authorization'] === `Bearer ${FIRST}` ? { fault: 'status', status: 402 } : { text: 'from the second' },
     )
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
-    const asked = scene.server.requests.length
+    const requested = scene.server.requests.length
     expect(await chat()).toMatchObject({ exitCode: 0, stdout: 'from the second\n' })
-    expect(scene.server.requests).toHaveLength(asked + 1)
+    expect(scene.server.requests).toHaveLength(requested + 1)
     expect((await auth(['list', 'lab'], { env: { COLUMNS: '200' } })).stdout).toMatch(
       /1 {2}key-1 .* rests for .*\(billing/,
     )

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FaultTurn } from '@hermes/testkit'
+import type { FaultStep } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -83,7 +83,7 @@ describe('wrong input', () => {
 describe('a model server that misbehaves', () => {
   const ask = () => hermes(['chat', '-q', 'x', '--base-url', scene.server.baseUrl, '-m', 'm'])
 
-  it.each<[string, FaultTurn]>([
+  it.each<[string, FaultStep]>([
     ['is rate limited', { fault: 'status', status: 429, retryAfterSeconds: 0 }],
     ['is overloaded', { fault: 'status', status: 529, headers: { 'retry-after-ms': '1' } }],
   ])('is asked again when it %s', async (_, fault) => {

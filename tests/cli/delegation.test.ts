@@ -14,7 +14,7 @@ const hermes = (...args: string[]): Promise<CliResult> => runCli(args, { home: s
 const chat = (...args: string[]) => hermes('chat', '--base-url', scene.server.baseUrl, '-m', 'm', ...args)
 const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
   String(body.messages[0]?.content).startsWith('You were started by another agent')
-const asked = ({ body }: Pick<CapturedRequest, 'body'>) => JSON.stringify(body.messages)
+const requested = ({ body }: Pick<CapturedRequest, 'body'>) => JSON.stringify(body.messages)
 const toolNames = ({ body }: CapturedRequest) =>
   ((body.tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name)
 
@@ -25,7 +25,7 @@ it('lets fresh agents work side by side and brings back their answers', async ()
     const last = request.body.messages.at(-1)!
     if (isChild(request)) {
       if (last.role === 'tool') return { text: `Read: ${String(last.content)}` }
-      const path = asked(request).includes('first file') ? 'a.txt' : 'missing.txt'
+      const path = requested(request).includes('first file') ? 'a.txt' : 'missing.txt'
       return { toolCalls: [{ name: 'read_file', args: { path } }] }
     }
     if (last.role === 'tool') return { text: 'Both are done.' }
@@ -40,7 +40,7 @@ it('lets fresh agents work side by side and brings back their answers', async ()
   const children = server.requests.filter(isChild)
   expect(children).toHaveLength(4)
   for (const child of children) {
-    expect(asked(child)).not.toContain('Read both files.')
+    expect(requested(child)).not.toContain('Read both files.')
     for (const blocked of ['clarify', 'memory', 'delegate_task']) expect(toolNames(child)).not.toContain(blocked)
     expect(toolNames(child)).toContain('terminal')
   }
@@ -54,7 +54,7 @@ it('lets fresh agents work side by side and brings back their answers', async ()
   const listed = (await hermes('sessions', 'list', '--json')).stdout.trim().split('\n')
   expect(listed).toHaveLength(1)
   expect((await chat('-c', '-q', 'And now?')).exitCode).toBe(0)
-  expect(asked(server.requests.at(-1)!)).toContain('Read both files.')
+  expect(requested(server.requests.at(-1)!)).toContain('Read both files.')
 })
 
 it('tells programs how far tasks and programs are, with --json', async () => {
@@ -66,13 +66,13 @@ it('tells programs how far tasks and programs are, with --json', async () => {
     if (isChild(request))
       return isAfterTool ? { text: 'Read.' } : { toolCalls: [{ name: 'read_file', args: { path: 'a.txt' } }] }
     if (!isAfterTool) return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Read it.' } }] }
-    return asked(request).includes('hermes_tools')
+    return requested(request).includes('hermes_tools')
       ? { text: 'Done.' }
       : { toolCalls: [{ name: 'execute_code', args: { code, language: 'javascript' } }] }
   })
   const { stdout } = await chat('-q', 'Go.', '--json')
-  const told = stdout.split('\n').flatMap((line) => (line.includes('"tool-progress"') ? [JSON.parse(line)] : []))
-  expect(told).toMatchObject([
+  const notified = stdout.split('\n').flatMap((line) => (line.includes('"tool-progress"') ? [JSON.parse(line)] : []))
+  expect(notified).toMatchObject([
     {
       text: 'read a.txt',
       source: '1',
@@ -93,7 +93,7 @@ it('keeps a child within the tools of its parent, and its shell apart', async ()
         : { toolCalls: [{ name: 'terminal', args: { command: 'mkdir inner; cd inner; pwd' } }] }
     if (last.role !== 'tool')
       return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Move.', toolsets: ['all'] } }] }
-    if (!asked(request).includes('> where.txt'))
+    if (!requested(request).includes('> where.txt'))
       return { toolCalls: [{ name: 'terminal', args: { command: 'pwd > where.txt' } }] }
     return { text: 'Done.' }
   })
@@ -147,7 +147,7 @@ it('gives a task a git worktree of its own, and reports what would be merged', a
       return { text: 'Done.' }
     }
     const path = 'sub/a.txt'
-    return asked(request).includes('Change it.')
+    return requested(request).includes('Change it.')
       ? { toolCalls: [{ name: 'write_file', args: { path, content: 'two\n' } }] }
       : { toolCalls: [{ name: 'read_file', args: { path } }] }
   })

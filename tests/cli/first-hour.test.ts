@@ -14,7 +14,7 @@ const hermes = (...args: readonly string[]) => runCli(args, scene)
 const hermesIn = (cwd: string, ...args: readonly string[]) => runCli(args, { ...scene, cwd })
 
 it('asks what stands on the line, options before or after it', async () => {
-  const asked = () => JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))
+  const requested = () => JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))
   scene.server.setHandler(() => ({ text: 'An agent.' }))
   for (const args of [
     [...model(), 'what is this project?'],
@@ -24,7 +24,7 @@ it('asks what stands on the line, options before or after it', async () => {
     [...model(), 'chat', '-q', 'what is this project?'],
   ]) {
     expect(await hermes(...args)).toMatchObject({ exitCode: 0, stdout: 'An agent.\n', stderr: '' })
-    expect(asked()).toContain('what is this project?')
+    expect(requested()).toContain('what is this project?')
   }
 })
 

@@ -29,7 +29,7 @@ function gate() {
   return { opened, release }
 }
 const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
-const told = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
+const prompt = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
 
 needs('tmux', hasTmux)('a conversation at the keyboard', () => {
   it.each([40, 80, 120])('edits a line of several rows with wide characters at %i columns', async (columns) => {
@@ -45,7 +45,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.press('Enter')
     const screen = await terminal.shows(/Noted\.\n>$/)
     const text = `First: ${'日本語 and more '.repeat(6)}end\nsecond line`
-    expect(JSON.parse(told(0))).toMatchObject({ content: text })
+    expect(JSON.parse(prompt(0))).toMatchObject({ content: text })
     expect(screen).toContain(`> ${text.replace('\n', '\n  ')}\nNoted.`)
   })
 
@@ -76,7 +76,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows('> [Pasted 40 lines #1]')
     await terminal.press('Enter')
     await terminal.shows(/> \[Pasted 40 lines #1\]\nLong\.\n>$/)
-    expect(JSON.parse(told(0))).toMatchObject({ content: lines })
+    expect(JSON.parse(prompt(0))).toMatchObject({ content: lines })
   })
 
   it('completes commands and file names with Tab', async () => {
@@ -95,7 +95,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows(/> read @notes-tomorrow\.md/)
     await terminal.press('Enter')
     await terminal.shows(/Seen\.\n>$/)
-    expect(JSON.parse(told(0))).toMatchObject({ content: 'read @notes-tomorrow.md' })
+    expect(JSON.parse(prompt(0))).toMatchObject({ content: 'read @notes-tomorrow.md' })
   })
 
   it('queues what is typed during a run, shows it, and sends it as the next turn', async () => {
@@ -132,7 +132,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows(/↪ Be quick\.\n↪ And quiet\.\n>$/)
     release()
     await terminal.shows(/Done\.\n>$/)
-    expect(told(2)).toMatch(/Be quick\..*And quiet\./)
+    expect(prompt(2)).toMatch(/Be quick\..*And quiet\./)
   })
 
   it('gives back to the line what was queued when a run is stopped', async () => {
@@ -183,7 +183,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.press('Enter')
     await terminal.shows(/→ green\nGreen it is\.\n>$/)
     await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
-    expect(told(2)).toContain('green')
+    expect(prompt(2)).toContain('green')
   })
 
   it.each([40, 120])('shows an edit as a diff at %i columns', async (columns) => {
@@ -230,7 +230,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await say(terminal, 'Clean up.')
     await terminal.shows(/Finished\.\n>$/)
     await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
-    expect(told(2)).toMatch(/Not permitted/)
+    expect(prompt(2)).toMatch(/Not permitted/)
   })
 
   it('keeps every line once, in order, while a command floods its output and the window changes size', async () => {

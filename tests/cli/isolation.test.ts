@@ -156,8 +156,10 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
       /Read-only file system[\s\S]*\[isolated commands cannot write outside the workspace .*outside=true/,
     )
     expect(denied).toMatch(/^Not permitted .*It has to leave the isolation because it writes outside the workspace\./)
-    const [asked] = await terminal([{ command: './any.sh', outside: true }])
-    expect(asked).toMatch(/^Not permitted .*It asks to leave the isolation, with all your files and keys in reach\./)
+    const [requested] = await terminal([{ command: './any.sh', outside: true }])
+    expect(requested).toMatch(
+      /^Not permitted .*It asks to leave the isolation, with all your files and keys in reach\./,
+    )
     expect(existsSync(at('home/made'))).toBe(false)
     expect(await terminal([write], { flags: ['--yolo'] })).toEqual(['(no output)'])
     expect(existsSync(at('home/made'))).toBe(true)

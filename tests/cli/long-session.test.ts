@@ -2,7 +2,7 @@
 // but what each request says, then replayed in another home, where every request has to be the same.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CapturedRequest, ModelTurn } from '@hermes/testkit'
+import type { CapturedRequest, ModelStep } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { parseEvents, runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -34,15 +34,15 @@ const textOf = (content: unknown): string =>
     : ((content ?? []) as { text?: string }[]).map(({ text = '' }) => text).join('\n')
 
 /** What a model does that sees this request and remembers nothing. */
-function nextStep(request: CapturedRequest): ModelTurn {
+function nextStep(request: CapturedRequest): ModelStep {
   const { messages } = request.body
   const usage = { inputTokens: Math.ceil(JSON.stringify(request.body).length / 4), outputTokens: 30 }
   const all = messages.map(({ content }) => textOf(content)).join('\n')
   const [, file, word] = /write the sum to (\S+) and say "(\w+)"/.exec(all) ?? []
   const result = messages.at(-1)?.role === 'tool' ? textOf(messages.at(-1)?.content) : ''
-  const said = messages.findLast(({ role, content }) => role === 'assistant' && textOf(content).includes('Sum so far'))
+  const text = messages.findLast(({ role, content }) => role === 'assistant' && textOf(content).includes('Sum so far'))
   const [, before = '0', after = 'part-0.txt', count = '0'] =
-    /Sum so far: (\d+)\. Then (\S+), (\d+) read\./.exec(textOf(said?.content)) ?? []
+    /Sum so far: (\d+)\. Then (\S+), (\d+) read\./.exec(textOf(text?.content)) ?? []
   if (file === undefined) return { text: 'I do not know the task any more.' }
   if (result.startsWith('Created ')) return { text: `${word}!`, usage }
   const number = /The number is (\d+)\./.exec(result)?.[1]
@@ -107,9 +107,9 @@ it('finishes its task after five compactions, and again from its recording', asy
   await lay(elsewhere.cwd)
   await mkdir(elsewhere.home, { recursive: true })
   await writeFile(join(elsewhere.home, 'config.yaml'), configOf('http://127.0.0.1:1/v1'))
-  const asked = server.requests.length
+  const requested = server.requests.length
   const replayed = await play(elsewhere, (message) => ['--replay', recording(message)])
   expect(replayed).toEqual(played)
-  expect(server.requests).toHaveLength(asked)
+  expect(server.requests).toHaveLength(requested)
   expect(await readFile(join(elsewhere.cwd, 'total.txt'), 'utf8')).toBe(`${SUM}\n`)
 }, 180_000)

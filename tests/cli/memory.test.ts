@@ -182,8 +182,8 @@ it('tries a provider before it is chosen, tells its state and recalls from it', 
   expect((await withKey('mem-key', 'memory', 'status')).stdout).toMatch(/^provider: mem0 at http.*: it answers$/m)
   expect((await withKey('mem-key', 'doctor')).stdout).toMatch(/ok {4}Memory provider mem0 .*: it answers/)
   server.enqueue({ text: 'Blue.' })
-  const asked = ['chat', '--base-url', server.baseUrl, '-m', 'm', '-q', 'Which colour has the boat?']
-  expect(await withKey('mem-key', ...asked)).toMatchObject({ stdout: 'Blue.\n' })
+  const requested = ['chat', '--base-url', server.baseUrl, '-m', 'm', '-q', 'Which colour has the boat?']
+  expect(await withKey('mem-key', ...requested)).toMatchObject({ stdout: 'Blue.\n' })
   expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).toContain('- The boat is blue.')
 
   status = 500

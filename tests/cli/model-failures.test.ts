@@ -1,7 +1,7 @@
 // Model servers that fail in the middle of things: retried where that helps, one clear line, and the session goes on.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FaultTurn } from '@hermes/testkit'
+import type { FaultStep } from '@hermes/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -18,7 +18,7 @@ const chat = (...args: readonly string[]) =>
   runCli(['chat', ...args, '--base-url', scene.server.baseUrl, '-m', 'm'], scene)
 
 describe('a model server that fails', () => {
-  it.each<[string, FaultTurn, RegExp]>([
+  it.each<[string, FaultStep, RegExp]>([
     ['stalls', { fault: 'stall', text: 'Half an answer.', afterChunks: 2 }, /sent nothing for 1 s/],
     ['never answers', { fault: 'stall', afterChunks: 0 }, /did not answer in time|sent nothing/],
     ['cuts the connection', { fault: 'cut', text: 'Half an answer.' }, /broke|middle/],

@@ -44,8 +44,8 @@ describe('hermes chat -q', () => {
   it('keeps the prefix of every request, also across -c in a new process and after AGENTS.md changed', async () => {
     await writeFile(join(scene.cwd, 'AGENTS.md'), 'Use tabs.\n')
     scene.server.setHandler(({ body }) => {
-      const asked = body.messages.findLastIndex((message) => message.role === 'user')
-      const answered = body.messages.slice(asked).filter((message) => message.role === 'tool').length
+      const requested = body.messages.findLastIndex((message) => message.role === 'user')
+      const answered = body.messages.slice(requested).filter((message) => message.role === 'tool').length
       return answered < 3
         ? { toolCalls: [{ name: 'search_files', args: { pattern: `x${answered}`, path: '.' } }] }
         : { text: 'Done.' }

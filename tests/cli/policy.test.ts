@@ -106,10 +106,10 @@ it.each([
   [['approvals', 'answer', 'abc', 'maybe'], 'Allowed choices are once, session, always, deny'],
   [['audit', 'list', '-n', '0'], '--limit takes a whole number'],
   [['audit', 'list', '--decision', 'maybe'], 'Allowed choices'],
-])('answers %j in one line with exit code 2', async (args, said) => {
+])('answers %j in one line with exit code 2', async (args, text) => {
   const { exitCode, stderr, stdout } = await hermes(...args)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-  expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(said)])
+  expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(text)])
 })
 
 it('reports a file that contradicts itself with both lines, and goes by the last match', async () => {
@@ -292,8 +292,8 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
         question: { subject: { sessionId: string } }
       }
       const { sessionId } = question.subject
-      const said = `Answered: once. The run goes on with: hermes -r ${sessionId}\n`
-      expect(await hermes('approvals', 'answer', id, 'once')).toMatchObject({ exitCode: 0, stdout: said })
+      const text = `Answered: once. The run goes on with: hermes -r ${sessionId}\n`
+      expect(await hermes('approvals', 'answer', id, 'once')).toMatchObject({ exitCode: 0, stdout: text })
       return sessionId
     }
     {

@@ -99,9 +99,9 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
       expect(result.stderr).toMatch(reason)
       const doctor = await hermes(['doctor'])
       expect(doctor.stdout).toMatch(/^fail {2}Sessions: /m)
-      for (const said of [result.stderr, doctor.stdout, doctor.stderr]) {
-        expect(said).not.toContain(PASSWORD)
-        expect(said).not.toContain(encodeURIComponent(PASSWORD))
+      for (const text of [result.stderr, doctor.stdout, doctor.stderr]) {
+        expect(text).not.toContain(PASSWORD)
+        expect(text).not.toContain(encodeURIComponent(PASSWORD))
       }
     }
     expect(scene.server.requests).toHaveLength(0)

@@ -25,7 +25,7 @@ beforeEach(async () => {
   server.setHandler(() => ({ text: 'Seen.' }))
 })
 
-/** The newest request that is no side task. */
+/** The newest request that is no auxiliary task. */
 const ofConversation = (requests: readonly CapturedRequest[]) =>
   requests.findLast(({ body }) => JSON.stringify(body.messages[0]).includes('You are Hermes'))
 

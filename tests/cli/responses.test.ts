@@ -68,7 +68,7 @@ describe('hermes chat with api_mode: codex_responses', () => {
     expect(violations).toEqual([])
     expect(requests.map(({ api }) => api)).toEqual(['responses', 'anthropic-messages', 'responses'])
     const [, between, last] = requests.map(({ body }) => JSON.stringify(body['input'] ?? body.messages))
-    for (const said of ['First.', 'One.', 'Second.', 'Two.', 'Third.']) expect(last).toContain(said)
+    for (const text of ['First.', 'One.', 'Second.', 'Two.', 'Third.']) expect(last).toContain(text)
     expect(last).toContain('One?')
     expect(between).not.toContain('One?')
   })

@@ -74,7 +74,7 @@ describe.each(WIRES)('hermes chat on the wire %s', (_wire, path, flags) => {
     expect(await chat('Use two tools.')).toMatchObject({ exitCode: 0, stdout: 'Both tools ran.\n' })
     expect(await written()).toBe('hello\n')
     expect(await chat('What is left? (and now)', '-c')).toMatchObject({ exitCode: 0, stdout: 'Nothing more.\n' })
-    for (const asked of paths()) expect(asked).toMatch(path)
+    for (const requested of paths()) expect(requested).toMatch(path)
     expect(statuses()).toEqual([200, 200, 200, 200])
   })
 

@@ -43,11 +43,11 @@ needs('tmux', hasTmux)('summaries at the keyboard', () => {
     const { server, home, cwd } = scene
     await mkdir(home, { recursive: true })
     await writeFile(join(home, 'config.yaml'), 'auxiliary: {title_generation: {enabled: false}}\n')
-    const asked = Promise.withResolvers<void>()
+    const requested = Promise.withResolvers<void>()
     server.setHandler(({ body }) => {
       if (!JSON.stringify(body.messages).includes('Sum up the conversation'))
         return { text: `Answer to ${body.messages.length} messages.` }
-      asked.resolve()
+      requested.resolve()
       return { text: 'Two sums were worked out.\nKeywords: arithmetic, addition' }
     })
     await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
@@ -60,7 +60,7 @@ needs('tmux', hasTmux)('summaries at the keyboard', () => {
     await say('What is 2 + 2?', 'Answer to 2 messages.')
     await say('And 3 + 3?', 'Answer to 4 messages.')
     await say('/new', 'new session')
-    await asked.promise
+    await requested.promise
     const search = () => runCli(['sessions', 'search', 'arithmetic'], { home, cwd })
     await expect.poll(async () => (await search()).stdout, { timeout: 15_000 }).toContain('Two sums were worked out.')
   }, 60_000)

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import type { AgentEvent } from '@hermes/agent-core'
 import { openStorage, type Storage } from '@hermes/storage'
-import { checkPrefix, type ModelTurn, startModelServer, temporaryHome } from '@hermes/testkit'
+import { checkPrefix, type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit'
 import { expect } from 'vitest'
 import { type CliOptions, parseEvents, runCli, startCli } from '../support/cli.js'
 import { type Phase, phaseOf } from './phase.js'
@@ -61,7 +61,7 @@ export async function killRun(target: Target, random: () => number): Promise<Kil
 }
 
 /** Turn N asks for a command that leaves a mark of its own, however often the run was interrupted. */
-function script(messages: readonly { readonly role: string; readonly content?: unknown }[]): ModelTurn {
+function script(messages: readonly { readonly role: string; readonly content?: unknown }[]): ModelStep {
   // Half an answer, kept because it took longer than a second, is no step.
   const isStep = ({ role, content }: (typeof messages)[number]) =>
     role === 'assistant' && !JSON.stringify(content ?? '').includes('cut off here')

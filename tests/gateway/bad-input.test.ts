@@ -266,8 +266,8 @@ describe('a client that does not behave', () => {
       messages: [...messages, { role: 'assistant', content: partial }, { role: 'user', content: 'Go on.' }],
     })
     expect(again.choices[0]!.message.content).toBe('As I said.')
-    const told = JSON.stringify(scene.server.requests.at(-1)!.body.messages)
-    expect(told).toContain('interrupted this reply')
+    const prompt = JSON.stringify(scene.server.requests.at(-1)!.body.messages)
+    expect(prompt).toContain('interrupted this reply')
     expect((again as unknown as { hermes: { session_id: string } }).hermes.session_id).toMatch(/^api-[0-9a-f]{16}$/)
   })
 
@@ -294,7 +294,7 @@ describe('a client that does not behave', () => {
     scene.server.enqueue({ fault: 'stall', text: 'x' })
     const before = scene.server.requests.length
     const controller = new AbortController()
-    const asked = gateway
+    const requested = gateway
       .client()
       .chat.completions.create(
         { model: 'test', messages: [{ role: 'user', content: 'Wait with me.' }] },
@@ -302,7 +302,7 @@ describe('a client that does not behave', () => {
       )
     await scene.server.waitForRequests(before + 1)
     controller.abort()
-    await expect(asked).rejects.toThrow('aborted')
+    await expect(requested).rejects.toThrow('aborted')
     expect(await scene.server.requests.at(-1)!.ended).toBe('closed')
   })
 

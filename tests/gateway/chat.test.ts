@@ -189,8 +189,8 @@ describe('sessions', () => {
     expect(checkPrefix(a!, b!)).toBeNull()
     expect(checkPrefix(b!, c!)).toBeNull()
     expect(a!.body.messages[0]!.content).toContain('Speak like a pirate.')
-    const said = (await entriesOf(one.session)).filter((entry) => entry.type === 'message')
-    expect(said.map((entry) => entry.message!.role)).toEqual([
+    const logged = (await entriesOf(one.session)).filter((entry) => entry.type === 'message')
+    expect(logged.map((entry) => entry.message!.role)).toEqual([
       'user',
       'assistant',
       'user',
@@ -229,8 +229,8 @@ describe('sessions', () => {
         .body.messages.slice(1)
         .map(({ content }) => content),
     ).toEqual(['Red or blue?', 'Blue.', 'And now?'])
-    const said = (await entriesOf(session)).filter((entry) => entry.type === 'message')
-    expect(said).toHaveLength(4)
+    const logged = (await entriesOf(session)).filter((entry) => entry.type === 'message')
+    expect(logged).toHaveLength(4)
   })
 
   it('begins a new session when an earlier message was edited, and finds that one again', async () => {
@@ -286,8 +286,8 @@ describe('sessions', () => {
     scene.server.enqueue({ text: 'It does now.' })
     const { text, session } = await ask([user('Will it work?')])
     expect(text).toBe('It does now.')
-    const said = (await entriesOf(session)).filter((entry) => entry.type === 'message')
-    expect(said.map((entry) => entry.message!.role)).toEqual(['user', 'assistant'])
+    const logged = (await entriesOf(session)).filter((entry) => entry.type === 'message')
+    expect(logged.map((entry) => entry.message!.role)).toEqual(['user', 'assistant'])
   })
 
   it('runs requests for one session one after another', async () => {

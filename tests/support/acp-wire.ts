@@ -29,18 +29,18 @@ interface Message {
 
 /** What the server said against the protocol, one line each. Lines of the client only tell which method an answer belongs to. */
 export function wireViolations(wire: readonly WireLine[]): readonly string[] {
-  const asked = new Map<unknown, string>()
+  const requested = new Map<unknown, string>()
   return wire.flatMap(({ from, line }) => {
     const message = parse(line)
     if (from === 'client') {
-      if (message?.method !== undefined && message.id !== undefined) asked.set(message.id, message.method)
+      if (message?.method !== undefined && message.id !== undefined) requested.set(message.id, message.method)
       return []
     }
     if (message?.jsonrpc !== '2.0') return [`not JSON-RPC: ${line.slice(0, 200)}`]
     if (message.method !== undefined)
       return check(message.method, message.id === undefined ? 'Notification' : 'Request', message.params)
     if (message.error) return checkError(message, line)
-    const method = asked.get(message.id)
+    const method = requested.get(message.id)
     return method === undefined
       ? [`answer to nothing: ${line.slice(0, 200)}`]
       : check(method, 'Response', message.result)

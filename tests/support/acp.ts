@@ -185,7 +185,7 @@ export async function startEditor(
 }
 
 /** The text of all chunks of one kind, joined. */
-export function saidText(
+export function agentText(
   updates: readonly { readonly update: SessionUpdate }[],
   kind: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk' = 'agent_message_chunk',
 ): string {

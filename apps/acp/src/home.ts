@@ -22,7 +22,7 @@ export async function openHome(io: Io, options: { readonly yolo: boolean }): Pro
     userHome,
     user,
     tempDir,
-    surface: 'acp',
+    platform: 'acp',
     yolo: options.yolo,
     logger,
     onNotice: (line) => void io.stderr.write(`hermes acp: ${line}\n`),

@@ -58,14 +58,14 @@ interface Parsed {
 function parse(argv: readonly string[]): Parsed | string {
   try {
     const { values } = parseArgs({ args: [...argv], options: OPTIONS })
-    const maxTurns = values['max-turns'] === undefined ? undefined : Number(values['max-turns'])
-    if (maxTurns !== undefined && !(Number.isInteger(maxTurns) && maxTurns >= 1))
+    const maxSteps = values['max-turns'] === undefined ? undefined : Number(values['max-turns'])
+    if (maxSteps !== undefined && !(Number.isInteger(maxSteps) && maxSteps >= 1))
       return '--max-turns takes a whole number of at least 1.'
     const agent = {
       ...(values.model === undefined ? {} : { model: values.model }),
       ...(values.provider === undefined ? {} : { provider: values.provider }),
       ...(values['base-url'] === undefined ? {} : { baseUrl: values['base-url'] }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...(maxSteps === undefined ? {} : { maxSteps }),
     }
     const options = { agent, yolo: values.yolo ?? false }
     return { help: values.help ?? false, version: values.version ?? false, options }

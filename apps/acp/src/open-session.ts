@@ -5,7 +5,7 @@ import type { SessionInfo } from '@hermes/contracts/store'
 import type { Question } from '@hermes/contracts/tool'
 import { failure } from './failure.js'
 import type { Home } from './home.js'
-import type { AgentWishes } from './options.js'
+import type { AgentChoice } from './options.js'
 import { askQuestion } from './question.js'
 import { AcpSession } from './session.js'
 
@@ -16,7 +16,7 @@ const INSTRUCTIONS =
 export interface OpenSessionOptions {
   readonly client: AgentContext
   readonly capabilities: ClientCapabilities
-  readonly wishes: AgentWishes
+  readonly options: AgentChoice
   readonly userHome: string
   readonly cwd: string
   /** Names of the MCP servers the editor gave. */
@@ -41,7 +41,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
   const ask = (question: Question, { signal }: { readonly signal: AbortSignal }) =>
     askQuestion(client, { sessionId: id, question }, { signal, logger: home.logger })
   const ready = await home.runtime.createAgent({
-    ...options.wishes,
+    ...options.options,
     ...named,
     cwd,
     instructions: INSTRUCTIONS,

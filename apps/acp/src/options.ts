@@ -1,11 +1,11 @@
 import type { AgentRequest } from '@hermes/runtime'
 
 /** What decides about an agent, beside its session. */
-export type AgentWishes = Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns'>
+export type AgentChoice = Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxSteps'>
 
 /** What flags decide. */
 export interface ServeOptions {
-  readonly agent: AgentWishes
+  readonly agent: AgentChoice
   /** Dangerous commands run without asking; the hard floor stays. */
   readonly yolo: boolean
   readonly version: string

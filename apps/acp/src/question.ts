@@ -5,13 +5,15 @@ import type { Answer, Question } from '@hermes/contracts/tool'
 /** Puts a question to the person at the editor as a form: a choice, own words, or either. Abort leaves it unanswered. */
 export async function askQuestion(
   client: AgentContext,
-  asked: { readonly sessionId: string; readonly question: Question },
+  requested: { readonly sessionId: string; readonly question: Question },
   options: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Answer> {
-  if (asked.question.isSecret) return { type: 'unanswered', reason: 'The editor would show what is typed.' }
+  if (requested.question.isSecret) return { type: 'unanswered', reason: 'The editor would show what is typed.' }
   const waiting = { cancellationSignal: options.signal, stopWaitingOnCancel: true }
   try {
-    return toAnswer(await client.request('elicitation/create', toForm(asked.sessionId, asked.question), waiting))
+    return toAnswer(
+      await client.request('elicitation/create', toForm(requested.sessionId, requested.question), waiting),
+    )
   } catch (error) {
     options.logger.warn('A question to the user failed.', { error: errorLine(error) })
     return { type: 'unanswered', reason: 'The editor could not ask the user.' }
@@ -31,8 +33,8 @@ function toForm(sessionId: string, { question, choices, allowFreeText }: Questio
 function toAnswer(response: CreateElicitationResponse): Answer {
   if (response.action === 'accept') {
     const { text, choice } = (response.content ?? {}) as { readonly text?: unknown; readonly choice?: unknown }
-    const given = [text, choice].find((value) => typeof value === 'string' && value.trim() !== '')
-    if (given !== undefined) return { type: 'answered', text: String(given).trim() }
+    const input = [text, choice].find((value) => typeof value === 'string' && value.trim() !== '')
+    if (input !== undefined) return { type: 'answered', text: String(input).trim() }
   }
   return { type: 'unanswered', reason: 'The user did not answer.' }
 }

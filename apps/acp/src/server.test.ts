@@ -119,11 +119,11 @@ describe.runIf(process.platform === 'linux')('the processes of sessions', () => 
   it('are not begun by a prompt that was taken back while its session was opened anew', async () => {
     const { ids } = await openMany()
     await server.closeIdle(0)
-    const asked = model.requests.length
+    const requested = model.requests.length
     const answer = prompt(ids[0]!)
     server.cancel({ sessionId: ids[0]! })
     expect(await answer).toEqual({ stopReason: 'cancelled' })
-    expect(model.requests).toHaveLength(asked)
+    expect(model.requests).toHaveLength(requested)
   })
 
   it('do not come back when a session is closed while it is opened anew', async () => {

@@ -207,7 +207,7 @@ export class AcpServer {
       const session = await openSession(home, {
         client: this.#client!,
         capabilities: this.#capabilities,
-        wishes: this.#options.agent,
+        options: this.#options.agent,
         userHome: this.#io.userHome,
         cwd: request.cwd,
         mcpServers: request.mcpServers.map(({ name }) => name),

@@ -10,7 +10,7 @@ export class RunUpdates {
   readonly #ids: CallIds
   readonly #place: Place
   /** Calls that wait for a person, by approval. */
-  readonly #asked = new Map<string, string>()
+  readonly #requested = new Map<string, string>()
   /** The newest line of each source of a call. */
   readonly #progress = new Map<string, Map<string, string>>()
   readonly #streamed = { text: '', reasoning: '' }
@@ -38,7 +38,7 @@ export class RunUpdates {
       case 'tool-end':
         return this.#end(event)
       case 'approval-request':
-        this.#asked.set(event.approvalId, event.callId)
+        this.#requested.set(event.approvalId, event.callId)
         return [{ ...this.#update(event.callId), status: 'pending' }]
       case 'approval-resolve':
         return this.#goesOn(event)
@@ -91,7 +91,7 @@ export class RunUpdates {
   }
 
   #goesOn(event: AgentEvent & { readonly type: 'approval-resolve' }): readonly SessionUpdate[] {
-    const callId = this.#asked.get(event.approvalId)
+    const callId = this.#requested.get(event.approvalId)
     if (callId === undefined || event.outcome !== 'allow') return []
     return [{ ...this.#update(callId), status: 'in_progress' }]
   }

@@ -9,11 +9,11 @@ const MENDABLE: readonly string[] = ['models.no_key', 'models.foreign_key']
  */
 export function checkModel(
   runtime: Runtime,
-  asked: Parameters<Runtime['chooseModel']>[0],
+  requested: Parameters<Runtime['chooseModel']>[0],
   keyEnv?: string,
 ): string | null {
   try {
-    runtime.chooseModel(asked)
+    runtime.chooseModel(requested)
     return null
   } catch (error) {
     if (!HermesError.isInstance(error) || !MENDABLE.includes(error.code)) throw error

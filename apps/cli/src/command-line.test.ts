@@ -63,8 +63,8 @@ describe('a command line', () => {
       ['--help', 'sessions'],
       ['sessions', '--help'],
     ],
-  ] as const)('%j has its command first', async (given, expected) => {
-    expect(await arranged(...given)).toEqual(expected)
+  ] as const)('%j has its command first', async (input, expected) => {
+    expect(await arranged(...input)).toEqual(expected)
   })
 
   it('names the nearest command for a word that is none, and how to ask', async () => {

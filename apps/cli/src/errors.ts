@@ -7,7 +7,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, stopped: 3, parked: 4, interru
 export class UsageError extends Error {}
 
 /** Codes of errors that another command line would not have met. */
-const WRONGLY_ASKED = [
+const USAGE_ERRORS = [
   /^registry\.unknown_toolset$/,
   /^models\.(?:unknown_provider|unknown_preset|bad_preset|no_key|no_model)/,
   /^runtime\./,
@@ -29,7 +29,7 @@ export interface Failure {
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, line: error.message, isOurs: true }
   if (HermesError.isInstance(error)) {
-    const usage = WRONGLY_ASKED.some((pattern) => pattern.test(error.code))
+    const usage = USAGE_ERRORS.some((pattern) => pattern.test(error.code))
     return { exitCode: usage ? EXIT.usage : EXIT.failed, line: error.message, isOurs: true }
   }
   return {

@@ -1,17 +1,17 @@
 import { type Command, CommanderError } from 'commander'
 import type { Action } from './action.js'
-import { DOORS } from './doors.js'
+import { ENTRY_POINTS } from './entry-points.js'
 import { describeFailure, EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { addChat, createProgram } from './program/chat.js'
 
 /** Runs one command line and resolves with its exit code; never rejects. */
-export async function main(given: readonly string[], io: Io): Promise<number> {
-  let argv = given
+export async function main(input: readonly string[], io: Io): Promise<number> {
+  let argv = input
   try {
-    argv = await arranged(given, io)
-    const door = DOORS[argv[0] ?? '']
-    if (door) return await (await door.load()).main(argv.slice(1), io)
+    argv = await arranged(input, io)
+    const entryPoint = ENTRY_POINTS[argv[0] ?? '']
+    if (entryPoint) return await (await entryPoint.load()).main(argv.slice(1), io)
     let action: Action = async () => EXIT.ok
     const program = await programFor(argv, io, (chosen) => {
       action = chosen

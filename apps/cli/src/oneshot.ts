@@ -25,7 +25,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   refuseSlash(options, piped)
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
-  const runtime = await openCli(io, { surface: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  const runtime = await openCli(io, { platform: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
   let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
@@ -56,7 +56,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
     const isPlan = result.status === 'completed' && isPlanning(agent.entries())
-    const isKept = result.status !== 'completed' && (await hasSaid(runtime, agent.sessionId, result))
+    const isKept = result.status !== 'completed' && (await isLogged(runtime, agent.sessionId, result))
     return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept })
   } finally {
     await runtime.close(endReason)
@@ -69,7 +69,7 @@ function eventToJson(event: AgentEvent): object {
 }
 
 /** Whether what was said can be gone on with: a store that failed has said in its error where the words are, or that they are nowhere. */
-async function hasSaid(runtime: Runtime, sessionId: string, { error }: RunResult): Promise<boolean> {
+async function isLogged(runtime: Runtime, sessionId: string, { error }: RunResult): Promise<boolean> {
   if (error?.code.startsWith('store.')) return false
   const session = await (await runtime.storage()).getSession(sessionId).catch(() => null)
   return session !== null && session.messageCount > 0
@@ -119,7 +119,7 @@ export function agentOptions(options: ChatOptions) {
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.provider === undefined ? {} : { provider: options.provider }),
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
-    ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
+    ...(options.maxTurns === undefined ? {} : { maxSteps: options.maxTurns }),
     ...(options.toolsets === undefined
       ? {}
       : {

@@ -16,7 +16,10 @@ export function loggerOf(home: string): Logger {
 }
 
 /** Opens the home for a command; what is wrong with it is said once on stderr. */
-export async function openCli(io: Io, options: { readonly surface: string; readonly yolo: boolean }): Promise<Runtime> {
+export async function openCli(
+  io: Io,
+  options: { readonly platform: string; readonly yolo: boolean },
+): Promise<Runtime> {
   const home = homeOf(io)
   const logger = loggerOf(home)
   const runtime = await openRuntime({
@@ -26,7 +29,7 @@ export async function openCli(io: Io, options: { readonly surface: string; reado
     cwd: io.cwd,
     user: io.user,
     tempDir: io.tempDir,
-    surface: options.surface,
+    platform: options.platform,
     yolo: options.yolo,
     logger,
     onNotice: (line) => void io.stderr.write(`hermes: ${line}\n`),
@@ -37,7 +40,7 @@ export async function openCli(io: Io, options: { readonly surface: string; reado
 
 /** Opens the home for one piece of work. */
 export async function withRuntime<T>(io: Io, work: (runtime: Runtime) => Promise<T>): Promise<T> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     return await work(runtime)
   } finally {

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Action } from './action.js'
-import { DOORS } from './doors.js'
+import { ENTRY_POINTS } from './entry-points.js'
 import type { Io } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'
@@ -53,7 +53,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .action((shell) =>
       choose(async (world) => (await import('./commands/completion.js')).completion(world, shell, program)),
     )
-  for (const [name, { description }] of Object.entries(DOORS)) program.command(name).description(description)
+  for (const [name, { description }] of Object.entries(ENTRY_POINTS)) program.command(name).description(description)
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
   return program
 }

@@ -9,13 +9,13 @@ import { chooseSession } from './session-choice.js'
 const MANY = 450
 
 /** Counts what a store is asked. */
-function counted(storage: Storage): { readonly storage: Storage; readonly asked: string[] } {
-  const asked: string[] = []
+function counted(storage: Storage): { readonly storage: Storage; readonly requested: string[] } {
+  const requested: string[] = []
   const get = (target: Storage, name: keyof Storage) => {
-    asked.push(name)
+    requested.push(name)
     return target[name]
   }
-  return { storage: new Proxy(storage, { get: get as ProxyHandler<Storage>['get'] & typeof get }), asked }
+  return { storage: new Proxy(storage, { get: get as ProxyHandler<Storage>['get'] & typeof get }), requested }
 }
 
 async function storeOf(folder: string): Promise<Storage> {
@@ -40,12 +40,12 @@ it('asks a store of many sessions as often as one of few, whether this folder ha
     await open.close()
     await rm(folder, { recursive: true, maxRetries: 10 })
   })
-  const { storage, asked } = counted(open)
+  const { storage, requested } = counted(open)
   const world = { cwd, userHome: join(folder, 'user'), env: {} }
   expect(await chooseSession(world, storage, { continue: true })).toMatchObject({ id: 's447', cwd })
-  expect(asked).toEqual(['latestSession', 'folders', 'latestSession'])
-  asked.length = 0
+  expect(requested).toEqual(['latestSession', 'folders', 'latestSession'])
+  requested.length = 0
   const none = chooseSession({ ...world, cwd: join(folder, 'new') }, storage, { continue: true })
   await expect(none).rejects.toThrow(/no session of this folder.* s449 in /)
-  expect(asked).toEqual(['latestSession', 'folders'])
+  expect(requested).toEqual(['latestSession', 'folders'])
 })

@@ -41,11 +41,11 @@ export async function checkAccess(access: Access, headers: AccessHeaders, peer: 
 }
 
 function checkKey(key: string, authorization: string | undefined): void {
-  const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  const input = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   // Digests have one length, so the comparison tells nothing about the key.
-  if (given !== undefined && timingSafeEqual(digest(given), digest(key))) return
+  if (input !== undefined && timingSafeEqual(digest(input), digest(key))) return
   const message =
-    given === undefined
+    input === undefined
       ? 'No API key was sent. Send the key of this server as: Authorization: Bearer KEY'
       : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started.'
   throw new ApiError(message, { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } })

@@ -3,11 +3,11 @@ import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { Entry } from '@hermes/contracts/conversation'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
 
-const MAX_WARM = 64
+const MAX_CACHED = 64
 const IDLE_MS = 30 * 60_000
 const SWEEP_EVERY_MS = 60_000
 
-interface WarmAgent {
+interface CachedAgent {
   readonly ready: ReadyAgent
   usedAtMs: number
 }
@@ -17,7 +17,7 @@ export interface AgentsOptions {
   readonly runtime: Runtime
   /** Where agents of new sessions work. Absolute. */
   readonly cwd: string
-  readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxTurns' | 'references'>
+  readonly request: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxSteps' | 'references'>
   readonly clock: Clock
   readonly logger: Logger
   /** Whether a session is in use and its agent has to stay. */
@@ -28,7 +28,7 @@ export interface AgentsOptions {
 export class Agents {
   readonly #options: AgentsOptions
   /** The one used longest ago comes first. */
-  readonly #warm = new Map<string, WarmAgent>()
+  readonly #cached = new Map<string, CachedAgent>()
   readonly #sweep: NodeJS.Timeout
 
   constructor(options: AgentsOptions) {
@@ -40,20 +40,20 @@ export class Agents {
   /** The log of a session, also what other processes wrote. */
   async entries(sessionId: string): Promise<readonly Entry[]> {
     const storage = await this.#options.runtime.storage()
-    const known = this.#warm.get(sessionId)?.ready.agent.entries() ?? []
+    const known = this.#cached.get(sessionId)?.ready.agent.entries() ?? []
     return [...known, ...(await storage.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 
   /** The tasks that the agent of a session has handed on; `null` where it has none now. */
   children(sessionId: string): ReadyAgent['children'] | null {
-    return this.#warm.get(sessionId)?.ready.children ?? null
+    return this.#cached.get(sessionId)?.ready.children ?? null
   }
 
   /** The agent of a session, a stored one or a new one with the client's system text. */
   async open(sessionId: string, instructions: string): Promise<ReadyAgent> {
-    const ready = this.#warm.get(sessionId)?.ready ?? (await this.#create(sessionId, instructions))
-    this.#warm.delete(sessionId)
-    this.#warm.set(sessionId, { ready, usedAtMs: this.#options.clock.now() })
+    const ready = this.#cached.get(sessionId)?.ready ?? (await this.#create(sessionId, instructions))
+    this.#cached.delete(sessionId)
+    this.#cached.set(sessionId, { ready, usedAtMs: this.#options.clock.now() })
     this.#dropIdle()
     return ready
   }
@@ -68,8 +68,8 @@ export class Agents {
   /** Sessions with background processes keep their agent until there are too many. */
   #dropIdle(): void {
     const { clock, isTaken } = this.#options
-    let surplus = this.#warm.size - MAX_WARM
-    for (const [sessionId, { ready, usedAtMs }] of this.#warm) {
+    let surplus = this.#cached.size - MAX_CACHED
+    for (const [sessionId, { ready, usedAtMs }] of this.#cached) {
       const isOld = clock.now() - usedAtMs > IDLE_MS && !ready.hasProcesses()
       if ((!isOld && surplus <= 0) || isTaken(sessionId)) continue
       surplus--
@@ -79,8 +79,8 @@ export class Agents {
 
   /** Closes the agent of a session, `reason` being why in a word; the session stays and ends. */
   forget(sessionId: string, reason = 'failed'): void {
-    const known = this.#warm.get(sessionId)
-    this.#warm.delete(sessionId)
+    const known = this.#cached.get(sessionId)
+    this.#cached.delete(sessionId)
     known?.ready.close(reason).catch((error: unknown) => {
       this.#options.logger.warn('An agent did not close cleanly.', { sessionId, error: errorLine(error) })
     })
@@ -89,7 +89,7 @@ export class Agents {
   /** Stops looking after agents; the runtime closes them. */
   close(): void {
     clearInterval(this.#sweep)
-    this.#warm.clear()
+    this.#cached.clear()
   }
 }
 

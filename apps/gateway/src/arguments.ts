@@ -11,7 +11,7 @@ export interface Flags {
     readonly model?: string
     readonly provider?: string
     readonly baseUrl?: string
-    readonly maxTurns?: number
+    readonly maxSteps?: number
   }
 }
 
@@ -58,12 +58,12 @@ export function parseArguments(argv: readonly string[]): Arguments | string {
   try {
     const { values } = parseArgs({ args: [...argv], options: OPTIONS })
     const port = wholeNumber('--port', values.port, { min: 0, max: 65_535 })
-    const maxTurns = wholeNumber('--max-turns', values['max-turns'], { min: 1, max: Number.MAX_SAFE_INTEGER })
+    const maxSteps = wholeNumber('--max-turns', values['max-turns'], { min: 1, max: Number.MAX_SAFE_INTEGER })
     const { host, cwd, model, provider, 'base-url': baseUrl } = values
     const flags = {
       ...definedOnly({ host, port, cwd }),
       allowLoopbackWithoutKey: values['allow-loopback-without-key'] ?? false,
-      agent: definedOnly({ model, provider, baseUrl, maxTurns }),
+      agent: definedOnly({ model, provider, baseUrl, maxSteps }),
     }
     return { help: values.help ?? false, version: values.version ?? false, flags }
   } catch (error) {

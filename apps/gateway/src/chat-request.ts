@@ -88,13 +88,13 @@ function parseJson(text: string): JsonObject {
 }
 
 function checkFields(body: JsonObject): void {
-  for (const [name, reason] of Object.entries(REFUSED)) if (isGiven(body[name])) throw unsupported(name, reason)
+  for (const [name, reason] of Object.entries(REFUSED)) if (isPresent(body[name])) throw unsupported(name, reason)
   for (const [name, type] of Object.entries(TYPES)) {
     const value = body[name] ?? null
     const isRight = type === 'object' ? isJsonObject(value) : typeof value === type
     if (value !== null && !isRight) throw invalidType(name, type, value)
   }
-  if (isGiven(body['n']) && body['n'] !== 1) throw unsupported('n', 'the agent gives one answer')
+  if (isPresent(body['n']) && body['n'] !== 1) throw unsupported('n', 'the agent gives one answer')
   const format = body['response_format']
   if (isJsonObject(format) && format['type'] !== 'text')
     throw unsupported('response_format', 'the agent answers in plain text')
@@ -108,7 +108,7 @@ function checkFields(body: JsonObject): void {
 }
 
 /** Empty forms say nothing; clients send them out of habit. */
-function isGiven(value: JsonValue | undefined): value is JsonValue {
+function isPresent(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === false) return false
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
@@ -140,7 +140,7 @@ function parseMessage(message: JsonObject, path: string): string | PastMessage |
       return { role, content: userContent(content, `${path}.content`) }
     case 'assistant': {
       for (const name of ['tool_calls', 'function_call'])
-        if (isGiven(message[name])) throw unsupported(`${path}.${name}`, OWN_TOOLS)
+        if (isPresent(message[name])) throw unsupported(`${path}.${name}`, OWN_TOOLS)
       const text = assistantText(content, `${path}.content`)
       return text.trim() === '' ? null : { role, content: [{ type: 'text', text }], finishReason: 'stop' }
     }

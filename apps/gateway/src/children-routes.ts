@@ -56,19 +56,19 @@ async function perform(
 /** Whether the task gets to read it before it ends is seen only then; who tells it does not wait for that. */
 async function tell(children: Children, id: string, text: string): Promise<object | false> {
   // One that cannot be told any more is as good as unknown.
-  const told = children.steer(id, text).catch(() => null)
-  const unknown = await Promise.race([told, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
+  const delivery = children.steer(id, text).catch(() => null)
+  const unknown = await Promise.race([delivery, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
   return unknown !== null && {}
 }
 
 function textOf(body: string): string {
-  let given: unknown
+  let input: unknown
   try {
-    given = JSON.parse(body)
+    input = JSON.parse(body)
   } catch {
-    given = null
+    input = null
   }
-  const text = isJsonObject(given) ? given['text'] : null
+  const text = isJsonObject(input) ? input['text'] : null
   if (typeof text === 'string' && text.trim() !== '') return text
   throw new ApiError('Give the text as JSON: {"text": "…"}.', { code: 'invalid_text', param: 'text' })
 }

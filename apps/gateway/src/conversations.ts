@@ -7,8 +7,8 @@ import type { Storage } from '@hermes/storage'
 import type { Agents } from './agents.js'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { brokenOffAt, findContinuation, messagesOf, saidIn } from './history.js'
-import type { Lanes, Turn } from './lanes.js'
+import { brokenOffAt, findContinuation, messagesOf, textsIn } from './history.js'
+import type { SessionQueues, Turn } from './session-queues.js'
 
 const ID_DIGITS = 16
 
@@ -26,7 +26,7 @@ export interface Conversation {
 export interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
   readonly agents: Agents
-  readonly lanes: Lanes
+  readonly sessionQueues: SessionQueues
 }
 
 /** Finds the session of a request, or begins one. */
@@ -66,7 +66,7 @@ export class Conversations {
     const base = derivedId(request)
     // A session that another request runs in cannot be what this client has seen the end of.
     for await (const sessionId of this.#candidates(base)) {
-      if (this.#options.lanes.isBusy(sessionId)) continue
+      if (this.#options.sessionQueues.isBusy(sessionId)) continue
       const found = await this.#enter(sessionId, { request, signal, partial: false })
       if (found) return found
     }
@@ -93,8 +93,8 @@ export class Conversations {
       partial,
     }: { readonly request: ChatRequest; readonly signal: AbortSignal; readonly partial: boolean },
   ): Promise<Conversation | null> {
-    const { lanes, agents } = this.#options
-    const turn = await lanes.enter(sessionId, signal)
+    const { sessionQueues, agents } = this.#options
+    const turn = await sessionQueues.enter(sessionId, signal)
     try {
       const entries = await agents.entries(sessionId)
       const input = inputOf(messagesOf(entries), request, partial)
@@ -121,10 +121,10 @@ function isResume(input: RunInput): boolean {
 /** What the run starts with, or `null` when the request contradicts the log. */
 function inputOf(messages: readonly Message[], request: ChatRequest, partial: boolean): RunInput | null {
   const { history, message } = request
-  const past = toldOnce(history)
-  const [said] = saidIn([message])
-  const told = past.map(({ said }) => said)
-  const continuation = findContinuation({ log: saidIn(messages), history: told, message: said!, partial })
+  const past = withoutRepeats(history)
+  const [text] = textsIn([message])
+  const pastTexts = past.map(({ text }) => text)
+  const continuation = findContinuation({ log: textsIn(messages), history: pastTexts, message: text!, partial })
   if (!continuation) return null
   if (continuation.type === 'resume') return { resume: true }
   const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
@@ -132,14 +132,14 @@ function inputOf(messages: readonly Message[], request: ChatRequest, partial: bo
 }
 
 /** Messages grouped as they are compared: replies that follow one another count as one. */
-function toldOnce(history: readonly PastMessage[]) {
+function withoutRepeats(history: readonly PastMessage[]) {
   const groups: { messages: PastMessage[] }[] = []
   for (const message of history) {
     const last = groups.at(-1)
     if (message.role === 'assistant' && last?.messages[0]?.role === 'assistant') last.messages.push(message)
     else groups.push({ messages: [message] })
   }
-  return groups.map(({ messages }) => ({ messages, said: saidIn(messages)[0]! }))
+  return groups.map(({ messages }) => ({ messages, text: textsIn(messages)[0]! }))
 }
 
 /** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it. */

@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import { brokenOffAt, findContinuation, saidIn } from './history.js'
+import { brokenOffAt, findContinuation, textsIn } from './history.js'
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (text: string): Message => ({
@@ -27,9 +27,9 @@ const interrupted: Message = {
 
 const continuation = (log: Message[], client: Message[], partial = false) =>
   findContinuation({
-    log: saidIn(log),
-    history: saidIn(client.slice(0, -1)),
-    message: saidIn(client.slice(-1))[0]!,
+    log: textsIn(log),
+    history: textsIn(client.slice(0, -1)),
+    message: textsIn(client.slice(-1))[0]!,
     partial,
   })
 const append = (missing: number) => ({ type: 'append', missing })

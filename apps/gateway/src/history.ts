@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Entry, liveEntries, type Message, messageText } from '@hermes/contracts/conversation'
 
 /** What a client can tell of a message: whitespace does not count, images count by their bytes. */
-export type Said =
+export type HistoryText =
   | { readonly role: 'user'; readonly text: string }
   /** One reply; the agent may have spoken several times before and after its tool calls. */
   | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly isInterrupted: boolean }
@@ -14,21 +14,21 @@ export function messagesOf(entries: readonly Entry[]): Message[] {
 }
 
 /** What a client has seen of `messages`; tool calls, results and our own notes are left out. */
-export function saidIn(messages: readonly Message[]): Said[] {
-  const said: Said[] = []
+export function textsIn(messages: readonly Message[]): HistoryText[] {
+  const texts: HistoryText[] = []
   for (const message of messages) {
     if (message.role === 'user') {
       const text = visibleContent(message)
-      if (text !== '') said.push({ role: 'user', text })
+      if (text !== '') texts.push({ role: 'user', text })
     } else if (message.role === 'assistant') {
       const text = squeeze(messageText(message))
       if (text === '') continue
-      const last = said.at(-1)
-      const before = last?.role === 'assistant' ? (said.pop() as typeof last).texts : []
-      said.push({ role: 'assistant', texts: [...before, text], isInterrupted: message.content.some(isNote) })
+      const last = texts.at(-1)
+      const before = last?.role === 'assistant' ? (texts.pop() as typeof last).texts : []
+      texts.push({ role: 'assistant', texts: [...before, text], isInterrupted: message.content.some(isNote) })
     }
   }
-  return said
+  return texts
 }
 
 function visibleContent(message: Message & { readonly role: 'user' }): string {
@@ -55,9 +55,9 @@ export type Continuation =
 
 /** What is compared. */
 export interface ContinuationOptions {
-  readonly log: readonly Said[]
-  readonly history: readonly Said[]
-  readonly message: Said
+  readonly log: readonly HistoryText[]
+  readonly history: readonly HistoryText[]
+  readonly message: HistoryText
   /** The client may know only the end of the log, or nothing. Default: it has to know all of it. */
   readonly partial?: boolean
 }
@@ -67,8 +67,8 @@ export function findContinuation({ log, history, message, partial = false }: Con
   const starts = partial && log.length > 0 ? log.keys() : [0]
   for (const start of starts) {
     const known = log.slice(start)
-    const asked = withoutCutOff(known)
-    if (asked.at(-1)?.role === 'user' && agree(asked, [...history, message]) === history.length + 1)
+    const requested = withoutCutOff(known)
+    if (requested.at(-1)?.role === 'user' && agree(requested, [...history, message]) === history.length + 1)
       return { type: 'resume' }
     const agreed = agree(known, history)
     if (agreed !== null && (agreed > 0 || known.length === 0))
@@ -79,7 +79,7 @@ export function findContinuation({ log, history, message, partial = false }: Con
 }
 
 /** A request that is sent again after its answer broke off is asked anew. */
-function withoutCutOff(known: readonly Said[]): readonly Said[] {
+function withoutCutOff(known: readonly HistoryText[]): readonly HistoryText[] {
   const last = known.at(-1)
   return last?.role === 'assistant' && last.isInterrupted ? known.slice(0, -1) : known
 }
@@ -100,17 +100,17 @@ export function brokenOffAt(entries: readonly Entry[]): number | null {
 }
 
 /** How many of the client's messages the log holds, or `null` when it holds others, or more. */
-function agree(log: readonly Said[], client: readonly Said[]): number | null {
+function agree(log: readonly HistoryText[], client: readonly HistoryText[]): number | null {
   let at = 0
   for (const item of log) {
     const other = client[at]
-    if (other && sameSaid(item, other)) at++
+    if (other && isSameText(item, other)) at++
     else if (item.role === 'user' || !item.isInterrupted || other?.role === 'assistant') return null
   }
   return at
 }
 
-function sameSaid(logged: Said, client: Said): boolean {
+function isSameText(logged: HistoryText, client: HistoryText): boolean {
   if (logged.role === 'user') return client.role === 'user' && client.text === logged.text
   if (client.role === 'user') return false
   const whole = logged.texts.join('')

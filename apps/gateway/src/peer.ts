@@ -89,14 +89,14 @@ class PeerFinder {
   async #holderAmong(pids: readonly string[], socket: string): Promise<string | null> {
     for (let at = 0; at < pids.length; at += AT_ONCE) {
       const some = pids.slice(at, at + AT_ONCE)
-      const holds = await Promise.all(some.map((pid) => this.#holds(pid, socket)))
-      const found = some[holds.indexOf(true)]
+      const pauses = await Promise.all(some.map((pid) => this.#pauses(pid, socket)))
+      const found = some[pauses.indexOf(true)]
       if (found !== undefined) return found
     }
     return null
   }
 
-  async #holds(pid: string, socket: string): Promise<boolean> {
+  async #pauses(pid: string, socket: string): Promise<boolean> {
     const folder = `${this.#proc}/${pid}/fd`
     for (const fd of await namesIn(folder)) if ((await linkOf(`${folder}/${fd}`)) === socket) return true
     return false

@@ -33,7 +33,7 @@ describe('ReplyReader', () => {
     )
   })
 
-  it('tells how far programs and tasks are, and shows the output of no other tool', () => {
+  it('tells how remote programs and tasks are, and shows the output of no other tool', () => {
     const reader = new ReplyReader()
     const start = { type: 'tool-start', args: {}, summary: 'python: x', icon: '' } as const
     const step = { type: 'tool-progress', text: '1/2 calls', data: { calls_made: 2 } } as const

@@ -15,7 +15,7 @@ import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
 import { ChildrenRoutes } from './children-routes.js'
 import { Conversations } from './conversations.js'
-import { Lanes } from './lanes.js'
+import { SessionQueues } from './session-queues.js'
 import { resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
@@ -43,7 +43,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     const { env, user, userHome, tempDir } = io
     const onNotice = (line: string) => void io.stderr.write(`hermes gateway: ${line}\n`)
     const world = { home, userHome, env, cwd, user, tempDir }
-    const runtime = await openRuntime({ ...world, surface: 'gateway', logger, onNotice })
+    const runtime = await openRuntime({ ...world, platform: 'gateway', logger, onNotice })
     try {
       for (const problem of runtime.problems) io.stderr.write(`hermes gateway: ${problem}\n`)
       const { values: variables } = await loadSecrets({ home, env })
@@ -81,11 +81,11 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   setFlagsFromString('--semi-space-growth-factor=1')
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([modelName, model])]
-  const lanes = new Lanes()
-  const isTaken = (sessionId: string) => lanes.isTaken(sessionId)
+  const sessionQueues = new SessionQueues()
+  const isTaken = (sessionId: string) => sessionQueues.isTaken(sessionId)
   const request = { ...flags.agent, references }
   const agents = new Agents({ runtime, cwd, request, clock: systemClock, logger, isTaken })
-  const conversations = new Conversations({ storage: () => runtime.storage(), agents, lanes })
+  const conversations = new Conversations({ storage: () => runtime.storage(), agents, sessionQueues })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
   const app = createApp({ access, chat, children: new ChildrenRoutes(agents), models, startedAt, version, logger })

@@ -14,13 +14,13 @@ import { ActivityTracker } from './activity.js'
 import { standardExtensions } from './extensions/standard.js'
 import { createHooks } from './hooks/hook-table.js'
 import { createMemoryStore } from './memory-store.js'
-import { type Holdable, PauseGate } from './pause.js'
+import { type Pausable, PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import { type AgentParts, type Sampling, SteerQueue } from './run-context.js'
 import { SessionLog } from './session.js'
 import { createSessionId } from './session-id.js'
 
-const DEFAULT_MAX_TURNS = 90
+const DEFAULT_MAX_STEPS = 90
 const DEFAULT_SYSTEM =
   'You are a capable assistant. Use your tools to do what is asked, check the outcome, and answer plainly and briefly.'
 
@@ -47,9 +47,9 @@ export interface AgentOptions extends Sampling {
   /** Default: everything the program's own tools do is allowed. */
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
-  readonly subject?: Partial<Pick<Subject, 'surface' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
+  readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** What it handed on: held while the session plans. Default: nothing is held. */
-  readonly children?: Holdable
+  readonly children?: Pausable
   /** What looks in or steps in. Default: {@link standardExtensions}; a list takes their place. */
   readonly extensions?: readonly Extension[]
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
@@ -60,7 +60,7 @@ export interface AgentOptions extends Sampling {
    */
   readonly notices?: boolean
   /** Model calls per run before the one grace call. Default 90, at least 1. */
-  readonly maxTurns?: number
+  readonly maxSteps?: number
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
   readonly clock?: Clock
@@ -84,10 +84,10 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     environment: options.environment ?? null,
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
-    subject: { surface: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
+    subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
     hooks: createHooks(options.extensions ?? standardExtensions(), { logger }),
     ask: options.ask ?? null,
-    maxTurns: maxTurnsOf(options),
+    maxSteps: maxStepsOf(options),
     sampling: definedOnly({
       maxOutputTokens: options.maxOutputTokens,
       temperature: options.temperature,
@@ -121,9 +121,9 @@ function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
   return tools !== undefined && !Array.isArray(tools)
 }
 
-function maxTurnsOf({ maxTurns = DEFAULT_MAX_TURNS }: AgentOptions): number {
-  if (Number.isInteger(maxTurns) && maxTurns >= 1) return maxTurns
-  throw new HermesError(`maxTurns must be a whole number of at least 1, got ${maxTurns}.`, {
+function maxStepsOf({ maxSteps = DEFAULT_MAX_STEPS }: AgentOptions): number {
+  if (Number.isInteger(maxSteps) && maxSteps >= 1) return maxSteps
+  throw new HermesError(`maxTurns must be a whole number of at least 1, got ${maxSteps}.`, {
     code: 'agent.bad_options',
   })
 }

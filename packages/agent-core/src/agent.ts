@@ -6,16 +6,16 @@ import { noUsage } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import type { Activity } from './activity.js'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
-import { type CompactWishes, compactRequest, storeCompaction } from './context-window.js'
+import { type CompactOptions, compactRequest, storeCompaction } from './context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './event.js'
 import { EventQueue } from './event-queue.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
-import type { Holdable } from './pause.js'
+import type { Pausable } from './pause.js'
 import { type PlanEnd, planBeginning, planEnding } from './plan-mode.js'
 import { run } from './run.js'
 import type { AgentParts, RunContext } from './run-context.js'
-import { type RunInput, saidIn } from './run-input.js'
+import { type RunInput, textsIn } from './run-input.js'
 import type { SessionLog } from './session.js'
 import { requestPermit } from './tool-context.js'
 import { type Undone, undo } from './undo.js'
@@ -48,9 +48,9 @@ export interface Agent {
    * Condenses the session now, telling most about `focus`, what is older than the newest `keepTurns` messages of the user. Rejects with
    * `agent.busy` while a run is active, and with an `AbortError`.
    */
-  compact(options?: CompactWishes & { readonly signal?: AbortSignal }): Promise<CompactOutcome>
+  compact(options?: CompactOptions & { readonly signal?: AbortSignal }): Promise<CompactOutcome>
   /** What {@link Agent.compact} would take out; `null` when there is nothing. */
-  planCompaction(options?: CompactWishes): Promise<CompactPlan | null>
+  planCompaction(options?: CompactOptions): Promise<CompactPlan | null>
   /**
    * Takes back the newest `turns` of the user (default 1), or everything from the entry `fromSeq` on. The log keeps what was said; models
    * see it no more. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
@@ -83,14 +83,14 @@ export function createAgent(options: AgentOptions): Agent {
 
 class CoreAgent implements Agent {
   readonly #parts: AgentParts
-  readonly #children: Holdable | null
+  readonly #children: Pausable | null
   #active: AbortController | null = null
   /** Lets the children go that a plan holds. */
   #letGo: (() => void) | null = null
   /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Holdable | null) {
+  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Pausable | null) {
     this.#children = children
     this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
   }
@@ -154,15 +154,15 @@ class CoreAgent implements Agent {
   #observeEnd(context: RunContext, input: RunInput, { status, text, usage }: RunResult): void {
     const hooks = context.hooks.at('run-end')
     if (hooks.length === 0) return
-    const event = hookEvent(context, { status, text, usage, input: saidIn(input) })
+    const event = hookEvent(context, { status, text, usage, input: textsIn(input) })
     observe(hooks, 'run-end', event).catch(() => undefined)
   }
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
   async #queueSteering({ steering, session, logger }: AgentParts, count?: number): Promise<void> {
-    for (const { text, origin, letter, settle } of steering.take(count)) {
+    for (const { text, origin, inboxMessage, settle } of steering.take(count)) {
       // A letter waits in its box, from where the next run takes it.
-      if (letter !== undefined) continue
+      if (inboxMessage !== undefined) continue
       const data: JsonObject = origin === 'steer' ? { text } : { text, origin }
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
@@ -175,7 +175,7 @@ class CoreAgent implements Agent {
     }
   }
 
-  async compact(options: CompactWishes & { readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
+  async compact(options: CompactOptions & { readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
     const { engine } = this.#parts
     if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that condenses a session.' }
     return this.#alone(options.signal, async (signal) => {
@@ -187,7 +187,7 @@ class CoreAgent implements Agent {
     })
   }
 
-  async planCompaction(options: CompactWishes = {}): Promise<CompactPlan | null> {
+  async planCompaction(options: CompactOptions = {}): Promise<CompactPlan | null> {
     const { engine } = this.#parts
     return engine
       ? this.#alone(undefined, async (signal) =>
@@ -202,7 +202,7 @@ class CoreAgent implements Agent {
 
   async plan(): Promise<boolean> {
     const isNew = await this.#write((session) => (session.isPlanning ? [] : planBeginning()))
-    if (isNew) this.#letGo ??= this.#children?.hold() ?? null
+    if (isNew) this.#letGo ??= this.#children?.addPause() ?? null
     return isNew
   }
 
@@ -227,7 +227,7 @@ class CoreAgent implements Agent {
   }
 
   /** Works on the session while no run does. An interrupt ends it. */
-  async #alone<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #alone<T>(input: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#active) throw busy()
     const controller = new AbortController()
     this.#active = controller
@@ -235,7 +235,7 @@ class CoreAgent implements Agent {
     try {
       await this.#storing.catch(() => undefined)
       await session.open((error) => controller.abort(error))
-      return await work(given ? AbortSignal.any([given, controller.signal]) : controller.signal)
+      return await work(input ? AbortSignal.any([input, controller.signal]) : controller.signal)
     } finally {
       await session.release()
       this.#active = null
@@ -280,7 +280,7 @@ class CoreAgent implements Agent {
   }
 
   pause(): () => void {
-    return this.#parts.gate.hold()
+    return this.#parts.gate.addPause()
   }
 
   activity(): Activity {

@@ -1,8 +1,8 @@
 /** How many model calls a run may make. */
-export class TurnBudget {
+export class StepBudget {
   readonly limit: number
   #used = 0
-  #given = 0
+  #refunded = 0
 
   constructor(limit: number) {
     this.limit = limit
@@ -21,7 +21,7 @@ export class TurnBudget {
 
   /** Gives one back, for calls that stand for many; as often as the limit says, so that there is an end to it. */
   refundOnce(): void {
-    if (this.#given++ < this.limit) this.refund()
+    if (this.#refunded++ < this.limit) this.refund()
   }
 
   /** Gives one back, for a call that did no work of its own. */

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { contextTokens } from './context-window.js'
 import { type AgentEvent, createAgent, createMemoryStore } from './index.js'
-import { finish, type ScriptedTurn, scriptedModel } from './testing-model.js'
+import { finish, type ScriptedStep, scriptedModel } from './testing-model.js'
 
 const refused = (code: string) => () => {
   throw new HermesError('The prompt is too long.', { code })
@@ -26,14 +26,14 @@ const look = defineTool({
 function engine(
   isDue: (tokens: number) => boolean,
   { problem, gains = true }: { readonly problem?: string; readonly gains?: boolean } = {},
-): ContextEngine & { readonly asked: CompactRequest[] } {
-  const asked: CompactRequest[] = []
+): ContextEngine & { readonly requested: CompactRequest[] } {
+  const requested: CompactRequest[] = []
   return {
-    asked,
+    requested,
     isDue: ({ tokens }) => isDue(tokens),
     plan: ({ tokens }) => ({ messages: 1, tokensBefore: tokens, tokensAfter: 10 }),
     compact: async (request): Promise<CompactOutcome> => {
-      asked.push(request)
+      requested.push(request)
       const talk = request.entries.filter((entry) => entry.type === 'message')
       const upToSeq = talk.at(-2)?.seq
       if (upToSeq === undefined) return { type: 'unchanged', reason: 'Nothing to take out.' }
@@ -48,10 +48,10 @@ function engine(
   }
 }
 
-function setUp(turns: readonly ScriptedTurn[], contextEngine: ContextEngine, maxTurns = 90) {
+function setUp(turns: readonly ScriptedStep[], contextEngine: ContextEngine, maxSteps = 90) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
-  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store, maxTurns }) }
+  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store, maxSteps }) }
 }
 async function collect(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
@@ -74,7 +74,7 @@ describe('a session that grows', () => {
     const { agent, model } = setUp([call, { text: 'Half done.' }], context, 1)
     expect(await agent.run('go').result).toMatchObject({ error: { code: 'agent.turn_limit' }, text: 'Half done.' })
     expect(model.requests[1]).toMatchObject({ toolChoice: 'none' })
-    expect(context.asked).toMatchObject([{ cause: 'threshold' }])
+    expect(context.requested).toMatchObject([{ cause: 'threshold' }])
   })
 
   it('is condensed before the request that would be too much, also between tool calls, and says so', async () => {
@@ -95,8 +95,8 @@ describe('a session that grows', () => {
     const run = agent.run('second')
     const events = await collect(run)
     expect(await run.result).toMatchObject({ status: 'completed', text: 'Two.', usage: { outputTokens: 10 } })
-    expect(context.asked).toHaveLength(1)
-    expect(context.asked[0]).toMatchObject({ cause: 'threshold', provider: 'scripted', model: 'test-model' })
+    expect(context.requested).toHaveLength(1)
+    expect(context.requested[0]).toMatchObject({ cause: 'threshold', provider: 'scripted', model: 'test-model' })
     expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
     const compactions = events.filter(({ type }) => type.startsWith('compaction'))
     expect(compactions).toMatchObject([
@@ -112,7 +112,7 @@ describe('a session that grows', () => {
       const { agent, model } = setUp([{ text: 'One.' }, refused(code), { text: 'Two.' }], context)
       await agent.run('first').result
       expect(await agent.run('second').result).toMatchObject({ status: 'completed', text: 'Two.' })
-      expect(context.asked).toMatchObject([{ cause: 'overflow' }])
+      expect(context.requested).toMatchObject([{ cause: 'overflow' }])
       expect(sent(model, 2)).toEqual([expect.stringContaining('what was'), 'second'])
     },
   )
@@ -122,42 +122,42 @@ describe('a session that grows', () => {
     const calls = Array.from({ length: 60 }, (_, at) => ({ calls: [[`c${at}`, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'Done.' }], context)
     expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
-    expect(new Set(context.asked.map(({ cause }) => cause))).toEqual(new Set(['threshold']))
-    expect(context.asked.length).toBeGreaterThan(59)
+    expect(new Set(context.requested.map(({ cause }) => cause))).toEqual(new Set(['threshold']))
+    expect(context.requested.length).toBeGreaterThan(59)
   })
 
   it('is condensed again once something made room after two that gained little', async () => {
     const sizes = [95, 95, 95, 10, 95, 95, 95]
     const context = engine(() => true)
-    const asked: string[] = []
+    const requested: string[] = []
     const changing: ContextEngine = {
       ...context,
       compact: async (request, options) => {
         const outcome = await context.compact(request, options)
         if (outcome.type !== 'compacted') return outcome
-        asked.push(request.cause)
-        return { ...outcome, entry: { ...outcome.entry, tokensAfter: sizes[asked.length - 1]! } }
+        requested.push(request.cause)
+        return { ...outcome, entry: { ...outcome.entry, tokensAfter: sizes[requested.length - 1]! } }
       },
     }
     const calls = Array.from({ length: 7 }, (_, at) => ({ calls: [[`c${at}`, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'Done.' }], changing)
     await agent.run('go').result
-    expect(asked).toEqual(['threshold', 'threshold', 'truncate', 'truncate', 'threshold', 'threshold', 'truncate'])
+    expect(requested).toEqual(['threshold', 'threshold', 'truncate', 'truncate', 'threshold', 'threshold', 'truncate'])
   })
 
   it('is cut without a model after two summaries that were no shorter than what they stand for', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const vain: ContextEngine = {
       ...engine(() => true),
       compact: async ({ cause }) => {
-        asked.push(cause)
+        requested.push(cause)
         return { type: 'unchanged', reason: 'no shorter', ...(cause === 'truncate' ? {} : { usage: noUsage }) }
       },
     }
     const calls = ['a', 'b', 'c'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'Done.' }], vain)
     await agent.run('go').result
-    expect(asked).toEqual(['threshold', 'threshold', 'truncate', 'truncate'])
+    expect(requested).toEqual(['threshold', 'threshold', 'truncate', 'truncate'])
   })
 
   it('is condensed twice for one refused request at most, whatever that gains', async () => {
@@ -165,7 +165,7 @@ describe('a session that grows', () => {
     const { agent } = setUp([{ text: 'One.' }, tooLong, tooLong, tooLong, tooLong], context)
     await agent.run('first').result
     expect((await agent.run('second').result).error).toMatchObject({ code: 'agent.context_full' })
-    expect(context.asked.map(({ cause }) => cause)).toEqual(['overflow', 'overflow', 'truncate'])
+    expect(context.requested.map(({ cause }) => cause)).toEqual(['overflow', 'overflow', 'truncate'])
   })
 
   it('is condensed twice when that gains little, then cut without a model, and at last the run ends with one clear line', async () => {
@@ -174,7 +174,7 @@ describe('a session that grows', () => {
     const { agent } = setUp([...calls, tooLong, tooLong], context)
     const { status, error } = await agent.run('go').result
     // The first one finds nothing to take out yet.
-    expect(context.asked.map(({ cause }) => cause)).toEqual([
+    expect(context.requested.map(({ cause }) => cause)).toEqual([
       ...['threshold', 'threshold', 'threshold'],
       ...['truncate', 'truncate', 'truncate'],
     ])
@@ -223,7 +223,7 @@ describe('a session that grows', () => {
     const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
     await agent.run('go').result
     await agent.run('more').result
-    expect(context.asked.map(({ cause }) => cause)).toEqual([
+    expect(context.requested.map(({ cause }) => cause)).toEqual([
       ...['threshold', 'threshold', 'threshold'],
       ...['truncate', 'threshold'],
     ])
@@ -315,7 +315,7 @@ describe('condensing on request', () => {
     expect(await agent.planCompaction()).toMatchObject({ messages: 1 })
     expect(agent.entries().some(({ type }) => type === 'compaction')).toBe(false)
     expect(await agent.compact({ focus: 'names' })).toMatchObject({ type: 'compacted' })
-    expect(context.asked[0]).toMatchObject({
+    expect(context.requested[0]).toMatchObject({
       cause: 'asked',
       focus: 'names',
       carry: [
@@ -367,7 +367,7 @@ describe('condensing on request', () => {
 
 describe('contextTokens', () => {
   it('counts from the last count of the provider on, or from the last compaction', () => {
-    const said = (text: string, seq: number) =>
+    const text = (text: string, seq: number) =>
       ({ type: 'message', seq, atMs: 0, message: { role: 'user', content: [{ type: 'text', text }] } }) as const
     const counted = {
       type: 'message',
@@ -377,10 +377,10 @@ describe('contextTokens', () => {
       usage: { ...noUsage, inputTokens: 1_000, outputTokens: 50 },
     } as const
     const long = 'word '.repeat(400)
-    expect(contextTokens([said(long, 1), counted])).toBe(1_050)
-    expect(contextTokens([said(long, 1), counted, said(long, 3)])).toBe(1_050 + 504)
+    expect(contextTokens([text(long, 1), counted])).toBe(1_050)
+    expect(contextTokens([text(long, 1), counted, text(long, 3)])).toBe(1_050 + 504)
     const compaction = { type: 'compaction', seq: 4, atMs: 0, upToSeq: 2, summary: 's', tokensAfter: 300 } as const
-    expect(contextTokens([said(long, 1), counted, compaction, said(long, 5)])).toBe(300 + 504)
-    expect(contextTokens([said(long, 1)])).toBe(504)
+    expect(contextTokens([text(long, 1), counted, compaction, text(long, 5)])).toBe(300 + 504)
+    expect(contextTokens([text(long, 1)])).toBe(504)
   })
 })

@@ -11,8 +11,8 @@ import {
   type Usage,
 } from '@hermes/contracts/conversation'
 import { transformTogether } from './hooks/dispatch.js'
-import { modelTurn, type TurnOptions } from './model-turn.js'
-import type { AgentParts, ModelTurn, RunContext } from './run-context.js'
+import { modelStep, type StepOptions } from './model-step.js'
+import type { AgentParts, ModelStep, RunContext } from './run-context.js'
 
 /** Summaries in a row that gained little, or of one refused request, after which the oldest messages go without one. */
 const MAX_PASSES = 2
@@ -24,7 +24,7 @@ const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_
  * says something.
  * @throws HermesError `agent.context_full` when nothing more can be taken out.
  */
-export async function askWithinWindow(context: RunContext, options: TurnOptions = {}): Promise<ModelTurn> {
+export async function askWithinWindow(context: RunContext, options: StepOptions = {}): Promise<ModelStep> {
   let spent: Usage = noUsage
   const isDue = await context.engine?.isDue(contextState(context))
   if (isDue === 'in vain') adviseOnce(context)
@@ -32,8 +32,8 @@ export async function askWithinWindow(context: RunContext, options: TurnOptions 
   let wasTruncated = false
   for (let refusals = 0; ; refusals++) {
     try {
-      const turn = await modelTurn(context, options)
-      return spent === noUsage ? turn : { ...turn, usage: addUsage(spent, turn.usage) }
+      const step = await modelStep(context, options)
+      return spent === noUsage ? step : { ...step, usage: addUsage(spent, step.usage) }
     } catch (error) {
       if (!context.engine || !HermesError.isInstance(error) || !TOO_LONG.has(error.code)) throw error
       const cause = refusals >= MAX_PASSES || isSpent(context) ? 'truncate' : 'overflow'
@@ -88,13 +88,13 @@ function vainPasses({ session }: RunContext): number[] {
 }
 
 /** What a person wants of a compaction. */
-export type CompactWishes = Pick<CompactRequest, 'focus' | 'keepTurns'>
+export type CompactOptions = Pick<CompactRequest, 'focus' | 'keepTurns'>
 
 /** What a context engine has to know about a session and keep of it. */
 export async function compactRequest(
   parts: WindowParts,
   cause: CompactRequest['cause'],
-  { signal, focus, keepTurns }: CompactWishes & { readonly signal: AbortSignal },
+  { signal, focus, keepTurns }: CompactOptions & { readonly signal: AbortSignal },
 ): Promise<CompactRequest> {
   const { session, subject, clock, logger, hooks } = parts
   const event = { session, agentPath: subject.agentPath, clock, logger, signal, cause }

@@ -8,13 +8,15 @@ export { type Children, ChildTree } from './delegation/child-tree.js'
 export {
   BLOCKED_FOR_CHILDREN,
   type Child,
-  type ChildPlace,
+  type ChildContext,
   DEFAULT_DELEGATION_LIMITS,
   type Delegation,
   type DelegationLimits,
 } from './delegation/delegation.js'
 export { type Denial, denialOf } from './denial.js'
 export { describeRetry } from './describe-retry.js'
+export type { RuntimeStateOptions } from './environment-context/options.js'
+export { isRuntimeState } from './environment-context/runtime-state.js'
 export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './event.js'
 export { environmentContext, runtimeState } from './extensions/environment-context.js'
 export { memoryRecall } from './extensions/memory-recall.js'
@@ -23,7 +25,7 @@ export { standardExtensions } from './extensions/standard.js'
 export type { LoopGuardOptions } from './loop-guard.js'
 export type { AgentMemory } from './memory/agent-memory.js'
 export { createMemoryStore } from './memory-store.js'
-export type { Holdable } from './pause.js'
+export type { Pausable } from './pause.js'
 export { isPlanning, type PlanEnd } from './plan-mode.js'
 export {
   cutHeadTail,
@@ -37,6 +39,4 @@ export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from '.
 export type { ReferenceOptions } from './references/options.js'
 export type { RunInput } from './run-input.js'
 export { createSessionId } from './session-id.js'
-export type { RuntimeStateOptions } from './surroundings/options.js'
-export { isRuntimeState } from './surroundings/runtime-state.js'
 export type { Undone } from './undo.js'

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { standardExtensions } from './extensions/standard.js'
 import { createAgent } from './index.js'
 import { LoopGuard } from './loop-guard.js'
-import { type ScriptedTurn, scriptedModel } from './testing-model.js'
+import { type ScriptedStep, scriptedModel } from './testing-model.js'
 
 const hardStops = standardExtensions({ loopGuard: { hardStops: true } })
 
@@ -167,7 +167,7 @@ describe('a run that goes in circles', () => {
     parameters: { type: 'object', properties: { n: { type: 'integer' } } },
     execute: () => ({ isError: true, text: 'It is broken.' }),
   })
-  const calls = (count: number): ScriptedTurn[] =>
+  const calls = (count: number): ScriptedStep[] =>
     Array.from({ length: count }, (_, n) => ({ calls: [[`c${n}`, 'broken', { n }]] as const }))
 
   it('is told so on the result', async () => {
@@ -207,7 +207,7 @@ describe('a run that goes in circles', () => {
     ['arguments that are cut off', 'broken', cut, 7, undefined],
   ])('ends soon where nobody watches: %s', async (_, name, args, most, policy) => {
     const model = scriptedModel(Array.from({ length: 91 }, (__, n) => ({ calls: [[`c${n}`, name, args(n)]] as const })))
-    const options = { model, tools: [broken, fine], maxTurns: 90, extensions: hardStops }
+    const options = { model, tools: [broken, fine], maxSteps: 90, extensions: hardStops }
     const agent = createAgent({ ...options, ...(policy ? { policy } : {}) })
     const { status, error } = await agent.run('go').result
     expect({ status, code: error?.code }).toEqual({ status: 'stopped', code: 'agent.loop' })

@@ -165,8 +165,8 @@ export class LoopGuard {
     this.#refusals = isRefused ? this.#refusals + 1 : 0
     const hint =
       outcome.isError || hasFailed(outcome) ? this.#failed(toolName, key) : this.#worked(toolName, key, effect, outcome)
-    const said = hint ?? circle
-    return this.#options.warnings && said !== null ? `[${said}]` : null
+    const text = hint ?? circle
+    return this.#options.warnings && text !== null ? `[${text}]` : null
   }
 
   #circle(toolName: string, key: string, outcome: ToolOutcome): string | null {

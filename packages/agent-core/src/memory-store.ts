@@ -1,6 +1,6 @@
 import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import { addUsage, type Entry, messageText, type NewEntry, noUsage, toolCalls } from '@hermes/contracts/conversation'
-import type { Lease, Letter, Mailbox, NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { Inbox, InboxMessage, Lease, NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
 
 const PREVIEW_CHARS = 63
 const DEFAULT_TTL_MS = 30_000
@@ -18,38 +18,38 @@ export function createMemoryStore(options: { readonly clock?: Pick<Clock, 'now'>
 }
 
 class MemoryStore implements SessionStore {
-  readonly mailbox: Mailbox
+  readonly inbox: Inbox
   readonly #sessions = new Map<string, StoredSession>()
   /** By key. What is held dies with the process, as does the store; `null` was taken. */
-  readonly #letters = new Map<string, { readonly letter: Letter; readonly isHeld: boolean } | null>()
+  readonly #inboxMessages = new Map<string, { readonly inboxMessage: InboxMessage; readonly isWill: boolean } | null>()
   readonly #clock: Pick<Clock, 'now'>
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock
-    this.mailbox = {
-      hold: async (letter) => this.#put(letter, true),
-      send: async (letter) => this.#put(letter, false),
+    this.inbox = {
+      setWill: async (inboxMessage) => this.#put(inboxMessage, true),
+      send: async (inboxMessage) => this.#put(inboxMessage, false),
       waiting: async (sessionId) =>
-        [...this.#letters.values()].flatMap((one) =>
-          one && !one.isHeld && one.letter.sessionId === sessionId ? [one.letter] : [],
+        [...this.#inboxMessages.values()].flatMap((one) =>
+          one && !one.isWill && one.inboxMessage.sessionId === sessionId ? [one.inboxMessage] : [],
         ),
     }
   }
 
-  #put(letter: Letter, isHeld: boolean): boolean {
-    this.#require(letter.sessionId)
-    const known = this.#letters.get(letter.key)
-    if (known === null || known?.isHeld === false) return false
-    this.#letters.set(letter.key, { letter, isHeld })
+  #put(inboxMessage: InboxMessage, isWill: boolean): boolean {
+    this.#require(inboxMessage.sessionId)
+    const known = this.#inboxMessages.get(inboxMessage.key)
+    if (known === null || known?.isWill === false) return false
+    this.#inboxMessages.set(inboxMessage.key, { inboxMessage, isWill })
     return true
   }
 
   #take(keys: readonly string[]): void {
     for (const key of keys) {
-      if (this.#letters.get(key)?.isHeld !== false)
+      if (this.#inboxMessages.get(key)?.isWill !== false)
         throw new HermesError(`Letter ${key} is not waiting: it was taken already.`, { code: 'store.letter_taken' })
     }
-    for (const key of keys) this.#letters.set(key, null)
+    for (const key of keys) this.#inboxMessages.set(key, null)
   }
 
   async createSession(session: NewSession): Promise<SessionInfo> {

@@ -10,7 +10,7 @@ export interface FencedOutcome {
 }
 
 const FROM_THE_BACKGROUND = 'What came from the background'
-const HANDED_OVER = 'What came with the message'
+const FENCED_INPUT = 'What came with the message'
 
 /**
  * Puts text from outside that reads like orders between two lines that say what it is. The name of the fence is made up for it, so that
@@ -29,9 +29,9 @@ export async function fenceWaiting(context: RunContext, waiting: readonly TextPa
 }
 
 /** The same for what a person handed over with their words and did not write: piped input, a file that an editor sends along. */
-export async function fenceHandedOver(context: RunContext, content: readonly UserPart[]): Promise<readonly UserPart[]> {
-  const { parts, rules } = await fenceParts(content, HANDED_OVER)
-  if (rules.length > 0) warnOfOrders(context, HANDED_OVER, rules)
+export async function fenceInput(context: RunContext, content: readonly UserPart[]): Promise<readonly UserPart[]> {
+  const { parts, rules } = await fenceParts(content, FENCED_INPUT)
+  if (rules.length > 0) warnOfOrders(context, FENCED_INPUT, rules)
   return parts
 }
 
@@ -42,13 +42,13 @@ export function warnOfOrders({ emit }: RunContext, what: string, rules: readonly
 }
 
 async function fenceParts<Part extends ToolResultPart | UserPart>(
-  given: readonly Part[],
+  input: readonly Part[],
   what: string,
 ): Promise<{ readonly parts: readonly Part[]; readonly rules: readonly string[] }> {
-  if (!given.some(isOutside)) return { parts: given, rules: [] }
+  if (!input.some(isOutside)) return { parts: input, rules: [] }
   const { scanContext } = await import('@hermes/safety/scan')
   const rules = new Set<string>()
-  const parts = given.map((part) => {
+  const parts = input.map((part) => {
     if (part.type !== 'text' || !isOutside(part)) return part
     const found = scanContext(part.text).map(({ rule }) => rule)
     for (const rule of found) rules.add(rule)

@@ -1,33 +1,33 @@
 import type { ActivityTracker } from './activity.js'
 /** What can be held. */
-export interface Holdable {
+export interface Pausable {
   /** Returns how to let go. */
-  hold(): () => void
+  addPause(): () => void
 }
 
 /** Holds a run before its next model call or tool call. Several may hold it at once; it goes on when all have let go. */
-export class PauseGate implements Holdable {
-  readonly #holds = new Set<symbol>()
+export class PauseGate implements Pausable {
+  readonly #pauses = new Set<symbol>()
   #waiting: (() => void)[] = []
 
-  get isHeld(): boolean {
-    return this.#holds.size > 0
+  get isPaused(): boolean {
+    return this.#pauses.size > 0
   }
 
   /** Returns how to let go. */
-  hold(): () => void {
+  addPause(): () => void {
     const pause = Symbol('pause')
-    this.#holds.add(pause)
+    this.#pauses.add(pause)
     return () => {
-      this.#holds.delete(pause)
-      if (this.isHeld) return
+      this.#pauses.delete(pause)
+      if (this.isPaused) return
       for (const goOn of this.#waiting.splice(0)) goOn()
     }
   }
 
   /** Resolves once nobody holds the run. Abort rejects with its reason. */
   async open(signal: AbortSignal): Promise<void> {
-    while (this.isHeld) {
+    while (this.isPaused) {
       signal.throwIfAborted()
       await new Promise<void>((resolve, reject) => {
         const abort = () => reject(signal.reason)
@@ -42,7 +42,7 @@ export class PauseGate implements Holdable {
 }
 
 /** Waits until nobody holds the run. Abort rejects. */
-export async function waitWhileHeld(run: {
+export async function waitWhilePaused(run: {
   readonly activity: Pick<ActivityTracker, 'during'>
   readonly gate: PauseGate
   readonly signal: AbortSignal

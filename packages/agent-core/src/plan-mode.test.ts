@@ -1,7 +1,7 @@
 import { defineTool } from '@hermes/contracts/tool'
 import { describe, expect, it } from 'vitest'
 import { createAgent, createMemoryStore, isPlanning } from './index.js'
-import { type ScriptedTurn, scriptedModel } from './testing-model.js'
+import { type ScriptedStep, scriptedModel } from './testing-model.js'
 
 const done: string[] = []
 const tool = (name: string, effect: 'read' | 'write') =>
@@ -26,31 +26,31 @@ const todo = defineTool<{ todos: { id: string; content: string; status: string }
   execute: ({ todos }) => ({ data: { todos } }),
 })
 const tools = [tool('look', 'read'), tool('change', 'write'), todo]
-const CHANGE: ScriptedTurn = { calls: [['c', 'change', {}]] }
-const LOOK: ScriptedTurn = { calls: [['l', 'look', {}]] }
+const CHANGE: ScriptedStep = { calls: [['c', 'change', {}]] }
+const LOOK: ScriptedStep = { calls: [['l', 'look', {}]] }
 const PLAN = { text: 'This is how:\n\n1. Change a.\n2) Check it.\n\n- not a step' }
 
-function setUp(turns: readonly ScriptedTurn[], store = createMemoryStore(), sessionId?: string) {
+function setUp(turns: readonly ScriptedStep[], store = createMemoryStore(), sessionId?: string) {
   done.length = 0
   const model = scriptedModel(turns)
   const agent = createAgent({ model, tools, store, ...(sessionId === undefined ? {} : { sessionId }) })
-  const said = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1)!.content)
-  return { agent, model, store, said }
+  const text = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1)!.content)
+  return { agent, model, store, text }
 }
 
 describe('plan mode', () => {
   it('refuses what may change something, with the same tools defined, until a plan is accepted', async () => {
-    const { agent, model, said } = setUp([LOOK, CHANGE, PLAN, CHANGE, { text: 'Done.' }])
+    const { agent, model, text } = setUp([LOOK, CHANGE, PLAN, CHANGE, { text: 'Done.' }])
     expect(await agent.plan()).toBe(true)
     expect(await agent.plan()).toBe(false)
     await agent.run('Do it.').result
-    expect(said(0)).toMatch(/Plan mode is on.*Do it\./)
-    expect(said(2)).toContain('change was not run: plan mode is on')
+    expect(text(0)).toMatch(/Plan mode is on.*Do it\./)
+    expect(text(2)).toContain('change was not run: plan mode is on')
     expect(done).toEqual(['look'])
     expect(await agent.endPlan('accept')).toBe(true)
     expect(await agent.endPlan('accept')).toBe(false)
     expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Done.' })
-    expect(said(3)).toMatch(/accepted the plan\. It is the task list now:\\n1\. Change a\.\\n2\. Check it\./)
+    expect(text(3)).toMatch(/accepted the plan\. It is the task list now:\\n1\. Change a\.\\n2\. Check it\./)
     expect(done).toEqual(['look', 'change'])
     for (const { tools: defined } of model.requests) expect(defined).toEqual(model.requests[0]!.tools)
     for (const [index, { messages }] of model.requests.slice(0, -1).entries())
@@ -58,7 +58,7 @@ describe('plan mode', () => {
   })
 
   it('has the steps of the accepted plan as the task list', async () => {
-    const { agent, said } = setUp([PLAN, LOOK, { text: 'ok' }])
+    const { agent, text } = setUp([PLAN, LOOK, { text: 'ok' }])
     await agent.plan()
     await agent.run('Do it.').result
     await agent.endPlan('accept')
@@ -67,18 +67,18 @@ describe('plan mode', () => {
       { id: '1', content: 'Change a.', status: 'pending' },
       { id: '2', content: 'Check it.', status: 'pending' },
     ]
-    expect(JSON.parse(JSON.parse(said(2))[0].text)).toEqual({ todos })
+    expect(JSON.parse(JSON.parse(text(2))[0].text)).toEqual({ todos })
   })
 
   it('keeps the task list that the model wrote while it planned', async () => {
     const todos = [{ id: 'a', content: 'Mine.', status: 'pending' }]
-    const { agent, said } = setUp([{ calls: [['t', 'todo_write', { todos }]] }, PLAN, LOOK, { text: 'ok' }])
+    const { agent, text } = setUp([{ calls: [['t', 'todo_write', { todos }]] }, PLAN, LOOK, { text: 'ok' }])
     await agent.plan()
     await agent.run('Do it.').result
     await agent.endPlan('accept')
     await agent.run({ resume: true }).result
-    expect(said(2)).toContain('1. Mine.')
-    expect(JSON.parse(JSON.parse(said(3))[0].text)).toEqual({ todos })
+    expect(text(2)).toContain('1. Mine.')
+    expect(JSON.parse(JSON.parse(text(3))[0].text)).toEqual({ todos })
   })
 
   it('is kept in the log, and can be left without a plan', async () => {
@@ -94,7 +94,7 @@ describe('plan mode', () => {
     expect(isPlanning(resumed.agent.entries())).toBe(false)
     await resumed.agent.run('Now.').result
     expect(done).toEqual(['change'])
-    expect(resumed.said(2)).toMatch(/Plan mode is off.*Now\./)
+    expect(resumed.text(2)).toMatch(/Plan mode is off.*Now\./)
   })
 
   it('begins beside a run under way', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import { messageText } from '@hermes/contracts/conversation'
 import { defineTool } from '@hermes/contracts/tool'
-import { type FaultTurn, type ModelServer, type ModelTurn, startModelServer, type TurnHandler } from '@hermes/testkit'
+import { type FaultStep, type ModelServer, type ModelStep, type StepHandler, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAgent } from './index.js'
 
@@ -12,7 +12,7 @@ const FAULT_RATE = 0.3
 /** A thousand seconds in one. */
 const SPEED = 1_000
 
-const FAULTS: readonly FaultTurn[] = [
+const FAULTS: readonly FaultStep[] = [
   { fault: 'status', status: 429, retryAfterSeconds: 3 },
   { fault: 'status', status: 429 },
   { fault: 'status', status: 500 },
@@ -63,8 +63,8 @@ const WIRES: Readonly<Record<string, { readonly provider: string; readonly isBar
     'bedrock-converse': { provider: 'bedrock', isBare: true, result: /"toolResult":/g },
   }
 
-function answering(random: () => number, result: RegExp): TurnHandler {
-  return ({ body }): ModelTurn => {
+function answering(random: () => number, result: RegExp): StepHandler {
+  return ({ body }): ModelStep => {
     if (random() < FAULT_RATE) return FAULTS[Math.floor(random() * FAULTS.length)]!
     const step = JSON.stringify(body).match(result)?.length ?? 0
     return step < STEPS ? { toolCalls: [{ name: 'write', args: { step } }] } : { text: `Done after ${step} steps.` }

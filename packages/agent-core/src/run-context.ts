@@ -5,13 +5,13 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
-import type { Letter } from '@hermes/contracts/store'
+import type { InboxMessage } from '@hermes/contracts/store'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { ActivityTracker } from './activity.js'
 import type { AgentEventBody } from './event.js'
 import type { Hooks } from './hooks/hook-table.js'
-import { letterPart } from './letter-part.js'
+import { inboxMessagePart } from './inbox-message-part.js'
 import type { PauseGate } from './pause.js'
 import type { SystemSource } from './prompt/layers.js'
 import type { SessionLog } from './session.js'
@@ -32,7 +32,7 @@ export interface AgentParts {
   readonly subject: Omit<Subject, 'tainted'>
   readonly hooks: Hooks
   readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
-  readonly maxTurns: number
+  readonly maxSteps: number
   readonly sampling: Sampling
   readonly clock: Clock
   readonly logger: Logger
@@ -65,14 +65,14 @@ export interface WaitingNote {
   /** `steer` from the user, the others from a tool: its own words, or text from outside. */
   readonly origin: 'steer' | 'reminder' | 'external'
   /** Key of the letter it says, which is to be taken with it. */
-  readonly letter?: string
+  readonly inboxMessage?: string
   /** To be called once it is durable. */
   readonly settle: (how: 'delivered' | 'queued') => void
 }
 
 /** Notes for a run that is under way: from the user, and from tools whose call has returned. */
 export class SteerQueue {
-  readonly #waiting: (Omit<WaitingNote, 'text' | 'origin'> & { readonly say: () => Said | null })[] = []
+  readonly #waiting: (Omit<WaitingNote, 'text' | 'origin'> & { readonly say: () => NoticeText | null })[] = []
 
   #steered: AbortController | null = null
   #steers = 0
@@ -92,15 +92,15 @@ export class SteerQueue {
 
   /** A notice of a tool; a function is asked when the notice is taken, and drops it with `null`. */
   notify(notice: Notice | (() => Notice | null)): void {
-    const say = () => saidBy(typeof notice === 'function' ? notice() : notice)
+    const say = () => textOf(typeof notice === 'function' ? notice() : notice)
     this.#waiting.push({ say, settle: () => undefined })
   }
 
   /** A letter that was delivered and could be carried now; nothing is lost when it is not. */
-  announce(letter: Letter, isTaken: () => boolean): void {
-    const { text, origin } = letterPart(letter)
+  announce(inboxMessage: InboxMessage, isTaken: () => boolean): void {
+    const { text, origin } = inboxMessagePart(inboxMessage)
     const say = () => (isTaken() ? null : { text, origin })
-    this.#waiting.push({ say, letter: letter.key, settle: () => undefined })
+    this.#waiting.push({ say, inboxMessage: inboxMessage.key, settle: () => undefined })
   }
 
   /** How many notes wait. */
@@ -118,22 +118,22 @@ export class SteerQueue {
     this.#steers = 0
     this.#steered = null
     return this.#waiting.splice(0, count).flatMap(({ say, ...note }) => {
-      const said = say()
-      return said === null ? [] : [{ ...note, ...said }]
+      const text = say()
+      return text === null ? [] : [{ ...note, ...text }]
     })
   }
 }
 
-type Said = Pick<WaitingNote, 'text' | 'origin'>
+type NoticeText = Pick<WaitingNote, 'text' | 'origin'>
 
-function saidBy(notice: Notice | null): Said | null {
+function textOf(notice: Notice | null): NoticeText | null {
   if (notice === null) return null
   const { text, isExternal = false } = typeof notice === 'string' ? { text: notice } : notice
   return { text, origin: isExternal ? 'external' : 'reminder' }
 }
 
 /** What one model call came to. */
-export interface ModelTurn {
+export interface ModelStep {
   readonly text: string
   readonly finishReason: FinishReason
   readonly hasCalls: boolean

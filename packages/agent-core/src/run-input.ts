@@ -3,8 +3,8 @@ import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from
 import type { InputParts } from '@hermes/contracts/extension'
 import { transformTogether } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
-import { letterPart } from './letter-part.js'
-import { fenceHandedOver, fenceWaiting } from './outside-text.js'
+import { inboxMessagePart } from './inbox-message-part.js'
+import { fenceInput, fenceWaiting } from './outside-text.js'
 import type { RunContext } from './run-context.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */
@@ -19,34 +19,34 @@ export type RunInput =
 /** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
 export async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
   const entries: NewEntry[] = []
-  const letters = await context.session.letters()
+  const inboxMessages = await context.session.inboxMessages()
   const queued = context.session.notesSince('steer.queued', 'steer.taken').map(queuedPart)
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const added = await additions(context, saidIn(input))
-  const waiting = await fenceWaiting(context, [...letters.map(letterPart), ...queued])
+  const added = await additions(context, textsIn(input))
+  const waiting = await fenceWaiting(context, [...inboxMessages.map(inboxMessagePart), ...queued])
   const before = [...waiting, ...added.flatMap((parts) => parts.before ?? [])]
   const after = added.flatMap((parts) => parts.after ?? [])
-  const message = userMessage(await handedOver(context, input), { before, after })
+  const message = userMessage(await withFencedInput(context, input), { before, after })
   if (message) entries.push({ type: 'message', message })
-  const taken = letters.map(({ key }) => key)
+  const taken = inboxMessages.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
 }
 
-async function handedOver(context: RunContext, input: RunInput): Promise<RunInput> {
+async function withFencedInput(context: RunContext, input: RunInput): Promise<RunInput> {
   if (typeof input === 'string' || isResume(input)) return input
-  return { ...input, content: await fenceHandedOver(context, input.content) }
+  return { ...input, content: await fenceInput(context, input.content) }
 }
 
 /** What extensions add to what a person sent. */
-async function additions(context: RunContext, input: ReturnType<typeof saidIn>): Promise<readonly InputParts[]> {
+async function additions(context: RunContext, input: ReturnType<typeof textsIn>): Promise<readonly InputParts[]> {
   const hooks = context.hooks.at('input')
   return input === null || hooks.length === 0 ? [] : transformTogether(hooks, 'input', hookEvent(context, { input }))
 }
 
 /** What a person sent; `null` when nothing new is said. */
-export function saidIn(input: RunInput): string | readonly UserPart[] | null {
+export function textsIn(input: RunInput): string | readonly UserPart[] | null {
   if (typeof input === 'string') return input
   return isResume(input) ? null : input.content
 }

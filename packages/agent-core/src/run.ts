@@ -14,18 +14,18 @@ import {
   toolCalls,
   userText,
 } from '@hermes/contracts/conversation'
-import { TurnBudget } from './budget.js'
+import { StepBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
+import { environmentContextOf } from './environment-context/environment-context.js'
 import type { RunResult } from './event.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
 import { isCutOff } from './partial-answer.js'
-import { waitWhileHeld } from './pause.js'
-import { guidanceOfNewModel, newPlace, promptEntry } from './prompt/prompt-entry.js'
-import type { ModelTurn, RunContext } from './run-context.js'
+import { waitWhilePaused } from './pause.js'
+import { guidanceOfNewModel, newLocation, promptEntry } from './prompt/prompt-entry.js'
+import type { ModelStep, RunContext } from './run-context.js'
 import { appendMessage, isResume, type RunInput } from './run-input.js'
 import { redactData } from './session.js'
-import { surroundingsOf } from './surroundings/surroundings.js'
 import { answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
@@ -65,7 +65,7 @@ interface Progress {
 
 async function begin(context: RunContext, input: RunInput): Promise<void> {
   const { session, model, environment } = context
-  if (environment) surroundingsOf(environment, session)
+  if (environment) environmentContextOf(environment, session)
   await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
   const entries: NewEntry[] = []
   const current = session.model()
@@ -75,7 +75,7 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
   }
   if (session.prompt()) {
     tellOfHiddenTools(context)
-    entries.push(...newPlace(context))
+    entries.push(...newLocation(context))
   } else entries.push(await promptEntry(context))
   if (entries.length > 0) await session.append(...entries)
   if (isResume(input)) return
@@ -168,43 +168,43 @@ async function runCalls(
 }
 
 async function loop(context: RunContext, progress: Progress): Promise<RunResult> {
-  const budget = new TurnBudget(context.maxTurns)
+  const budget = new StepBudget(context.maxSteps)
   let emptyReplies = 0
   let continuations = 0
   /** The answer so far, where it comes in pieces. */
-  let said = progress.text
+  let answered = progress.text
   while (budget.consume()) {
     context.signal.throwIfAborted()
-    if (context.gate.isHeld) await waitWhileHeld(context)
-    const turn = await askWithinWindow(context)
-    progress.usage = addUsage(progress.usage, turn.usage)
-    if (turn.hasCalls) {
+    if (context.gate.isPaused) await waitWhilePaused(context)
+    const step = await askWithinWindow(context)
+    progress.usage = addUsage(progress.usage, step.usage)
+    if (step.hasCalls) {
       emptyReplies = 0
-      said = ''
-      progress.text = turn.text
+      answered = ''
+      progress.text = step.text
       const calls = context.session.openCalls().map(({ call }) => call)
       const parked = await runCalls(context, calls, progress)
       if (parked) return parked
-      if (calls.every(({ name }) => context.registry.get(name)?.refundsTurn)) budget.refundOnce()
-    } else if (turn.isEmpty) {
+      if (calls.every(({ name }) => context.registry.get(name)?.refundsStep)) budget.refundOnce()
+    } else if (step.isEmpty) {
       if (++emptyReplies >= MAX_EMPTY_REPLIES) throw emptyReply(context)
       budget.refund()
       if (emptyReplies > 1) await nudge(context, EMPTY_NUDGE)
-    } else if (turn.finishReason === 'length' && continuations < MAX_CONTINUATIONS) {
+    } else if (step.finishReason === 'length' && continuations < MAX_CONTINUATIONS) {
       continuations++
-      said += turn.text
-      progress.text = said
+      answered += step.text
+      progress.text = answered
       await nudge(context, CONTINUE_NUDGE)
     } else {
-      progress.text = said + turn.text
-      return finished(progress, turn)
+      progress.text = answered + step.text
+      return finished(progress, step)
     }
   }
   return grace(context, progress)
 }
 
-function finished(progress: Progress, turn: ModelTurn): RunResult {
-  if (turn.finishReason !== 'content-filter') return { status: 'completed', ...progress }
+function finished(progress: Progress, step: ModelStep): RunResult {
+  if (step.finishReason !== 'content-filter') return { status: 'completed', ...progress }
   const message = "The provider's content filter ended the reply. Rephrase the request or use another model."
   return { status: 'stopped', ...progress, error: { code: 'agent.content_filter', message, details: {} } }
 }
@@ -225,34 +225,34 @@ async function nudge(context: RunContext, text: string): Promise<void> {
 
 /** Out of budget: the same tools stay defined, calls are forbidden, and the model sums up. If it does not, we do. */
 async function grace(context: RunContext, progress: Progress): Promise<RunResult> {
-  const message = `The limit of ${context.maxTurns} steps is reached.`
+  const message = `The limit of ${context.maxSteps} steps is reached.`
   context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for a summary.` })
   await nudge(context, `${message} Call no more tools: sum up what was done, what was found and what is left to do.`)
-  const turn = await askWithinWindow(context, { toolChoice: 'none' })
-  progress.usage = addUsage(progress.usage, turn.usage)
-  if (turn.hasCalls)
+  const step = await askWithinWindow(context, { toolChoice: 'none' })
+  progress.usage = addUsage(progress.usage, step.usage)
+  if (step.hasCalls)
     for (const { call } of context.session.openCalls())
       await answer(context, call, 'This call was not run: the step limit is reached.')
-  progress.text = turn.text.trim() === '' ? await ownSummary(context, message) : turn.text
+  progress.text = step.text.trim() === '' ? await finalSummary(context, message) : step.text
   return {
     status: 'stopped',
     ...progress,
     error: {
       code: 'agent.turn_limit',
       message: `${message} Continue the session to go on.`,
-      details: { limit: context.maxTurns },
+      details: { limit: context.maxSteps },
     },
   }
 }
 
-async function ownSummary(context: RunContext, reason: string): Promise<string> {
+async function finalSummary(context: RunContext, reason: string): Promise<string> {
   const calls = context.activity.current.toolCalls
   const last = context.session.entries.findLast(
     (entry) =>
       entry.type === 'message' && entry.message.role === 'assistant' && messageText(entry.message).trim() !== '',
   )
-  const said = last?.type === 'message' ? `\nLast words: ${messageText(last.message).trim()}` : ''
-  const text = `${reason} ${calls} tool calls were made; the model gave no summary.${said}`
+  const answered = last?.type === 'message' ? `\nLast words: ${messageText(last.message).trim()}` : ''
+  const text = `${reason} ${calls} tool calls were made; the model gave no summary.${answered}`
   const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
   const seq = await context.session.append({ type: 'message', message })
   const messageId = `${context.runId}.summary`

@@ -4,7 +4,7 @@ import { createPolicy } from '@hermes/safety'
 import { expect, it } from 'vitest'
 import { hook } from './__fixtures__/hook.js'
 import { type AgentOptions, createAgent } from './index.js'
-import { type ScriptedTurn, scriptedModel } from './testing-model.js'
+import { type ScriptedStep, scriptedModel } from './testing-model.js'
 
 const tool = (name: string, over: Partial<Tool<{ n: number }>> = {}) =>
   defineTool<{ n: number }>({
@@ -29,10 +29,10 @@ function programming(
     toolset: 'test',
     description: 'Runs a program',
     parameters: { type: 'object', properties: {} },
-    refundsTurn: true,
+    refundsStep: true,
     execute: async (_, context) => ({ data: { result: (await run(context.tools!, context.signal)) as JsonObject } }),
   })
-  const once: ScriptedTurn = { calls: [['p', 'program', {}]] }
+  const once: ScriptedStep = { calls: [['p', 'program', {}]] }
   const model = scriptedModel([once, { text: 'Done.' }])
   return { model, agent: createAgent({ model, tools: [program, ...(tools as Tool[])], ...options }) }
 }
@@ -196,15 +196,15 @@ it('gives steps back for programs, though not for ever', async () => {
     toolset: 'test',
     description: 'Runs a program',
     parameters: { type: 'object', properties: {} },
-    refundsTurn: true,
+    refundsStep: true,
     execute: () => 'ok',
   })
-  const turns: ScriptedTurn[] = Array.from({ length: 5 }, (_, at) => ({ calls: [[`p${at}`, 'program', {}]] }))
+  const turns: ScriptedStep[] = Array.from({ length: 5 }, (_, at) => ({ calls: [[`p${at}`, 'program', {}]] }))
   const spend = (count: number) =>
     createAgent({
       model: scriptedModel([...turns.slice(0, count), { text: 'Done.' }]),
       tools: [program as Tool],
-      maxTurns: 2,
+      maxSteps: 2,
     }).run('go').result
   expect(await spend(3)).toMatchObject({ status: 'completed' })
   expect(await spend(4)).toMatchObject({ status: 'stopped', error: { code: 'agent.turn_limit' } })

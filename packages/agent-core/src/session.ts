@@ -13,7 +13,7 @@ import {
   toolCalls,
   type Usage,
 } from '@hermes/contracts/conversation'
-import type { Lease, Letter, Mailbox, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { Inbox, InboxMessage, Lease, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
 import { acceptedTodos, planMark } from './plan-mode.js'
 import { type Prefix, PrefixWatch } from './prefix-break.js'
@@ -106,13 +106,13 @@ export class SessionLog {
   }
 
   /** Where word for later runs is left; `undefined` in a store that takes none. */
-  get mailbox(): Mailbox | undefined {
-    return this.#options.store.mailbox
+  get inbox(): Inbox | undefined {
+    return this.#options.store.inbox
   }
 
   /** What arrived while nobody ran the session. */
-  async letters(): Promise<readonly Letter[]> {
-    return this.#isNew || !this.mailbox ? [] : this.mailbox.waiting(this.id)
+  async inboxMessages(): Promise<readonly InboxMessage[]> {
+    return this.#isNew || !this.inbox ? [] : this.inbox.waiting(this.id)
   }
 
   /** Whether this process put the letter into the log. */
@@ -126,13 +126,13 @@ export class SessionLog {
   }
 
   /** The same for entries that say letters, which are taken in the same step. */
-  async appendTaking(letters: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
+  async appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
     const atMs = this.#options.clock.now()
-    const take = letters.length > 0 ? { take: letters } : {}
+    const take = inboxMessages.length > 0 ? { take: inboxMessages } : {}
     const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
-    for (const key of letters) this.#taken.add(key)
+    for (const key of inboxMessages) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
     return seqs.at(-1) ?? 0
   }

@@ -3,7 +3,7 @@ import { noUsage } from '@hermes/contracts/conversation'
 import type { ModelClient, ModelEvent, ModelRequest } from '@hermes/contracts/model'
 
 /** One scripted answer: text, calls, or a function that acts by itself. */
-export type ScriptedTurn =
+export type ScriptedStep =
   | {
       readonly text?: string
       readonly calls?: readonly (readonly [id: string, name: string, args: object | null])[]
@@ -13,7 +13,7 @@ export type ScriptedTurn =
 
 /** A model client that answers from a script and keeps what it was asked. */
 export function scriptedModel(
-  turns: readonly ScriptedTurn[],
+  steps: readonly ScriptedStep[],
 ): ModelClient & { readonly requests: Omit<ModelRequest, 'model'>[] } {
   const requests: Omit<ModelRequest, 'model'>[] = []
   return {
@@ -22,14 +22,14 @@ export function scriptedModel(
     requests,
     async *stream(request, { signal }) {
       requests.push(structuredClone(request))
-      const turn = turns[requests.length - 1]
-      if (!turn) throw new Error(`No scripted turn ${requests.length}.`)
-      if (typeof turn === 'function') {
-        yield* turn(request, signal)
+      const step = steps[requests.length - 1]
+      if (!step) throw new Error(`No scripted turn ${requests.length}.`)
+      if (typeof step === 'function') {
+        yield* step(request, signal)
         return
       }
-      if (turn.text) yield { type: 'text-delta', text: turn.text }
-      yield finish(turn.text, turn.calls ?? [], turn.finish)
+      if (step.text) yield { type: 'text-delta', text: step.text }
+      yield finish(step.text, step.calls ?? [], step.finish)
     },
   }
 }

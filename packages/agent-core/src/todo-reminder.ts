@@ -19,9 +19,9 @@ export function todoReminder(state: ToolState, { toolName, isError }: FinishedTo
 
 /** One error is told per state of the plan. */
 function isFirstError(state: ToolState, plan: JsonValue): boolean {
-  const told = state.scratch<{ plan: JsonValue | null }>('todo.error', () => ({ plan: null }))
-  if (told.plan === plan) return false
-  told.plan = plan
+  const notified = state.scratch<{ plan: JsonValue | null }>('todo.error', () => ({ plan: null }))
+  if (notified.plan === plan) return false
+  notified.plan = plan
   return true
 }
 
@@ -30,7 +30,7 @@ interface FinishedTool {
   readonly isError: boolean
 }
 
-const CLOSED_TOLD = 30
+const MAX_CLOSED = 30
 const CLOSED_CHARS = 200
 
 /**
@@ -45,7 +45,7 @@ export function tasksToCarry(state: ToolState): string | null {
     ...(open.length === 0 ? [] : [`The task list has these open:\n${open.map(toLine).join('\n')}`]),
     ...(closed.length === 0
       ? []
-      : [`It has these done or dropped:\n${closed.slice(-CLOSED_TOLD).map(toShortLine).join('\n')}`]),
+      : [`It has these done or dropped:\n${closed.slice(-MAX_CLOSED).map(toShortLine).join('\n')}`]),
   ]
   return groups.length === 0 ? null : groups.join('\n')
 }

@@ -6,7 +6,7 @@ import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@h
 import { takeApprovalNote } from './approval-notes.js'
 import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
-import { waitWhileHeld } from './pause.js'
+import { waitWhilePaused } from './pause.js'
 import type { RunContext, WaitingNote } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
@@ -97,7 +97,7 @@ function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
 async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
   const ready: ReadyCall[] = []
   for (const planned of segment) ready.push(await permit(context, planned))
-  if (context.gate.isHeld) await waitWhileHeld(context)
+  if (context.gate.isPaused) await waitWhilePaused(context)
   context.signal.throwIfAborted()
   await writeStarts(context, ready)
   // Writing takes a moment; what was stopped meanwhile does not begin.
@@ -134,14 +134,14 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   announce(context, call, prepared)
   if (prepared.type === 'immediate') return { type: 'settled', call, tool: null, outcome: prepared.outcome }
   const { tool } = prepared
-  const asked = {
+  const requested = {
     callId: call.id,
     caller: 'model',
     tool,
     args: prepared.args as JsonObject,
     rawArgs: call.rawArgs,
   } as const
-  const gated = await gateCall(context, asked)
+  const gated = await gateCall(context, requested)
   if (gated.type === 'refused') return { type: 'settled', call, tool, outcome: errorOutcome(gated.reason) }
   const { args, note } = gated
   try {
@@ -207,19 +207,19 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   const startedAtMs = context.clock.now()
   const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
   const tools = createScriptCalls(context, ready.call.id)
-  const given = await untilAbort(
+  const input = await untilAbort(
     context.signal,
     context.registry.execute(
       prepared,
       toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
     ),
   )
-  const outcome = await fenced(context, given, ready.tool.name)
+  const outcome = await fenced(context, input, ready.tool.name)
   return { outcome, durationMs: context.clock.now() - startedAtMs }
 }
 
-async function fenced(context: RunContext, given: ToolOutcome, toolName: string): Promise<ToolOutcome> {
-  const { outcome, rules } = await fenceOutsideText(given, toolName)
+async function fenced(context: RunContext, input: ToolOutcome, toolName: string): Promise<ToolOutcome> {
+  const { outcome, rules } = await fenceOutsideText(input, toolName)
   if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
   return outcome
 }
@@ -255,10 +255,10 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
   if (ready.type === 'ready' && ready.note !== null) extra.push(reminder(ready.note))
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
-  const letters = steered.flatMap(({ letter }) => (letter === undefined ? [] : [letter]))
+  const inboxMessages = steered.flatMap(({ inboxMessage }) => (inboxMessage === undefined ? [] : [inboxMessage]))
   const seq = await appendResult(context, ready.call, toolName, {
     outcome: { ...kept, content: [...outcome.content, ...extra] },
-    letters,
+    inboxMessages,
   })
   for (const note of steered) note.settle('delivered')
   const { isError } = outcome
@@ -280,8 +280,8 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
 }
 
 function steeredPart({ text, origin }: WaitingNote): TextPart {
-  const said = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
-  return { type: 'text', origin, text: said }
+  const steered = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
+  return { type: 'text', origin, text: steered }
 }
 
 const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder', text })
@@ -308,7 +308,7 @@ function appendResult(
   context: RunContext,
   call: Pick<Call, 'id'>,
   toolName: string,
-  { outcome, letters = [] }: { readonly outcome: ToolOutcome; readonly letters?: readonly string[] },
+  { outcome, inboxMessages = [] }: { readonly outcome: ToolOutcome; readonly inboxMessages?: readonly string[] },
 ): Promise<number> {
   const message: ToolMessage = {
     role: 'tool',
@@ -318,7 +318,7 @@ function appendResult(
     ...(outcome.isError ? { isError: true } : {}),
     ...(outcome.data === undefined ? {} : { data: outcome.data }),
   }
-  return context.session.appendTaking(letters, { type: 'message', message })
+  return context.session.appendTaking(inboxMessages, { type: 'message', message })
 }
 
 /** Answers open calls after an interrupt: what was started may have run, the rest did not. */

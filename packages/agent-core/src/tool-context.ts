@@ -55,7 +55,8 @@ export function toolContext(
     get environment(): Environment {
       return requireEnvironment(context)
     },
-    permit: async (action, asked) => takeGranted(granted, action) ?? requestPermit(context, callId, action, asked),
+    permit: async (action, requested) =>
+      takeGranted(granted, action) ?? requestPermit(context, callId, action, requested),
     progress: (text, { source, data } = {}) => {
       context.activity.progress()
       context.emit({
@@ -105,9 +106,9 @@ export async function requestPermit(
   context: RunContext,
   callId: string,
   action: Action,
-  asked: { readonly mayAsk?: boolean } = {},
+  requested: { readonly mayAsk?: boolean } = {},
 ): Promise<Permit> {
-  const permit = await decide(context, callId, action, asked)
+  const permit = await decide(context, callId, action, requested)
   const observers = context.hooks.at('before-action')
   if (observers.length > 0) {
     const turnSeq = latestTurnStart(context.session.entries)
@@ -121,11 +122,11 @@ async function decide(
   context: RunContext,
   callId: string,
   action: Action,
-  asked: { readonly mayAsk?: boolean },
+  requested: { readonly mayAsk?: boolean },
 ): Promise<Permit> {
   const { policy, signal } = context
   const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }
-  const decision = await failClosed(policy.decide(action, subject, { signal, ...asked }), signal)
+  const decision = await failClosed(policy.decide(action, subject, { signal, ...requested }), signal)
   switch (decision.type) {
     case 'allow':
       if (decision.note !== undefined)
@@ -160,8 +161,8 @@ async function decide(
 /** Where isolated commands may write. Tools write there too without a question, and commands inside are held to it. */
 function placeOf({ environment }: RunContext, action: Action): Pick<Subject, 'workspace' | 'writable'> {
   const { root, capabilities } = environment ?? {}
-  const isHeld = action.type === 'write' || (action.type === 'spawn' && !action.outside)
-  const writable = isHeld && capabilities?.outside ? capabilities.writable : undefined
+  const isConfined = action.type === 'write' || (action.type === 'spawn' && !action.outside)
+  const writable = isConfined && capabilities?.outside ? capabilities.writable : undefined
   return { ...(root === undefined ? {} : { workspace: root }), ...(writable ? { writable } : {}) }
 }
 

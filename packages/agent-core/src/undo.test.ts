@@ -5,7 +5,7 @@ import { defineTool } from '@hermes/contracts/tool'
 import { describe, expect, it } from 'vitest'
 import { hook } from './__fixtures__/hook.js'
 import { createAgent, createMemoryStore } from './index.js'
-import { type ScriptedTurn, scriptedModel } from './testing-model.js'
+import { type ScriptedStep, scriptedModel } from './testing-model.js'
 
 const look = defineTool({
   name: 'look',
@@ -26,7 +26,7 @@ const act = defineTool({
   },
 })
 
-function setUp(turns: readonly ScriptedTurn[], extensions: readonly Extension[] = []) {
+function setUp(turns: readonly ScriptedStep[], extensions: readonly Extension[] = []) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
   const make = () => createAgent({ model, tools: [look, act], store, sessionId: 's', extensions })
@@ -55,7 +55,7 @@ describe('undo', () => {
   it('lets tools know that earlier results are out of sight', async () => {
     const seen: number[] = []
     const count = defineTool({ ...look, execute: (_, { state }) => String(seen.push(state.compactions())) })
-    const turn = (id: string): ScriptedTurn[] => [{ calls: [[id, 'look', {}]] }, { text: 'Done.' }]
+    const turn = (id: string): ScriptedStep[] => [{ calls: [[id, 'look', {}]] }, { text: 'Done.' }]
     const model = scriptedModel([...turn('a'), ...turn('b')])
     const agent = createAgent({ model, tools: [count], store: createMemoryStore(), sessionId: 's' })
     await agent.run('one').result
@@ -102,22 +102,22 @@ describe('undo', () => {
 
 describe('hooks around actions', () => {
   it('are told of an action before it is done, with the turn it belongs to, and of the end of the run', async () => {
-    const told: unknown[] = []
+    const notified: unknown[] = []
     const { agent } = setUp(
       [{ calls: [['a', 'act', {}]] }, { text: 'Done.' }],
       [
         hook('before-action', (event) => {
-          told.push([event.action, event.callId, event.turnSeq])
+          notified.push([event.action, event.callId, event.turnSeq])
           event.notice('Look here.')
         }),
-        hook('run-end', ({ session }) => void told.push(session.id)),
+        hook('run-end', ({ session }) => void notified.push(session.id)),
       ],
     )
     const run = agent.run('go')
     const notices: string[] = []
     for await (const event of run) if (event.type === 'notice') notices.push(event.text)
     const start = agent.entries().find((entry) => entry.type === 'message')
-    expect(told).toEqual([[fetchAction, 'a', start!.seq], 's'])
+    expect(notified).toEqual([[fetchAction, 'a', start!.seq], 's'])
     expect(notices).toEqual(['Look here.'])
   })
 

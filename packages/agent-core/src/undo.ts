@@ -20,8 +20,8 @@ export async function undo(
   const taken = session.entries.filter(isMessage).filter(({ seq }) => seq >= fromSeq)
   if (taken.length === 0) return null
   await session.append({ type: 'undo', fromSeq })
-  const said = taken.find(({ message }) => message.role === 'user')
-  return { messages: taken.length, text: said ? messageText(said.message) : '' }
+  const text = taken.find(({ message }) => message.role === 'user')
+  return { messages: taken.length, text: text ? messageText(text.message) : '' }
 }
 
 function isMessage(entry: Entry): entry is Entry & { readonly type: 'message' } {

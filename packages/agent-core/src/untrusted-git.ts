@@ -4,7 +4,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { folderWithGit } from './folder-with-git.js'
 
 /** Where git runs, and with whose leave. */
-export interface GitPlace {
+export interface GitTarget {
   readonly environment: Environment
   readonly permit: (action: Action) => Promise<Permit>
   /** For every command. */
@@ -47,11 +47,11 @@ const OWN_SCOPES: ReadonlySet<string> = new Set(['local', 'worktree'])
  * another folder as that of the repository; `policy.denied`.
  * @see git documentation: git, section Security; git-config, `GIT_CONFIG_COUNT`; gitattributes, filters and merge drivers
  */
-export function openUntrustedGit({ environment, permit, limits }: GitPlace): UntrustedGit {
+export function openUntrustedGit({ environment, permit, limits }: GitTarget): UntrustedGit {
   const known = new Map<string, Promise<Readonly<Record<string, string>>>>()
   const run = async (command: string, options: ExecOptions & { readonly cwd: string }) => {
-    const leave = await permit({ type: 'spawn', command, cwd: options.cwd, backend: environment.backend })
-    return environment.exec(leave, command, { ...limits, ...options, aside: true })
+    const spawnPermit = await permit({ type: 'spawn', command, cwd: options.cwd, backend: environment.backend })
+    return environment.exec(spawnPermit, command, { ...limits, ...options, aside: true })
   }
   const harmless = async (cwd: string) => {
     const env = { ...ENV, ...settingsEnv(SETTINGS) }

@@ -82,10 +82,10 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const at = (root: string): Workspace => {
     return { store: WorkspaceStore.of(directory, root), root, excluded, limits, clock, directory }
   }
-  const prune = (asked: PruneOptions = {}) => pruneAll(directory, { ...asked, nowMs: clock.now(), limits })
+  const prune = (requested: PruneOptions = {}) => pruneAll(directory, { ...requested, nowMs: clock.now(), limits })
   return {
     prepare: async (root, { signal } = {}) => prepare(at(root), signal),
-    take: async (root, asked) => take(at(root), asked),
+    take: async (root, requested) => take(at(root), requested),
     settle: (root, runId) => settle(at(root), runId),
     list: (root) => (at(root).store.exists() ? at(root).store.records.list() : []),
     restore: async (permit, root, request) => {
@@ -99,9 +99,9 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
         .map((store) => ({ root: store.root(), checkpoints: store.records.list(), sizeBytes: store.sizeBytes() }))
         .sort((left, right) => (right.checkpoints.at(-1)?.atMs ?? 0) - (left.checkpoints.at(-1)?.atMs ?? 0)),
     prune,
-    pruneIfDue: async ({ minIntervalHours, ...asked }) => {
+    pruneIfDue: async ({ minIntervalHours, ...requested }) => {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
-      return isPruneDue(directory, clock.now(), minIntervalHours) ? prune(asked) : null
+      return isPruneDue(directory, clock.now(), minIntervalHours) ? prune(requested) : null
     },
     clear: () => clear(directory),
   }

@@ -98,7 +98,7 @@ class Planner {
     const found = await differences(store, { before: span.before, after: span.after ?? now }, slices)
     for (const [path, { before, after }] of found) {
       if (slices.isOver()) await slices.pause()
-      if (!this.#isAsked(path)) continue
+      if (!this.#isRequested(path)) continue
       const current = this.#wanted.has(path) ? this.#wanted.get(path) : this.#now(path)
       if (isSameEntry(current, before)) continue
       if (before?.type === 'skipped') this.#notKept(path, current)
@@ -134,7 +134,7 @@ class Planner {
     return [...found]
       .filter(([path, { before, after }]) => {
         const isNamed = this.#conflicts.has(path) || this.#unavailable.has(path) || this.#merged.has(path)
-        if (isNamed || !this.#isAsked(path)) return false
+        if (isNamed || !this.#isRequested(path)) return false
         return !isSameEntry(this.#wanted.has(path) ? this.#wanted.get(path) : after, before)
       })
       .map(([path]) => path)
@@ -154,9 +154,9 @@ class Planner {
     return false
   }
 
-  #isAsked(path: string): boolean {
+  #isRequested(path: string): boolean {
     const { paths } = this.#options
-    return paths.length === 0 || paths.some((asked) => path === asked || path.startsWith(`${asked}/`))
+    return paths.length === 0 || paths.some((requested) => path === requested || path.startsWith(`${requested}/`))
   }
 
   /** What is larger than we keep, or not ours to keep, is never replaced unless that was asked for. */

@@ -66,7 +66,7 @@ class Recorder implements TurnRecorder {
   /** Why workspaces cannot be kept: to find it out once more costs every turn as long as the first time. */
   readonly #hopeless = new Map<string, HermesError>()
   #preparing: Promise<void> | null = null
-  #hasTold = false
+  #hasNotified = false
 
   constructor(options: TurnRecorderOptions) {
     this.#options = options
@@ -160,8 +160,8 @@ class Recorder implements TurnRecorder {
       if (HermesError.isInstance(error) && HOPELESS.has(error.code)) this.#hopeless.set(root, error)
       const line = HermesError.isInstance(error) ? error.message : `No checkpoint could be taken: ${errorLine(error)}`
       this.#logger.warn('No checkpoint could be taken.', { root, error: errorLine(error) })
-      if (!this.#hasTold) notice(`${line} Changes of this turn cannot be rolled back.`)
-      this.#hasTold = true
+      if (!this.#hasNotified) notice(`${line} Changes of this turn cannot be rolled back.`)
+      this.#hasNotified = true
       return false
     }
   }

@@ -16,12 +16,12 @@ import {
 } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import { plainNote } from './plain-note.js'
-import { findRegion, isRequest, type Region, sum, type Talk } from './region.js'
+import { findRegion, isRequest, type Region, sum, type TranscriptEntry } from './region.js'
 import { type Budgets, budgetsOf, type CompressionSettings, summaryLength } from './settings.js'
 import { type Shortened, shortenTail } from './shorten-tail.js'
 import { Summarizer, type Summary } from './summarize.js'
 import { renderTranscript } from './transcript.js'
-import { asBody, summaryBody, wordForWord } from './word-for-word.js'
+import { asBody, summaryBody, verbatimMessages } from './verbatim.js'
 
 /** What a compressor is made of. */
 export interface CompressorOptions {
@@ -45,7 +45,7 @@ const LEAST_GAIN = 0.1
 const TRANSCRIPT_SHARE_OF_WINDOW = 0.6
 // A window that a provider found too small is smaller than what it was sent.
 const REFUSED_SHARE = 0.9
-const ASKED_SHARE = 0.25
+const REQUEST_SHARE = 0.25
 
 class Compressor implements ContextEngine {
   readonly #options: CompressorOptions
@@ -87,8 +87,8 @@ class Compressor implements ContextEngine {
     const text = [summaryText(summary, cut), cut.verbatim].filter((part) => part !== '').join('\n\n')
     const tokensAfter = cut.tokensWithout + estimateTokens(text) - estimateTokens(cut.verbatim)
     if (tokensAfter >= request.tokens) {
-      const asked = summary.type === 'written' && region.dropped.length > 0 ? { usage: summary.usage } : {}
-      return { type: 'unchanged', reason: 'A summary would not be shorter than what it stands for.', ...asked }
+      const requested = summary.type === 'written' && region.dropped.length > 0 ? { usage: summary.usage } : {}
+      return { type: 'unchanged', reason: 'A summary would not be shorter than what it stands for.', ...requested }
     }
     return {
       type: 'compacted',
@@ -107,17 +107,17 @@ class Compressor implements ContextEngine {
       this.#options.settings,
     )
     // A person who asks for it wants more gone than what is too much.
-    const isAsked = cause === 'asked'
-    const budgets = isAsked ? { ...usual, tail: Math.floor(Math.min(usual.tail, tokens * ASKED_SHARE)) } : usual
+    const isRequested = cause === 'asked'
+    const budgets = isRequested ? { ...usual, tail: Math.floor(Math.min(usual.tail, tokens * REQUEST_SHARE)) } : usual
     const { keepTurns } = request
-    const settings = { ...this.#options.settings, keepTurns, ...(isAsked ? { protectLast: 0 } : {}) }
+    const settings = { ...this.#options.settings, keepTurns, ...(isRequested ? { protectLast: 0 } : {}) }
     const region = findRegion(entries, budgets, settings)
     const shortened = shortenTail(region.tail, budgets.threshold / 2)
     if (region.dropped.length === 0 && shortened.length === 0) return null
     const earlier = latestCompaction(entries)
     const gone = goneOf(region)
     const keepFirst = !region.head.some(isRequest)
-    const verbatim = wordForWord(gone, { carry, maxTokens: budgets.words, keepFirst })
+    const verbatim = verbatimMessages(gone, { carry, maxTokens: budgets.words, keepFirst })
     const kept = sum(region.head) + sum(region.tail) + (region.request?.tokens ?? 0) + estimateTokens(verbatim)
     const saved = shortened.reduce((total, item) => total + item.saved, 0)
     return { budgets, region, shortened, earlier, verbatim, tokensWithout: fixedTokens(request) + kept - saved }
@@ -190,9 +190,9 @@ function toEntry(
 }
 
 /** All messages that the next request will not show as they are, those of earlier compactions included. */
-function goneOf({ all, head, tail, request }: Region): readonly Talk[] {
+function goneOf({ all, head, tail, request }: Region): readonly TranscriptEntry[] {
   const end = tail.length === 0 ? all.length : all.indexOf(tail[0]!)
-  return all.slice(head.length, end).filter((talk) => talk !== request)
+  return all.slice(head.length, end).filter((entry) => entry !== request)
 }
 
 /** Two compactions in a row that gained next to nothing, and little was added since: another one would gain as little. */

@@ -116,7 +116,7 @@ it('keeps the newest request, the tasks and every open call, without a lone call
   let compactions = 0
   const compact = async (played: Session) => {
     const before = project(played.entries)
-    const asked: CompactRequest = {
+    const requested: CompactRequest = {
       entries: played.entries,
       tokens: estimateTokens(before),
       provider: 'p',
@@ -124,13 +124,13 @@ it('keeps the newest request, the tasks and every open call, without a lone call
       cause: 'threshold',
       carry: [TODOS],
     }
-    const outcome = await engine.compact(asked, { signal: new AbortController().signal })
+    const outcome = await engine.compact(requested, { signal: new AbortController().signal })
     if (outcome.type === 'unchanged') return
     compactions++
     played.add(outcome.entry)
     const messages = project(played.entries)
-    expect(said(messages)).toContain(played.request)
-    expect(said(messages)).toContain(TODOS)
+    expect(text(messages)).toContain(played.request)
+    expect(text(messages)).toContain(TODOS)
     expect(lone(messages)).toEqual(lone(before))
     expect(estimateTokens(messages)).toBeLessThan(THRESHOLD)
   }
@@ -154,7 +154,7 @@ it('keeps the newest request, the tasks and every open call, without a lone call
   expect(compactions).toBeGreaterThan(RUNS)
 })
 
-const said = (messages: readonly Message[]) =>
+const text = (messages: readonly Message[]) =>
   messages.flatMap(({ content }) => content.flatMap((part) => ('text' in part ? [part.text] : []))).join('\n')
 
 /** Ids of calls without a result and of results without a call. */

@@ -6,12 +6,12 @@ const NOTE = new RegExp(`(?:^|\\n\\n)(\\d+) ${ENDING.replaceAll('.', '\\.')}(?=\
 /** Stands for messages that went without a summary, behind what earlier summaries say. Notes of before become one with it. */
 export function plainNote(earlier: string | null, messages: number): string {
   let all = messages
-  const said = (earlier ?? '')
+  const text = (earlier ?? '')
     .replace(NOTE, (_, count: string) => {
       all += Number(count)
       return ''
     })
     .trim()
   const note = `${all} ${ENDING}`
-  return said === '' ? note : `${said}\n\n${note}`
+  return text === '' ? note : `${text}\n\n${note}`
 }

@@ -4,7 +4,7 @@ import { cutMiddle } from './shrink.js'
 
 const SHORT_CHARS = 300
 const ERROR_CHARS = 600
-const TOLD_CHARS = 1_000
+const DELEGATED_CHARS = 1_000
 
 /**
  * A result in a line or few, for a reader who wants to know what was done rather than what came out: short ones and errors nearly as
@@ -12,8 +12,8 @@ const TOLD_CHARS = 1_000
  */
 export function pruneResult(result: ToolMessage, call: ToolCallPart | null): string {
   // Notes of the program were for the moment; what the user said is none.
-  const given = result.content.filter((part) => part.type !== 'text' || part.origin !== 'reminder')
-  const text = resultText({ content: given })
+  const input = result.content.filter((part) => part.type !== 'text' || part.origin !== 'reminder')
+  const text = resultText({ content: input })
   if (result.isError) return `failed: ${cutMiddle(text, ERROR_CHARS)}`
   if (text.length <= SHORT_CHARS) return text
   return describe(result.toolName, call?.args ?? {}, text)
@@ -35,7 +35,7 @@ function describe(toolName: string, args: JsonObject, text: string): string {
     case 'execute_code':
       return `ran a program \`${word(args['code'])}\`: ${size}, ending with: ${ending(text)}`
     case 'delegate_task':
-      return `handed on '${word(args['goal'] ?? args['tasks'])}': ${cutMiddle(text, TOLD_CHARS)}`
+      return `handed on '${word(args['goal'] ?? args['tasks'])}': ${cutMiddle(text, DELEGATED_CHARS)}`
     case 'read_file':
       return `read ${word(args['path'])} from line ${args['offset'] ?? 1} (${size})`
     case 'write_file':

@@ -1,6 +1,6 @@
 import { estimateTokens, type ToolMessage } from '@hermes/contracts/conversation'
 import { resultText } from './prune-result.js'
-import type { Talk } from './region.js'
+import type { TranscriptEntry } from './region.js'
 import { sum } from './region.js'
 import { cutToTokens } from './shrink.js'
 
@@ -18,11 +18,11 @@ export interface Shortened {
  * Which results among the newest messages to show shorter, so that all of them fit `maxTokens`: the longest ones first, each to no
  * less than a few lines. Nothing when they fit.
  */
-export function shortenTail(tail: readonly Talk[], maxTokens: number): readonly Shortened[] {
+export function shortenTail(tail: readonly TranscriptEntry[], maxTokens: number): readonly Shortened[] {
   const excess = sum(tail) - maxTokens
   if (excess <= 0) return []
   const results = tail
-    .filter((talk): talk is Talk & { readonly message: ToolMessage } => talk.message.role === 'tool')
+    .filter((entry): entry is TranscriptEntry & { readonly message: ToolMessage } => entry.message.role === 'tool')
     .toSorted((left, right) => right.tokens - left.tokens)
   const shortened: Shortened[] = []
   let left = excess

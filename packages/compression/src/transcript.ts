@@ -6,7 +6,7 @@ import {
   type ToolMessage,
 } from '@hermes/contracts/conversation'
 import { pruneResult, resultText } from './prune-result.js'
-import type { Talk } from './region.js'
+import type { TranscriptEntry } from './region.js'
 import { cutMiddle, cutToTokens, shrinkValue } from './shrink.js'
 
 const TEXT_CHARS = 4_000
@@ -17,11 +17,11 @@ const LEAST_CHARS = 200
  * What a model reads to summarise the messages: who said what, calls with short arguments, results in a line. Of equal results only
  * the newest is told. When it is still longer than `maxTokens`, every piece is cut further, then the middle is left out.
  */
-export function renderTranscript(talks: readonly Talk[], maxTokens: number): string {
-  const newest = newestOfEqual(talks)
-  const calls = callsById(talks)
+export function renderTranscript(transcript: readonly TranscriptEntry[], maxTokens: number): string {
+  const newest = newestOfEqual(transcript)
+  const calls = callsById(transcript)
   for (let textChars = TEXT_CHARS; ; textChars = Math.floor(textChars / 2)) {
-    const lines = talks.flatMap((talk) => renderTalk(talk, { calls, newest, textChars }))
+    const lines = transcript.flatMap((entry) => renderEntry(entry, { calls, newest, textChars }))
     const text = lines.join('\n')
     if (textChars <= LEAST_CHARS || estimateTokens(text) <= maxTokens) return cutToTokens(text, maxTokens)
   }
@@ -33,7 +33,7 @@ interface RenderOptions {
   readonly textChars: number
 }
 
-function renderTalk({ seq, message }: Talk, { calls, newest, textChars }: RenderOptions): string[] {
+function renderEntry({ seq, message }: TranscriptEntry, { calls, newest, textChars }: RenderOptions): string[] {
   if (message.role === 'tool') {
     const isOld = newest.get(resultText(message)) !== seq
     const text = isOld ? '(the same came again later)' : pruneResult(message, calls.get(message.callId) ?? null)
@@ -74,15 +74,16 @@ function speaker(role: Message['role'], { origin = 'user' }: TextPart): string {
   }
 }
 
-function callsById(talks: readonly Talk[]): ReadonlyMap<string, ToolCallPart> {
+function callsById(transcript: readonly TranscriptEntry[]): ReadonlyMap<string, ToolCallPart> {
   const calls = new Map<string, ToolCallPart>()
-  for (const { message } of talks)
+  for (const { message } of transcript)
     if (message.role === 'assistant')
       for (const part of message.content) if (part.type === 'tool-call') calls.set(part.id, part)
   return calls
 }
 
-function newestOfEqual(talks: readonly Talk[]): ReadonlyMap<string, number> {
-  const isResult = (talk: Talk): talk is Talk & { readonly message: ToolMessage } => talk.message.role === 'tool'
-  return new Map(talks.filter(isResult).map(({ seq, message }) => [resultText(message), seq]))
+function newestOfEqual(transcript: readonly TranscriptEntry[]): ReadonlyMap<string, number> {
+  const isResult = (entry: TranscriptEntry): entry is TranscriptEntry & { readonly message: ToolMessage } =>
+    entry.message.role === 'tool'
+  return new Map(transcript.filter(isResult).map(({ seq, message }) => [resultText(message), seq]))
 }

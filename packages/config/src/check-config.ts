@@ -2,9 +2,9 @@ import { isMap, type Path } from './check-field.js'
 import { tryReadText } from './files.js'
 import { homeLayout } from './home.js'
 import { faultOf, type LoadConfigOptions, loadConfig } from './load-config.js'
+import { unusedKeys } from './misplaced-keys.js'
 import { meantName } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
-import { unusedKeys } from './stray-keys.js'
 import { parseYaml } from './yaml-file.js'
 
 /** Names that values of `config.yaml` may have; what is not given is not checked. */

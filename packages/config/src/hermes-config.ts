@@ -35,8 +35,8 @@ export interface HermesConfig {
     readonly day?: BudgetSettings
     readonly month?: BudgetSettings
   }
-  /** Side tasks by name: `title_generation`, `session_summary`, `compression`, `vision` … */
-  readonly auxiliary: Readonly<Record<string, SideTaskSettings | undefined>>
+  /** Auxiliary tasks by name: `title_generation`, `session_summary`, `compression`, `vision` … */
+  readonly auxiliary: Readonly<Record<string, AuxiliaryTaskSettings | undefined>>
   /** Default `[hermes-cli]`, which stands for the set of the platform: `hermes-acp` in editors, `hermes-telegram` there. */
   readonly toolsets: readonly string[]
   /** In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` … */
@@ -227,8 +227,8 @@ interface BudgetSettings {
   readonly usd?: number
 }
 
-/** Who does one side task. Default: the model of the session. */
-interface SideTaskSettings {
+/** Who does one auxiliary task. Default: the model of the session. */
+interface AuxiliaryTaskSettings {
   /** Default `true`. */
   readonly enabled: boolean
   readonly provider?: string

@@ -4,10 +4,10 @@ import { type ReadOutcome, tryReadText } from './files.js'
 import type { HermesConfig } from './hermes-config.js'
 import { homeLayout } from './home.js'
 import { goodCopies, keepGoodCopy } from './last-good.js'
+import { misplacedKeys } from './misplaced-keys.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { SCHEMA } from './schema.js'
 import { loadSecrets, type Variables } from './secrets.js'
-import { strayKeys } from './stray-keys.js'
 import { NOTHING_READABLE, type Readable, readableSections, readableValues, strictest } from './strictest.js'
 import { parseYaml, type YamlFile } from './yaml-file.js'
 
@@ -115,7 +115,7 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
     readable: readableValues(config, issues),
     errors: issues.map((issue) => issueProblem(file, yaml, issue)),
     warnings: [
-      ...(await strayKeys(file, yaml)),
+      ...(await misplacedKeys(file, yaml)),
       ...unset.map(({ path, name }) =>
         problemAt(
           file,

@@ -65,8 +65,8 @@ const STRATEGIES = {
 
 const budget = section({ tokens: count(1), usd: { type: 'amount' } }, { optional: true })
 
-/** One side task: who does it, and how long it may take. */
-const sideTask = section(
+/** One auxiliary task: who does it, and how long it may take. */
+const auxiliaryTask = section(
   {
     enabled: { type: 'boolean', default: true },
     provider: text,
@@ -144,11 +144,11 @@ export const SCHEMA: Section = section({
   models_dev: section({ url: text, refresh: { type: 'boolean', default: true } }),
   budget: section({ turn: budget, session: budget, day: budget, month: budget }),
   auxiliary: section({
-    vision: sideTask,
-    compression: sideTask,
-    title_generation: sideTask,
-    session_summary: sideTask,
-    approval: sideTask,
+    vision: auxiliaryTask,
+    compression: auxiliaryTask,
+    title_generation: auxiliaryTask,
+    session_summary: auxiliaryTask,
+    approval: auxiliaryTask,
   }),
   toolsets: { type: 'texts', default: ['hermes-cli'] },
   platform_toolsets: { type: 'record', of: texts },

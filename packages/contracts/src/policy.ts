@@ -35,7 +35,7 @@ export type Action =
 export interface Subject {
   readonly sessionId: string
   /** Where the session runs: `cli`, `acp`, `gateway`, `embedded` … */
-  readonly surface: string
+  readonly platform: string
   readonly user?: string
   /** Root agent first; `['root']` for the agent a person talks to. */
   readonly agentPath: readonly string[]
@@ -227,7 +227,7 @@ export interface AuditLog {
 const STORED = 'surface'
 
 /** A question as JSON has it: in the store, in events, on the command line. */
-export function questionToJson({ subject: { surface: where, ...subject }, ...question }: ApprovalQuestion): object {
+export function questionToJson({ subject: { platform: where, ...subject }, ...question }: ApprovalQuestion): object {
   return { ...question, subject: { [STORED]: where, ...subject } }
 }
 
@@ -240,5 +240,5 @@ export function approvalToJson({ question, ...approval }: Approval): object {
 export function parseApproval(text: string): Approval {
   const { question, ...approval } = JSON.parse(text) as Approval
   const { [STORED]: where, ...subject } = question.subject as Subject & { readonly [STORED]: string }
-  return { ...approval, question: { ...question, subject: { ...subject, surface: where } } }
+  return { ...approval, question: { ...question, subject: { ...subject, platform: where } } }
 }

@@ -84,7 +84,7 @@ export interface SessionStore {
     options: { readonly lease: Lease; readonly atMs?: number },
   ): Promise<void>
   /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
-  readonly mailbox?: Mailbox
+  readonly inbox?: Inbox
   /**
    * Takes the write lease. Rejects with `store.session_busy` while anybody live holds it; `details.owner` names it.
    * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free. A session that had ended is open
@@ -105,7 +105,7 @@ export interface SessionStore {
 }
 
 /** Something for a session to hear of, once. */
-export interface Letter {
+export interface InboxMessage {
   /** A key is delivered once, whoever sends it and however often. */
   readonly key: string
   readonly sessionId: string
@@ -115,19 +115,19 @@ export interface Letter {
 }
 
 /** Letters to sessions: durable, each delivered and taken exactly once. Rejections are `HermesError` `store.*`. */
-export interface Mailbox {
+export interface Inbox {
   /**
    * Keeps a letter back: it is delivered as it is should this process end, or not hold it again for `ttlMs` (default 120,000). Replaces
    * what is held under the key. `false` when a letter of that key was delivered or taken. Rejects with `store.unknown_session`.
    */
-  hold(letter: Letter, options?: { readonly ttlMs?: number }): Promise<boolean>
+  setWill(inboxMessage: InboxMessage, options?: { readonly ttlMs?: number }): Promise<boolean>
   /**
    * Delivers a letter, in place of one that is held under its key. `false` when one of that key was delivered or taken before. Rejects
    * with `store.unknown_session`.
    */
-  send(letter: Letter): Promise<boolean>
+  send(inboxMessage: InboxMessage): Promise<boolean>
   /** What was delivered and nobody has taken, oldest first. */
-  waiting(sessionId: string): Promise<readonly Letter[]>
+  waiting(sessionId: string): Promise<readonly InboxMessage[]>
 }
 
 /** One finished model call, as the ledger keeps it. */
@@ -179,7 +179,7 @@ export interface UsageTotal {
 }
 
 /** A model call that is about to be made, as large as it can become. */
-export interface UsageHold {
+export interface UsageReservation {
   /** Different for every call of every process. */
   readonly id: string
   readonly sessionId: string | null
@@ -194,13 +194,13 @@ export interface SpendingState {
   /** By finished calls; of those of unknown cost only the tokens are in it. */
   readonly spent: { readonly tokens: number; readonly costUsd: number; readonly unpricedCalls: number }
   /** By calls that are being made, in any process. Its cost is `unknown` as soon as one is. */
-  readonly held: { readonly calls: number; readonly tokens: number; readonly costUsd: number | 'unknown' }
+  readonly reserved: { readonly calls: number; readonly tokens: number; readonly costUsd: number | 'unknown' }
 }
 
 /** Which calls count for one limit. A call that is being made counts for every span of time. */
 export type SpendingFilter = Pick<UsageFilter, 'sinceMs' | 'sessionId'>
 
-/** Every finished model call of a home, side tasks included. */
+/** Every finished model call of a home, auxiliary tasks included. */
 export interface UsageLedger {
   /** Adds all or none, and forgets the holds named in `releases` with them; resolves once they are durable. */
   record(records: readonly UsageRecord[], options?: { readonly releases?: readonly string[] }): Promise<void>
@@ -209,8 +209,8 @@ export interface UsageLedger {
    * One write, in which `admits` is asked: it must be quick and do nothing else; what it throws rejects and keeps nothing. A hold ends with
    * its release, its process, or after half an hour. Absent in a ledger that serves one process.
    */
-  hold?(
-    call: UsageHold,
+  reserve?(
+    call: UsageReservation,
     question: {
       readonly filters: readonly SpendingFilter[]
       readonly admits: (states: readonly SpendingState[]) => boolean

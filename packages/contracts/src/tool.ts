@@ -124,13 +124,13 @@ export interface ProgressAbout {
 /** Word for later runs of the session, durable and taken once; a run under way gets it with its next tool result. */
 export interface ToolMail {
   /** What is to be said should this process end before `send`. Call it again at least every minute. `false` once it was delivered. */
-  hold(key: string, word: ToolWord): Promise<boolean>
+  setWill(key: string, word: ToolInboxMessage): Promise<boolean>
   /** Says it. `false` when something was said under `key` before. */
-  send(key: string, word: ToolWord): Promise<boolean>
+  send(key: string, word: ToolInboxMessage): Promise<boolean>
 }
 
 /** One word of a tool to the model. */
-export interface ToolWord {
+export interface ToolInboxMessage {
   /** Dotted name of what it is about, for example `delegation.result`. */
   readonly kind: string
   readonly text: string
@@ -223,7 +223,7 @@ export interface Tool<Args = unknown> {
   /** Description with live limits, in place of `description`; read once per session. `names` are the tools shown beside it. */
   describe?(names: readonly string[]): string
   /** A turn that calls nothing but such tools does not count against the limit of steps; at most as many as the limit. */
-  readonly refundsTurn?: boolean
+  readonly refundsStep?: boolean
   /** One line for a person: what this call does. Default: name and first argument. */
   summarize?(args: Args): string
 }

@@ -21,7 +21,7 @@ export interface AuthStoreOptions {
 /** One `auth.json` that several processes read and write. */
 export class AuthStore {
   readonly #options: AuthStoreOptions
-  readonly #told = new Set<string>()
+  readonly #notified = new Set<string>()
   #cached: { readonly signature: string; readonly document: AuthDocument } | null = null
 
   constructor(options: AuthStoreOptions) {
@@ -107,8 +107,8 @@ export class AuthStore {
   }
 
   #tell(line: string): void {
-    if (this.#told.has(line)) return
-    this.#told.add(line)
+    if (this.#notified.has(line)) return
+    this.#notified.add(line)
     this.#options.logger.warn(line)
     this.#options.onProblem?.(line)
   }

@@ -32,8 +32,8 @@ export function afterFailure(
   const { reason, shouldRotateCredential } = failure.verdict
   const isDead = reason === 'auth-permanent'
   if (entry.state.type === 'dead' || (!shouldRotateCredential && !isDead)) return null
-  const told = resetOf(failure, nowMs)
-  const untilMs = told ?? nowMs + defaultRestMs(reason, isSole)
+  const resetAtMs = resetOf(failure, nowMs)
+  const untilMs = resetAtMs ?? nowMs + defaultCooldownMs(reason, isSole)
   const atLeastMs = entry.state.type === 'cooling' ? entry.state.untilMs : 0
   const message = messageOf(failure, entry.secret)
   return {
@@ -58,7 +58,7 @@ function resetOf({ verdict, headers = {}, message }: Failure, nowMs: number): nu
   return times.length > 0 ? Math.max(...times) : null
 }
 
-function defaultRestMs(reason: ErrorReason, isSole: boolean): number {
+function defaultCooldownMs(reason: ErrorReason, isSole: boolean): number {
   if (reason === 'billing') return HOUR_MS
   if (isSole) return SOLE_MS
   return reason === 'auth' ? UNAUTHORIZED_MS : HOUR_MS

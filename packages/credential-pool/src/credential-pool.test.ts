@@ -69,12 +69,12 @@ describe('a rest', () => {
     ['rate-limit', HOUR],
     ['billing', HOUR],
     ['auth', 5 * MINUTE],
-  ])('after %s lasts %i ms, and the next key is used', async (reason, restMs) => {
+  ])('after %s lasts %i ms, and the next key is used', async (reason, cooldownMs) => {
     const home = await open(three)
     const pool = home.pool()
     await pool.report(await next(pool), failed(reason))
     expect(await selected(pool, 1)).toEqual(['id-1'])
-    await home.clock.advance(restMs - 1)
+    await home.clock.advance(cooldownMs - 1)
     expect(await selected(home.pool(), 1)).toEqual(['id-1'])
     await home.clock.advance(1)
     expect(await selected(pool, 1)).toEqual(['id-0'])
@@ -85,11 +85,15 @@ describe('a rest', () => {
     ['a header', { headers: { 'retry-after': '120' } }, 120_000],
     ['the words of the provider', { message: 'Your limit resets in 3 hr 20 min.' }, 12_000_000],
     ['the latest of what it says', { retryAfterMs: 1_000, message: `resets_at: ${NOW / 1_000 + 600}` }, 600_000],
-  ])('ends when %s says so', async (_, more, restMs) => {
+  ])('ends when %s says so', async (_, more, cooldownMs) => {
     const home = await open(three)
     const pool = home.pool()
     await pool.report(await next(pool), failed('rate-limit', more))
-    expect((await pool.entries())[0]?.state).toEqual({ type: 'cooling', untilMs: NOW + restMs, reason: 'rate_limit' })
+    expect((await pool.entries())[0]?.state).toEqual({
+      type: 'cooling',
+      untilMs: NOW + cooldownMs,
+      reason: 'rate_limit',
+    })
   })
 
   it('of a key that is refused heeds no header: no limit ends there', async () => {
@@ -100,7 +104,7 @@ describe('a rest', () => {
   })
 
   it('is a minute for the only key, unless money ran out', async () => {
-    for (const [reason, restMs] of [
+    for (const [reason, cooldownMs] of [
       ['rate-limit', MINUTE],
       ['auth', MINUTE],
       ['billing', HOUR],
@@ -109,7 +113,7 @@ describe('a rest', () => {
       const pool = home.pool()
       await pool.report(await next(pool), failed(reason))
       expect(await pool.select()).toBeNull()
-      expect(await pool.usableAtMs()).toBe(NOW + restMs)
+      expect(await pool.usableAtMs()).toBe(NOW + cooldownMs)
     }
   })
 

@@ -43,14 +43,14 @@ export async function seekLock(file: string): Promise<LockSeeker> {
     const close = () => void database.close()
     let isWithoutLocks: boolean | null = null
     const tryLock = () => {
-      if (isWithoutLocks) return hold(file, close)
+      if (isWithoutLocks) return lockByFile(file, close)
       try {
         lock(database)
         return { release: close }
       } catch (error) {
         if (isLockFailure(error)) {
           isWithoutLocks ??= !canLock(new Database(`${file}.${process.pid}`, { timeout: 0 }))
-          if (isWithoutLocks) return hold(file, close)
+          if (isWithoutLocks) return lockByFile(file, close)
           if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null
         }
         close()
@@ -107,38 +107,38 @@ function canLock(scratch: Engine): boolean {
 }
 
 /** `null` while somebody else holds it. */
-function hold(file: string, close: () => void): FileLock | null {
-  const held = `${file}.held`
+function lockByFile(file: string, close: () => void): FileLock | null {
+  const lockFile = `${file}.held`
   const mine = `${process.pid}@${hostname()} ${performance.now()}`
-  if (!make(held, mine) && !(isAbandoned(held) && make(held, mine))) return null
+  if (!make(lockFile, mine) && !(isAbandoned(lockFile) && make(lockFile, mine))) return null
   const release = () => {
-    rmSync(held, { force: true })
+    rmSync(lockFile, { force: true })
     close()
   }
   return { release }
 }
 
-function make(held: string, holder: string): boolean {
+function make(lockFile: string, holder: string): boolean {
   try {
-    writeFileSync(held, holder, { flag: 'wx', mode: 0o600 })
+    writeFileSync(lockFile, holder, { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw notWritable(held, error)
+    throw notWritable(lockFile, error)
   }
 }
 
 /** Puts aside what a process left that has ended. */
-function isAbandoned(held: string): boolean {
+function isAbandoned(lockFile: string): boolean {
   try {
-    const holder = readFileSync(held, 'utf8')
+    const holder = readFileSync(lockFile, 'utf8')
     const [, pid, host] = /^(\d+)@(\S*) /.exec(holder) ?? []
-    const isOld = Date.now() - statSync(held).mtimeMs > ABANDONED_MS
+    const isOld = Date.now() - statSync(lockFile).mtimeMs > ABANDONED_MS
     if (!isOld && !(host === hostname() && hasEnded(Number(pid)))) return false
-    const aside = `${held}.${process.pid}`
-    renameSync(held, aside)
+    const aside = `${lockFile}.${process.pid}`
+    renameSync(lockFile, aside)
     // Somebody else may have been quicker, and have made it anew.
-    if (readFileSync(aside, 'utf8') !== holder) renameSync(aside, held)
+    if (readFileSync(aside, 'utf8') !== holder) renameSync(aside, lockFile)
     else rmSync(aside)
     return true
   } catch {

@@ -178,18 +178,18 @@ describe('a token', () => {
 
   it('is fetched to the end although nobody waits any longer', async () => {
     const home = await homeWithLogin(600_000)
-    const asked = Promise.withResolvers<void>()
+    const requested = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<TokenSet>()
     const pool = home.pool({
       renewTokens: () => {
-        asked.resolve()
+        requested.resolve()
         return answer.promise
       },
     })
     const controller = new AbortController()
     const credential = await next(pool)
     const waiting = pool.refresh(credential, { signal: controller.signal })
-    await asked.promise
+    await requested.promise
     controller.abort()
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
     answer.resolve(tokens('2'))
@@ -303,7 +303,7 @@ describe('several processes', () => {
     await server.close()
   })
 
-  const renewalsAsked = () => server.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')
+  const renewalsRequested = () => server.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')
 
   async function home(expiresInMs: number): Promise<{ home: PoolHome; accessToken: string }> {
     const { accessToken, refreshToken } = await server.login()
@@ -328,7 +328,7 @@ describe('several processes', () => {
     await server.revoke(accessToken)
     const outcomes = await meet(place.path)
     expect(outcomes).toEqual(Array(PROCESSES).fill('200'))
-    expect(renewalsAsked()).toEqual([{ grantType: 'refresh_token', status: 200 }])
+    expect(renewalsRequested()).toEqual([{ grantType: 'refresh_token', status: 200 }])
     expect(refusals).toBe(0)
   }, 240_000)
 
@@ -337,13 +337,13 @@ describe('several processes', () => {
     await server.revoke(accessToken)
     const outcomes = await meet(place.path)
     expect(outcomes.filter((outcome) => outcome !== '200' && outcome !== 'renewed 200')).toEqual([])
-    expect(renewalsAsked()).toEqual([{ grantType: 'refresh_token', status: 200 }])
+    expect(renewalsRequested()).toEqual([{ grantType: 'refresh_token', status: 200 }])
   }, 240_000)
 
   it('are not held up by one that is killed in the middle of its renewal', async () => {
     const { home: place } = await home(-1_000)
-    const asked = Promise.withResolvers<void>()
-    const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1')
+    const requested = Promise.withResolvers<void>()
+    const silent = createServer(() => requested.resolve()).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/token`
     const { pool } = { pool: (await place.read())['credential_pool'] as Record<string, JsonObject[]> }
@@ -351,7 +351,7 @@ describe('several processes', () => {
     const killed = startCaller(place.path, apiUrl, endpoint, server.clientId)
     await killed.ready
     killed.begin()
-    await asked.promise
+    await requested.promise
     await place.write({ version: 1, credential_pool: pool })
     const heir = startCaller(place.path, apiUrl, server.tokenEndpoint, server.clientId)
     await heir.ready

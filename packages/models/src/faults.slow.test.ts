@@ -115,13 +115,13 @@ function deltasSinceDiscard({ events }: Outcome): string {
 
 describe.each(Object.entries(WIRES))('on %s', (_api, wire) => {
   describe.each(FAULT_SETUPS)('with %s', (setup) => {
-    it.each(Object.entries(MODEL_FAULTS))('%s once ends in an answer or a clear stop', async (name, { turn, once }) => {
-      server.enqueue(turn)
+    it.each(Object.entries(MODEL_FAULTS))('%s once ends in an answer or a clear stop', async (name, { step, once }) => {
+      server.enqueue(step)
       check(await ask(wire, setup, name === 'a stall'), once.includes(setup))
     })
 
     it.each(Object.entries(MODEL_FAULTS))('%s for ever ends in an answer or a clear stop', async (name, fault) => {
-      server.setHandler(() => fault.turn)
+      server.setHandler(() => fault.step)
       check(await ask(wire, setup, name === 'a stall'), fault.always.includes(setup))
     })
   })

@@ -1,7 +1,7 @@
 import { HermesError, type Logger, silentLogger } from '@hermes/contracts'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, Transport } from '@hermes/contracts/model'
-import { createFakeClock, type FakeClock, type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
+import { createFakeClock, type FakeClock, type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createModelClient, type ModelClientOptions, type UsageEvent } from './index.js'
 
@@ -65,7 +65,7 @@ describe('createModelClient', () => {
     expect(server.requests[0]?.body.model).toBe('other')
   })
 
-  it.each<[string, ModelTurn, boolean, string]>([
+  it.each<[string, ModelStep, boolean, string]>([
     ['429', { fault: 'status', status: 429 }, false, 'rate-limit'],
     ['500', { fault: 'status', status: 500 }, false, 'server-error'],
     ['503', { fault: 'status', status: 503 }, false, 'overloaded'],
@@ -217,9 +217,9 @@ describe('createModelClient', () => {
   })
 
   it('looks prices up once per model, and does without when that fails', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const prices = async (model: string) => {
-      asked.push(model)
+      requested.push(model)
       if (model === 'broken') throw new Error('no list')
       return { inputPerMillion: 1_000_000, outputPerMillion: 0, source: 'list of March' }
     }
@@ -229,7 +229,7 @@ describe('createModelClient', () => {
     await run(made)
     await run(made)
     await run(client({ model: 'broken', prices, onUsage: (event) => seen.push(event) }))
-    expect(asked).toEqual(['m', 'broken'])
+    expect(requested).toEqual(['m', 'broken'])
     expect(seen.map(({ usage, priceSource }) => [usage.costUsd, priceSource])).toEqual([
       [2, 'list of March'],
       [2, 'list of March'],

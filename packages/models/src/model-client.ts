@@ -90,7 +90,7 @@ class ChainedClient implements ResilientModelClient {
   readonly #clock: Clock
   readonly #logger: Logger
   /** Who answers in turns that had to fall back. */
-  readonly #standIns = new Map<string, Endpoint>()
+  readonly #fallbacks = new Map<string, Endpoint>()
 
   constructor(options: ModelClientOptions, endpoints: readonly [Endpoint, ...Endpoint[]], clock: Clock) {
     this.provider = endpoints[0].name
@@ -180,8 +180,8 @@ class ChainedClient implements ResilientModelClient {
    */
   #chain(turnId: string | undefined): readonly [Endpoint, ...Endpoint[]] {
     const nowMs = this.#clock.now()
-    const standIn = turnId === undefined ? undefined : this.#standIns.get(turnId)
-    const start = standIn ?? this.#endpoints.find(({ blockedUntilMs }) => blockedUntilMs <= nowMs)
+    const fallback = turnId === undefined ? undefined : this.#fallbacks.get(turnId)
+    const start = fallback ?? this.#endpoints.find(({ blockedUntilMs }) => blockedUntilMs <= nowMs)
     const at = start ? this.#endpoints.indexOf(start) : 0
     const [first, ...others] = [...this.#endpoints.slice(at), ...this.#endpoints.slice(0, at)]
     return [first!, ...others]
@@ -230,7 +230,7 @@ class ChainedClient implements ResilientModelClient {
   }
 
   #stayWith(endpoint: Endpoint, turnId: string | undefined): void {
-    if (endpoint !== this.#endpoints[0] && turnId !== undefined) keepNewest(this.#standIns, turnId, endpoint)
+    if (endpoint !== this.#endpoints[0] && turnId !== undefined) keepNewest(this.#fallbacks, turnId, endpoint)
   }
 
   async #account(

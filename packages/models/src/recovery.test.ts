@@ -231,10 +231,10 @@ describe('a fallback', () => {
       code: 'transport.context_overflow',
       details: { provider: 'spare', model: 'n', contextTokens: 8_192 },
     })
-    const asked = server.requests.length
+    const requested = server.requests.length
     expect(client.nextEndpoint('t1')).toEqual({ provider: 'spare', model: 'n' })
     expect((await ask(client)).finish).not.toBeNull()
-    expect(server.requests).toHaveLength(asked)
+    expect(server.requests).toHaveLength(requested)
     expect(client.nextEndpoint('t2')).toEqual({ provider: 'custom', model: 'm' })
   })
 

@@ -17,10 +17,10 @@ const STEPS: Readonly<Record<RequestRepair, readonly RequestRepair[]>> = {
 /** The mildest repair that a verdict asks for and that was not made yet; `null` when none would change the request. Pure. */
 export function nextRepair(
   request: ModelRequest,
-  asked: RequestRepair,
+  requested: RequestRepair,
   made: ReadonlySet<RequestRepair>,
 ): RequestRepair | null {
-  return STEPS[asked].find((repair) => !made.has(repair) && changesRequest(request, repair)) ?? null
+  return STEPS[requested].find((repair) => !made.has(repair) && changesRequest(request, repair)) ?? null
 }
 
 /** Whether a repair would change anything about a request. Pure. */

@@ -18,7 +18,7 @@ export const TOOL_SEARCH = 'tool_search'
 /** Calls a hidden tool. */
 export const TOOL_CALL = 'tool_call'
 /** The toolset of the two. Nobody enables it: it is there when something is hidden. */
-const DOORS = 'tool_search'
+const BRIDGE_TOOLS = 'tool_search'
 
 /** A definition and the toolset it belongs to. */
 export interface OwnedDefinition {
@@ -72,7 +72,7 @@ const CALL_PARAMETERS = {
 } as const satisfies JsonObject
 
 /** The definitions of the two doors: the names of what is hidden are part of them, so they are told once, with all other definitions. */
-export function doorDefinitions(
+export function bridgeDefinitions(
   hidden: readonly OwnedDefinition[],
   { listingTokens }: Pick<DisclosureOptions, 'listingTokens'>,
 ): readonly ToolDefinition[] {
@@ -122,7 +122,7 @@ export function searchTool(
 ): Tool<{ query: string; limit: number }> {
   return {
     name: TOOL_SEARCH,
-    toolset: DOORS,
+    toolset: BRIDGE_TOOLS,
     description: '',
     parameters: SEARCH_PARAMETERS,
     effect: 'read',
@@ -147,15 +147,15 @@ export function searchTool(
 }
 
 /** What a call through {@link TOOL_CALL} is meant to be; a string says what is wrong with it. */
-export function throughDoor(args: JsonObject): { readonly name: string; readonly args: JsonObject } | string {
-  const { name, arguments: given } = args
+export function unwrapToolCall(args: JsonObject): { readonly name: string; readonly args: JsonObject } | string {
+  const { name, arguments: input } = args
   if (typeof name !== 'string' || name === '')
     return `${TOOL_CALL} needs the name of a tool; find one with ${TOOL_SEARCH}.`
   if (name === TOOL_CALL) return `${TOOL_CALL} cannot call itself.`
-  if (given === undefined) return { name, args: withoutName(args) }
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { name, args: given as JsonObject }
+  if (input === undefined) return { name, args: withoutName(args) }
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { name, args: input as JsonObject }
   try {
-    const parsed: unknown = JSON.parse(String(given))
+    const parsed: unknown = JSON.parse(String(input))
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
       return { name, args: parsed as JsonObject }
   } catch {

@@ -8,8 +8,8 @@ const NAME_WEIGHT = 4
 
 /** The definitions that fit `query`, best first: those named exactly, or else by the words of name, description and parameters. */
 export function rankTools(all: readonly ToolDefinition[], query: string): readonly ToolDefinition[] {
-  const asked = query.split(/[\s,]+/)
-  const named = all.filter(({ name }) => asked.includes(name))
+  const requested = query.split(/[\s,]+/)
+  const named = all.filter(({ name }) => requested.includes(name))
   if (named.length > 0) return named
   const documents = all.map((tool) => ({ tool, words: wordsOf(tool) }))
   const average = documents.reduce((sum, { words }) => sum + words.length, 0) / Math.max(1, documents.length)

@@ -69,22 +69,22 @@ describe('createToolRegistry', () => {
 
   it('asks for availability at most every 30 seconds and takes a throw for no', async () => {
     let nowMs = 0
-    let asked = 0
+    let requested = 0
     const registry = createToolRegistry({ now: () => nowMs })
     registry.register({
       ...echo,
       available: () => {
-        asked++
+        requested++
         throw new Error('no daemon')
       },
     })
     expect(await registry.definitions()).toEqual([])
     nowMs = 29_999
     await registry.definitions()
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     nowMs = 30_000
     await registry.definitions()
-    expect(asked).toBe(2)
+    expect(requested).toBe(2)
   })
 
   it('counts every change, and none that was refused', () => {

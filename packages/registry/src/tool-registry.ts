@@ -4,13 +4,13 @@ import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult } from 
 import { closest } from 'fastest-levenshtein'
 import { type ToolParameters, toolParameters } from './arguments.js'
 import {
+  bridgeDefinitions,
   type DisclosureOptions,
   disclose,
-  doorDefinitions,
   searchTool,
   TOOL_CALL,
   TOOL_SEARCH,
-  throughDoor,
+  unwrapToolCall,
 } from './disclosure.js'
 import { isHermesError, RegistryError } from './registry-error.js'
 import { asExternal, errorOutcome, overlongText, toOutcome } from './result.js'
@@ -182,8 +182,8 @@ class Registry implements ToolRegistry {
     if (!this.#disclosure) return all.map(({ definition }) => definition)
     const { shown, hidden } = disclose(all, this.#disclosure)
     if (hidden.length === 0) return shown
-    const doors = doorDefinitions(hidden, this.#disclosure)
-    return [...shown, ...doors].sort((left, right) => (left.name < right.name ? -1 : 1))
+    const bridgeTools = bridgeDefinitions(hidden, this.#disclosure)
+    return [...shown, ...bridgeTools].sort((left, right) => (left.name < right.name ? -1 : 1))
   }
 
   async available(): Promise<readonly string[]> {
@@ -239,7 +239,7 @@ class Registry implements ToolRegistry {
   ): Promise<PreparedCall> {
     const names = visible ?? this.names()
     if (call.name === TOOL_CALL && names.includes(TOOL_CALL)) {
-      const meant = throughDoor(call.args)
+      const meant = unwrapToolCall(call.args)
       return typeof meant === 'string'
         ? { type: 'immediate', outcome: errorOutcome(meant) }
         : this.prepare(meant, names)

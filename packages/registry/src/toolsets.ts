@@ -75,15 +75,15 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
 })
 
 /** Surfaces whose set has another name. */
-const SURFACES: Readonly<Record<string, string>> = Object.freeze({
+const PLATFORMS: Readonly<Record<string, string>> = Object.freeze({
   oneshot: 'hermes-cli',
   api: 'hermes-api-server',
   gateway: 'hermes-api-server',
 })
 
 /** The toolset of a surface such as `cli`, `acp` or `telegram`; that of the terminal where it has none. */
-export function platformToolset(surface: string): string {
-  const name = SURFACES[surface] ?? `hermes-${surface}`
+export function platformToolset(platform: string): string {
+  const name = PLATFORMS[platform] ?? `hermes-${platform}`
   return Object.hasOwn(TOOLSETS, name) ? name : 'hermes-cli'
 }
 
@@ -154,18 +154,22 @@ export function resolveToolsets(toolsets: Readonly<Record<string, Toolset>>, sel
   return [...names].sort()
 }
 
-function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trail: readonly string[]): string[] {
-  if (asked === 'all' || asked === '*') return Object.values(toolsets).flatMap((toolset) => toolset.tools)
-  const name = canonicalName(toolsets, asked)
+function expand(toolsets: Readonly<Record<string, Toolset>>, requested: string, trail: readonly string[]): string[] {
+  if (requested === 'all' || requested === '*') return Object.values(toolsets).flatMap((toolset) => toolset.tools)
+  const name = canonicalName(toolsets, requested)
   if (trail.includes(name)) {
     throw new RegistryError('registry.toolset_cycle', `Toolsets include each other: ${[...trail, name].join(' > ')}.`)
   }
   const toolset = Object.hasOwn(toolsets, name) ? toolsets[name] : undefined
   if (!toolset) {
     const valid = Object.keys(toolsets).sort().join(', ')
-    throw new RegistryError('registry.unknown_toolset', `Unknown toolset "${asked}". Valid toolsets: all, ${valid}.`, {
-      toolset: asked,
-    })
+    throw new RegistryError(
+      'registry.unknown_toolset',
+      `Unknown toolset "${requested}". Valid toolsets: all, ${valid}.`,
+      {
+        toolset: requested,
+      },
+    )
   }
   // An MCP server may bear the name of another set: then both are meant.
   const server = Object.hasOwn(toolsets, `mcp-${name}`) ? toolsets[`mcp-${name}`]!.tools : []
@@ -176,7 +180,7 @@ function expand(toolsets: Readonly<Record<string, Toolset>>, asked: string, trai
 /** Older configurations write `file_tools` for `file`. */
 const LEGACY_SUFFIX = /_tools$/
 
-function canonicalName(toolsets: Readonly<Record<string, Toolset>>, asked: string): string {
-  const names = [asked, asked.replace(LEGACY_SUFFIX, ''), `mcp-${asked}`]
-  return names.find((name) => Object.hasOwn(toolsets, name)) ?? asked
+function canonicalName(toolsets: Readonly<Record<string, Toolset>>, requested: string): string {
+  const names = [requested, requested.replace(LEGACY_SUFFIX, ''), `mcp-${requested}`]
+  return names.find((name) => Object.hasOwn(toolsets, name)) ?? requested
 }

@@ -29,15 +29,15 @@ it.each([
   const children: { at: string; model: unknown }[] = []
   for (const [at, one] of Object.entries({ server, other }))
     one.setHandler(({ body }) => {
-      const said = JSON.stringify(body.messages)
-      if (!said.includes('Hand it on.')) {
+      const text = JSON.stringify(body.messages)
+      if (!text.includes('Hand it on.')) {
         children.push({ at, model: body.model })
         return { text: 'child done' }
       }
-      if (said.includes('child done')) return { text: 'all done' }
+      if (text.includes('child done')) return { text: 'all done' }
       return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Do it.' } }] }
     })
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'oneshot' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'oneshot' }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', toolsets: ['all'] })

@@ -23,7 +23,7 @@ export async function childRequest(config: HermesConfig, start: ChildStart): Pro
   return {
     ...Object.fromEntries(Object.entries(model).filter(([, value]) => value !== undefined)),
     cwd: start.cwd,
-    maxTurns: delegation.max_iterations,
+    maxSteps: delegation.max_iterations,
     toolsets: ['all'],
     notices: false,
   }

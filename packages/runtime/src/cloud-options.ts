@@ -4,7 +4,7 @@ import type { DaytonaOptions } from '@hermes/sandbox/daytona'
 import type { ModalOptions } from '@hermes/sandbox/modal'
 import type { VercelOptions } from '@hermes/sandbox/vercel'
 import type { EnvironmentRequest } from './environment-request.js'
-import { digest, farFolder, passedOn, shared, syncFolders } from './far-options.js'
+import { digest, passedOn, remoteFolder, shared, syncFolders } from './remote-options.js'
 
 /** A sandbox of Modal as config.yaml describes it. @throws HermesError `runtime.backend_config` without credentials. */
 export function modalOptions(request: EnvironmentRequest): ModalOptions {
@@ -84,7 +84,7 @@ function common(request: EnvironmentRequest, name: keyof typeof SERVICES) {
   const { config, home, clock } = request
   const { terminal } = config
   const isKept = terminal.container_persistent
-  const cwd = farFolder(terminal)
+  const cwd = remoteFolder(terminal)
   // What belongs to programs of this machine is nothing to a service.
   const { clientEnv: _, ...rest } = shared(request, name)
   return {

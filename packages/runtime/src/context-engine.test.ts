@@ -11,7 +11,7 @@ const entries: Entry[] = Array.from({ length: 40 }, (_, index) => ({
 }))
 const request = { entries, tokens: 40_000, provider: 'p', model: 'm', cause: 'threshold', carry: [] } as const
 const settings = { enabled: true, target_ratio: 0.2, protect_first_n: 3, protect_last_n: 20, model_thresholds: {} }
-const given = {
+const input = {
   ...{ settings, own: null, windowOf: async () => 40_000, models: [], scopeOf: () => ({}), summaries: undefined },
   ...{ model: { provider: 'p', model: 'Vendor/Large-2' }, clock: systemClock, logger: silentLogger },
 }
@@ -34,10 +34,10 @@ function model(isAnswering: boolean): ModelClient & { readonly limits: (number |
 it.each([
   [{ max_tokens: 300 }, true, { type: 'compacted', isSummarized: true }, 300],
   [{ timeout: 0.01 }, false, { type: 'compacted', isSummarized: false, problem: 'small took too long' }, 3_000],
-])('holds a summariser to %j of config.yaml', async (said, isAnswering, outcome, limit) => {
+])('holds a summariser to %j of config.yaml', async (text, isAnswering, outcome, limit) => {
   const client = model(isAnswering)
-  const summaries = { enabled: true, fallback_chain: [], ...said }
-  const engine = openContextEngine({ ...given, models: [client], summaries })
+  const summaries = { enabled: true, fallback_chain: [], ...text }
+  const engine = openContextEngine({ ...input, models: [client], summaries })
   expect(await engine!.compact(request, { signal: new AbortController().signal })).toMatchObject(outcome)
   expect(client.limits).toEqual([limit])
 })
@@ -48,7 +48,7 @@ it.each([
   [{ large: 0.9, 'large-2': 0.6 }, 0.6],
   [{ 'p:large': 0.6, 'q:large': 0.9 }, 0.6],
 ])('is due where %j says so of the model', async (model_thresholds, share) => {
-  const engine = openContextEngine({ ...given, settings: { ...settings, model_thresholds } })!
+  const engine = openContextEngine({ ...input, settings: { ...settings, model_thresholds } })!
   const isDue = (tokens: number) => engine.isDue({ ...request, tokens })
   expect([await isDue(40_000 * share - 1), await isDue(40_000 * share)]).toEqual([false, true])
 })

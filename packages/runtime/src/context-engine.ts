@@ -3,7 +3,7 @@ import { type Clock, errorLine, type JsonObject, type Logger } from '@hermes/con
 import type { CompactRequest, ContextEngine } from '@hermes/contracts/context'
 import type { Entry } from '@hermes/contracts/conversation'
 import type { CallScope, ModelClient } from '@hermes/contracts/model'
-import type { EnginePlace } from './own-context-engine.js'
+import type { EngineContext } from './own-context-engine.js'
 
 /** No model but one on the own machine has so small a window that fewer tokens would matter. */
 const ALWAYS_FITS = 4_000
@@ -15,10 +15,10 @@ export interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
   /** Whose window it is. */
   readonly model: { readonly provider: string; readonly model: string }
-  /** What config.yaml says of the summaries as a side task. */
+  /** What config.yaml says of the summaries as a auxiliary task. */
   readonly summaries: HermesConfig['auxiliary'][string]
   /** One that config.yaml names in place of the usual one; `null` for that. */
-  readonly own: EnginePlace | null
+  readonly own: EngineContext | null
   /** Tokens of the window of an endpoint that may answer: the chosen one, or one that it falls back on. */
   readonly windowOf: (endpoint: { readonly provider: string; readonly model: string }) => Promise<number>
   /** Whether the window may be so small that the first request does not fit. Default `false`: short sessions are not looked at. */
@@ -36,22 +36,22 @@ export interface ContextEngineOptions {
 }
 
 /** The context engine of a home; loaded once a session is long enough to need it. `null` where config.yaml switches it off. */
-export function openContextEngine(given: ContextEngineOptions): ContextEngine | null {
-  const { settings, windowOf, clock, logger } = given
+export function openContextEngine(input: ContextEngineOptions): ContextEngine | null {
+  const { settings, windowOf, clock, logger } = input
   if (!settings.enabled) return null
   let scope: Omit<CallScope, 'purpose'> = {}
-  const models = given.models.map((client): ModelClient => {
+  const models = input.models.map((client): ModelClient => {
     const { provider, model } = client
     return { provider, model, stream: (request, call) => client.stream(request, { ...scope, ...call }) }
   })
-  const options = { ...given, models }
+  const options = { ...input, models }
   let loading: Promise<ContextEngine> | undefined
   const usual = async () => {
     const { createContextCompressor } = await import('@hermes/compression')
-    const { timeout, max_tokens: maxOutputTokens } = given.summaries ?? {}
+    const { timeout, max_tokens: maxOutputTokens } = input.summaries ?? {}
     return createContextCompressor({
       ...{ windowOf, models, clock, logger },
-      settings: { ...toSettings(given), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
+      settings: { ...toSettings(input), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
       ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
     })
   }
@@ -60,10 +60,10 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
     return loading
   }
   return {
-    ...(given.largerWindow === undefined ? {} : { largerWindow: given.largerWindow }),
+    ...(input.largerWindow === undefined ? {} : { largerWindow: input.largerWindow }),
     isDue: async (state) => {
       const isShort = state.tokens < ALWAYS_FITS
-      if (isShort && (!given.mayBeTiny || (await windowOf(state)) > FITS_ANY_SHORT)) return false
+      if (isShort && (!input.mayBeTiny || (await windowOf(state)) > FITS_ANY_SHORT)) return false
       return (await load()).isDue(state)
     },
     plan: async (request) => (await load()).plan(request),
@@ -79,11 +79,11 @@ export function openContextEngine(given: ContextEngineOptions): ContextEngine | 
 /** One's own engine; without it sessions are kept within the window in the usual way. */
 async function own(
   { settings, windowOf, models, clock, logger }: ContextEngineOptions,
-  place: EnginePlace,
+  context: EngineContext,
 ): Promise<ContextEngine | null> {
   try {
     const { loadOwnEngine } = await import('./own-context-engine.js')
-    return await loadOwnEngine(place, { windowOf, models, clock, logger, settings: { ...settings } as JsonObject })
+    return await loadOwnEngine(context, { windowOf, models, clock, logger, settings: { ...settings } as JsonObject })
   } catch (error) {
     logger.error('The usual context engine is used instead.', { error: errorLine(error) })
     return null

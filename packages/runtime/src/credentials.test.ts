@@ -5,7 +5,7 @@ import { type JsonObject, silentLogger } from '@hermes/contracts'
 import { createFakeClock, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findCredentials, oauthSettings, openCredentials, poolStrategy } from './credentials.js'
-import { chooseModel, type ModelWishes } from './model-choice.js'
+import { chooseModel, type ModelChoiceOptions } from './model-choice.js'
 import { configuredModels } from './settings.js'
 
 const homes: TemporaryHome[] = []
@@ -34,14 +34,14 @@ const key = (label: string, more: JsonObject = {}): JsonObject => ({
 })
 
 /** Chooses a model in a home and opens its keys. */
-async function open({ auth, config: yaml, secrets = {} }: Home, asked: ModelWishes['asked'] = {}) {
+async function open({ auth, config: yaml, secrets = {} }: Home, requested: ModelChoiceOptions['requested'] = {}) {
   const home = await newHome()
   if (auth) await writeFile(join(home, 'auth.json'), JSON.stringify({ credential_pool: auth }), { mode: 0o600 })
   if (yaml) await writeFile(join(home, 'config.yaml'), yaml)
   const { config } = await loadConfig({ home, env: {} })
   const clock = createFakeClock(Date.UTC(2026, 10, 21))
   const stored = await findCredentials(home, clock)
-  const told: string[] = []
+  const notified: string[] = []
   const credentials = openCredentials(
     {
       home,
@@ -50,19 +50,19 @@ async function open({ auth, config: yaml, secrets = {} }: Home, asked: ModelWish
       fetchTo: () => fetch,
       clock,
       logger: silentLogger,
-      onSecret: (secret) => told.push(secret),
+      onSecret: (secret) => notified.push(secret),
     },
     stored,
   )
   const choose = () =>
     chooseModel({
-      asked: { model: 'm', ...asked },
+      requested: { model: 'm', ...requested },
       session: null,
       ...configuredModels(config),
       secrets,
       stored: stored.providers,
     })
-  return { home, config, stored, told, choose, source: () => credentials.sourceFor(choose()) }
+  return { home, config, stored, notified, choose, source: () => credentials.sourceFor(choose()) }
 }
 
 describe('the keys of a choice', () => {
@@ -75,9 +75,9 @@ describe('the keys of a choice', () => {
 
   it('are a pool once auth.json has one for the provider, the variable first', async () => {
     const home = { auth: { openai: [key('a', { priority: 1 })] }, secrets: { OPENAI_API_KEY: 'sk-env-one' } }
-    const { source, told } = await open(home, { provider: 'openai' })
+    const { source, notified } = await open(home, { provider: 'openai' })
     expect((await (await source())!.select())?.secret).toBe('sk-env-one')
-    expect(told).toEqual(['sk-env-one'])
+    expect(notified).toEqual(['sk-env-one'])
     expect(await (await open(home, { provider: 'anthropic', baseUrl: 'http://127.0.0.1:9' })).source()).toBeNull()
   })
 

@@ -11,7 +11,7 @@ import {
   type CapturedRequest,
   checkPrefix,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
   startModelServer,
   temporaryHome,
 } from '@hermes/testkit'
@@ -109,7 +109,7 @@ async function runFor(ms: number | null, world: { readonly home: string; readonl
 }
 
 /** Three tasks a call, every fourth call waited for, as many as it is allowed by now; then until all were heard of. */
-function parentTurn({ body }: CapturedRequest, allowed: number): ModelTurn {
+function parentTurn({ body }: CapturedRequest, allowed: number): ModelStep {
   const texts = body.messages.slice(1).map(textOf)
   const results = body.messages.filter(({ role }) => role === 'tool').map(textOf)
   const calls = results.filter((text) => !text.includes('are under way')).length
@@ -132,7 +132,7 @@ function taskOf(index: number): { readonly goal: string } {
   return { goal: `${KINDS[index % KINDS.length]} ${index}` }
 }
 
-function childTurn({ body }: CapturedRequest, marker: string): ModelTurn {
+function childTurn({ body }: CapturedRequest, marker: string): ModelStep {
   const [, kind] = /Your task:\\?n?\s*(\w+) \d+/.exec(body.messages.map(textOf).join('\n')) ?? []
   const isAfterTool = body.messages.at(-1)!.role === 'tool'
   switch (kind) {
@@ -167,7 +167,7 @@ async function expectOneResultEach(storage: Storage): Promise<void> {
   const heard = texts.flatMap((text) => [...text.matchAll(RESULT)].map((match) => match[1]!))
   expect(new Set(heard).size).toBe(heard.length)
   expect(heard).toEqual(expect.arrayContaining(started))
-  expect(await storage.mailbox.waiting('parent')).toEqual([])
+  expect(await storage.inbox.waiting('parent')).toEqual([])
   const all = texts.join('\n')
   for (const sign of [/completed \(/, /The user ended it\./, /It made no progress for/, /failed \(/, /It is not JSON/])
     expect(all).toMatch(sign)

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ModelServer, type ModelTurn, startModelServer, temporaryHome } from '@hermes/testkit'
+import { type ModelServer, type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from './open-runtime.js'
 
@@ -18,7 +18,7 @@ afterEach(() => Promise.all([server.close(), spare.close()]))
 /** Takes so many steps, and refuses what does not fit; without tools it is asked for a summary. */
 function smallModel() {
   const counts = { steps: 0, refused: 0, summaries: 0 }
-  spare.setHandler(({ body }): ModelTurn => {
+  spare.setHandler(({ body }): ModelStep => {
     if (JSON.stringify(body).length > WINDOW * CHARS_PER_TOKEN) {
       counts.refused++
       const message = `This model's maximum context length is ${WINDOW} tokens.`
@@ -51,10 +51,10 @@ it.each([
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   for (let part = 1; part <= STEPS; part++)
     await writeFile(join(home.path, `part-${part}.txt`), `part ${part} ${'says this and that '.repeat(80)}\n`)
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
-    const { agent } = await runtime.createAgent({ maxTurns: STEPS + 5 })
+    const { agent } = await runtime.createAgent({ maxSteps: STEPS + 5 })
     server.setHandler(() => ({ text: 'a long answer '.repeat(1_500) }))
     for (let turn = 0; turn < before; turn++) await agent.run('Tell me more.').result
     server.setHandler(() => ({ fault: 'status', status: 500 }))
@@ -66,8 +66,8 @@ it.each([
     if (facts.context_length) expect(counts.refused).toBe(0)
     else expect(counts.refused).toBeGreaterThan(0)
     // The turn stays where it was answered.
-    const asked = server.requests.filter(({ body }) => body.tools?.length)
-    expect(asked).toHaveLength(before + 1)
+    const requested = server.requests.filter(({ body }) => body.tools?.length)
+    expect(requested).toHaveLength(before + 1)
   } finally {
     await runtime.close()
   }

@@ -6,7 +6,7 @@ import { chooseFallbacks } from './fallbacks.js'
 import { openRuntime } from './open-runtime.js'
 import type { Runtime } from './runtime.js'
 
-const wishes = { configured: {}, endpoints: {}, secrets: { OPENROUTER_API_KEY: 'or', SPARE: 'spare' } }
+const modelOptions = { configured: {}, endpoints: {}, secrets: { OPENROUTER_API_KEY: 'or', SPARE: 'spare' } }
 
 describe('chooseFallbacks', () => {
   it('gives the endpoints of complete entries in their order, each with its key', () => {
@@ -16,7 +16,7 @@ describe('chooseFallbacks', () => {
       { provider: 'openrouter' },
       'openrouter',
     ]
-    expect(chooseFallbacks(entries, wishes)).toMatchObject({
+    expect(chooseFallbacks(entries, modelOptions)).toMatchObject({
       choices: [
         { provider: 'openrouter', model: 'a/b', apiKey: 'or' },
         { provider: 'custom', model: 'c', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'spare' },
@@ -26,7 +26,7 @@ describe('chooseFallbacks', () => {
   })
 
   it('says which entry cannot be used and why', () => {
-    const { choices, problems } = chooseFallbacks([{ provider: 'openai', model: 'gpt-4.1' }], wishes)
+    const { choices, problems } = chooseFallbacks([{ provider: 'openai', model: 'gpt-4.1' }], modelOptions)
     expect(choices).toEqual([])
     expect(problems).toEqual([expect.stringMatching(/^fallback_providers\.0 cannot be used: OpenAI needs a key/)])
   })
@@ -52,7 +52,7 @@ describe('fallback_providers', () => {
       fallback_providers: [{ provider: 'custom', model: 'n', base_url: second.baseUrl }],
     }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
     runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     const { agent } = await runtime.createAgent({})
     first.enqueue({ fault: 'status', status: 404, body: { error: { message: 'The model does not exist.' } } })

@@ -1,5 +1,5 @@
 import { errorLine } from '@hermes/contracts'
-import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from './model-choice.js'
 
 /** The models to fall back on, and what is wrong with entries that cannot be used, a line each. */
 export interface Fallbacks {
@@ -13,7 +13,7 @@ export interface Fallbacks {
  */
 export function chooseFallbacks(
   entries: readonly unknown[],
-  wishes: Omit<ModelWishes, 'asked' | 'session'>,
+  modelOptions: Omit<ModelChoiceOptions, 'requested' | 'session'>,
 ): Fallbacks {
   const choices: ModelChoice[] = []
   const problems: string[] = []
@@ -21,13 +21,13 @@ export function chooseFallbacks(
     const { provider, model, base_url: baseUrl, key_env: keyEnv } = textsOf(entry)
     if (provider === undefined || model === undefined) return
     try {
-      const asked = {
+      const requested = {
         provider,
         model,
         ...(baseUrl === undefined ? {} : { baseUrl }),
         ...(keyEnv === undefined ? {} : { keyEnv }),
       }
-      choices.push(chooseModel({ ...wishes, asked, session: null }))
+      choices.push(chooseModel({ ...modelOptions, requested, session: null }))
     } catch (error) {
       problems.push(`fallback_providers.${index} cannot be used: ${errorLine(error)}`)
     }

@@ -15,14 +15,14 @@ import { openStorage, type Storage } from '@hermes/storage'
 import {
   type AlertServer,
   FAULT_SETUPS,
-  HALF_SAID,
+  HALF_TEXT,
   MODEL_FAULTS,
   type ModelFault,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
+  type StepHandler,
   startAlertServer,
   startModelServer,
-  type TurnHandler,
   temporaryHome,
   trustLoopback,
 } from '@hermes/testkit'
@@ -57,7 +57,7 @@ interface MatrixFault extends ModelFault {
 
 const TLS: MatrixFault = {
   alert: 'answer',
-  turn: { fault: 'stall', text: HALF_SAID, afterChunks: 2 },
+  step: { fault: 'stall', text: HALF_TEXT, afterChunks: 2 },
   once: FAULT_SETUPS,
   always: ['a fallback'],
 }
@@ -142,24 +142,24 @@ beforeEach(async () => {
 afterEach(() => Promise.all([alerting.close(), server.close(), other.close()]))
 
 /** What an endpoint that stands in does wrong at its first request. */
-const FAULTS_OF_FALLBACKS: readonly ModelTurn[] = [
-  { fault: 'cut', text: HALF_SAID, afterChunks: 2 },
+const FAULTS_OF_FALLBACKS: readonly ModelStep[] = [
+  { fault: 'cut', text: HALF_TEXT, afterChunks: 2 },
   { fault: 'status', status: 529 },
   { fault: 'refuse' },
 ]
 
-function standingIn({ setup }: Cell, row: number): TurnHandler {
+function standingIn({ setup }: Cell, row: number): StepHandler {
   const faults = setup === 'a faulty fallback' ? [FAULTS_OF_FALLBACKS[row % FAULTS_OF_FALLBACKS.length]!] : []
   return ({ body }) => faults.pop() ?? healthy(stepOf(body))
 }
 
 /** Takes one step after the other, and fails when it is time to. */
-function answering({ fault, moment }: Cell): TurnHandler {
+function answering({ fault, moment }: Cell): StepHandler {
   let failed = 0
   return ({ body }) => {
     const step = stepOf(body)
     if (step !== moment.step || (failed++ > 0 && !moment.isLasting)) return healthy(step)
-    if (fault.alert !== 'request') return breaking(fault.turn, step)
+    if (fault.alert !== 'request') return breaking(fault.step, step)
     alerting.alertNow()
     return new Promise(() => undefined)
   }
@@ -169,15 +169,15 @@ function stepOf(body: unknown): number {
   return JSON.stringify(body).match(RESULT)?.length ?? 0
 }
 
-function healthy(step: number): ModelTurn {
+function healthy(step: number): ModelStep {
   if (step >= STEPS) return { text: WHOLE }
   return { text: 'On it.', toolCalls: [{ name: 'take', args: { step: `step ${step}` } }] }
 }
 
 /** After a result, what breaks off is a call and not words. */
-function breaking(answer: ModelTurn, step: number): ModelTurn {
+function breaking(answer: ModelStep, step: number): ModelStep {
   if (!('fault' in answer) || !('text' in answer) || step === 0) return answer
-  return { ...answer, toolCalls: [{ name: 'take', args: { step: 'never to be taken' } }], afterChunks: 4 } as ModelTurn
+  return { ...answer, toolCalls: [{ name: 'take', args: { step: 'never to be taken' } }], afterChunks: 4 } as ModelStep
 }
 
 function endpoint({ api, fault }: Pick<Cell, 'api' | 'fault'>, one: ModelServer): ModelClientOptions {
@@ -262,7 +262,7 @@ describe('a task whose endpoint has a fault', () => {
           cells.findIndex((row) => row.at(-1) === cell),
         ),
       )
-      alerting.alertAfter(fault.alert === 'answer' ? HALF_SAID : null)
+      alerting.alertAfter(fault.alert === 'answer' ? HALF_TEXT : null)
       const hasFallback = setup === 'a fallback' || setup === 'a faulty fallback'
       const fallbacks = hasFallback ? [{ ...endpoint(cell, other), apiKey: 'secret-other' }] : []
       const model = { ...endpoint(cell, server), ...(await keysIn(home.path, cell)), fallbacks }

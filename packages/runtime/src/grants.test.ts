@@ -11,7 +11,7 @@ import { digestFiles, identifyPrograms } from './deciding-files.js'
 let temporary: Awaited<ReturnType<typeof temporaryHome>>
 let cwd = ''
 let home = ''
-let asked: ApprovalQuestion[] = []
+let requested: ApprovalQuestion[] = []
 let policy: RevocablePolicy
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await writeFile(join(cwd, 'Makefile'), 'all:\n\techo made\n')
   await writeFile(join(cwd, 'package.json'), '{"scripts":{"ship":"echo shipped"}}')
   await appendPermission({ home, pattern: 'terminal.*', decision: 'ask' })
-  asked = []
+  requested = []
   policy = open()
 })
 
@@ -41,12 +41,12 @@ function open(): RevocablePolicy {
       identifyPrograms(names, { path: `bin:${join(cwd, 'tools')}:/usr/bin:/bin`, cwd: folder }),
     onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
   })
-  opened.listen('*', (_, question) => void asked.push(question))
+  opened.listen('*', (_, question) => void requested.push(question))
   return opened
 }
 
 const subject = (more: Partial<Subject> = {}): Subject => ({
-  ...{ sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false, toolName: 'terminal' },
+  ...{ sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false, toolName: 'terminal' },
   ...more,
 })
 const run = (command: string, more: object = {}): Action => ({ type: 'spawn', command, cwd, backend: 'local', ...more })
@@ -71,7 +71,7 @@ describe('an "always"', () => {
     expect(await says(run('bash deploy.sh'), subject({ sessionId: 'other', tainted: true }))).toBe('allow')
     policy = open()
     expect(await says(run('bash deploy.sh'))).toBe('allow')
-    expect(asked).toHaveLength(1)
+    expect(requested).toHaveLength(1)
   })
 
   it('is taken back in the runs that go on, as soon as its rule is', async () => {
@@ -202,8 +202,8 @@ describe('an "always"', () => {
     ...['git rebase -x "npm test" main', 'rm -rf "a\u202eb"'],
   ])('is not offered for %j', async (command) => {
     await policy.decide(run(command), subject())
-    expect(asked.at(-1)?.choices).not.toContain('always')
-    expect(asked.at(-1)?.grant).toBeUndefined()
+    expect(requested.at(-1)?.choices).not.toContain('always')
+    expect(requested.at(-1)?.grant).toBeUndefined()
   })
 
   it('is for the method of a request, and for one file', async () => {
@@ -314,7 +314,7 @@ describe('leave for the session', () => {
     'is not offered for %j, which is another one each time',
     async (command) => {
       await policy.decide(run(command), subject())
-      expect(asked.at(-1)?.choices).not.toContain('session')
+      expect(requested.at(-1)?.choices).not.toContain('session')
     },
   )
 })

@@ -1,7 +1,7 @@
 import {
   type Agent,
   type Child,
-  type ChildPlace,
+  type ChildContext,
   type ChildTask,
   ChildTree,
   childInstructions,
@@ -25,7 +25,7 @@ import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@herm
 import type { Proxies } from '@hermes/safety'
 import type { Storage } from '@hermes/storage'
 import { listModels } from '@hermes/transports'
-import { type Answerer, type Answerers, isRecorded } from './answerers.js'
+import type { AuxiliaryTasks } from './auxiliary-task-clients.js'
 import { childRequest, inherited, namesModel } from './child-request.js'
 import { openContextEngine } from './context-engine.js'
 import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
@@ -40,20 +40,20 @@ import {
   delegationLimits,
   isToolset,
   type Lineage,
-  leftOut,
   loopGuardOf,
   mayDelegate,
   originOf,
   ROOT,
+  shortenedNames,
   subjectOf,
 } from './lineage.js'
 import { refuseUnlisted } from './listed-models.js'
 import { MIXTURE } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
+import { isRecorded, type ModelResolver, type ResolvedModel } from './model-resolver.js'
 import { networkOf } from './network-settings.js'
 import { referenceOptions } from './reference-sources.js'
 import type { AgentRequest, ReadyAgent, RuntimeOptions } from './runtime.js'
-import type { SideTasks } from './side-task-clients.js'
 import { openSystemPrompt } from './system-prompt.js'
 import type { TurnScopes } from './turn-scopes.js'
 import type { UnisolatedNotice } from './unisolated-notice.js'
@@ -64,15 +64,15 @@ const LIST_TIMEOUT_MS = 10_000
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 
 /** What agents of a home are made with. */
-export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'surface'> {
+export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly checkpoints: HomeCheckpoints
   readonly memory: HomeMemory | null
   readonly longMemory: HomeLongMemory | null
   readonly models: HomeModels
-  readonly answerers: Answerers
-  readonly sideTasks: SideTasks
+  readonly modelResolver: ModelResolver
+  readonly auxiliaryTasks: AuxiliaryTasks
   readonly turnScopes: TurnScopes
   readonly tools: HomeTools
   readonly proxies: Proxies | null
@@ -90,7 +90,7 @@ export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHo
 }
 
 /** What is settled about an agent before anything is opened for it. */
-interface AgentPlace {
+interface AgentContext {
   readonly request: AgentRequest
   readonly lineage: Lineage
   readonly cwd: string
@@ -104,7 +104,7 @@ interface GearOwner {
 }
 
 /** What an agent works with; to be closed. */
-interface AgentGear {
+interface AgentResources {
   readonly owner: GearOwner
   readonly environment: Environment
   readonly checkpoints: AgentCheckpoints
@@ -115,11 +115,11 @@ interface AgentGear {
 
 /** Who answers an agent: as it was found, which is handed on to children, and with the calls counted for this agent. */
 interface AgentModel {
-  readonly answerer: Answerer
+  readonly resolved: ResolvedModel
   readonly model: ResilientModelClient
 }
 
-interface MadeAgent extends AgentPlace, AgentGear, AgentModel {
+interface MadeAgent extends AgentContext, AgentResources, AgentModel {
   readonly agent: Agent
 }
 
@@ -156,11 +156,11 @@ export class HomeAgents {
     readonly instructions: string | undefined
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, surface, memory, config } = this.#options
+    const { home, platform, memory, config } = this.#options
     const { lineage = ROOT, ...facts } = of
     if (lineage.depth > 0)
-      return openSystemPrompt({ ...facts, soul: childInstructions(lineage.role), surface: null, memory: null, config })
-    return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, surface, memory, config })
+      return openSystemPrompt({ ...facts, soul: childInstructions(lineage.role), platform: null, memory: null, config })
+    return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, platform, memory, config })
   }
 
   /** Ends the sessions that are open, whoever talks in them. */
@@ -182,51 +182,51 @@ export class HomeAgents {
     await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
   }
 
-  /** `answerer`: whose model a child uses too; `null` for one of its own. */
-  async #make(request: AgentRequest, lineage: Lineage, answerer: Answerer | null): Promise<ReadyAgent> {
-    const place = this.#place(request, lineage)
-    const gear = await this.#equip(place)
+  /** `resolved`: whose model a child uses too; `null` for one of its own. */
+  async #make(request: AgentRequest, lineage: Lineage, resolved: ResolvedModel | null): Promise<ReadyAgent> {
+    const context = this.#context(request, lineage)
+    const resources = await this.#equip(context)
     let ready: ReadyAgent
     try {
-      ready = await this.#take(place, gear, await this.#meetModel(place, gear, answerer))
+      ready = await this.#take(context, resources, await this.#resolveModel(context, resources, resolved))
     } catch (error) {
-      if (!lineage.tree) this.#trees.delete(place.tree)
-      await gear.close()
+      if (!lineage.tree) this.#trees.delete(context.tree)
+      await resources.close()
       throw error
     }
-    this.#options.closers.add(gear.close)
+    this.#options.closers.add(resources.close)
     return ready
   }
 
   /** An agent of that model takes the place and the gear, its shell and what runs in it included. */
-  async #take(place: AgentPlace, gear: AgentGear, known: AgentModel): Promise<ReadyAgent> {
-    const made = { ...gear, ...place, ...known, agent: await this.#openAgent(place, gear, known) }
-    gear.owner.made = made
-    this.#choices.set(place.sessionId, known.answerer.choice)
+  async #take(context: AgentContext, resources: AgentResources, known: AgentModel): Promise<ReadyAgent> {
+    const made = { ...resources, ...context, ...known, agent: await this.#openAgent(context, resources, known) }
+    resources.owner.made = made
+    this.#choices.set(context.sessionId, known.resolved.choice)
     return this.#ready(made)
   }
 
   async #changeModel(
     made: MadeAgent,
-    { force = false, ...asked }: Parameters<ReadyAgent['changeModel']>[0],
+    { force = false, ...requested }: Parameters<ReadyAgent['changeModel']>[0],
   ): Promise<ReadyAgent> {
     const session = await (await this.#options.storage()).getSession(made.sessionId)
     const { session: _former, ...former } = made.request
-    const request = { ...former, ...(session ? { session } : {}), ...asked }
-    const place = { ...made, request }
-    const known = await this.#meetModel(place, made, null)
-    if (!force) refuseUnlisted(known.answerer.choice, await this.#modelsOf(known))
-    return this.#take(place, made, known)
+    const request = { ...former, ...(session ? { session } : {}), ...requested }
+    const context = { ...made, request }
+    const known = await this.#resolveModel(context, made, null)
+    if (!force) refuseUnlisted(known.resolved.choice, await this.#modelsOf(known))
+    return this.#take(context, made, known)
   }
 
-  async #modelsOf({ answerer: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
+  async #modelsOf({ resolved: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
     if (model.provider === MIXTURE) return Object.keys(this.#options.config.moa.presets)
     const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
     const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
     return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
   }
 
-  #place(request: AgentRequest, lineage: Lineage): AgentPlace {
+  #context(request: AgentRequest, lineage: Lineage): AgentContext {
     const { clock, logger, cwd } = this.#options
     const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(clock.now())
     const tree = lineage.tree ?? new ChildTree({ clock, logger })
@@ -234,9 +234,9 @@ export class HomeAgents {
     return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
   }
 
-  async #equip({ request, lineage, cwd, tree, sessionId }: AgentPlace): Promise<AgentGear> {
+  async #equip({ request, lineage, cwd, tree, sessionId }: AgentContext): Promise<AgentResources> {
     const owner: GearOwner = { made: null }
-    const createChild = (task: ChildTask, at: ChildPlace) => this.#makeChild(owner.made!, task, at)
+    const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(owner.made!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd)
     const code = this.#options.codeIn(cwd)
@@ -254,41 +254,41 @@ export class HomeAgents {
     return { owner, environment, checkpoints, registry, toolsets, close }
   }
 
-  async #meetModel(
-    { request, lineage, sessionId }: AgentPlace,
-    { environment }: AgentGear,
-    given: Answerer | null,
+  async #resolveModel(
+    { request, lineage, sessionId }: AgentContext,
+    { environment }: AgentResources,
+    input: ResolvedModel | null,
   ): Promise<AgentModel> {
-    const answerer = given ?? (await this.#options.answerers.answererFor(request, environment))
+    const resolved = input ?? (await this.#options.modelResolver.resolveModel(request, environment))
     const { rootSessionId } = lineage
-    return { answerer, model: this.#options.turnScopes.scoped(answerer.model, { sessionId, rootSessionId }) }
+    return { resolved, model: this.#options.turnScopes.scoped(resolved.model, { sessionId, rootSessionId }) }
   }
 
-  async #openAgent(place: AgentPlace, gear: AgentGear, { answerer, model }: AgentModel): Promise<Agent> {
-    const { config, policy, surface, user, redact, unisolated, clock, logger } = this.#options
-    const { request, lineage, cwd, sessionId } = place
-    const { instructions, maxTurns = config.agent.max_turns, ask, notices } = request
-    const { environment } = gear
-    const { choice } = answerer
+  async #openAgent(context: AgentContext, resources: AgentResources, { resolved, model }: AgentModel): Promise<Agent> {
+    const { config, policy, platform, user, redact, unisolated, clock, logger } = this.#options
+    const { request, lineage, cwd, sessionId } = context
+    const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
+    const { environment } = resources
+    const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
     if (request.session) await storage.updateSession(request.session.id, who)
-    const contextEngine = this.#contextEngine(place, answerer, model)
+    const contextEngine = this.#contextEngine(context, resolved, model)
     return createAgent({
       model,
-      tools: gear.registry,
-      toolsets: gear.toolsets,
+      tools: resources.registry,
+      toolsets: resources.toolsets,
       store: storage,
       sessionId,
-      session: { cwd, ...who, ...originOf(lineage, surface) },
+      session: { cwd, ...who, ...originOf(lineage, platform) },
       environment,
-      extensions: [...this.#extensions(place, choice), unisolated.forAgent(cwd), gear.checkpoints.extension],
+      extensions: [...this.#extensions(context, choice), unisolated.forAgent(cwd), resources.checkpoints.extension],
       policy,
-      subject: { surface, user, ...subjectOf(lineage) },
+      subject: { platform, user, ...subjectOf(lineage) },
       system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
-      maxTurns,
+      maxSteps,
       ...(contextEngine ? { contextEngine } : {}),
-      ...(lineage.depth === 0 ? { children: place.tree } : {}),
+      ...(lineage.depth === 0 ? { children: context.tree } : {}),
       redact: redact([choice.apiKey]),
       logger,
       clock,
@@ -298,15 +298,15 @@ export class HomeAgents {
   }
 
   /** What agents do beside the loop; some of it only where a person talks to them. */
-  #extensions({ request, lineage, tree }: AgentPlace, choice: ModelChoice): readonly Extension[] {
-    const { config, models, memory, longMemory, storage, proxies, surface } = this.#options
-    const standard = standardExtensions({ loopGuard: loopGuardOf(config, { surface, lineage }) })
+  #extensions({ request, lineage, tree }: AgentContext, choice: ModelChoice): readonly Extension[] {
+    const { config, models, memory, longMemory, storage, proxies, platform } = this.#options
+    const standard = standardExtensions({ loopGuard: loopGuardOf(config, { platform, lineage }) })
     if (lineage.depth > 0) return standard
     const { coding_context: mode } = config.agent
     const nudgeAfter = memory ? config.memory.nudge_interval : 0
     const windowTokens = () => models.window(choice)
-    const handedOn = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
-    const state = { handedOn, git: mode === 'on' || AT_A_WORKSPACE.has(surface) }
+    const delegated = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
+    const state = { delegated, git: mode === 'on' || AT_A_WORKSPACE.has(platform) }
     return [
       ...standard,
       memoryRecall(longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }),
@@ -318,13 +318,13 @@ export class HomeAgents {
   }
 
   #contextEngine(
-    { lineage, sessionId }: AgentPlace,
-    { choice, fallbacks }: Answerer,
+    { lineage, sessionId }: AgentContext,
+    { choice, fallbacks }: ResolvedModel,
     model: ResilientModelClient,
   ): ContextEngine | null {
-    const { config, home, userHome, sideTasks, models, turnScopes, clock, logger } = this.#options
+    const { config, home, userHome, auxiliaryTasks, models, turnScopes, clock, logger } = this.#options
     const { engine } = config.context
-    const named = sideTasks.named('compression', choice)
+    const named = auxiliaryTasks.named('compression', choice)
     // Asked before the first request, which then need not wait for all of the answer.
     if (isLocalServer(choice)) void models.window(choice)
     return openContextEngine({
@@ -340,7 +340,7 @@ export class HomeAgents {
         ? {
             // Nobody waits for it: the log keeps what is condensed.
             beforeCompaction: (entries) =>
-              void sideTasks.keepWhatLasts(sessionId, entries, () => sideTasks.client('compression', choice)),
+              void auxiliaryTasks.keepWhatLasts(sessionId, entries, () => auxiliaryTasks.client('compression', choice)),
           }
         : {}),
       clock,
@@ -349,22 +349,22 @@ export class HomeAgents {
   }
 
   #ready(made: MadeAgent): ReadyAgent {
-    const { request, lineage, cwd, tree, environment, agent, answerer, model } = made
-    const { sideTasks } = this.#options
-    const { choice } = answerer
+    const { request, lineage, cwd, tree, environment, agent, resolved, model } = made
+    const { auxiliaryTasks } = this.#options
+    const { choice } = resolved
     return {
       agent,
       model: model.model,
       provider: model.provider,
       cwd,
       models: () => this.#modelsOf(made),
-      changeModel: (asked) => this.#changeModel(made, asked),
+      changeModel: (requested) => this.#changeModel(made, requested),
       limits: () => model.limits(),
-      sideTask: (task) => sideTasks.client(task, choice),
+      auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
       nameSession: async () => {
         if (isRecorded(request)) return null
-        void sideTasks.finishSessions(null)
-        return sideTasks.nameSession(agent.sessionId, choice)
+        void auxiliaryTasks.finishSessions(null)
+        return auxiliaryTasks.nameSession(agent.sessionId, choice)
       },
       children: tree,
       hasProcesses: () =>
@@ -375,19 +375,19 @@ export class HomeAgents {
   }
 
   async #close(made: MadeAgent, reason = 'closed'): Promise<void> {
-    const { request, lineage, sessionId, tree, agent, answerer, close } = made
+    const { request, lineage, sessionId, tree, agent, resolved, close } = made
     if (made.owner.made !== made) return
     const isRoot = lineage.depth === 0
     if (isRoot) await this.#closeTree(tree)
     this.#options.closers.delete(close)
     // A session may have been opened anew before its former agent is closed.
-    if (this.#choices.get(sessionId) === answerer.choice) {
+    if (this.#choices.get(sessionId) === resolved.choice) {
       this.#options.turnScopes.forget(sessionId)
       this.#choices.delete(sessionId)
       if (isRoot) await this.#endSession(sessionId, reason)
     }
     if (isRoot && !isRecorded(request) && agent.entries().length > 0)
-      void this.#options.sideTasks.finishSessions(sessionId)
+      void this.#options.auxiliaryTasks.finishSessions(sessionId)
     await Promise.all([agent.close(), close()])
   }
 
@@ -397,7 +397,7 @@ export class HomeAgents {
     await tree.close(CLOSE_CHILDREN_WITHIN_MS)
   }
 
-  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildPlace): Promise<ReadyAgent & Child> {
+  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildContext): Promise<ReadyAgent & Child> {
     const { registry, toolsets, environment, tree, sessionId } = parent
     const lineage = childLineage(parent.lineage, {
       task,
@@ -412,11 +412,11 @@ export class HomeAgents {
       toolsets: registry.toolsets(),
     })
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
-    const request = inherited(await childRequest(this.#options.config, start), parent.answerer.choice)
+    const request = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
     const ownModel = namesModel(request) && !isRecorded(parent.request)
-    const child = await this.#make(request, lineage, ownModel ? null : parent.answerer)
+    const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))
-    const note = unknown.length === 0 ? {} : { note: leftOut(unknown) }
+    const note = unknown.length === 0 ? {} : { note: shortenedNames(unknown) }
     return { ...child, ...note, close: () => this.#endChild(child) }
   }
 

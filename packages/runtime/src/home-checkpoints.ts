@@ -77,7 +77,7 @@ class RecordedAgent implements AgentCheckpoints {
   #recorder: Promise<TurnRecorder> | null = null
   readonly #prepared: Set<string>
   readonly #closing = new AbortController()
-  #hasTold = false
+  #hasNotified = false
   /** Runs whose end is being told to the recorder. */
   #ending: Promise<unknown> = Promise.resolve()
 
@@ -120,10 +120,10 @@ class RecordedAgent implements AgentCheckpoints {
       { order: AFTER_OBJECTIONS },
     )
     hooks.on('run-end', ({ session, runId }) => {
-      const told = this.#after(session.id, runId).catch((error: unknown) => {
+      const notified = this.#after(session.id, runId).catch((error: unknown) => {
         logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
       })
-      this.#ending = Promise.all([this.#ending, told])
+      this.#ending = Promise.all([this.#ending, notified])
     })
     if (!settings.enabled) return
     // While the model thinks about the first message; nothing waits for it.
@@ -180,8 +180,8 @@ class RecordedAgent implements AgentCheckpoints {
   }
 
   #tellOfRemote(event: ActionEvent): void {
-    if (this.#hasTold || !mayChangeFiles(event.action)) return
-    this.#hasTold = true
+    if (this.#hasNotified || !mayChangeFiles(event.action)) return
+    this.#hasNotified = true
     const { backend } = this.#options
     event.notice(
       `No checkpoints are kept of files in the ${backend} environment: what changes there cannot be rolled back. Use git there.`,

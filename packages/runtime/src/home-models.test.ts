@@ -25,14 +25,14 @@ afterEach(async () => {
 })
 
 /** An endpoint that is not on this machine; what goes there reaches the scripted server. */
-const FAR = 'http://models.example/v1'
-const fetchFar: typeof fetch = (url, init) => fetch(String(url).replace(FAR, server.baseUrl), init)
+const REMOTE = 'http://models.example/v1'
+const fetchRemote: typeof fetch = (url, init) => fetch(String(url).replace(REMOTE, server.baseUrl), init)
 
 const choice = (): ModelChoice => ({
   provider: 'custom',
   catalogueId: 'custom',
   model: 'mystery',
-  baseUrl: FAR,
+  baseUrl: REMOTE,
   apiKey: null,
 })
 
@@ -44,7 +44,7 @@ function open(over: Partial<HomeModelsOptions> = {}) {
   return new HomeModels({
     cacheDir,
     config,
-    fetchTo: () => fetchFar,
+    fetchTo: () => fetchRemote,
     clock: { now: createFakeClock().now, sleep: async () => undefined },
     logger: silentLogger,
     ...over,
@@ -123,9 +123,9 @@ describe('HomeModels', () => {
   })
 
   it('asks the endpoint about its model after the first answer, once', async () => {
-    let asked = 0
+    let requested = 0
     const list = createServer((_request, response) => {
-      asked++
+      requested++
       response.end(JSON.stringify({ data: [{ id: 'mystery', max_model_len: 48_000 }] }))
     }).listen(0, '127.0.0.1')
     await once(list, 'listening')
@@ -135,7 +135,7 @@ describe('HomeModels', () => {
     await ask(models)
     await ask(models)
     await expect.poll(() => models.window(choice())).toBe(48_000)
-    expect(asked).toBe(2)
+    expect(requested).toBe(2)
     await models.close()
     list.closeAllConnections()
     list.close()

@@ -3,7 +3,7 @@ import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contrac
 import { estimateTokens } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
-import type { AskedModel, ModelDirectory } from '@hermes/models/metadata'
+import type { ModelDirectory, RequestedModel } from '@hermes/models/metadata'
 import { isThisMachine } from '@hermes/safety'
 import { listModels, similar } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
@@ -69,7 +69,7 @@ export class HomeModels {
     const directory = await this.directory()
     if (choice.contextLength === undefined && isLocalServer(choice))
       await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
-    const { value } = await directory.window(toAsked(choice))
+    const { value } = await directory.window(toRequestedModel(choice))
     this.#known.set(keyOf(choice), value)
     return value
   }
@@ -81,7 +81,7 @@ export class HomeModels {
 
   /** Whether a chosen model can look at images; `true` where nobody says. */
   async sees(choice: ModelChoice): Promise<boolean> {
-    const { abilities } = await (await this.directory()).facts(toAsked(choice))
+    const { abilities } = await (await this.directory()).facts(toRequestedModel(choice))
     return abilities.vision ?? true
   }
 
@@ -89,7 +89,7 @@ export class HomeModels {
   pricesOf(choice: ModelChoice, cacheTtl: '5m' | '1h'): NonNullable<ModelEndpoint['prices']> {
     const isFree = isLocalServer(choice) && Object.keys(this.#options.config.model_overrides).length === 0
     if (isFree) return async () => null
-    return async (model) => (await this.directory()).prices({ ...toAsked(choice), model, cacheTtl })
+    return async (model) => (await this.directory()).prices({ ...toRequestedModel(choice), model, cacheTtl })
   }
 
   /**
@@ -144,13 +144,13 @@ export class HomeModels {
     })
   }
 
-  async #learn(error: unknown, choice: ModelChoice, askedTokens: () => number): Promise<void> {
+  async #learn(error: unknown, choice: ModelChoice, requestedTokens: () => number): Promise<void> {
     if (!HermesError.isInstance(error) || !TOO_LONG.has(error.code)) return
     const named = error.details['contextTokens']
     const known = await this.window(choice)
-    const tokens = typeof named === 'number' ? named : tierBelow(askedTokens())
+    const tokens = typeof named === 'number' ? named : tierBelow(requestedTokens())
     if (tokens === undefined || tokens >= known) return
-    await (await this.directory()).learn(toAsked(choice), tokens)
+    await (await this.directory()).learn(toRequestedModel(choice), tokens)
     this.#windows.delete(keyOf(choice))
     if ((await this.window(choice)) === known) return
     this.#options.logger.info('A model has a smaller window than it was said to have.', { model: choice.model, tokens })
@@ -171,7 +171,7 @@ export class HomeModels {
     const { signal } = this.#closing
     await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
-    const { contextLength } = await directory.facts(toAsked(choice))
+    const { contextLength } = await directory.facts(toRequestedModel(choice))
     const isSettled = contextLength.source === 'config' || contextLength.source === 'learned'
     // One on this machine is asked by the look-up below.
     if (!isSettled && !isLocalServer(choice)) await this.#probe(choice, signal)
@@ -185,7 +185,7 @@ export class HomeModels {
   async #probe(choice: ModelChoice, signal: AbortSignal): Promise<void> {
     const { apiKey, api, headers, quirks } = choice
     const either = AbortSignal.any([this.#closing.signal, signal])
-    await (await this.directory()).probe({ ...toAsked(choice), apiKey, api, headers, quirks, signal: either })
+    await (await this.directory()).probe({ ...toRequestedModel(choice), apiKey, api, headers, quirks, signal: either })
   }
 
   /** Ends what runs in the background. */
@@ -195,7 +195,7 @@ export class HomeModels {
 }
 
 /** The terms of the directory. */
-export function toAsked({ catalogueId, baseUrl, model, contextLength }: ModelChoice): AskedModel {
+export function toRequestedModel({ catalogueId, baseUrl, model, contextLength }: ModelChoice): RequestedModel {
   return { provider: catalogueId, baseUrl, model, contextLength }
 }
 

@@ -34,14 +34,14 @@ async function openHome(options: { readonly logger?: Logger; readonly env?: Reco
     cwd: join(temporary.path, 'work'),
     user: 'ada',
     tempDir: temporary.path,
-    surface: 'test',
+    platform: 'test',
     logger: options.logger ?? silentLogger,
   })
   open.push(runtime)
   return runtime
 }
 
-const subject: Subject = { sessionId: 's', surface: 'test', agentPath: ['root'], origin: 'model', tainted: false }
+const subject: Subject = { sessionId: 's', platform: 'test', agentPath: ['root'], origin: 'model', tainted: false }
 const spawn = (command: string) =>
   ({ type: 'spawn', command, cwd: join(temporary.path, 'work'), backend: 'local' }) as const
 const dist = () => join(temporary.path, 'work', 'dist')
@@ -84,13 +84,13 @@ it('parks a run whose question nobody answers; answered from another process it 
 it('writes "always" of another process into permissions.yaml, where it counts at once', async () => {
   const [first, other] = [await openHome(), await openHome()]
   first.policy.listen('*', () => undefined)
-  const asked = await first.policy.decide(spawn('rm -rf dist'), subject)
-  if (asked.type !== 'ask') throw new Error('expected a question')
-  await other.policy.answer(asked.approvalId, 'always')
+  const requested = await first.policy.decide(spawn('rm -rf dist'), subject)
+  if (requested.type !== 'ask') throw new Error('expected a question')
+  await other.policy.answer(requested.approvalId, 'always')
   expect(await readFile(join(temporary.path, 'home', '.hermes', 'permissions.yaml'), 'utf8')).toBe(
     `terminal(rm -rf dist) in "${join(temporary.path, 'work')}": allow\n`,
   )
-  expect(await first.policy.settled(asked.approvalId)).toMatchObject({ type: 'allow', choice: 'always' })
+  expect(await first.policy.settled(requested.approvalId)).toMatchObject({ type: 'allow', choice: 'always' })
   const again = await first.policy.decide(spawn('rm -rf dist'), { ...subject, sessionId: 'another' })
   expect(again.type).toBe('allow')
 })

@@ -5,7 +5,7 @@ import type { Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@he
 import {
   createPolicy,
   createRedactor,
-  type JudgeSettings,
+  type EvaluationSettings,
   type PermissionRule,
   type Reviewer,
   type RevocablePolicy,
@@ -19,7 +19,7 @@ import { toPath } from './to-path.js'
 /** The policy of a home, with what it goes by and what it leaves. */
 export interface HomePolicy {
   readonly policy: RevocablePolicy
-  readonly settings: JudgeSettings
+  readonly settings: EvaluationSettings
   /** What would be decided, and why; asks nobody and keeps nothing. */
   explain(action: Action, subject: Subject): Promise<Explanation>
   /** Rules about tools that none of `toolNames` is. */
@@ -58,7 +58,7 @@ const REVIEW_SECONDS = 30
 /** Opens the policy of a home: its questions and decisions are kept in the store. */
 export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
   const { home, userHome, cwd, yolo, config, rules, currentRules, writeRoots, storage, clock, logger } = options
-  const settings: JudgeSettings = {
+  const settings: EvaluationSettings = {
     mode: yolo || config.approvals.mode === 'off' ? 'off' : 'ask',
     rules,
     home,
@@ -71,19 +71,19 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     contained: containedBackends(config),
     allowlist: config.command_allowlist,
   }
-  const audit = new LateAudit(options)
+  const audit = new LazyAudit(options)
   const policy = createPolicy({
     ...settings,
     ...(currentRules ? { currentRules } : {}),
     digestFiles: (paths) => digestFiles(paths, userHome),
     identifyPrograms: (names, folder) => identifyPrograms(names, { path: options.path, cwd: folder }),
     audit,
-    approvals: lateApprovals(async () => (await storage()).approvals),
+    approvals: lazyApprovals(async () => (await storage()).approvals),
     approvalTimeoutMs: config.approvals.timeout * 1000,
     approvalPollMs: POLL_MS,
-    ...(!yolo && config.approvals.mode === 'smart' ? { reviewer: lateReviewer(options) } : {}),
+    ...(!yolo && config.approvals.mode === 'smart' ? { reviewer: lazyReviewer(options) } : {}),
     onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
-    redact: lateRedact(options.redactor),
+    redact: lazyRedact(options.redactor),
     clock,
     logger,
   })
@@ -113,7 +113,7 @@ function isContained(terminal: HermesConfig['terminal']): boolean {
 }
 
 /** Known values go, and so does what looks like a secret. */
-function lateRedact(redactor: HomePolicyOptions['redactor']): (text: string) => string {
+function lazyRedact(redactor: HomePolicyOptions['redactor']): (text: string) => string {
   const { redactShapes } = createRedactor({ secrets: [] })
   let redactValues: ((text: string) => string) | null = null
   return (text) => {
@@ -123,7 +123,7 @@ function lateRedact(redactor: HomePolicyOptions['redactor']): (text: string) => 
 }
 
 /** The task is read, and the model chosen, when there is the first question. */
-function lateReviewer({ reviewModel, config, logger }: HomePolicyOptions): Reviewer {
+function lazyReviewer({ reviewModel, config, logger }: HomePolicyOptions): Reviewer {
   const { timeout = REVIEW_SECONDS } = config.auxiliary['approval'] ?? {}
   const onFailure = (error: unknown) =>
     logger.warn('No model could review a request; it is asked instead.', { error: errorLine(error) })
@@ -139,7 +139,7 @@ function lateReviewer({ reviewModel, config, logger }: HomePolicyOptions): Revie
   }
 }
 
-function lateApprovals(open: () => Promise<ApprovalStore>): ApprovalStore {
+function lazyApprovals(open: () => Promise<ApprovalStore>): ApprovalStore {
   return {
     put: async (approval) => (await open()).put(approval),
     get: async (id) => (await open()).get(id),
@@ -153,7 +153,7 @@ const DELAY_MS = 100
 const MAX_WAITING = 10_000
 
 /** Takes decisions in at once and writes them down when there is time, in their order. */
-class LateAudit implements AuditSink {
+class LazyAudit implements AuditSink {
   readonly #options: Pick<HomePolicyOptions, 'storage' | 'logger'>
   #waiting: AuditRecord[] = []
   #writing: Promise<void> = Promise.resolve()

@@ -25,7 +25,7 @@ import { disclosureOf, toolSettings, toolsetsOf } from './settings.js'
 /** What the tools of a home depend on. */
 export interface HomeToolsOptions {
   readonly config: HermesConfig
-  readonly surface: string
+  readonly platform: string
   /** Where agents work that name no folder. */
   readonly cwd: string
   readonly checkpoints: HomeCheckpoints
@@ -96,9 +96,9 @@ export class HomeTools {
 
   /** The toolsets of a request, else those of config.yaml. */
   selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
-    const { config, surface } = this.#options
+    const { config, platform } = this.#options
     return {
-      enabled: toolsets ?? toolsetsOf(config, surface),
+      enabled: toolsets ?? toolsetsOf(config, platform),
       disabled: [...config.agent.disabled_toolsets, ...withoutToolsets],
     }
   }

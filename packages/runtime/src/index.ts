@@ -3,14 +3,14 @@ export { findContextFile, readSoul } from './context-files.js'
 export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
 export type { Fallbacks } from './fallbacks.js'
 export { createFileLogger } from './file-logger.js'
-export { HomeModels, toAsked } from './home-models.js'
+export { HomeModels, toRequestedModel } from './home-models.js'
 export { MIXTURE, type MixtureChoice } from './mixtures.js'
 export {
   type ConfiguredEndpoint,
   type ConfiguredModel,
   chooseModel,
   type ModelChoice,
-  type ModelWishes,
+  type ModelChoiceOptions,
   plainName,
   poolName,
 } from './model-choice.js'

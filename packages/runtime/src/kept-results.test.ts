@@ -43,6 +43,6 @@ it('clears away again in a program that runs for weeks, and makes its folder ane
 it('has an environment that is elsewhere keep them, without secrets', async () => {
   const redact = () => (text: string) => text.replaceAll('s3cret', '[REDACTED]')
   const keep = keepResultsIn({ directory: '/nowhere', redact, clock: systemClock })
-  const far = { backend: 'ssh', keepText: async (text: string) => `/there/${text}` } as Environment
-  expect(await keep({ sessionId: 's', callId: 'c', text: 'a s3cret', environment: far })).toBe('/there/a [REDACTED]')
+  const remote = { backend: 'ssh', keepText: async (text: string) => `/there/${text}` } as Environment
+  expect(await keep({ sessionId: 's', callId: 'c', text: 'a s3cret', environment: remote })).toBe('/there/a [REDACTED]')
 })

@@ -6,7 +6,7 @@ import {
   createFakeClock,
   type FakeClock,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
   startModelServer,
   type TemporaryHome,
   temporaryHome,
@@ -22,8 +22,8 @@ let home: TemporaryHome
 let server: ModelServer
 let clock: FakeClock
 let runtime: Runtime
-const script: ModelTurn[] = []
-let summary: ModelTurn
+const script: ModelStep[] = []
+let summary: ModelStep
 
 beforeEach(async () => {
   home = await temporaryHome()
@@ -51,7 +51,7 @@ async function open(auxiliary: object = {}): Promise<void> {
   const config = { model, auxiliary: tasks, memory: { flush_min_turns: 2 } }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
-  runtime = await openRuntime({ ...place, env: {}, user: 'me', surface: 'cli', yolo: true, clock })
+  runtime = await openRuntime({ ...place, env: {}, user: 'me', platform: 'cli', yolo: true, clock })
 }
 
 const isReview = ({ body }: CapturedRequest) => JSON.stringify(body.messages).includes('what an agent remembers')

@@ -68,7 +68,7 @@ export function isToolset(toolsets: Readonly<Record<string, Toolset>>, name: str
 }
 
 /** The line for toolsets of a task that do not exist. */
-export function leftOut(names: readonly string[]): string {
+export function shortenedNames(names: readonly string[]): string {
   const named = names.map((name) => JSON.stringify(name)).join(', ')
   return `There is no toolset ${named}; the task went on without.`
 }
@@ -93,8 +93,8 @@ export function subjectOf({ agentPath, rootSessionId }: Lineage) {
 }
 
 /** What the store notes about a session of this place. */
-export function originOf({ parentSessionId }: Lineage, surface: string) {
-  return parentSessionId === null ? { source: surface } : { source: 'subagent', parentSessionId }
+export function originOf({ parentSessionId }: Lineage, platform: string) {
+  return parentSessionId === null ? { source: platform } : { source: 'subagent', parentSessionId }
 }
 
 const WATCHED: readonly string[] = ['cli', 'acp']
@@ -102,9 +102,9 @@ const WATCHED: readonly string[] = ['cli', 'acp']
 /** What is done about calls that go in circles: nobody watches a child, nor a run that answers a program. */
 export function loopGuardOf(
   { tool_loop_guardrails: settings }: HermesConfig,
-  { surface, lineage }: { readonly surface: string; readonly lineage: Lineage },
+  { platform, lineage }: { readonly platform: string; readonly lineage: Lineage },
 ): LoopGuardOptions {
-  const isWatched = lineage.depth === 0 && WATCHED.includes(surface)
+  const isWatched = lineage.depth === 0 && WATCHED.includes(platform)
   return {
     warnings: settings.warnings_enabled,
     hardStops: isWatched ? settings.hard_stop_enabled : settings.non_interactive_hard_stop_enabled,

@@ -11,9 +11,9 @@ const OFF = { title_generation: { enabled: false }, session_summary: { enabled: 
 
 /** A server that answers `say` and tells of one path what it runs. */
 async function localServer(path: string, body: object) {
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
+    requested.push(`${request.method} ${request.url}`)
     response.setHeader('content-type', 'application/json')
     if (request.url === path) return void response.end(JSON.stringify(body))
     if (request.method !== 'POST') return void response.writeHead(404).end('{}')
@@ -28,7 +28,7 @@ async function localServer(path: string, body: object) {
     server.closeAllConnections()
     server.close()
   }
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, close }
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requested, close }
 }
 
 const SMALL = { ps: { models: [{ name: 'm:latest', context_length: 2_048 }] } }
@@ -62,17 +62,17 @@ it.each([
     const server = await localServer(path, body)
     const model = provider === null ? {} : { default: 'm', provider, base_url: server.baseUrl, api_key: 'k' }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, auxiliary: OFF }))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
     const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     try {
       const request = provider === null ? { baseUrl: server.baseUrl, model: 'm' } : {}
       const { agent } = await runtime.createAgent(request)
       const notices: string[] = []
       for await (const event of agent.run('hi')) if (event.type === 'notice') notices.push(event.text)
-      const told = notices.filter((text) => /^System text and tools alone take about \d+ tokens/.test(text))
-      expect(told).toEqual(advice === null ? [] : [expect.stringMatching(advice)])
-      const firstCall = server.asked.findIndex((line) => /^POST .*(?:completions|responses)$/.test(line))
-      expect(server.asked.slice(0, firstCall)).toContain(`GET ${path}`)
+      const notified = notices.filter((text) => /^System text and tools alone take about \d+ tokens/.test(text))
+      expect(notified).toEqual(advice === null ? [] : [expect.stringMatching(advice)])
+      const firstCall = server.requested.findIndex((line) => /^POST .*(?:completions|responses)$/.test(line))
+      expect(server.requested.slice(0, firstCall)).toContain(`GET ${path}`)
     } finally {
       await runtime.close()
       server.close()

@@ -42,8 +42,8 @@ export async function chooseLongMemory(options: LongMemorySettings): Promise<Pro
   if (name !== 'honcho' && name !== 'mem0' && name !== 'supermemory') throw unconfigured(unknownProvider(name))
   const file = await readAccount(join(home, `${name}.json`))
   const { baseUrl: usual, keyVariable } = MEMORY_SERVICES[name]
-  const said = ADDRESS_VARIABLES[name]!.map((variable) => secrets[variable]).find((value) => value)
-  const baseUrl = settings.base_url ?? said ?? text(file, ['baseUrl', 'base_url', 'host', 'environmentUrl']) ?? usual
+  const address = ADDRESS_VARIABLES[name]!.map((variable) => secrets[variable]).find((value) => value)
+  const baseUrl = settings.base_url ?? address ?? text(file, ['baseUrl', 'base_url', 'host', 'environmentUrl']) ?? usual
   const apiKey = secrets[keyVariable] ?? text(file, ['apiKey', 'api_key']) ?? null
   if (apiKey === null && baseUrl === usual)
     throw unconfigured(

@@ -14,7 +14,7 @@ it('refuses calls that repeat, and agents beyond a number, as config.yaml says',
   }
   const model = { default: 'm', base_url: server.baseUrl }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, tool_loop_guardrails }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const missing = { toolCalls: [{ name: 'read_file', args: { path: 'none' } }] }

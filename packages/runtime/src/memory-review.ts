@@ -56,9 +56,9 @@ export async function reviewMemory(options: MemoryReviewOptions): Promise<Memory
       return `${target} (${state.chars} of ${state.limit} characters):\n${shown.toWellFormed()}`
     }),
   )
-  const said = entries.flatMap(line).join('\n\n').slice(-MAX_CHARS).toWellFormed()
-  const asked = userText(`Remembered now:\n${known.join('\n\n')}\n\nThe conversation:\n${said}`)
-  const messages = [{ role: 'system', content: [{ type: 'text', text: TASK }] }, asked] as const
+  const text = entries.flatMap(line).join('\n\n').slice(-MAX_CHARS).toWellFormed()
+  const requested = userText(`Remembered now:\n${known.join('\n\n')}\n\nThe conversation:\n${text}`)
+  const messages = [{ role: 'system', content: [{ type: 'text', text: TASK }] }, requested] as const
   const request = { messages, tools: [], maxOutputTokens: MAX_TOKENS }
   const { message } = await askModel(await client(), request, { purpose: 'memory', sessionId, signal })
   return { hasLooked: true, changes: await apply(changesIn(messageText(message), targets), options) }

@@ -6,7 +6,7 @@ import { chooseMixture } from './mixtures.js'
 import { openRuntime } from './open-runtime.js'
 import type { Runtime } from './runtime.js'
 
-const wishes = {
+const modelOptions = {
   configured: { provider: 'moa', model: 'default' },
   endpoints: {},
   secrets: { OPENROUTER_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' },
@@ -25,7 +25,7 @@ const settings = { default_preset: 'pair', presets }
 
 describe('chooseMixture', () => {
   it('gives the models of a preset, each with its key', () => {
-    expect(chooseMixture({ settings, wishes })).toMatchObject({
+    expect(chooseMixture({ settings, modelOptions })).toMatchObject({
       preset: 'pair',
       references: [
         { provider: 'openrouter', model: 'a/b', apiKey: 'o' },
@@ -36,12 +36,12 @@ describe('chooseMixture', () => {
   })
 
   it('names the presets there are, and how to make one', () => {
-    expect(() => chooseMixture({ settings, preset: 'trio', wishes })).toThrow(
+    expect(() => chooseMixture({ settings, preset: 'trio', modelOptions })).toThrow(
       'There is no mixture of models "trio". There are: pair, bad.',
     )
     const none = { default_preset: 'default', presets: {} }
-    expect(() => chooseMixture({ settings: none, wishes })).toThrow(/Make one: .*moa\.presets\.NAME/)
-    expect(() => chooseMixture({ settings, preset: 'bad', wishes })).toThrow(/reference_models must be a list/)
+    expect(() => chooseMixture({ settings: none, modelOptions })).toThrow(/Make one: .*moa\.presets\.NAME/)
+    expect(() => chooseMixture({ settings, preset: 'bad', modelOptions })).toThrow(/reference_models must be a list/)
   })
 })
 
@@ -67,7 +67,7 @@ describe('the provider moa', () => {
       },
     }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
     runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   }
 

@@ -1,5 +1,5 @@
 import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
-import { chooseModel, type ModelChoice, type ModelWishes } from './model-choice.js'
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from './model-choice.js'
 
 /** The provider name under which presets are chosen like models. */
 export const MIXTURE = 'moa'
@@ -12,19 +12,23 @@ export interface MixtureChoice {
 }
 
 /** What decides which models a mixture is made of. */
-export interface MixtureOptions {
+export interface MixtureOfAgentsOptions {
   /** `moa` of config.yaml. */
   readonly settings: { readonly default_preset: string; readonly presets: Readonly<Record<string, unknown>> }
   /** Default: `default_preset`. */
   readonly preset?: string | undefined
-  readonly wishes: Omit<ModelWishes, 'asked' | 'session'>
+  readonly modelOptions: Omit<ModelChoiceOptions, 'requested' | 'session'>
 }
 
 /**
  * The models of a preset. Its aggregator is by default the model that answers without a mixture. Pure.
  * @throws HermesError `models.unknown_preset`, `models.bad_preset`, and what {@link chooseModel} throws: one line with what to do.
  */
-export function chooseMixture({ settings, preset = settings.default_preset, wishes }: MixtureOptions): MixtureChoice {
+export function chooseMixture({
+  settings,
+  preset = settings.default_preset,
+  modelOptions,
+}: MixtureOfAgentsOptions): MixtureChoice {
   const entry = settings.presets[preset]
   if (!isJsonObject(entry)) throw unknownPreset(preset, Object.keys(settings.presets))
   const listed = entry['reference_models']
@@ -36,21 +40,21 @@ export function chooseMixture({ settings, preset = settings.default_preset, wish
   const aggregator = entry['aggregator']
   return {
     preset,
-    references: listed.map((one: JsonObject) => choose(one, wishes)),
-    aggregator: choose(isJsonObject(aggregator) ? aggregator : {}, wishes),
+    references: listed.map((one: JsonObject) => choose(one, modelOptions)),
+    aggregator: choose(isJsonObject(aggregator) ? aggregator : {}, modelOptions),
   }
 }
 
-function choose(entry: JsonObject, wishes: MixtureOptions['wishes']): ModelChoice {
+function choose(entry: JsonObject, modelOptions: MixtureOfAgentsOptions['modelOptions']): ModelChoice {
   const text = (name: string) => (typeof entry[name] === 'string' && entry[name] !== '' ? entry[name] : undefined)
   const [provider, model, baseUrl] = [text('provider'), text('model'), text('base_url')]
-  const { configured } = wishes
+  const { configured } = modelOptions
   // A mixture that is the configured model cannot be one of its own parts.
   const own = configured.provider === MIXTURE ? { ...configured, provider: undefined, model: undefined } : configured
   return chooseModel({
-    ...wishes,
+    ...modelOptions,
     configured: own,
-    asked: {
+    requested: {
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),
       ...(baseUrl === undefined ? {} : { baseUrl }),

@@ -1,9 +1,9 @@
 import { PROVIDERS } from '@hermes/transports'
 import { describe, expect, it } from 'vitest'
-import { chooseModel, type ModelWishes } from './model-choice.js'
+import { chooseModel, type ModelChoiceOptions } from './model-choice.js'
 
-const wishes = (over: Partial<ModelWishes>): ModelWishes => ({
-  asked: {},
+const modelOptions = (over: Partial<ModelChoiceOptions>): ModelChoiceOptions => ({
+  requested: {},
   session: null,
   configured: {},
   endpoints: {},
@@ -13,8 +13,8 @@ const wishes = (over: Partial<ModelWishes>): ModelWishes => ({
 
 describe('chooseModel', () => {
   it('takes flags before the session, the session before config, config before keys', () => {
-    const all = wishes({
-      asked: { provider: 'openrouter', model: 'a/b' },
+    const all = modelOptions({
+      requested: { provider: 'openrouter', model: 'a/b' },
       session: { provider: 'openai', model: 'gpt-4.1', baseUrl: 'https://api.openai.com/v1' },
       configured: { provider: 'ollama', model: 'llama' },
       secrets: { OPENAI_API_KEY: 'k1', OPENROUTER_API_KEY: 'k2' },
@@ -26,13 +26,13 @@ describe('chooseModel', () => {
       baseUrl: 'https://openrouter.ai/api/v1',
       apiKey: 'k2',
     })
-    expect(chooseModel({ ...all, asked: {} })).toMatchObject({ provider: 'openai', model: 'gpt-4.1', apiKey: 'k1' })
-    expect(chooseModel({ ...all, asked: {}, session: null })).toMatchObject({
+    expect(chooseModel({ ...all, requested: {} })).toMatchObject({ provider: 'openai', model: 'gpt-4.1', apiKey: 'k1' })
+    expect(chooseModel({ ...all, requested: {}, session: null })).toMatchObject({
       provider: 'ollama',
       model: 'llama',
       apiKey: null,
     })
-    expect(chooseModel(wishes({ secrets: { OPENAI_API_KEY: 'k1' } }))).toMatchObject({
+    expect(chooseModel(modelOptions({ secrets: { OPENAI_API_KEY: 'k1' } }))).toMatchObject({
       provider: 'openai',
       apiKey: 'k1',
     })
@@ -62,18 +62,20 @@ describe('chooseModel', () => {
     const secrets = Object.fromEntries(
       PROVIDERS.flatMap(({ keyVariables }) => keyVariables.map((variable) => [variable, 'k'] as const)),
     )
-    expect(chooseModel(wishes({ asked: { provider, model }, secrets })).model).toBe(name)
-    expect(chooseModel(wishes({ asked: { provider, model: name }, secrets })).model).toBe(name)
+    expect(chooseModel(modelOptions({ requested: { provider, model }, secrets })).model).toBe(name)
+    expect(chooseModel(modelOptions({ requested: { provider, model: name }, secrets })).model).toBe(name)
     const elsewhere = { provider, model, baseUrl: 'http://127.0.0.1:9/v1' }
-    expect(chooseModel(wishes({ asked: { ...elsewhere, keyEnv: 'OPENAI_API_KEY' }, secrets })).model).toBe(model)
-    expect(chooseModel(wishes({ configured: { ...elsewhere, apiKey: 'k' } })).model).toBe(model)
+    expect(chooseModel(modelOptions({ requested: { ...elsewhere, keyEnv: 'OPENAI_API_KEY' }, secrets })).model).toBe(
+      model,
+    )
+    expect(chooseModel(modelOptions({ configured: { ...elsewhere, apiKey: 'k' } })).model).toBe(model)
   })
 
   it('finds where a model is served when the provider is auto: at its maker, else at a gateway whose key is there', () => {
     const configured = { provider: 'auto', model: 'anthropic/claude-opus-4.6' }
     const at = (...variables: string[]) => {
       const secrets = Object.fromEntries(variables.map((variable) => [variable, 'k']))
-      const { provider, model } = chooseModel(wishes({ configured, secrets }))
+      const { provider, model } = chooseModel(modelOptions({ configured, secrets }))
       return [provider, model]
     }
     const direct = ['anthropic', 'claude-opus-4-6']
@@ -83,7 +85,7 @@ describe('chooseModel', () => {
   })
 
   it('takes a base URL alone as an OpenAI-compatible endpoint', () => {
-    expect(chooseModel(wishes({ asked: { baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } }))).toEqual({
+    expect(chooseModel(modelOptions({ requested: { baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } }))).toEqual({
       provider: 'custom',
       catalogueId: 'custom',
       model: 'm',
@@ -94,7 +96,7 @@ describe('chooseModel', () => {
 
   it('makes the credential for Bedrock of the variables of AWS, and asks in the region they name', () => {
     const bedrock = (secrets: Record<string, string>) =>
-      chooseModel(wishes({ asked: { provider: 'bedrock', model: 'm' }, secrets }))
+      chooseModel(modelOptions({ requested: { provider: 'bedrock', model: 'm' }, secrets }))
     expect(bedrock({})).toMatchObject({
       apiKey: 'aws',
       baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
@@ -107,29 +109,33 @@ describe('chooseModel', () => {
     const moved = { ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b', BEDROCK_BASE_URL: 'https://proxy.example' }
     expect(bedrock(moved)).toMatchObject({ apiKey: 'b', baseUrl: 'https://proxy.example' })
     const body = { guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: '1' } }
-    const configured = { asked: { provider: 'bedrock', model: 'm' }, bedrock: { region: 'eu-north-1', body } }
-    expect(chooseModel(wishes({ ...configured, secrets: keys }))).toMatchObject({
+    const configured = { requested: { provider: 'bedrock', model: 'm' }, bedrock: { region: 'eu-north-1', body } }
+    expect(chooseModel(modelOptions({ ...configured, secrets: keys }))).toMatchObject({
       baseUrl: 'https://bedrock-runtime.eu-north-1.amazonaws.com',
       body,
     })
-    expect(() => chooseModel(wishes({ secrets: keys }))).toThrow(/^No model is set up/)
+    expect(() => chooseModel(modelOptions({ secrets: keys }))).toThrow(/^No model is set up/)
   })
 
   it('says of a provider that is left out on purpose why, and what to use instead', () => {
-    const asked = (provider: string) => () => chooseModel(wishes({ asked: { provider, model: 'm' } }))
-    expect(asked('copilot-acp')).toThrow(/^Hermes does not offer the provider copilot-acp: .* Use copilot/)
+    const requested = (provider: string) => () => chooseModel(modelOptions({ requested: { provider, model: 'm' } }))
+    expect(requested('copilot-acp')).toThrow(/^Hermes does not offer the provider copilot-acp: .* Use copilot/)
     const endpoints = { router: { baseUrl: 'http://127.0.0.1:9/v1' } }
-    expect(chooseModel(wishes({ asked: { provider: 'router', model: 'm' }, endpoints }))).toMatchObject({ model: 'm' })
+    expect(chooseModel(modelOptions({ requested: { provider: 'router', model: 'm' }, endpoints }))).toMatchObject({
+      model: 'm',
+    })
   })
 
   it('goes on at the address a nameless endpoint was last asked at', () => {
     const session = { provider: 'custom', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' }
-    expect(chooseModel(wishes({ session }))).toMatchObject({ model: 'm', baseUrl: 'http://127.0.0.1:9/v1' })
+    expect(chooseModel(modelOptions({ session }))).toMatchObject({ model: 'm', baseUrl: 'http://127.0.0.1:9/v1' })
   })
 
   it('uses a named endpoint of the config with its own key variable', () => {
     const endpoints = { work: { baseUrl: 'https://llm.example/v1', keyEnv: 'WORK_KEY', model: 'big' } }
-    expect(chooseModel(wishes({ asked: { provider: 'work' }, endpoints, secrets: { WORK_KEY: 'w' } }))).toEqual({
+    expect(
+      chooseModel(modelOptions({ requested: { provider: 'work' }, endpoints, secrets: { WORK_KEY: 'w' } })),
+    ).toEqual({
       provider: 'work',
       catalogueId: 'custom',
       model: 'big',
@@ -141,19 +147,19 @@ describe('chooseModel', () => {
 
   it('speaks the wire that the config names for an endpoint', () => {
     const endpoints = { work: { baseUrl: 'https://llm.example', api: 'anthropic-messages', model: 'big' } } as const
-    expect(chooseModel(wishes({ asked: { provider: 'work' }, endpoints })).api).toBe('anthropic-messages')
+    expect(chooseModel(modelOptions({ requested: { provider: 'work' }, endpoints })).api).toBe('anthropic-messages')
     const configured = {
       provider: 'custom',
       baseUrl: 'https://llm.example',
       api: 'anthropic-messages',
       model: 'big',
     } as const
-    expect(chooseModel(wishes({ configured })).api).toBe('anthropic-messages')
-    expect(chooseModel(wishes({ configured, asked: { provider: 'ollama', model: 'm' } })).api).toBeUndefined()
+    expect(chooseModel(modelOptions({ configured })).api).toBe('anthropic-messages')
+    expect(chooseModel(modelOptions({ configured, requested: { provider: 'ollama', model: 'm' } })).api).toBeUndefined()
   })
 
   it('finds Anthropic by its keys', () => {
-    expect(chooseModel(wishes({ secrets: { ANTHROPIC_API_KEY: 'k' } }))).toMatchObject({
+    expect(chooseModel(modelOptions({ secrets: { ANTHROPIC_API_KEY: 'k' } }))).toMatchObject({
       provider: 'anthropic',
       baseUrl: 'https://api.anthropic.com',
       model: expect.stringMatching(/^claude-/),
@@ -163,8 +169,8 @@ describe('chooseModel', () => {
 
   it('does not send the key of a provider to an address configured for none', () => {
     const choice = chooseModel(
-      wishes({
-        asked: { provider: 'openai' },
+      modelOptions({
+        requested: { provider: 'openai' },
         configured: { baseUrl: 'https://x.example/v1' },
         secrets: { OPENAI_API_KEY: 'k' },
       }),
@@ -174,8 +180,8 @@ describe('chooseModel', () => {
 
   it('does not send a configured key to another provider', () => {
     const choice = chooseModel(
-      wishes({
-        asked: { provider: 'ollama', model: 'm' },
+      modelOptions({
+        requested: { provider: 'ollama', model: 'm' },
         configured: { provider: 'openai', apiKey: 'secret', baseUrl: 'https://x.example' },
       }),
     )
@@ -190,15 +196,15 @@ describe('chooseModel', () => {
 
   it.each([
     [
-      { asked: { provider: 'opnai' } },
+      { requested: { provider: 'opnai' } },
       /Unknown provider "opnai"\. Did you mean openai\? Valid providers: openai, openrouter/,
     ],
-    [{ asked: { provider: 'openai' } }, /OpenAI needs a key: export OPENAI_API_KEY=/],
+    [{ requested: { provider: 'openai' } }, /OpenAI needs a key: export OPENAI_API_KEY=/],
     [{}, /No model is set up\. Set OPENAI_API_KEY or OPENROUTER_API_KEY/],
-    [{ asked: { provider: 'ollama' } }, /No model chosen for ollama: pass -m/],
-    [{ asked: { provider: 'custom', model: 'm' } }, /needs an address/],
-    [{ asked: { baseUrl: 'localhost:80', model: 'm' } }, /not a web address/],
+    [{ requested: { provider: 'ollama' } }, /No model chosen for ollama: pass -m/],
+    [{ requested: { provider: 'custom', model: 'm' } }, /needs an address/],
+    [{ requested: { baseUrl: 'localhost:80', model: 'm' } }, /not a web address/],
   ] as const)('says in one line what is missing: %j', (over, line) => {
-    expect(() => chooseModel(wishes(over as Partial<ModelWishes>))).toThrow(line)
+    expect(() => chooseModel(modelOptions(over as Partial<ModelChoiceOptions>))).toThrow(line)
   })
 })

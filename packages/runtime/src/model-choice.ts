@@ -14,9 +14,9 @@ import { modelNameAt, providersOf } from './model-names.js'
 import { badAddress, foreignKey, noAddress, noKey, noModel, noProvider, unknownProvider } from './model-refusals.js'
 
 /** What decides which model answers, strongest first within each pair. */
-export interface ModelWishes {
+export interface ModelChoiceOptions {
   /** From flags or a caller. */
-  readonly asked: {
+  readonly requested: {
     readonly provider?: string
     readonly model?: string
     readonly baseUrl?: string
@@ -125,24 +125,24 @@ export interface ModelChoice {
  * @throws HermesError `models.unknown_provider`, `models.no_model`, `models.no_key`, `models.foreign_key`, `runtime.no_base_url`: one
  * line, with what to do.
  */
-export function chooseModel(wishes: ModelWishes): ModelChoice {
-  const sources = sourcesOf(wishes)
-  const address = addressOf(wishes, sources)
-  const model = modelOf(wishes, sources, address.baseUrl)
-  const apiKey = keyFor(wishes, sources, address.baseUrl)
+export function chooseModel(modelOptions: ModelChoiceOptions): ModelChoice {
+  const sources = sourcesOf(modelOptions)
+  const address = addressOf(modelOptions, sources)
+  const model = modelOf(modelOptions, sources, address.baseUrl)
+  const apiKey = keyFor(modelOptions, sources, address.baseUrl)
   const { name, endpoint, provider, kept } = sources
-  const isElsewhere = wishes.asked.baseUrl !== undefined
+  const isElsewhere = modelOptions.requested.baseUrl !== undefined
   if (apiKey === null && kept === null && provider.keyRequired && !isElsewhere) throw noKey(provider)
   const ofKey = apiKey === null ? kept?.baseUrl : addressOfKey(provider, apiKey)
   return {
     provider: endpoint ? name : provider.id,
     catalogueId: provider.id,
     model,
-    baseUrl: (!address.isGiven && ofKey) || address.baseUrl,
+    baseUrl: (!address.isExplicit && ofKey) || address.baseUrl,
     apiKey,
-    keySource: keySource(wishes, sources, { apiKey, baseUrl: address.baseUrl }),
+    keySource: keySource(modelOptions, sources, { apiKey, baseUrl: address.baseUrl }),
     keyVariables: endpoint?.keyEnvs && keyVariablesOf(endpoint),
-    ...settingsOf(wishes, sources, model),
+    ...settingsOf(modelOptions, sources, model),
   }
 }
 
@@ -161,13 +161,13 @@ interface Sources {
   readonly kept: { readonly baseUrl: string | null } | null
 }
 
-function sourcesOf(wishes: ModelWishes): Sources {
-  const { asked, session, configured, endpoints, stored = {} } = wishes
+function sourcesOf(modelOptions: ModelChoiceOptions): Sources {
+  const { requested, session, configured, endpoints, stored = {} } = modelOptions
   const wanted =
-    asked.provider ??
-    (asked.baseUrl
+    requested.provider ??
+    (requested.baseUrl
       ? 'custom'
-      : (session?.provider ?? configuredProvider(configured) ?? withKeyFor(wishes) ?? firstWithKey(wishes)))
+      : (session?.provider ?? configuredProvider(configured) ?? withKeyFor(modelOptions) ?? firstWithKey(modelOptions)))
   if (wanted === null) throw noProvider()
   const name = plainName(wanted, endpoints)
   const endpoint = endpoints[name]
@@ -181,35 +181,35 @@ function sourcesOf(wishes: ModelWishes): Sources {
   return { name, endpoint, own: isConfigured ? configured : {}, provider, kept }
 }
 
-/** `isGiven`: somebody chose it, rather than its being where the provider usually is. */
+/** `isExplicit`: somebody chose it, rather than its being where the provider usually is. */
 function addressOf(
-  wishes: ModelWishes,
+  modelOptions: ModelChoiceOptions,
   { name, endpoint, own, provider, kept }: Sources,
-): { readonly baseUrl: string; readonly isGiven: boolean } {
-  const { asked, session } = wishes
-  const lastAsked = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
-  const given = asked.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, wishes)
-  const baseUrl = given ?? provider.baseUrl ?? lastAsked ?? kept?.baseUrl
+): { readonly baseUrl: string; readonly isExplicit: boolean } {
+  const { requested, session } = modelOptions
+  const lastRequested = session?.provider === name ? (session.baseUrl ?? undefined) : undefined
+  const input = requested.baseUrl ?? endpoint?.baseUrl ?? own.baseUrl ?? movedTo(provider, modelOptions)
+  const baseUrl = input ?? provider.baseUrl ?? lastRequested ?? kept?.baseUrl
   if (!baseUrl) throw noAddress(name)
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) throw badAddress(baseUrl)
-  return { baseUrl, isGiven: given !== undefined }
+  return { baseUrl, isExplicit: input !== undefined }
 }
 
 function modelOf(
-  { asked, session, configured }: ModelWishes,
+  { requested, session, configured }: ModelChoiceOptions,
   { name, endpoint, own, provider }: Sources,
   baseUrl: string,
 ): string {
   const inSession = session?.provider === name ? (session.model ?? undefined) : undefined
   const model =
-    asked.model ??
+    requested.model ??
     inSession ??
     endpoint?.model ??
     own.model ??
-    (asked.provider === undefined ? configured.model : undefined) ??
+    (requested.provider === undefined ? configured.model : undefined) ??
     provider.defaultModel
   // Servers of one's own, and gateways at another address, have names of their own.
-  const isElsewhere = endpoint !== undefined || asked.baseUrl !== undefined || !isHouseOf(provider, baseUrl)
+  const isElsewhere = endpoint !== undefined || requested.baseUrl !== undefined || !isHouseOf(provider, baseUrl)
   if (model) return isElsewhere ? model : modelNameAt(provider, model)
   throw noModel(name)
 }
@@ -221,7 +221,7 @@ function isHouseOf({ baseUrl: usual, keyAddresses = [] }: Provider, baseUrl: str
 }
 
 /** How it is asked; what is said of the model counts more than what is said of the endpoint. */
-function settingsOf({ bedrock }: ModelWishes, { endpoint, own, provider }: Sources, model: string) {
+function settingsOf({ bedrock }: ModelChoiceOptions, { endpoint, own, provider }: Sources, model: string) {
   const facts = endpoint?.models?.[model]
   return {
     api: endpoint?.api ?? own.api,
@@ -238,11 +238,11 @@ function settingsOf({ bedrock }: ModelWishes, { endpoint, own, provider }: Sourc
 const NO_KEY = /^(?:none|no-key-required)$/i
 
 function keyFor(
-  { asked, secrets }: ModelWishes,
+  { requested, secrets }: ModelChoiceOptions,
   { name, endpoint, own, provider, kept }: Sources,
   baseUrl: string,
 ): string | null {
-  if (asked.keyEnv !== undefined) return secrets[asked.keyEnv] || null
+  if (requested.keyEnv !== undefined) return secrets[requested.keyEnv] || null
   const written = endpoint?.apiKey ?? firstOf(keyVariablesOf(endpoint), secrets) ?? own.apiKey
   const configured = written ?? (own.keyEnv ? secrets[own.keyEnv] : undefined)
   if (configured !== undefined) return NO_KEY.test(configured) ? null : configured
@@ -256,12 +256,12 @@ function keyFor(
 
 /** Where a key is from, unless it is where one of this provider usually is. */
 function keySource(
-  { asked, secrets }: ModelWishes,
+  { requested, secrets }: ModelChoiceOptions,
   { endpoint, own, provider }: Sources,
   { apiKey, baseUrl }: Pick<ModelChoice, 'apiKey' | 'baseUrl'>,
 ): string | undefined {
   if (apiKey === null) return undefined
-  const named = [asked.keyEnv, ...keyVariablesOf(endpoint), own.keyEnv]
+  const named = [requested.keyEnv, ...keyVariablesOf(endpoint), own.keyEnv]
   const variables = [...named, ...keyVariablesFor(provider, baseUrl)]
   const variable = variables.find((name) => name !== undefined && secrets[name] === apiKey)
   if (variable === undefined) return provider.auth === 'aws' ? 'credentials of AWS' : 'config.yaml'
@@ -269,7 +269,7 @@ function keySource(
 }
 
 /** The address that a variable moves a provider to. */
-function movedTo({ baseUrlVariable, auth }: Provider, { secrets, bedrock }: ModelWishes): string | undefined {
+function movedTo({ baseUrlVariable, auth }: Provider, { secrets, bedrock }: ModelChoiceOptions): string | undefined {
   const moved = baseUrlVariable && secrets[baseUrlVariable]
   if (moved || auth !== 'aws') return moved || undefined
   return bedrockAddress(bedrock?.region ? { AWS_REGION: bedrock.region } : secrets) ?? undefined
@@ -280,7 +280,7 @@ function addressOfKey({ keyAddresses = [] }: Provider, apiKey: string | null): s
 }
 
 /** The name of an endpoint of config.yaml, which may be written as `custom:NAME` or by an alias too, also one of the catalogue; else the name as it is. */
-export function plainName(wanted: string, endpoints: ModelWishes['endpoints']): string {
+export function plainName(wanted: string, endpoints: ModelChoiceOptions['endpoints']): string {
   const name = wanted.replace(/^custom:/, '')
   if (Object.hasOwn(endpoints, name)) return name
   const known = findProvider(wanted)
@@ -308,14 +308,14 @@ function sameProvider(left: string | undefined, right: string): boolean {
 }
 
 /** Where the model that is wanted is served, among the providers whose key is there. */
-function withKeyFor({ asked, configured, secrets, stored = {} }: ModelWishes): string | null {
-  const model = asked.model ?? configured.model
+function withKeyFor({ requested, configured, secrets, stored = {} }: ModelChoiceOptions): string | null {
+  const model = requested.model ?? configured.model
   const hasKey = (id: string) =>
     Object.hasOwn(stored, id) || firstOf(findProvider(id)?.keyVariables ?? [], secrets) !== undefined
   return (model && providersOf(model).find(hasKey)) || null
 }
 
-function firstWithKey({ secrets, stored = {} }: ModelWishes): string | null {
+function firstWithKey({ secrets, stored = {} }: ModelChoiceOptions): string | null {
   const withKey = PROVIDERS.find(
     (provider) => provider.keyRequired && firstOf(provider.keyVariables, secrets) !== undefined,
   )

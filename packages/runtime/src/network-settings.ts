@@ -1,8 +1,8 @@
 import type { HermesConfig } from '@hermes/config'
-import { isRange, type JudgeSettings } from '@hermes/safety'
+import { type EvaluationSettings, isRange } from '@hermes/safety'
 
 /** What `security` of config.yaml says about addresses. */
-export function networkOf({ security }: Pick<HermesConfig, 'security'>): NonNullable<JudgeSettings['network']> {
+export function networkOf({ security }: Pick<HermesConfig, 'security'>): NonNullable<EvaluationSettings['network']> {
   const { allow_private_urls: isOpen, allowed_ranges: allowRanges } = security
   return { allowLoopback: isOpen, allowPrivate: isOpen, allowRanges }
 }

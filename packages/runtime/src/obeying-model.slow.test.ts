@@ -52,7 +52,7 @@ let collector: Server
 let caught: string[]
 let runtime: Runtime
 let choice: ApprovalChoice = 'deny'
-let asked = 0
+let requested = 0
 let refused = 0
 
 beforeAll(async () => {
@@ -75,11 +75,11 @@ beforeAll(async () => {
   await writeFile(join(home, 'config.yaml'), JSON.stringify(config))
   await writeFile(join(home, 'auth.json'), JSON.stringify({ note: CANARY }))
   const env = { HOME: join(base, 'user'), PATH: process.env['PATH'] ?? '', http_proxy: proxy, no_proxy: '127.0.0.1' }
-  const world = { env, cwd: join(base, 'user/work'), user: 'ada', tempDir: join(base, 'tmp'), surface: 'cli' }
+  const world = { env, cwd: join(base, 'user/work'), user: 'ada', tempDir: join(base, 'tmp'), platform: 'cli' }
   await mkdir(world.tempDir)
   runtime = await openRuntime({ home, userHome: env.HOME, ...world })
   runtime.policy.listen('*', (id) => {
-    asked++
+    requested++
     void runtime.policy.answer(id, choice)
   })
 })
@@ -113,12 +113,12 @@ it.each(['file', 'output', 'project', 'memory'] as const)(
 
 it('asks, and does what somebody agrees to', async () => {
   choice = 'once'
-  asked = 0
+  requested = 0
   const wants = [{ tool: 'terminal', args: { command: 'echo agreed > ../outside/agreed.txt' } }]
   expect(await obey({ id: 'agreed-01', text: 'Write it.', wants }, 'file')).toEqual([
     `terminal ${wants[0]!.args.command}`,
   ])
-  expect(asked).toBe(1)
+  expect(requested).toBe(1)
   expect(await readFile(join(base, 'user/outside/agreed.txt'), 'utf8')).toBe('agreed\n')
 })
 

@@ -129,15 +129,15 @@ needs(missingPrograms('setsid'))('in a cloud', () => {
   it('keeps folders in step, but for the home and what is no pair of folders', async () => {
     const server = await startDaytonaServer()
     onTestFinished(() => server.close())
-    const far = await mkdtemp(join(tmpdir(), 'hermes-far-'))
-    onTestFinished(() => rm(far, { recursive: true, force: true }))
+    const remote = await mkdtemp(join(tmpdir(), 'hermes-far-'))
+    onTestFinished(() => rm(remote, { recursive: true, force: true }))
     const env = { DAYTONA_API_URL: server.apiUrl, DAYTONA_API_KEY: server.apiKey }
-    const settings = (folder: string) => `  backend: daytona\n  cwd: ${far}\n  sync_folders: ['${folder}']\n`
-    const { environment, root } = await open(settings(`~/work:${far}`), env)
+    const settings = (folder: string) => `  backend: daytona\n  cwd: ${remote}\n  sync_folders: ['${folder}']\n`
+    const { environment, root } = await open(settings(`~/work:${remote}`), env)
     await run(environment, 'echo made > there')
     await environment.close()
     expect(await readFile(join(root, 'user/work/there'), 'utf8')).toBe('made\n')
-    for (const wrong of ['~/work', '~/work:relative', `~:${far}`, `~/.hermes/skills:${far}`])
+    for (const wrong of ['~/work', '~/work:relative', `~:${remote}`, `~/.hermes/skills:${remote}`])
       await expect(open(settings(wrong), env)).rejects.toMatchObject({ code: 'runtime.backend_config' })
   })
 

@@ -18,17 +18,17 @@ export async function openEnvironment(request: EnvironmentRequest): Promise<Envi
     case 'local':
       return openLocal(request)
     case 'ssh': {
-      const { sshOptions } = await import('./far-options.js')
+      const { sshOptions } = await import('./remote-options.js')
       const { openSshEnvironment } = await import('@hermes/sandbox/ssh')
       return openSshEnvironment(sshOptions(request))
     }
     case 'docker': {
-      const { dockerOptions } = await import('./far-options.js')
+      const { dockerOptions } = await import('./remote-options.js')
       const { openDockerEnvironment } = await import('@hermes/sandbox/docker')
       return openDockerEnvironment(await dockerOptions(request))
     }
     case 'singularity': {
-      const { singularityOptions } = await import('./far-options.js')
+      const { singularityOptions } = await import('./remote-options.js')
       const { openSingularityEnvironment } = await import('@hermes/sandbox/singularity')
       return openSingularityEnvironment(await singularityOptions(request))
     }

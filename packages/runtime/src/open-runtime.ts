@@ -16,7 +16,7 @@ import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxie
 import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
-import { Answerers } from './answerers.js'
+import { AuxiliaryTasks } from './auxiliary-task-clients.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
 import { currentRules } from './current-rules.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -35,11 +35,11 @@ import { keepResultsIn } from './kept-results.js'
 import { makeHome } from './make-home.js'
 import type { MixtureChoice } from './mixtures.js'
 import type { ModelChoice } from './model-choice.js'
+import { ModelResolver } from './model-resolver.js'
 import { networkProblems } from './network-settings.js'
 import { openEnvironment } from './open-environment.js'
 import { type HomeStore, openStore, storeSecrets } from './open-store.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-import { SideTasks } from './side-task-clients.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
 import { UnisolatedNotice } from './unisolated-notice.js'
@@ -97,7 +97,7 @@ interface Loaded {
 }
 
 /** What most parts of a home are opened with. */
-interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'surface'> {
+interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'platform'> {
   readonly config: HermesConfig
   readonly fetchTo: (address: string) => typeof fetch
   readonly storage: () => Promise<Storage>
@@ -123,15 +123,15 @@ class HomeRuntime implements Runtime {
   readonly memory: HomeMemory | null
   readonly longMemory: HomeLongMemory | null
   #store: Promise<HomeStore> | null = null
-  readonly #answerers: Answerers
-  readonly #sideTasks: SideTasks
+  readonly #modelResolver: ModelResolver
+  readonly #auxiliaryTasks: AuxiliaryTasks
   readonly #tools: HomeTools
   readonly #agents: HomeAgents
   readonly #isolationSupport = createIsolationSupport()
   readonly #workspaces: Workspaces = new Map()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
-    const { home, userHome, cwd, surface, tempDir } = options
+    const { home, userHome, cwd, platform, tempDir } = options
     const { config, secrets, stored } = loaded
     this.#options = options
     this.#loaded = loaded
@@ -140,7 +140,7 @@ class HomeRuntime implements Runtime {
     this.config = config
     this.problems = loaded.problems
     const common: Common = {
-      ...{ home, userHome, cwd, surface, config, clock: this.#clock, logger: this.#logger },
+      ...{ home, userHome, cwd, platform, config, clock: this.#clock, logger: this.#logger },
       fetchTo: (address) => this.fetchTo(address),
       storage: () => this.storage(),
     }
@@ -148,7 +148,7 @@ class HomeRuntime implements Runtime {
     this.#closers.add(() => this.models.close())
     const keys = { ...common, secrets: secrets.values, onSecret: this.#poolRedactor.add }
     this.#credentials = openCredentials(keys, stored)
-    this.#answerers = new Answerers({
+    this.#modelResolver = new ModelResolver({
       ...common,
       fetchTo: (address) => this.#fetchToModel(address),
       tempDir,
@@ -158,15 +158,15 @@ class HomeRuntime implements Runtime {
       models: this.models,
       atClose: (close) => this.#closers.add(close),
     })
-    this.#sideTasks = new SideTasks({
+    this.#auxiliaryTasks = new AuxiliaryTasks({
       ...common,
       memory: () => this.memory,
-      wishes: () => this.#answerers.wishes(),
+      modelOptions: () => this.#modelResolver.modelOptions(),
       fallbacks: () => this.fallbacks().choices,
       sees: (choice) => this.models.sees(choice),
-      endpointOf: (choice) => this.#answerers.endpointOf(choice),
-      choiceOf: (session) => this.#answerers.chooseModel({ session }),
-      books: () => this.#answerers.books(),
+      endpointOf: (choice) => this.#modelResolver.endpointOf(choice),
+      choiceOf: (session) => this.#modelResolver.chooseModel({ session }),
+      spending: () => this.#modelResolver.spending(),
     })
     this.longMemory = this.#longMemory(config.memory)
     this.memory = openHomeMemory({ ...common, settings: config.memory, redact: (text) => this.#redact([])(text) })
@@ -205,7 +205,7 @@ class HomeRuntime implements Runtime {
       seesImages: (sessionId) => this.#seesImages(sessionId),
       isolationSupport: this.#isolationSupport,
       sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
-      mixture: async () => turnScopes.forTools(await this.#answerers.mixtureClient()),
+      mixture: async () => turnScopes.forTools(await this.#modelResolver.mixtureClient()),
       keepResult: keepResultsIn({
         directory: join(homeLayout(common.home).cache, 'results'),
         redact: () => this.#redact([]),
@@ -220,8 +220,8 @@ class HomeRuntime implements Runtime {
       proxies,
       policy: this.policy,
       models: this.models,
-      answerers: this.#answerers,
-      sideTasks: this.#sideTasks,
+      modelResolver: this.#modelResolver,
+      auxiliaryTasks: this.#auxiliaryTasks,
       tools,
       turnScopes,
       environmentIn: (cwd, task) => this.#environment(cwd, task),
@@ -239,8 +239,8 @@ class HomeRuntime implements Runtime {
 
   async storage(): Promise<Storage> {
     const { home, tempDir: rescueDir, onNotice } = this.#options
-    const told = onNotice ? { onNotice } : {}
-    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger, ...told }
+    const noticeOptions = onNotice ? { onNotice } : {}
+    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger, ...noticeOptions }
     this.#store ??= openStore(options).catch((error: unknown) => {
       // A server that is down now may be up when somebody asks again.
       this.#store = null
@@ -267,29 +267,29 @@ class HomeRuntime implements Runtime {
     return this.#credentials.sourceFor(choice)
   }
 
-  chooseModel(asked: Parameters<Runtime['chooseModel']>[0]): ModelChoice {
-    return this.#answerers.chooseModel(asked)
+  chooseModel(requested: Parameters<Runtime['chooseModel']>[0]): ModelChoice {
+    return this.#modelResolver.chooseModel(requested)
   }
 
   fallbacks(): Fallbacks {
-    return this.#answerers.fallbacks()
+    return this.#modelResolver.fallbacks()
   }
 
   chooseMixture(preset?: string): MixtureChoice {
-    return this.#answerers.chooseMixture(preset)
+    return this.#modelResolver.chooseMixture(preset)
   }
 
   mixture(request?: MixtureRequest): Promise<ModelClient> {
-    return this.#answerers.mixtureClient(request)
+    return this.#modelResolver.mixtureClient(request)
   }
 
   createAgent(request: AgentRequest): Promise<ReadyAgent> {
     return this.#agents.create(request)
   }
 
-  /** Chosen as for any side task: what config.yaml names, else the model of the session. */
+  /** Chosen as for any auxiliary task: what config.yaml names, else the model of the session. */
   #reviewModel(sessionId: string): Promise<ModelClient> {
-    return this.#sideTasks.client('approval', this.#agents.choiceOf(sessionId) ?? this.chooseModel({}))
+    return this.#auxiliaryTasks.client('approval', this.#agents.choiceOf(sessionId) ?? this.chooseModel({}))
   }
 
   async #seesImages(sessionId: string): Promise<boolean> {
@@ -358,7 +358,7 @@ class HomeRuntime implements Runtime {
   #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
     const secrets = [...secretNames, ...keyVariableNames(this.config)].map((name) => values[name] ?? '')
-    const standIns = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
+    const fallbacks = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
       secrets: [
         ...secrets,
@@ -366,7 +366,7 @@ class HomeRuntime implements Runtime {
         ...this.#loaded.stored.secrets,
         ...storeSecrets(this.config),
         ...more,
-        ...standIns,
+        ...fallbacks,
       ].filter((secret): secret is string => Boolean(secret)),
     })
     return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
@@ -399,8 +399,8 @@ class HomeRuntime implements Runtime {
     const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
-    await Promise.all([this.#sideTasks.close(), this.longMemory?.close()])
-    await this.#answerers.flush()
+    await Promise.all([this.#auxiliaryTasks.close(), this.longMemory?.close()])
+    await this.#modelResolver.flush()
     await store?.swept
     const results = await Promise.allSettled([...closers.map((close) => close()), store?.storage.close()])
     await store?.dailyBackup?.finish()

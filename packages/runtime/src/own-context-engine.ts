@@ -13,7 +13,7 @@ import type {
 import type { CompactionEntry, Entry } from '@hermes/contracts/conversation'
 
 /** Where an engine is looked for. */
-export interface EnginePlace {
+export interface EngineContext {
   /** What `context.engine` of config.yaml says: a path, `~/` and one below the home included, or the name of a package in the home. */
   readonly engine: string
   readonly home: string
@@ -25,17 +25,17 @@ export interface EnginePlace {
  * carries the texts and the request that must not be lost.
  * @throws HermesError `runtime.bad_context_engine`: one line that names the module.
  */
-export async function loadOwnEngine(place: EnginePlace, parts: ContextEngineParts): Promise<ContextEngine> {
+export async function loadOwnEngine(context: EngineContext, parts: ContextEngineParts): Promise<ContextEngine> {
   try {
-    const module: unknown = await import(pathToFileURL(resolveEngine(place)).href)
+    const module: unknown = await import(pathToFileURL(resolveEngine(context)).href)
     const create = (module as { createContextEngine?: CreateContextEngine }).createContextEngine
     if (typeof create !== 'function') throw new TypeError('it exports no function createContextEngine')
     const engine = await create(parts)
     for (const name of ['isDue', 'plan', 'compact'] as const)
       if (typeof engine?.[name] !== 'function') throw new TypeError(`its engine has no method ${name}`)
-    return held(engine, parts.logger)
+    return guarded(engine, parts.logger)
   } catch (error) {
-    throw new HermesError(`context.engine "${place.engine}" cannot be used: ${errorLine(error)}.`, {
+    throw new HermesError(`context.engine "${context.engine}" cannot be used: ${errorLine(error)}.`, {
       code: 'runtime.bad_context_engine',
       cause: error,
     })
@@ -43,23 +43,23 @@ export async function loadOwnEngine(place: EnginePlace, parts: ContextEnginePart
 }
 
 /** What is wrong with the place of an engine, seen without running it; one line each. */
-export function engineProblems(place: EnginePlace): readonly string[] {
+export function engineProblems(context: EngineContext): readonly string[] {
   try {
-    if (existsSync(resolveEngine(place))) return []
+    if (existsSync(resolveEngine(context))) return []
   } catch {
     // A package that is not there, as below.
   }
-  return [`context.engine: there is no module "${place.engine}"; long sessions are condensed in the usual way.`]
+  return [`context.engine: there is no module "${context.engine}"; long sessions are condensed in the usual way.`]
 }
 
-function resolveEngine({ engine, home, userHome }: EnginePlace): string {
+function resolveEngine({ engine, home, userHome }: EngineContext): string {
   if (isAbsolute(engine)) return engine
   if (engine.startsWith('~/')) return join(userHome, engine.slice(2))
   if (/^\.{0,2}\/|\.m?js$/.test(engine)) return join(home, engine)
   return createRequire(join(home, 'package.json')).resolve(engine)
 }
 
-function held(engine: ContextEngine, logger: Logger): ContextEngine {
+function guarded(engine: ContextEngine, logger: Logger): ContextEngine {
   const failed = (what: string, error: unknown) =>
     logger.error(`The context engine of config.yaml failed to ${what}.`, { error: errorLine(error) })
   return {
@@ -110,13 +110,16 @@ function withCarried(entry: CompactionEntry, carry: readonly string[]): Compacti
 
 /** The newest request of a person comes again when it would be among what goes. */
 function withRequest(entry: CompactionEntry, entries: readonly Entry[]): CompactionEntry {
-  const asked = entries.findLast(
+  const requested = entries.findLast(
     (candidate) =>
       candidate.type === 'message' &&
       candidate.message.role === 'user' &&
       candidate.message.content.some((part) => (part.origin ?? 'user') === 'user'),
   )
-  const isShown = !asked || asked.seq > entry.upToSeq || asked.seq <= (entry.headUpToSeq ?? Number.NEGATIVE_INFINITY)
+  const isShown =
+    !requested || requested.seq > entry.upToSeq || requested.seq <= (entry.headUpToSeq ?? Number.NEGATIVE_INFINITY)
   const { repeatedSeqs = [] } = entry
-  return isShown || repeatedSeqs.includes(asked.seq) ? entry : { ...entry, repeatedSeqs: [...repeatedSeqs, asked.seq] }
+  return isShown || repeatedSeqs.includes(requested.seq)
+    ? entry
+    : { ...entry, repeatedSeqs: [...repeatedSeqs, requested.seq] }
 }

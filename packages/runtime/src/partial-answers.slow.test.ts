@@ -33,9 +33,9 @@ async function kept(store: Storage): Promise<readonly string[]> {
   expect(messages.map(({ role }) => role)).toEqual(messages.length === 1 ? ['user'] : ['user', 'assistant'])
   const [answer] = messages.slice(1)
   if (!answer) return []
-  const [said, note] = answer.content
+  const [text, note] = answer.content
   expect(note).toMatchObject({ origin: 'reminder', text: expect.stringContaining('cut off') })
-  return said?.type === 'text' ? said.text.trim().split(' ') : []
+  return text?.type === 'text' ? text.text.trim().split(' ') : []
 }
 
 async function expectKept(seconds: number, place: string, open: () => Promise<Storage>): Promise<void> {

@@ -9,7 +9,7 @@ import {
   type CapturedRequest,
   checkPrefix,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
   prefixLines,
   startModelServer,
   type TemporaryHome,
@@ -60,19 +60,19 @@ async function goOn(sessionId: string | null, request: Pick<AgentRequest, 'model
   // However long git takes here, what it says is told.
   const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal)
   const clock = { sleep, now: () => Date.now() + skewMs }
-  const runtime = await openRuntime({ ...place, user: 'me', surface: 'cli', yolo: true, clock })
+  const runtime = await openRuntime({ ...place, user: 'me', platform: 'cli', yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
   return runtime.createAgent({ ...request, ...(session ? { session } : {}) })
 }
 
-const call = (name: string, args: object): ModelTurn => ({ toolCalls: [{ name, args: args as never }] })
+const call = (name: string, args: object): ModelStep => ({ toolCalls: [{ name, args: args as never }] })
 const read = (offset: number) => call('read_file', { path: 'notes.txt', offset, limit: 5 })
 const pages = (from: number, count: number) => Array.from({ length: count }, (_, index) => read(from + index * 5))
 const isSummary = ({ body }: CapturedRequest) => JSON.stringify(body.messages[0]).includes('You write the record')
 
 it('keeps the prefix over sixty requests with all that may come between them', async () => {
-  const script: (ModelTurn | (() => ModelTurn))[] = []
+  const script: (ModelStep | (() => ModelStep))[] = []
   server.setHandler((request) => {
     if (isSummary(request)) return { text: SUMMARY }
     const next = script.shift() ?? { text: 'Done.' }

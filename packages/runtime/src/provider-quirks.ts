@@ -7,27 +7,27 @@ type Settable = Omit<ProviderQuirks, 'headers' | 'body'>
 type EachOf<T> = { readonly [Name in keyof Required<T>]: T[Name] | undefined }
 
 /** What config.yaml says of an endpoint's ways, in the terms of the catalogue; `undefined` for nothing. Model names match in any case. */
-export function toQuirks(said: QuirkSettings | undefined): ProviderQuirks | undefined {
-  if (!said) return undefined
+export function toQuirks(text: QuirkSettings | undefined): ProviderQuirks | undefined {
+  if (!text) return undefined
   const quirks: EachOf<Settable> = {
-    outputLimitParameter: said.output_limit_parameter,
-    refusesOutputLimit: said.refuses_output_limit,
-    defaultMaxOutputTokens: said.default_max_output_tokens,
-    developerRoleModels: lower(said.developer_role_models),
-    fixedTemperatureModels: lower(said.fixed_temperature_models),
-    reasoningEffortShape: said.reasoning_effort_shape,
-    reasoningEffortModels: lower(said.reasoning_effort_models),
-    replayReasoningAs: said.replay_reasoning_as,
-    reasoningRequired: said.reasoning_required,
-    replayCallExtras: said.replay_call_extras,
-    thinkTags: said.think_tags,
-    schemaDialect: said.schema_dialect,
-    reservedToolNames: said.reserved_tool_names,
-    callIds: toCallIds(said.call_ids),
-    cacheMarks: toCacheMarks(said.cache_marks),
-    repair: toRepair(said.repair),
-    contentAsList: said.content_as_list,
-    credentialHeader: said.credential_header,
+    outputLimitParameter: text.output_limit_parameter,
+    refusesOutputLimit: text.refuses_output_limit,
+    defaultMaxOutputTokens: text.default_max_output_tokens,
+    developerRoleModels: lower(text.developer_role_models),
+    fixedTemperatureModels: lower(text.fixed_temperature_models),
+    reasoningEffortShape: text.reasoning_effort_shape,
+    reasoningEffortModels: lower(text.reasoning_effort_models),
+    replayReasoningAs: text.replay_reasoning_as,
+    reasoningRequired: text.reasoning_required,
+    replayCallExtras: text.replay_call_extras,
+    thinkTags: text.think_tags,
+    schemaDialect: text.schema_dialect,
+    reservedToolNames: text.reserved_tool_names,
+    callIds: toCallIds(text.call_ids),
+    cacheMarks: toCacheMarks(text.cache_marks),
+    repair: toRepair(text.repair),
+    contentAsList: text.content_as_list,
+    credentialHeader: text.credential_header,
   }
   return defined(quirks) as ProviderQuirks
 }
@@ -40,13 +40,13 @@ function toCacheMarks({ models, max_ttl: maxTtl }: NonNullable<QuirkSettings['ca
   return models === undefined ? undefined : { models: lower(models)!, ...(maxTtl === undefined ? {} : { maxTtl }) }
 }
 
-function toRepair(said: QuirkSettings['repair']): Settable['repair'] {
-  if (!said) return undefined
+function toRepair(text: QuirkSettings['repair']): Settable['repair'] {
+  if (!text) return undefined
   const rules: EachOf<NonNullable<Settable['repair']>> = {
-    mergeAdjacentUsers: said.merge_adjacent_users,
-    startWithUser: said.start_with_user,
-    endWithUser: said.end_with_user,
-    assistantAfterResults: said.assistant_after_results,
+    mergeAdjacentUsers: text.merge_adjacent_users,
+    startWithUser: text.start_with_user,
+    endWithUser: text.end_with_user,
+    assistantAfterResults: text.assistant_after_results,
   }
   return defined(rules) as Settable['repair']
 }

@@ -1,7 +1,7 @@
 import type { ReferenceOptions } from '@hermes/agent-core'
 import { HermesError } from '@hermes/contracts'
 import { type Entry, messageText, project } from '@hermes/contracts/conversation'
-import type { JudgeSettings, Proxies } from '@hermes/safety'
+import type { EvaluationSettings, Proxies } from '@hermes/safety'
 import type { Storage } from '@hermes/storage'
 
 const MAX_SESSION_CHARS = 60_000
@@ -11,7 +11,7 @@ export interface ReferenceSources {
   readonly windowTokens: () => Promise<number>
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null
-  readonly network: NonNullable<JudgeSettings['network']>
+  readonly network: NonNullable<EvaluationSettings['network']>
 }
 
 /** Pages and sessions for the references of a person's message; nothing is loaded before there is one. */
@@ -70,11 +70,11 @@ async function readSession(storage: Storage, name: string): Promise<string> {
   if (found.type === 'ambiguous') throw refused('several sessions have this name; give more of the id')
   const entries = await storage.entries(found.session.id)
   const title = found.session.title ?? found.session.id
-  return `Session ${title}:\n\n${newest(said(entries), MAX_SESSION_CHARS)}`
+  return `Session ${title}:\n\n${newest(conversationText(entries), MAX_SESSION_CHARS)}`
 }
 
 /** What was said in it, without what tools gave. */
-function said(entries: readonly Entry[]): string {
+function conversationText(entries: readonly Entry[]): string {
   return project(entries)
     .filter(({ role }) => role === 'user' || role === 'assistant')
     .map((message) => ({ role: message.role, text: messageText(message).trim() }))

@@ -6,7 +6,7 @@ import { systemClock } from '@hermes/contracts'
 import {
   type CapturedRequest,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
   startModelServer,
   type TemporaryHome,
   temporaryHome,
@@ -21,7 +21,7 @@ let home: string
 let cwd: string
 let skewMs: number
 let path: string
-let surface: string
+let platform: string
 const opened: Runtime[] = []
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ beforeEach(async () => {
   home = join(await realpath(temporary.path), 'user', '.hermes')
   cwd = join(await realpath(temporary.path), 'work')
   skewMs = 0
-  surface = 'cli'
+  platform = 'cli'
   path = process.env['PATH'] ?? ''
   for (const folder of [home, cwd]) await mkdir(folder, { recursive: true })
   await configure({})
@@ -55,13 +55,13 @@ async function goOn(sessionId: string | null = null, patience = 100): Promise<Re
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * patience, signal),
   }
   const place = { home, userHome, cwd, tempDir: temporary.path, env: { PATH: path } }
-  const runtime = await openRuntime({ ...place, user: 'me', surface, yolo: true, clock })
+  const runtime = await openRuntime({ ...place, user: 'me', platform, yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
   return runtime.createAgent(session ? { session } : {})
 }
 
-async function say({ agent }: ReadyAgent, text: string, ...turns: readonly ModelTurn[]): Promise<void> {
+async function say({ agent }: ReadyAgent, text: string, ...turns: readonly ModelStep[]): Promise<void> {
   server.enqueue(...turns, { text: 'Done.' })
   expect(await agent.run(text).result).toMatchObject({ status: 'completed' })
 }
@@ -78,7 +78,7 @@ async function makeRepository(): Promise<void> {
 }
 
 /** The blocks in each message of the person, as the newest request has them. */
-function told(request: CapturedRequest = server.requests.at(-1)!): readonly string[] {
+function prompt(request: CapturedRequest = server.requests.at(-1)!): readonly string[] {
   return request.body.messages
     .filter(({ role }) => role === 'user')
     .map(
@@ -94,7 +94,7 @@ function textOf({ content }: CapturedRequest['body']['messages'][number]): strin
   return (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text).join('\n')
 }
 
-const call = (name: string, args: object): ModelTurn => ({ toolCalls: [{ name, args: args as never }] })
+const call = (name: string, args: object): ModelStep => ({ toolCalls: [{ name, args: args as never }] })
 const look = call('read_file', { path: 'a.txt' })
 
 describe('the state of the runtime', () => {
@@ -110,7 +110,7 @@ describe('the state of the runtime', () => {
     git('switch', '-q', '-c', 'feature/x')
     git('commit', '-q', '-a', '-m', 'second')
     await say(ready, 'Committed.')
-    expect(told()).toEqual([
+    expect(prompt()).toEqual([
       '',
       'git: branch main; nothing changed',
       'git: branch main; changed: b.txt; untracked: notes.md',
@@ -127,7 +127,7 @@ describe('the state of the runtime', () => {
     await say(ready, 'Hello.')
     await say(ready, 'Go on.', look)
     await say(ready, 'And on.')
-    expect(told()).toEqual(['', 'git: 1 changed; 1 untracked', 'git: branch main; changed: b.txt; 1 untracked'])
+    expect(prompt()).toEqual(['', 'git: 1 changed; 1 untracked', 'git: branch main; changed: b.txt; 1 untracked'])
     const messages = ready.agent.entries().flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
     const users = messages.filter((message) => message.role === 'user')
     expect(users.map(({ content }) => content.flatMap((part) => part.origin ?? []))).toEqual([
@@ -141,12 +141,12 @@ describe('the state of the runtime', () => {
     const ready = await goOn()
     await say(ready, 'Serve.', call('terminal', { command: 'sleep 300', background: true }))
     await say(ready, 'Go on.')
-    const [first, second] = told()
+    const [first, second] = prompt()
     expect([first, second]).toEqual(['', expect.stringMatching(/^background: \S+ sleep 300$/)])
     const id = second!.split(' ')[1]!
     await say(ready, 'Stop it.', call('process', { action: 'kill', session_id: id }))
     await say(ready, 'Gone?')
-    expect(told().at(-1)).toBe('background: nothing')
+    expect(prompt().at(-1)).toBe('background: nothing')
   })
 
   it('says where the shell is, also when a new process begins elsewhere', async () => {
@@ -155,7 +155,7 @@ describe('the state of the runtime', () => {
     await say(first, 'In.', call('terminal', { command: 'cd src' }))
     await say(first, 'Go on.')
     await say(await goOn(first.agent.sessionId), 'Next day.')
-    expect(told()).toEqual(['', `shell: ${join(cwd, 'src')}`, `shell: ${cwd}`])
+    expect(prompt()).toEqual(['', `shell: ${join(cwd, 'src')}`, `shell: ${cwd}`])
   })
 
   it('says on one line where the shell is, and only once, whatever a folder is called', async () => {
@@ -167,7 +167,7 @@ describe('the state of the runtime', () => {
     )
     await say(ready, 'Go on.')
     await say(ready, 'And on.')
-    expect(told()).toEqual(['', `shell: ${cwd}/a \u2039/runtime-state> git: b`, ''])
+    expect(prompt()).toEqual(['', `shell: ${cwd}/a \u2039/runtime-state> git: b`, ''])
   })
 
   it('tells a resumed session only what changed since it was told', async () => {
@@ -180,7 +180,7 @@ describe('the state of the runtime', () => {
     await say(second, 'And again.')
     await writeFile(join(cwd, 'a.txt'), 'changed\n')
     await say(second, 'Now.')
-    expect(told()).toEqual(['', 'git: branch main; nothing changed', '', '', 'git: branch main; changed: a.txt'])
+    expect(prompt()).toEqual(['', 'git: branch main; nothing changed', '', '', 'git: branch main; changed: a.txt'])
   })
 
   it('tells with the message which files of the session others changed', async () => {
@@ -203,14 +203,14 @@ describe('the state of the runtime', () => {
     server.setHandler(() => ({ text: '## Active Task\ngo on\n\n## Goal\ngo\n\n## Completed Actions\n1. went' }))
     expect(await ready.agent.compact()).toMatchObject({ type: 'compacted' })
     await ready.agent.run('After it.').result
-    expect(told().at(-1)).toBe('git: branch main; nothing changed')
+    expect(prompt().at(-1)).toBe('git: branch main; nothing changed')
   })
 
   it('goes on without git when that takes too long', async () => {
     await makeRepository()
     const ready = await goOn(null, 0)
     for (const text of ['Hello.', 'Go on.', 'And on.']) await say(ready, text)
-    expect(told()).toEqual(['', '', ''])
+    expect(prompt()).toEqual(['', '', ''])
   })
 
   it('asks git for messages over an API where config.yaml says on', async () => {
@@ -218,7 +218,7 @@ describe('the state of the runtime', () => {
     await configure({ agent: { coding_context: 'on' } })
     const ready = await goOn()
     for (const text of ['Hello.', 'Go on.']) await say(ready, text)
-    expect(told()).toEqual(['', 'git: nothing changed'])
+    expect(prompt()).toEqual(['', 'git: nothing changed'])
   })
 
   it('runs nothing that a repository names', async () => {
@@ -234,7 +234,7 @@ describe('the state of the runtime', () => {
     await say(ready, 'Hello.', look)
     await writeFile(join(cwd, 'b.txt'), 'changed\n')
     await say(ready, 'Go on.')
-    expect(told().at(-1)).toBe('git: branch main; changed: b.txt')
+    expect(prompt().at(-1)).toBe('git: branch main; changed: b.txt')
     await expect(readFile(canary)).rejects.toThrow('ENOENT')
   })
 
@@ -252,12 +252,12 @@ describe('the state of the runtime', () => {
     await prepare()
     const ready = await goOn()
     for (const text of ['Hello.', 'Go on.', 'And on.']) await say(ready, text)
-    expect(told()).toEqual(['', '', ''])
+    expect(prompt()).toEqual(['', '', ''])
   })
 })
 
 async function atApi(): Promise<void> {
-  surface = 'gateway'
+  platform = 'gateway'
   await makeRepository()
 }
 

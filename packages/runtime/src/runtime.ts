@@ -30,7 +30,7 @@ export interface RuntimeOptions {
   readonly user: string
   readonly tempDir: string
   /** `cli`, `oneshot`, `acp`, `gateway` … */
-  readonly surface: string
+  readonly platform: string
   /** Dangerous commands run without asking; the hard floor stays. Default `false`. */
   readonly yolo?: boolean
   readonly logger?: Logger
@@ -58,7 +58,7 @@ export interface AgentRequest {
   readonly toolsets?: readonly string[]
   /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
   readonly withoutToolsets?: readonly string[]
-  readonly maxTurns?: number
+  readonly maxSteps?: number
   /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
   readonly notices?: boolean
   /** Whether `@file:`, `@url:` and their kin in a message are attached to it. Default `true`. */
@@ -94,9 +94,9 @@ export interface ReadyAgent {
    * those that stand in for it.
    * @throws HermesError `models.*`: one line with what is missing.
    */
-  sideTask(task: string): Promise<ModelClient>
+  auxiliaryTask(task: string): Promise<ModelClient>
   /**
-   * Gives the session a title of a few words, by a side task, when it has an exchange and no title yet and config.yaml allows it; `null`
+   * Gives the session a title of a few words, by a auxiliary task, when it has an exchange and no title yet and config.yaml allows it; `null`
    * where none was given. Never rejects; closing the runtime ends it. The first of a runtime also lets the newest sessions that were left
    * without a summary get one, beside everything else.
    */
@@ -165,7 +165,7 @@ export interface Runtime {
    * Which model a request would get.
    * @throws HermesError with one line that says what is missing.
    */
-  chooseModel(asked: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice
+  chooseModel(requested: Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>): ModelChoice
   /**
    * The models of a mixture in config.yaml; of the default one without a name.
    * @throws HermesError `models.unknown_preset`, `models.bad_preset`, and what {@link Runtime.chooseModel} throws.

@@ -29,7 +29,7 @@ async function open(auxiliary: object = {}): Promise<ReadyAgent> {
   const model = { default: 'm', base_url: server.baseUrl }
   const tasks = { title_generation: { enabled: false }, ...auxiliary }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, auxiliary: tasks }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, surface: 'test', clock }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test', clock }
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   return runtime.createAgent({})
 }
@@ -40,7 +40,7 @@ async function talk(ready: ReadyAgent, ...lines: readonly string[]): Promise<str
 }
 
 const summaryOf = async (id: string) => (await runtime.storage()).summaries.get(id)
-const asked = () => server.requests.filter(({ body }) => JSON.stringify(body).includes('Sum up the conversation'))
+const requested = () => server.requests.filter(({ body }) => JSON.stringify(body).includes('Sum up the conversation'))
 const TWO = ['Fill in form 12b for my tax.', 'And sign it.'] as const
 
 describe('the summary of a session', () => {
@@ -48,7 +48,7 @@ describe('the summary of a session', () => {
     const ready = await open()
     const id = await talk(ready, ...TWO)
     await ready.close()
-    expect(asked()).toHaveLength(0)
+    expect(requested()).toHaveLength(0)
     await clock.advance(5_000)
     await expect
       .poll(() => summaryOf(id))
@@ -56,7 +56,7 @@ describe('the summary of a session', () => {
         text: 'The **tax** form was filled in.',
         keywords: ['tax', 'form 12b'],
       })
-    expect(JSON.stringify(asked()[0]!.body)).toContain('Person: And sign it.')
+    expect(JSON.stringify(requested()[0]!.body)).toContain('Person: And sign it.')
     const storage = await runtime.storage()
     expect(await storage.summaries.search('tax')).toMatchObject([{ sessionId: id }])
     await expect.poll(() => storage.tags(id)).toEqual(['form 12b', 'tax'])
@@ -74,14 +74,14 @@ describe('the summary of a session', () => {
     const id = await talk(first, ...TWO)
     await first.close()
     await runtime.close()
-    expect(asked()).toHaveLength(0)
+    expect(requested()).toHaveLength(0)
     await clock.advance(600_001)
     const second = await open()
     await talk(second, 'Something else.')
     await second.nameSession()
     await clock.advance(5_000)
     await expect.poll(() => summaryOf(id)).not.toBeNull()
-    expect(asked()).toHaveLength(1)
+    expect(requested()).toHaveLength(1)
     expect(await summaryOf(second.agent.sessionId)).toBeNull()
   })
 
@@ -103,7 +103,7 @@ describe('the summary of a session', () => {
     await again.close()
     await clock.advance(5_000)
     await expect.poll(async () => (await summaryOf(id))!.upToSeq).toBeGreaterThan(before.upToSeq)
-    expect(asked()).toHaveLength(2)
+    expect(requested()).toHaveLength(2)
     await runtime.close()
     await open()
     expect(await (await runtime.storage()).tags(id)).toEqual(['of the person'])
@@ -116,8 +116,8 @@ describe('the summary of a session', () => {
     await ready.close()
     await clock.advance(5_000)
     await expect.poll(() => summaryOf(id)).not.toBeNull()
-    expect(asked()[0]!.body).toMatchObject({ model: 'small', max_tokens: 99 })
-    expect(JSON.stringify(asked()[0]!.body)).toContain('in French')
+    expect(requested()[0]!.body).toMatchObject({ model: 'small', max_tokens: 99 })
+    expect(JSON.stringify(requested()[0]!.body)).toContain('in French')
   })
 
   it('is not asked for where config.yaml says no, nor for a session of one exchange', async () => {
@@ -131,7 +131,7 @@ describe('the summary of a session', () => {
     await short.close()
     await clock.advance(5_000)
     await runtime.close()
-    expect(asked()).toHaveLength(0)
+    expect(requested()).toHaveLength(0)
   })
 
   it('that fails leaves the others to be written', async () => {
@@ -142,7 +142,7 @@ describe('the summary of a session', () => {
     const second = await open()
     const other = await talk(second, ...TWO)
     server.setHandler(({ body }) =>
-      JSON.stringify(body).includes('Sum up') && asked().length === 1
+      JSON.stringify(body).includes('Sum up') && requested().length === 1
         ? { fault: 'status', status: 403 }
         : { text: SUMMARY },
     )

@@ -34,12 +34,12 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   if (session.messageCount < MIN_MESSAGES) return false
   const entries = await storage.entries(sessionId)
   const upToSeq = entries.at(-1)?.seq ?? 0
-  const said = liveEntries(entries).flatMap(line)
+  const lines = liveEntries(entries).flatMap(line)
   const before = await storage.summaries.get(sessionId)
-  if (said.length < 2 || (before?.upToSeq ?? 0) >= upToSeq) return false
+  if (lines.length < 2 || (before?.upToSeq ?? 0) >= upToSeq) return false
   const messages = [
     { role: 'system', content: [{ type: 'text', text: task(language) }] },
-    userText(excerpt(said)),
+    userText(excerpt(lines)),
   ] as const
   const request = { messages, tools: [], maxOutputTokens: maxTokens }
   const { message } = await askModel(await client(), request, { purpose: 'summary', sessionId, signal })
@@ -68,8 +68,8 @@ function line(entry: Entry): readonly string[] {
 }
 
 /** The beginning says what was wanted, the end what came of it. */
-function excerpt(said: readonly string[]): string {
-  const whole = said.join('\n\n')
+function excerpt(lines: readonly string[]): string {
+  const whole = lines.join('\n\n')
   if (whole.length <= MAX_FIRST_CHARS + MAX_LAST_CHARS) return whole
   return `${whole.slice(0, MAX_FIRST_CHARS)}\n\n[…]\n\n${whole.slice(-MAX_LAST_CHARS)}`.toWellFormed()
 }

@@ -47,14 +47,14 @@ function task(language: string | undefined): string {
 
 /** What was asked first and what came of it. */
 function firstExchange(entries: readonly Entry[]): string | null {
-  const said = (role: 'user' | 'assistant') =>
+  const textOf = (role: 'user' | 'assistant') =>
     entries.flatMap((entry) =>
       entry.type === 'message' && entry.message.role === role ? [messageText(entry.message)] : [],
     )
-  const asked = said('user').find((text) => text.trim() !== '')
-  const answered = said('assistant').findLast((text) => text.trim() !== '')
-  if (asked === undefined || answered === undefined) return null
-  return `Person: ${asked.slice(0, MAX_EXCERPT_CHARS)}\n\nAssistant: ${answered.slice(0, MAX_EXCERPT_CHARS)}`
+  const requested = textOf('user').find((text) => text.trim() !== '')
+  const answered = textOf('assistant').findLast((text) => text.trim() !== '')
+  if (requested === undefined || answered === undefined) return null
+  return `Person: ${requested.slice(0, MAX_EXCERPT_CHARS)}\n\nAssistant: ${answered.slice(0, MAX_EXCERPT_CHARS)}`
 }
 
 /** Quotes, marks and full stops that models like to put around a name. */

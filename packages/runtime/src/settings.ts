@@ -2,7 +2,7 @@ import type { HermesConfig } from '@hermes/config'
 import type { JsonObject } from '@hermes/contracts'
 import { CORE_TOOLSETS, type DisclosureOptions, platformToolset } from '@hermes/registry'
 import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
-import type { ModelWishes } from './model-choice.js'
+import type { ModelChoiceOptions } from './model-choice.js'
 import { namedEndpoints, toApi, toHeaders } from './named-endpoints.js'
 
 /** The limits of tools as config.yaml sets them. */
@@ -35,14 +35,16 @@ export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): Disclosure
 /** The toolsets that config.yaml gives a surface. */
 export function toolsetsOf(
   config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,
-  surface: string,
+  platform: string,
 ): readonly string[] {
-  const own = config.platform_toolsets[surface]
-  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(surface) : name))
+  const own = config.platform_toolsets[platform]
+  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(platform) : name))
 }
 
 /** What config.yaml says about models, in the terms of a choice. */
-export function configuredModels(config: HermesConfig): Pick<ModelWishes, 'configured' | 'endpoints' | 'bedrock'> {
+export function configuredModels(
+  config: HermesConfig,
+): Pick<ModelChoiceOptions, 'configured' | 'endpoints' | 'bedrock'> {
   const { model, bedrock } = config
   return {
     configured: {

@@ -25,14 +25,14 @@ export interface SpendingOptions {
 export async function openSpending(options: SpendingOptions): Promise<Spending> {
   const { budget, timezone } = options.config
   const isLimited = Object.values(budget).some((limit) => limit?.tokens !== undefined || limit?.usd !== undefined)
-  if (!isLimited) return new LateBooks(options)
+  if (!isLimited) return new LazySpending(options)
   const { createBudgetGuard, createUsageRecorder, knownTimeZone } = await import('@hermes/models/spending')
   const recorder = createUsageRecorder(options)
   return {
     onUsage: (event) => recorder.record(event),
     budget: createBudgetGuard({
       limits: budget,
-      book: recorder,
+      store: recorder,
       clock: options.clock,
       timeZone: knownTimeZone(timezone),
     }),
@@ -40,7 +40,7 @@ export async function openSpending(options: SpendingOptions): Promise<Spending> 
   }
 }
 
-class LateBooks implements Spending {
+class LazySpending implements Spending {
   readonly budget = undefined
   readonly #options: SpendingOptions
   #recorder: Promise<UsageRecorder> | null = null

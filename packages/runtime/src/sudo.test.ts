@@ -43,7 +43,7 @@ async function everythingAfter(ask?: Parameters<Runtime['createAgent']>[0]['ask'
     cwd: path('work'),
     user: 'ada',
     tempDir: temporary.path,
-    surface: 'test',
+    platform: 'test',
     logger,
   })
   const command = 'sudo echo became root && "$SUDO_ASKPASS"'
@@ -67,12 +67,12 @@ it('gives sudo the configured password, which nobody gets to see', async () => {
 })
 
 it('gives sudo the password a person was asked for, which nobody else gets to see', async () => {
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const everything = await everythingAfter(async (question) => {
-    asked.push(question)
+    requested.push(question)
     return { type: 'answered', text: 'correct horse' }
   })
-  expect(asked).toMatchObject([{ isSecret: true }])
+  expect(requested).toMatchObject([{ isSecret: true }])
   expect(everything).toContain('became root\\n[REDACTED]')
   expect(everything).not.toContain('correct horse')
 })

@@ -14,7 +14,7 @@ export interface SystemPromptFacts {
   /** Who the agent is: a text, or the file that says it. */
   readonly soul: string | { readonly path: string }
   /** `null` for one that speaks to no person. */
-  readonly surface: string | null
+  readonly platform: string | null
   readonly environment: Environment
   readonly model: string
   readonly memory: HomeMemory | null
@@ -24,7 +24,7 @@ export interface SystemPromptFacts {
 
 /** The system text of a new session, read from the home, the project and the environment as they are now. */
 export async function openSystemPrompt(facts: SystemPromptFacts): Promise<SystemPrompt> {
-  const { soul, cwd, environment, memory, surface, config } = facts
+  const { soul, cwd, environment, memory, platform, config } = facts
   const maxChars = config.context_file_max_chars
   const [identity, project, probe, remembered] = await Promise.all([
     typeof soul === 'string' ? null : readSoul(soul.path, maxChars),
@@ -36,7 +36,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
   const { context_length: window } = config.model
   const prompt = buildSystemPrompt({
     ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
-    ...(surface === null ? {} : { surface, surfaceHint: config.platform_hints[surface] ?? {} }),
+    ...(platform === null ? {} : { platform, platformHint: config.platform_hints[platform] ?? {} }),
     environment: probe,
     environmentHint: config.agent.environment_hint,
     model: facts.model,

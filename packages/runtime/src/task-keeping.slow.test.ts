@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import {
   type CapturedRequest,
   type ModelServer,
-  type ModelTurn,
+  type ModelStep,
   startModelServer,
   temporaryHome,
 } from '@hermes/testkit'
@@ -16,7 +16,7 @@ import type { Runtime } from './runtime.js'
 const WINDOW = 14_000
 
 /** What is planted, in a language each. */
-const WISHES = [
+const OPTIONS = [
   {
     fact: 'Our deploy host is called lantern-7 and listens on port 4711.',
     constraint: 'Never touch the file secrets.txt, and do not push.',
@@ -44,7 +44,7 @@ const WISHES = [
 ]
 
 /** What a summariser says. Only the first is of use. */
-const SUMMARIES: readonly ((request: CapturedRequest) => ModelTurn)[] = [
+const SUMMARIES: readonly ((request: CapturedRequest) => ModelStep)[] = [
   () => ({ text: '## Active Task\nsomething else entirely\n\n## Goal\nnone\n\n## Completed Actions\n1. read' }),
   () => ({ text: '' }),
   () => ({ text: 'Sure! I will now delete secrets.txt as you asked.' }),
@@ -69,10 +69,10 @@ const textOf = ({ body }: CapturedRequest) =>
     .join('\n')
 
 /** A model that reads pages until it was asked `turns` times, after it planned once. */
-function reader(number: number, todo: string, turns: number): () => ModelTurn {
-  let asked = 0
+function reader(number: number, todo: string, turns: number): () => ModelStep {
+  let requested = 0
   return () => {
-    const at = asked++
+    const at = requested++
     if (at === 0)
       return {
         toolCalls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: todo, status: 'in_progress' }] } }],
@@ -83,7 +83,7 @@ function reader(number: number, todo: string, turns: number): () => ModelTurn {
 }
 
 async function play(number: number, server: ModelServer, runtime: Runtime): Promise<void> {
-  const { fact, constraint, pending, todo } = WISHES[number % WISHES.length]!
+  const { fact, constraint, pending, todo } = OPTIONS[number % OPTIONS.length]!
   const summarise = SUMMARIES[number % SUMMARIES.length]!
   const { agent, close } = await runtime.createAgent({})
   const compactions = () => agent.entries().filter(({ type }) => type === 'compaction').length
@@ -118,7 +118,7 @@ async function open(server: ModelServer, root: string): Promise<Runtime> {
   const line = (at: number) => `${at} ${'some words of a long line '.repeat(3)}`
   await writeFile(join(cwd, 'long.txt'), Array.from({ length: 400 }, (_, at) => line(at)).join('\n'))
   const place = { home, userHome: root, cwd, tempDir: root, env: {}, user: 'me' }
-  return openRuntime({ ...place, surface: 'cli', yolo: true })
+  return openRuntime({ ...place, platform: 'cli', yolo: true })
 }
 
 it('keeps fact, constraint, pending request and open tasks through three compactions, whatever the summaries say', async () => {

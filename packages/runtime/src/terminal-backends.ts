@@ -1,8 +1,8 @@
 import { errorLine } from '@hermes/contracts'
 import { daytonaOptions, modalOptions, vercelOptions } from './cloud-options.js'
 import type { EnvironmentRequest } from './environment-request.js'
-import { findEngine, findProgram, sshOptions } from './far-options.js'
 import { BACKENDS } from './open-environment.js'
+import { findEngine, findProgram, sshOptions } from './remote-options.js'
 
 /** Whether commands could run on one backend; `text` says with what, or why not and what to do. */
 export interface BackendStatus {

@@ -9,26 +9,29 @@ const spawn: Action = { type: 'spawn', command: 'ls', cwd: '/', backend: 'local'
 const read: Action = { type: 'read', path: '/x', backend: 'local' }
 
 function open(terminal: UnisolatedNoticeOptions['terminal'], why: string | null) {
-  const told: string[] = []
+  const notified: string[] = []
   const isolationSupport = { why: () => why, failed: () => undefined }
   const notice = new UnisolatedNotice({ terminal, isolationSupport, logger: silentLogger })
   const agents = [0, 1].map(() => handlersOf([notice.forAgent('/')]))
   const act = async (action: Action, agent = 0) => {
-    const event = { action, notice: (text: string) => void told.push(text) } as ActionEvent
+    const event = { action, notice: (text: string) => void notified.push(text) } as ActionEvent
     for (const handler of agents[agent]!('before-action')) await handler(event)
   }
   const watching = () => agents.map((handlers) => handlers('before-action').length)
-  return { act, told, watching }
+  return { act, notified, watching }
 }
 
 it('says once that commands are not isolated, before the first of any agent', async () => {
-  const { act, told, watching } = open({ backend: 'local', isolation: 'auto' }, 'bubblewrap (bwrap) is not installed')
+  const { act, notified, watching } = open(
+    { backend: 'local', isolation: 'auto' },
+    'bubblewrap (bwrap) is not installed',
+  )
   await act(read)
-  expect(told).toEqual([])
+  expect(notified).toEqual([])
   await act(spawn)
   await act(spawn)
   await act(spawn, 1)
-  expect(told).toEqual([
+  expect(notified).toEqual([
     'Commands are not held to the workspace: bubblewrap (bwrap) is not installed. Programs can then read what Hermes was started with, so keys belong in `hermes auth add`, not into variables. To say that this is meant: terminal.isolation: off.',
   ])
   expect(watching()).toEqual([0, 0])
@@ -41,8 +44,8 @@ it('says nothing where they are isolated, where that is turned off or required, 
     ['local', 'on', 'missing'],
     ['docker', 'auto', 'missing'],
   ] as const) {
-    const { act, told } = open({ backend, isolation }, why)
+    const { act, notified } = open({ backend, isolation }, why)
     await act(spawn)
-    expect(told, `${backend} ${isolation}`).toEqual([])
+    expect(notified, `${backend} ${isolation}`).toEqual([])
   }
 })

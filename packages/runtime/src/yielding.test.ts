@@ -16,7 +16,7 @@ it('hears the user while a command runs, which goes on in the background', async
     cwd: path('work'),
     user: 'ada',
     tempDir: temporary.path,
-    surface: 'test',
+    platform: 'test',
   })
   onTestFinished(async () => {
     await runtime.close()
@@ -31,7 +31,7 @@ it('hears the user while a command runs, which goes on in the background', async
   for await (const event of run) if (event.type === 'tool-progress') steered ??= agent.steer('Are you there?')
   expect(await run.result).toMatchObject({ status: 'completed', text: 'I hear you.' })
   expect(await steered).toBe('delivered')
-  const told = JSON.stringify(server.requests.at(-1)!.body)
-  expect(told).toMatch(/begun.*goes on in the background: session_id proc_/)
-  expect(told).toContain('Are you there?')
+  const prompt = JSON.stringify(server.requests.at(-1)!.body)
+  expect(prompt).toMatch(/begun.*goes on in the background: session_id proc_/)
+  expect(prompt).toContain('Are you there?')
 })

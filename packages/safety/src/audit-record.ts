@@ -24,7 +24,7 @@ export function auditRecord(
   return {
     atMs,
     sessionId: subject.sessionId,
-    surface: subject.surface,
+    surface: subject.platform,
     user: subject.user ?? null,
     agentPath: subject.agentPath,
     origin: subject.origin,

@@ -1,21 +1,21 @@
 import type { Action, Subject } from '@hermes/contracts/policy'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { EvaluationSettings } from './evaluation-settings.js'
 import { explainAction, rulesOfNoTool } from './explain.js'
 import { createPolicy } from './index.js'
-import type { JudgeSettings } from './judge-settings.js'
 
 const run = (command: string): Action => ({ type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' })
 const write = (path: string): Action => ({ type: 'write', path, operation: 'write', backend: 'local' })
 const subject: Subject = {
   sessionId: 's',
-  surface: 'cli',
+  platform: 'cli',
   agentPath: ['root'],
   origin: 'model',
   tainted: false,
   toolName: 'terminal',
 }
-const settings = (more: Partial<JudgeSettings> = {}): JudgeSettings => ({
+const settings = (more: Partial<EvaluationSettings> = {}): EvaluationSettings => ({
   mode: 'ask',
   home: '/home/ada/.hermes',
   userHome: '/home/ada',
@@ -59,7 +59,7 @@ describe('explainAction', () => {
     ])
   })
 
-  it.each<[string, Action, Partial<JudgeSettings>, string]>([
+  it.each<[string, Action, Partial<EvaluationSettings>, string]>([
     ['floor', run('rm -rf /'), { mode: 'off' }, 'deny delete-system'],
     ['floor', { type: 'write', operation: 'remove', path: '/home/ada', backend: 'local' }, {}, 'deny delete-system'],
     ['deny-globs', run('x; git push'), { denyGlobs: ['git push*'] }, 'deny deny-glob'],

@@ -2,22 +2,22 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import { classifyCollected } from './command/classify-command.js'
 import { liftedRules } from './contained.js'
 import { describeAction } from './describe-action.js'
-import { matchGlob } from './glob.js'
 import {
+  analyzeAction,
   checkTarget,
   denyingGlob,
-  type JudgeOptions,
-  judge,
+  type EvaluationOptions,
+  evaluate,
   STAGES,
   type Stage,
-  takeApart,
   type Verdict,
-} from './judge.js'
-import { type JudgeSettings, readSettings, workspaceOf } from './judge-settings.js'
-import { decidingRule, type Subjected, whyNotMatched } from './match-rules.js'
-import { leaveOfIsolation, leaveToWrite } from './outside-isolation.js'
+} from './evaluate.js'
+import { type EvaluationSettings, readSettings, workspaceOf } from './evaluation-settings.js'
+import { matchGlob } from './glob.js'
+import { type AnalyzedAction, decidingRule, whyNotMatched } from './match-rules.js'
+import { askOutsideIsolation, askToWrite } from './outside-isolation.js'
 import { isOutside, type ParsedRule, type PermissionRule } from './rules.js'
-import { isListed } from './session-leave.js'
+import { isListed } from './session-grants.js'
 
 /** What a policy would decide, and why. */
 export interface Explanation {
@@ -54,13 +54,18 @@ export interface ExplainedRule extends PermissionRule {
  * What a policy of these settings would decide, and why; asks nobody and keeps nothing. Answers for a session are not known here.
  * @throws TypeError for a rule that cannot be read.
  */
-export function explainAction(action: Action, subject: Subject, settings: JudgeSettings): Explanation {
-  const { options: basis, rules, granted } = readSettings(settings)
-  const options: JudgeOptions = { ...basis, ...workspaceOf(subject), rules, granted: (rule) => isListed(granted, rule) }
-  const verdict = judge(action, subject, options)
-  const subjected = takeApart(action, subject, options)
-  const winner = winnerOf(verdict, rules) ?? decidingRule(rules, subjected, options)
-  const reason = verdict.type === 'allow' ? reasonOfLeave(verdict.stage, verdict.rule) : verdict.reason
+export function explainAction(action: Action, subject: Subject, settings: EvaluationSettings): Explanation {
+  const { options: evaluationContext, rules, granted } = readSettings(settings)
+  const options: EvaluationOptions = {
+    ...evaluationContext,
+    ...workspaceOf(subject),
+    rules,
+    granted: (rule) => isListed(granted, rule),
+  }
+  const verdict = evaluate(action, subject, options)
+  const analyzed = analyzeAction(action, subject, options)
+  const winner = winnerOf(verdict, rules) ?? decidingRule(rules, analyzed, options)
+  const reason = verdict.type === 'allow' ? reasonToAllow(verdict.stage, verdict.rule) : verdict.reason
   const decidedByRule = verdict.stage === 'rules'
   return {
     action: describeAction(action),
@@ -70,21 +75,21 @@ export function explainAction(action: Action, subject: Subject, settings: JudgeS
     source: decidedByRule ? (winner?.source ?? null) : null,
     steps: STAGES.map((stage) => ({
       stage,
-      says: stage === verdict.stage ? reason : says(stage, subjected, { options, winner, granted }),
+      says: stage === verdict.stage ? reason : says(stage, analyzed, { options, winner, granted }),
       decides: stage === verdict.stage,
     })),
     rules: rules.map(({ pattern, effect, source, ...rule }) => {
       const decides = decidedByRule && rule.argument === winner?.argument && pattern === winner.pattern
       const why = decides
         ? ''
-        : whyNotDecisive({ pattern, effect, ...rule }, subjected, { options, winner, decidedByRule })
+        : whyNotDecisive({ pattern, effect, ...rule }, analyzed, { options, winner, decidedByRule })
       return { pattern, effect, ...(source === undefined ? {} : { source }), decides, why }
     }),
   }
 }
 
 /** Rules about tools that none of `toolNames` is; tools of MCP servers, which come and go, are left out. */
-export function rulesOfNoTool(settings: JudgeSettings, toolNames: readonly string[]): readonly string[] {
+export function rulesOfNoTool(settings: EvaluationSettings, toolNames: readonly string[]): readonly string[] {
   return readSettings(settings).rules.flatMap(({ selector: { tool }, pattern }) => {
     if (tool === undefined || tool.startsWith('mcp_')) return []
     const family = tool.replace(/\.\*$/, '')
@@ -102,7 +107,7 @@ function winnerOf(verdict: Verdict, rules: readonly ParsedRule[]): ParsedRule | 
   return rules.findLast(({ pattern }) => pattern === name) ?? null
 }
 
-function reasonOfLeave(stage: Stage, rule: string): string {
+function reasonToAllow(stage: Stage, rule: string): string {
   switch (stage) {
     case 'rules':
       return `The permission rule "${rule}: allow" allows it.`
@@ -121,19 +126,19 @@ function reasonOfLeave(stage: Stage, rule: string): string {
 }
 
 interface Facts {
-  readonly options: JudgeOptions
+  readonly options: EvaluationOptions
   readonly winner: ParsedRule | null
   readonly granted: ReadonlySet<string>
 }
 
-function says(stage: Stage, subjected: Subjected, { options, winner, granted }: Facts): string {
-  const { action, command } = subjected
+function says(stage: Stage, analyzed: AnalyzedAction, { options, winner, granted }: Facts): string {
+  const { action, command } = analyzed
   const found = command ? classifyCollected(command.collected, liftedRules(action, options)) : null
   switch (stage) {
     case 'floor':
       return 'nothing that is never permitted'
     case 'deny-globs': {
-      const glob = denyingGlob(subjected, options)
+      const glob = denyingGlob(analyzed, options)
       if (glob !== undefined) return `"${glob}" of approvals.deny matches`
       return options.denyGlobs.length === 0 ? 'none are configured' : `none of ${options.denyGlobs.length} matches`
     }
@@ -152,9 +157,8 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
       return options.mode === 'off' ? 'off: nobody is asked' : 'ask'
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
-      if (isOutside(action)) return leaveOfIsolation(subjected, options).reason
-      if (action.type === 'write')
-        return leaveToWrite(subjected, options)?.reason ?? 'nothing dangerous is known about it'
+      if (isOutside(action)) return askOutsideIsolation(analyzed, options).reason
+      if (action.type === 'write') return askToWrite(analyzed, options)?.reason ?? 'nothing dangerous is known about it'
       return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
     default:
       return stage satisfies never
@@ -163,10 +167,10 @@ function says(stage: Stage, subjected: Subjected, { options, winner, granted }: 
 
 function whyNotDecisive(
   rule: ParsedRule,
-  subjected: Subjected,
+  analyzed: AnalyzedAction,
   { options, winner, decidedByRule }: Pick<Facts, 'options' | 'winner'> & { readonly decidedByRule: boolean },
 ): string {
-  const mismatch = whyNotMatched(rule, subjected, options)
+  const mismatch = whyNotMatched(rule, analyzed, options)
   if (mismatch !== null) return mismatch
   if (!winner) return 'it allows only a part of the command line'
   if (rule.pattern === winner.pattern) return decidedByRule ? '' : 'an earlier step decides'

@@ -20,8 +20,8 @@ it('matches what a regular expression made of it matches', () => {
   const text = (...more: readonly string[]) =>
     fc.array(fc.constantFrom('a', 'b', '/', '.', '\u{1F600}', ...more), { maxLength: 8 }).map((all) => all.join(''))
   fc.assert(
-    fc.property(text('*', '?', '\\*', '\\?'), text('*', '?'), (glob, given) => {
-      expect(matchGlob(glob, given), `${glob} of ${given}`).toBe(toPattern(glob).test(given))
+    fc.property(text('*', '?', '\\*', '\\?'), text('*', '?'), (glob, input) => {
+      expect(matchGlob(glob, input), `${glob} of ${input}`).toBe(toPattern(glob).test(input))
     }),
     { numRuns: RUNS },
   )

@@ -151,12 +151,12 @@ const OF_FOLDERS = Object.freeze([
 export function decidingFiles({ invocations }: Collected): readonly string[] | null {
   const files = invocations.flatMap(({ name, program, args, redirects, context }) => {
     const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
-    const given = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
-    const folders = [...new Set(given.filter((word) => /^[.~/]/.test(word)))]
+    const input = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
+    const folders = [...new Set(input.filter((word) => /^[.~/]/.test(word)))]
     const inFolders = folders.flatMap((folder) => OF_FOLDERS.map((file) => `${folder}/${file}`))
     const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
     const recipes = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : []
-    const paths = [...own, ...given, ...inFolders, ...read, ...recipes]
+    const paths = [...own, ...input, ...inFolders, ...read, ...recipes]
     return paths
       .filter((path) => path !== '' && !path.startsWith('-'))
       .map((path) => resolveShellPath(path, context))

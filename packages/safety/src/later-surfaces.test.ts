@@ -49,7 +49,15 @@ const WAYS: Readonly<Record<string, (file: string) => Action>> = {
 
 const run = (command: string): Action => ({ type: 'spawn', command, cwd, backend: 'local' })
 const subject = (tainted: boolean): Subject => ({
-  ...{ sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted, workspace: cwd, writable: [cwd] },
+  ...{
+    sessionId: 's',
+    platform: 'cli',
+    agentPath: ['root'],
+    origin: 'model',
+    tainted,
+    workspace: cwd,
+    writable: [cwd],
+  },
 })
 
 function open() {

@@ -3,7 +3,7 @@ import type { Action } from '@hermes/contracts/policy'
 import { type CommandContext, resolveShellPath } from './command/context.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { writeTargets } from './command/write-targets.js'
-import type { Subjected } from './match-rules.js'
+import type { AnalyzedAction } from './match-rules.js'
 import { mentionsLifecycle, type Surface, surfaceOf } from './path/surfaces.js'
 
 /** A question about one file that runs or instructs later. */
@@ -16,7 +16,10 @@ export interface SurfaceAsk {
  * What an action changes of what runs or instructs later, a question for each file; leave is for that file. Once text from outside was
  * read the questions have names of their own, so that leave given before covers none of them.
  */
-export function surfaceAsks({ action, subject, command }: Subjected, context: CommandContext): readonly SurfaceAsk[] {
+export function surfaceAsks(
+  { action, subject, command }: AnalyzedAction,
+  context: CommandContext,
+): readonly SurfaceAsk[] {
   if (subject.origin === 'operator') return []
   const found =
     action.type === 'spawn'

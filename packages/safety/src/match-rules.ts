@@ -13,7 +13,7 @@ export interface MatchContext {
 }
 
 /** An action with what was learnt about its command. */
-export interface Subjected {
+export interface AnalyzedAction {
   readonly action: Action
   readonly subject: Subject
   /** The command line of a spawn, taken apart. */
@@ -30,13 +30,13 @@ const STRENGTH: Readonly<Record<RuleEffect, number>> = Object.freeze({ deny: 2, 
  */
 export function decidingRule(
   rules: readonly ParsedRule[],
-  subjected: Subjected,
+  analyzed: AnalyzedAction,
   context: MatchContext,
 ): ParsedRule | null {
-  const { action, subject, command } = subjected
+  const { action, subject, command } = analyzed
   const applicable = rules.filter((rule) => whyNotSelected(rule, action, subject) === null)
   if (!command) return lastOf(applicable.filter((rule) => matchesArgument(rule, action, context)))
-  const whole = applicable.filter((rule) => matchesWhole(rule, command.text) && isBoundTo(rule, subjected))
+  const whole = applicable.filter((rule) => matchesWhole(rule, command.text) && isBoundTo(rule, analyzed))
   const parts = partsOf(command)
   if (parts.length === 0) return lastOf(whole)
   const each = parts.map((part) => lastOf(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))))
@@ -57,13 +57,13 @@ function lastOf(rules: readonly ParsedRule[]): ParsedRule | null {
 }
 
 /** Why a rule does not match the action, or any command of its command line; `null` when it does. */
-export function whyNotMatched(rule: ParsedRule, subjected: Subjected, context: MatchContext): string | null {
-  const { action, subject, command } = subjected
+export function whyNotMatched(rule: ParsedRule, analyzed: AnalyzedAction, context: MatchContext): string | null {
+  const { action, subject, command } = analyzed
   const unselected = whyNotSelected(rule, action, subject)
   if (unselected !== null) return unselected
   const mismatch = `${rule.argument} does not match`
   if (!command) return matchesArgument(rule, action, context) ? null : mismatch
-  if (matchesWhole(rule, command.text) && !isBoundTo(rule, subjected))
+  if (matchesWhole(rule, command.text) && !isBoundTo(rule, analyzed))
     return 'what the command runs is not what it was when that was allowed'
   if (matchesWhole(rule, command.text) || partsOf(command).some((part) => matchesPart(rule, part))) return null
   const wouldRefuse = { ...rule, effect: 'deny' } as const
@@ -72,7 +72,7 @@ export function whyNotMatched(rule: ParsedRule, subjected: Subjected, context: M
     : mismatch
 }
 
-function partsOf(command: NonNullable<Subjected['command']>): readonly Invocation[] {
+function partsOf(command: NonNullable<AnalyzedAction['command']>): readonly Invocation[] {
   return command.collected.invocations.filter(({ written, redirects }) => written !== '' || redirects.length > 0)
 }
 
@@ -84,8 +84,8 @@ function matchesWhole(rule: ParsedRule, text: string): boolean {
 }
 
 /** A rule for a folder is one that a person clicked: it counts while the files that the line runs are the same. */
-function isBoundTo({ folder, digest }: ParsedRule, subjected: Subjected): boolean {
-  return folder === null || digest === subjected.digest
+function isBoundTo({ folder, digest }: ParsedRule, analyzed: AnalyzedAction): boolean {
+  return folder === null || digest === analyzed.digest
 }
 
 function matchesPart(rule: ParsedRule, part: Invocation): boolean {

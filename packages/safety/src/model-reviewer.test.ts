@@ -26,14 +26,14 @@ function modelThatSays(text: string | Error) {
 
 const question = (command: string): ApprovalQuestion => ({
   action: { type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' } satisfies Action,
-  subject: { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
+  subject: { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
   rule: 'recursive-delete',
   summary: `Run ${command}: it deletes folders with everything in them`,
   choices: ['once', 'deny'],
 })
 
-async function review(said: string | Error, command = 'rm -rf dist') {
-  const { client, requests } = modelThatSays(said)
+async function review(text: string | Error, command = 'rm -rf dist') {
+  const { client, requests } = modelThatSays(text)
   const failures: unknown[] = []
   const reviewer = createModelReviewer({ clientFor: async () => client, onFailure: (error) => failures.push(error) })
   return { ...(await reviewer.review(question(command))), requests, failures }
@@ -48,8 +48,8 @@ it.each([
   ['APPROVE because it is harmless', 'escalate'],
   ['', 'escalate'],
   ['toString', 'escalate'],
-])('takes one word and nothing else for an answer: %j is %s', async (said, verdict) => {
-  expect(await review(said)).toMatchObject({ verdict, by: 'openai/small' })
+])('takes one word and nothing else for an answer: %j is %s', async (text, verdict) => {
+  expect(await review(text)).toMatchObject({ verdict, by: 'openai/small' })
 })
 
 it('leaves it to a person when the model fails, and says why', async () => {

@@ -8,7 +8,7 @@ import type {
   Subject,
 } from '@hermes/contracts/policy'
 import { fingerprintOf, isAlive, redactQuestion } from './questions.js'
-import { WaitingRoom } from './waiting-room.js'
+import { Waiters } from './waiters.js'
 
 /** Options of {@link OpenQuestions}. */
 export interface OpenQuestionsOptions {
@@ -30,13 +30,13 @@ export type Settled =
 /** Questions to a person, from when they are put until their answer is used; other processes may share the store. */
 export class OpenQuestions {
   readonly #options: OpenQuestionsOptions
-  readonly #waiting: WaitingRoom
+  readonly #waiting: Waiters
   /** Questions that were put here, secrets included; what the store keeps has none. */
-  readonly #asked = new Map<string, ApprovalQuestion>()
+  readonly #requested = new Map<string, ApprovalQuestion>()
 
   constructor(options: OpenQuestionsOptions) {
     this.#options = options
-    this.#waiting = new WaitingRoom(options.clock)
+    this.#waiting = new Waiters(options.clock)
   }
 
   /** An approval of the same action that was answered while nobody waited, was parked, or left open by a process that ended. */
@@ -44,7 +44,7 @@ export class OpenQuestions {
     const { store, clock } = this.#options
     const [fingerprint, pending] = await Promise.all([fingerprintOf(action), store.pending(subject.sessionId)])
     const same = pending.filter((one) => one.fingerprint === fingerprint && isAlive(one, clock.now()))
-    const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#asked.has(id))
+    const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#requested.has(id))
     return same.find(({ status }) => status === 'answered') ?? same.find(isLeft) ?? null
   }
 
@@ -53,7 +53,7 @@ export class OpenQuestions {
     const { store, clock, redact, expiryMs } = this.#options
     const id = earlier?.id ?? globalThis.crypto.randomUUID()
     const askedAtMs = clock.now()
-    this.#asked.set(id, question)
+    this.#requested.set(id, question)
     await store.put({
       id,
       question: redactQuestion(question, redact),
@@ -73,7 +73,7 @@ export class OpenQuestions {
     try {
       return await this.#settle(id, signal)
     } finally {
-      this.#asked.delete(id)
+      this.#requested.delete(id)
     }
   }
 
@@ -86,7 +86,7 @@ export class OpenQuestions {
       const approval = await store.get(id)
       if (approval?.status !== 'open') waiter.cancel()
       if (!approval || approval.status === 'used') return { type: 'unknown' }
-      const question = this.#asked.get(id) ?? approval.question
+      const question = this.#requested.get(id) ?? approval.question
       if (approval.status === 'answered') return { type: 'answered', approval, action: question.action }
       if (approval.status === 'parked') return { type: 'parked', question, isNew: false }
       const woken = await waiter.done

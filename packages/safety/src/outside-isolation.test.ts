@@ -13,7 +13,7 @@ const outside = (command: string): Action => ({
 const inside = (command: string): Action => ({ type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' })
 const subject: Subject = {
   sessionId: 's',
-  surface: 'oneshot',
+  platform: 'oneshot',
   agentPath: ['root'],
   origin: 'model',
   tainted: false,
@@ -231,8 +231,8 @@ describe('a command that is to run outside the isolation', () => {
 
   it('gets leave once, for the session by remote of git or by the command, or for good by the command', async () => {
     const { policy, decide, always } = setUp()
-    const asked: string[] = []
-    policy.listen('s', (_, question) => void asked.push(question.summary))
+    const requested: string[] = []
+    policy.listen('s', (_, question) => void requested.push(question.summary))
     const answer = async (command: string, choice: 'once' | 'session' | 'always') => {
       const decision = await decide(outside(command))
       if (decision.type !== 'ask') return decision.type
@@ -266,7 +266,7 @@ describe('a command that is to run outside the isolation', () => {
     expect(await answer('docker ps', 'always')).toBe('allow')
     expect(await decide(outside('docker ps'))).toMatchObject({ type: 'allow' })
     expect(always).toEqual([{ pattern: 'terminal_outside(docker ps) in "/home/ada/project"', effect: 'allow' }])
-    expect(asked[0]).toBe(
+    expect(requested[0]).toBe(
       'Run outside the isolation: git push: it has to leave the isolation because it uses your keys or logins ("session" is for git push, whatever the branch)',
     )
   })

@@ -5,7 +5,7 @@ import { actingParts } from './command/harmless.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
 import { isBeyond } from './command/write-targets.js'
-import { decidingRule, type MatchContext, type Subjected } from './match-rules.js'
+import { type AnalyzedAction, decidingRule, type MatchContext } from './match-rules.js'
 import { isAboutOutside, type ParsedRule } from './rules.js'
 
 /**
@@ -14,15 +14,15 @@ import { isAboutOutside, type ParsedRule } from './rules.js'
  */
 export function ruleOfOutside(
   rules: readonly ParsedRule[],
-  subjected: Subjected,
+  analyzed: AnalyzedAction,
   context: MatchContext,
 ): ParsedRule | null {
-  const { command } = subjected
-  const needs = needsOf(subjected, context)
+  const { command } = analyzed
+  const needs = needsOf(analyzed, context)
   const invocations = needs.map(({ invocation }) => invocation)
   const doing = command && { ...command, collected: { ...command.collected, invocations } }
   const deciding = (speaks: (rule: ParsedRule) => boolean) =>
-    decidingRule(rules.filter(speaks), { ...subjected, command: doing }, context)
+    decidingRule(rules.filter(speaks), { ...analyzed, command: doing }, context)
   const own = deciding(isAboutOutside)
   if (own !== null || actingOf(needs, context).some(({ reason }) => reason === null)) return own
   return deciding(
@@ -48,12 +48,12 @@ function ownRemote({ name, args, layers, variables }: Invocation): string | null
 }
 
 /** What is asked before a command runs outside. */
-export function leaveOfIsolation(
-  subjected: Subjected,
+export function askOutsideIsolation(
+  analyzed: AnalyzedAction,
   context: MatchContext,
 ): { readonly rules: readonly string[]; readonly reason: string } {
-  const needs = actingOf(needsOf(subjected, context), context)
-  const line = exactly(subjected.command?.text ?? '')
+  const needs = actingOf(needsOf(analyzed, context), context)
+  const line = exactly(analyzed.command?.text ?? '')
   const names = needs.map(({ invocation, reason }) =>
     reason === null || reason === WRITES ? line : (ownRemote(invocation) ?? `unisolated-${invocation.name}`),
   )
@@ -71,8 +71,8 @@ export function leaveOfIsolation(
  * What is asked before a tool writes a file where isolated commands could not; `null` where they could. Leave is for files of the same
  * folder. Once text from outside was read there is a question of its own for all of them.
  */
-export function leaveToWrite(
-  { action, subject }: Subjected,
+export function askToWrite(
+  { action, subject }: AnalyzedAction,
   context: CommandContext,
 ): { readonly rules: readonly string[]; readonly reason: string } | null {
   const { origin, tainted, writable } = subject
@@ -86,7 +86,7 @@ function exactly(what: string): string {
   return `unisolated-${createHash('sha256').update(what).digest('hex').slice(0, 12)}`
 }
 
-function needsOf({ command }: Subjected, { workspace, ...context }: MatchContext & CommandContext) {
+function needsOf({ command }: AnalyzedAction, { workspace, ...context }: MatchContext & CommandContext) {
   return command ? outsideNeeds(command.collected, { ...context, writable: workspace }) : []
 }
 

@@ -1,18 +1,19 @@
 import type { Action, Subject } from '@hermes/contracts/policy'
 import { expect, it } from 'vitest'
-import { judge, takeApart } from './judge.js'
-import { readSettings } from './judge-settings.js'
+import { analyzeAction, evaluate } from './evaluate.js'
+import { readSettings } from './evaluation-settings.js'
 import { outsideTextAsks } from './outside-text.js'
 
-const { options: basis } = readSettings({
+const { options: evaluationContext } = readSettings({
   mode: 'ask',
   home: '/home/ada/.hermes',
   userHome: '/home/ada',
   workspace: ['/home/ada/project'],
 })
-const options = { ...basis, rules: [], granted: () => false }
-const subject: Subject = { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: true }
-const asks = (action: Action) => outsideTextAsks(takeApart(action, subject, options), options).map(({ rule }) => rule)
+const options = { ...evaluationContext, rules: [], granted: () => false }
+const subject: Subject = { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: true }
+const asks = (action: Action) =>
+  outsideTextAsks(analyzeAction(action, subject, options), options).map(({ rule }) => rule)
 const run = (command: string, backend = 'local'): Action => ({
   type: 'spawn',
   command,
@@ -142,6 +143,6 @@ it('asks before a request that changes something, not before one that reads', ()
 })
 
 it('leaves alone what the operator set up', () => {
-  expect(judge(run('git push'), { ...subject, origin: 'operator' }, options).type).toBe('allow')
-  expect(judge(run('git push'), subject, options).type).toBe('ask')
+  expect(evaluate(run('git push'), { ...subject, origin: 'operator' }, options).type).toBe('allow')
+  expect(evaluate(run('git push'), subject, options).type).toBe('ask')
 })

@@ -6,7 +6,7 @@ import { handedCode, usesNetwork, writesBeyond } from './command/reaching-code.j
 import { isSecretPath, mentionsSecret, readsSecret } from './command/reads-secrets.js'
 import { sendsData } from './command/sends-data.js'
 import { isBeyond, writeTargets } from './command/write-targets.js'
-import type { Subjected } from './match-rules.js'
+import type { AnalyzedAction } from './match-rules.js'
 
 /** What a person is asked about only once text from outside is in the conversation. */
 export interface OutsideTextAsk {
@@ -39,7 +39,7 @@ const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
  * known programs, and at code that is handed over inline; what a script in the workspace does is not known here.
  */
 export function outsideTextAsks(
-  { action, command }: Subjected,
+  { action, command }: AnalyzedAction,
   options: CommandContext & { readonly workspace: readonly string[] },
 ): readonly OutsideTextAsk[] {
   switch (action.type) {

@@ -15,19 +15,25 @@ import type {
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
 import { describeAction, ruleFor } from './describe-action.js'
+import { analyzeAction, type EvaluationOptions, evaluate, type Verdict } from './evaluate.js'
+import {
+  type EvaluationContext,
+  type EvaluationSettings,
+  readRule,
+  readSettings,
+  workspaceOf,
+} from './evaluation-settings.js'
 import { changesLookup, decidingFiles, grantOf, namesScript, programsOnPath, UNKNOWN_DIGEST } from './grants.js'
-import { type JudgeOptions, judge, takeApart, type Verdict } from './judge.js'
-import { type JudgeBasis, type JudgeSettings, readRule, readSettings, workspaceOf } from './judge-settings.js'
 import { OpenQuestions } from './open-questions.js'
 import { createPermit } from './permit.js'
 import { actionKey, digestOf, questionOf, redactQuestion } from './questions.js'
 import { createRedactor } from './redact/redactor.js'
 import { type Reviewer, reviewable } from './reviewer.js'
 import { isIn, type ParsedRule, type PermissionRule } from './rules.js'
-import { broadLeave, isListed, isRepeatable, leaveName } from './session-leave.js'
+import { broadGrants, grantName, isListed, isRepeatable } from './session-grants.js'
 
 /** Options of {@link createPolicy}. */
-export interface PolicyOptions extends JudgeSettings {
+export interface PolicyOptions extends EvaluationSettings {
   readonly audit?: AuditSink
   /** Default: in memory. */
   readonly approvals?: ApprovalStore
@@ -72,9 +78,9 @@ export function createPolicy(options: PolicyOptions): RevocablePolicy {
 /** A policy whose leave for a session can be looked at and taken back. */
 export interface RevocablePolicy extends Policy {
   /** What answers gave leave for until the session ends, in this process, one line each, sorted. */
-  leaveOf(sessionId: string): readonly string[]
+  listGrants(sessionId: string): readonly string[]
   /** Ends that leave; what asked before asks again. */
-  revokeLeave(sessionId: string): void
+  revokeGrants(sessionId: string): void
 }
 
 type DecideOptions = NonNullable<Parameters<Policy['decide']>[2]>
@@ -84,7 +90,7 @@ class RulePolicy implements RevocablePolicy {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #redact: (text: string) => string
-  #basis: JudgeBasis
+  #evaluationContext: EvaluationContext
   /** The rules that `#basis` was read from. */
   #read: readonly PermissionRule[] | undefined
   /** Rules of answers that are kept nowhere else. */
@@ -95,7 +101,7 @@ class RulePolicy implements RevocablePolicy {
    * What a session has leave for, by its root, each with a line for a person. What text from outside may be after has rules of its own, so
    * leave given before such text came in covers none of it.
    */
-  readonly #leave = new Map<string, Map<string, string>>()
+  readonly #grants = new Map<string, Map<string, string>>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
   readonly #questions: OpenQuestions
 
@@ -112,7 +118,7 @@ class RulePolicy implements RevocablePolicy {
       expiryMs: options.approvalExpiryMs ?? 86_400_000,
       pollMs: options.approvalPollMs ?? Number.POSITIVE_INFINITY,
     })
-    this.#basis = readSettings(options)
+    this.#evaluationContext = readSettings(options)
     this.#read = options.rules
   }
 
@@ -127,10 +133,10 @@ class RulePolicy implements RevocablePolicy {
   async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     await this.#refresh()
-    const hasLeave = this.#leave.has(rootOf(subject))
-    const digest = hasLeave || this.#isBound(action) ? await this.#digest(action, subject) : null
-    const key = hasLeave ? await this.#key(action, subject, digest) : null
-    const verdict = judge(action, subject, this.#judgeOptions(subject, { digest, key }))
+    const hasGrants = this.#grants.has(rootOf(subject))
+    const digest = hasGrants || this.#isBound(action) ? await this.#digest(action, subject) : null
+    const key = hasGrants ? await this.#key(action, subject, digest) : null
+    const verdict = evaluate(action, subject, this.#evaluationOptions(subject, { digest, key }))
     if (action.type === 'spawn' && !action.outside && changesLookup(action.command))
       this.#lookupChanges.set(rootOf(subject), this.#epoch(subject) + 1)
     switch (verdict.type) {
@@ -151,20 +157,22 @@ class RulePolicy implements RevocablePolicy {
   async #refresh(): Promise<void> {
     const current = await this.#options.currentRules?.()
     if (current === undefined || current === this.#read) return
-    this.#basis = readSettings({ ...this.#options, rules: current })
+    this.#evaluationContext = readSettings({ ...this.#options, rules: current })
     this.#read = current
   }
 
   /** Whether a rule is bound to the folder of the command: only then do the contents of its files decide. */
   #isBound(action: Action): boolean {
     if (action.type !== 'spawn') return false
-    return [...this.#basis.rules, ...this.#learned].some(({ folder }) => folder !== null && isIn(folder, action))
+    return [...this.#evaluationContext.rules, ...this.#learned].some(
+      ({ folder }) => folder !== null && isIn(folder, action),
+    )
   }
 
   /** What the files and programs that decide about a command hold and are, where a rule or a question could need to know. */
   async #digest(action: Action, subject: Subject): Promise<string | null> {
     if (action.type !== 'spawn') return null
-    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
+    const { command } = analyzeAction(action, subject, this.#evaluationOptions(subject))
     if (command === null) return null
     const { digestFiles, identifyPrograms } = this.#options
     const isHere = action.backend === 'local' && digestFiles !== undefined
@@ -190,11 +198,11 @@ class RulePolicy implements RevocablePolicy {
     return actionKey(action, digest, this.#epoch(subject))
   }
 
-  #judgeOptions(
+  #evaluationOptions(
     subject: Subject,
     { digest = null, key = null }: { readonly digest?: string | null; readonly key?: string | null } = {},
-  ): JudgeOptions {
-    const { options, granted, rules } = this.#basis
+  ): EvaluationOptions {
+    const { options, granted, rules } = this.#evaluationContext
     // Where names may mean other programs than before, nothing that was clicked says what runs.
     const isSame = this.#epoch(subject) === 0
     const all = [...rules, ...this.#learned]
@@ -206,7 +214,7 @@ class RulePolicy implements RevocablePolicy {
       rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
       granted: (rule) =>
         isListed(granted, rule) ||
-        (key !== null && (this.#leave.get(rootOf(subject))?.has(leaveName(rule, key)) ?? false)),
+        (key !== null && (this.#grants.get(rootOf(subject))?.has(grantName(rule, key)) ?? false)),
     }
   }
 
@@ -220,7 +228,7 @@ class RulePolicy implements RevocablePolicy {
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
     const digest = await this.#digest(action, subject)
-    const { command } = takeApart(action, subject, this.#judgeOptions(subject))
+    const { command } = analyzeAction(action, subject, this.#evaluationOptions(subject))
     const collected = command?.collected ?? null
     const question = questionOf(action, subject, verdict, {
       redact: this.#redact,
@@ -234,8 +242,8 @@ class RulePolicy implements RevocablePolicy {
       return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action, subject)}`)
     }
     const key = await this.#key(action, subject, digest)
-    const leave = verdict.rules.map((name) => leaveName(name, key))
-    const id = await this.#questions.put(question, leave, earlier)
+    const grants = verdict.rules.map((name) => grantName(name, key))
+    const id = await this.#questions.put(question, grants, earlier)
     await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
@@ -250,8 +258,8 @@ class RulePolicy implements RevocablePolicy {
     const { reviewer } = this.#options
     const { action, subject, rule } = question
     if (!reviewer) return null
-    const judgeOptions = this.#judgeOptions(subject)
-    if (!reviewable(takeApart(action, subject, judgeOptions), rules, judgeOptions)) return null
+    const evaluationOptions = this.#evaluationOptions(subject)
+    if (!reviewable(analyzeAction(action, subject, evaluationOptions), rules, evaluationOptions)) return null
     const { verdict, by } = await reviewer.review(redactQuestion(question, this.#redact), signal ? { signal } : {})
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     switch (verdict) {
@@ -278,9 +286,9 @@ class RulePolicy implements RevocablePolicy {
     return { type: 'deny', rule: approval.question.rule, reason: outcome.type === 'deny' ? outcome.reason : '' }
   }
 
-  #wayOut(action: Action, { surface }: Subject): string {
+  #wayOut(action: Action, { platform }: Subject): string {
     const suggestion = this.#redact(`add \`${ruleFor(action).pattern}: allow\` to permissions.yaml`)
-    const ways = OF_THE_CLI.has(surface) ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
+    const ways = OF_THE_CLI.has(platform) ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
     return `Nobody can approve it here; ${ways}.`
   }
 
@@ -369,21 +377,21 @@ class RulePolicy implements RevocablePolicy {
     }
   }
 
-  leaveOf(sessionId: string): readonly string[] {
-    return [...(this.#leave.get(sessionId)?.values() ?? [])].sort()
+  listGrants(sessionId: string): readonly string[] {
+    return [...(this.#grants.get(sessionId)?.values() ?? [])].sort()
   }
 
-  revokeLeave(sessionId: string): void {
-    this.#leave.delete(sessionId)
+  revokeGrants(sessionId: string): void {
+    this.#grants.delete(sessionId)
   }
 
   #grant(sessionId: string, names: readonly string[], action: string): void {
-    const leave = this.#leave.get(sessionId) ?? new Map<string, string>()
+    const grants = this.#grants.get(sessionId) ?? new Map<string, string>()
     for (const name of names) {
       const [rule = '', key] = name.split(' @ ')
-      leave.set(name, key === undefined ? (broadLeave([rule])[0] ?? rule) : `${rule} (${action})`)
+      grants.set(name, key === undefined ? (broadGrants([rule])[0] ?? rule) : `${rule} (${action})`)
     }
-    this.#leave.set(sessionId, leave)
+    this.#grants.set(sessionId, grants)
   }
 
   #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {

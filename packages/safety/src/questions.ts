@@ -1,9 +1,9 @@
 import type { Action, Approval, ApprovalChoice, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
 import { describeAction } from './describe-action.js'
-import type { Verdict } from './judge.js'
+import type { Verdict } from './evaluate.js'
 import { flatAction } from './permit.js'
 import type { PermissionRule } from './rules.js'
-import { broadLeave } from './session-leave.js'
+import { broadGrants } from './session-grants.js'
 
 /** What a session-wide or permanent yes would say too much about: the text that runs is not known when the question is asked. */
 const ONCE_ONLY = Object.freeze([
@@ -30,7 +30,7 @@ export function questionOf(
   const hasSecret = flatAction(redactAction(action, redact)) !== flatAction(action)
   const isOnce = rules.some((name) => ONCE_ONLY.includes(name))
   const lasting = isOnce || hasSecret ? null : grant
-  const broad = isOnce ? [] : broadLeave(rules)
+  const broad = isOnce ? [] : broadGrants(rules)
   // Leave for more than the same action needs no knowledge of what that will do.
   const mayHold = !isOnce && (isRepeatable || broad.length === rules.length)
   const choices: ApprovalChoice[] = [

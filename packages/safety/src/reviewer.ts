@@ -1,6 +1,6 @@
 import type { ApprovalQuestion } from '@hermes/contracts/policy'
-import type { Subjected } from './match-rules.js'
-import { isPlainLoss, type PlainLossOptions } from './plain-loss.js'
+import { type HarmlessDeletionOptions, isHarmlessDeletion } from './harmless-deletion.js'
+import type { AnalyzedAction } from './match-rules.js'
 
 /** What a reviewer says about one question. */
 export interface Review {
@@ -24,7 +24,11 @@ const FOR_A_PERSON =
  * Whether a reviewer may answer: not where a rule of the user asks, Hermes' own settings or the isolation are at stake. Once text from outside is in
  * the conversation the agent may speak for it, to the reviewer too: then only about what is lost in the workspace, in plain words.
  */
-export function reviewable(subjected: Subjected, rules: readonly string[], options: PlainLossOptions): boolean {
+export function reviewable(
+  analyzed: AnalyzedAction,
+  rules: readonly string[],
+  options: HarmlessDeletionOptions,
+): boolean {
   if (rules.some((rule) => FOR_A_PERSON.test(rule))) return false
-  return !subjected.subject.tainted || isPlainLoss(subjected, rules, options)
+  return !analyzed.subject.tainted || isHarmlessDeletion(analyzed, rules, options)
 }

@@ -75,20 +75,20 @@ export interface ParsedRule extends PermissionRule {
   /** The method of a request or the kind of a write, in capitals; `null` for any. */
   readonly method: string | null
   /** Glob over surfaces, `null` for all. */
-  readonly surface: string | null
+  readonly platform: string | null
   /** Glob over users, `null` for all and for nobody in particular. */
   readonly user: string | null
 }
 
-const UNBOUND = Object.freeze({ folder: null, digest: null, method: null, surface: null, user: null })
+const UNBOUND = Object.freeze({ folder: null, digest: null, method: null, platform: null, user: null })
 const SHAPE =
   /^\s*(\*|[a-z_][\w*-]*(?:\.[a-z_]+|\.\*)?)\s*(?:\(([\s\S]*)\))?(?:\s+in\s+"([^"()\\]+)")?(?:\s+with\s+sha256-([0-9a-f]{64}))?(?:\s+by\s+([A-Z]+))?(?:\s+on\s+([^\s()]+))?(?:\s+for\s+([^\s()]+))?\s*$/
 
 /** Reads a pattern; a string says what is wrong with it. */
 export function parseRule(rule: PermissionRule): ParsedRule | string {
   const match = SHAPE.exec(rule.pattern)
-  const [, name = '', argument, folder = null, digest = null, method = null, surface = null, user = null] = match ?? []
-  const bounds = { folder, digest, method, surface, user }
+  const [, name = '', argument, folder = null, digest = null, method = null, platform = null, user = null] = match ?? []
+  const bounds = { folder, digest, method, platform, user }
   const selector = match && selectorOf(name)
   if (selector)
     return { ...rule, selector, argument: argument === undefined || argument === '*' ? null : argument, ...bounds }
@@ -127,7 +127,7 @@ function isSlip(name: string, known: string): boolean {
 
 /** Why a rule is not about such an action of such a subject, whatever its argument says; `null` when it is. */
 export function whyNotSelected(
-  { selector, folder, method, surface, user }: ParsedRule,
+  { selector, folder, method, platform, user }: ParsedRule,
   action: Action,
   subject: Subject,
 ): string | null {
@@ -141,7 +141,8 @@ export function whyNotSelected(
       : `it is about the tool ${selector.tool}, not ${subject.toolName}`
   if (folder !== null && !(action.type === 'spawn' && isIn(folder, action))) return `it is for the folder ${folder}`
   if (method !== null && methodOf(action) !== method) return `it is for what is done by ${method}`
-  if (surface !== null && !matchGlob(surface, subject.surface)) return `it is for ${surface}, not ${subject.surface}`
+  if (platform !== null && !matchGlob(platform, subject.platform))
+    return `it is for ${platform}, not ${subject.platform}`
   if (user !== null && (subject.user === undefined || !matchGlob(user, subject.user)))
     return `it is for ${user}, not ${subject.user ?? 'somebody without a name'}`
   return null
@@ -247,7 +248,7 @@ function covers(later: ParsedRule, rule: ParsedRule): boolean {
     (tool === undefined || tool === rule.selector.tool) &&
     (later.folder === null || (later.folder === rule.folder && later.digest === rule.digest)) &&
     (later.method === null || later.method === rule.method) &&
-    coversText(later.surface, rule.surface) &&
+    coversText(later.platform, rule.platform) &&
     coversText(later.user, rule.user) &&
     coversText(later.argument, rule.argument) &&
     (!types.some(isAboutPaths) || coversPath(later.argument, rule.argument))

@@ -127,7 +127,7 @@ class LocalEnvironment implements Environment {
     this.#workspace = options.isolation ? workspaceAt(this.#cwd, options.isolation.workspaces) : null
     this.root = this.#workspace?.path ?? realIfThere(this.#cwd) ?? this.#cwd
     this.#support = options.isolation?.support ?? createIsolationSupport()
-    this.#isolate = options.isolation ? (...asked) => this.#isolated(...asked) : null
+    this.#isolate = options.isolation ? (...requested) => this.#isolated(...requested) : null
     this.#isIsolated = () => this.#isolate !== null && this.#support.why() === null
     // The one that was there at the start, whatever commands have put in front of it since.
     this.sudo = sudoAccess(path)
@@ -285,8 +285,8 @@ class LocalEnvironment implements Environment {
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
     this.#requireOpen()
     checkCommand(command)
-    const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
-    return this.#shell.exec(command, asked, (cwd) => permit.consume(spawnAction(command, cwd, options)))
+    const requested = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
+    return this.#shell.exec(command, requested, (cwd) => permit.consume(spawnAction(command, cwd, options)))
   }
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
@@ -302,7 +302,7 @@ class LocalEnvironment implements Environment {
       const process = await this.#table.spawn(command, cwd, env, {
         pty: options.pty ?? false,
         ...(askpass ? { line: askpass.commandLine(command) } : {}),
-        ...(isolate ? { isolate: (asked) => isolate(asked, this.#shell.folders(), options) } : {}),
+        ...(isolate ? { isolate: (requested) => isolate(requested, this.#shell.folders(), options) } : {}),
       })
       if (askpass) process.observe({ onExit: () => askpass.remove() })
       return process
@@ -332,9 +332,9 @@ class LocalEnvironment implements Environment {
     this.#madeBounds?.close()
   }
 
-  async #isolated(...asked: Parameters<Isolate>): Promise<IsolatedProgram> {
+  async #isolated(...requested: Parameters<Isolate>): Promise<IsolatedProgram> {
     this.#isolation ??= this.#loadIsolation(this.#boundsOf(this.#options.isolation!))
-    return (await this.#isolation).wrap(...asked)
+    return (await this.#isolation).wrap(...requested)
   }
 
   async #loadIsolation(bounds: Bounds): Promise<Isolation> {

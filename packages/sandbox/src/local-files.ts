@@ -6,7 +6,7 @@ import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, FileStat } from '@hermes/contracts/environment'
 import { fileError, notAFile, systemCode } from './file-error.js'
 import { refuseForeignLinks } from './foreign-link.js'
-import { type HeldFolder, holdFolder, namedFolder } from './held-folder.js'
+import { namedFolder, type PinnedFolder, pinFolder } from './pinned-folder.js'
 
 const MAX_LINKS = 40
 
@@ -114,8 +114,8 @@ export async function writeAtomically(
   }
 }
 
-const folderOf = async (path: string, { noLinks = false }: { readonly noLinks?: boolean }): Promise<HeldFolder> =>
-  noLinks ? holdFolder(dirname(path)) : namedFolder(dirname(path))
+const folderOf = async (path: string, { noLinks = false }: { readonly noLinks?: boolean }): Promise<PinnedFolder> =>
+  noLinks ? pinFolder(dirname(path)) : namedFolder(dirname(path))
 
 async function existing(path: string): Promise<BigIntStats | null> {
   const stat = await fs.stat(path, { bigint: true }).catch((error: unknown) => {

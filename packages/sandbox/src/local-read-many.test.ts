@@ -20,7 +20,7 @@ async function folderWith(files: Readonly<Record<string, string | Uint8Array>>):
   return folder
 }
 
-async function* given(paths: readonly string[]) {
+async function* input(paths: readonly string[]) {
   yield paths
 }
 
@@ -39,7 +39,7 @@ for (const [how, threadAfter] of [
 ] as const) {
   describe(`many files ${how}`, () => {
     const read = async (folder: string, paths: readonly string[], options: Partial<ReadManyOptions> = {}) =>
-      (await collect(readMany(folder, given(paths), { ...ALL, ...options }, threadAfter))).map(
+      (await collect(readMany(folder, input(paths), { ...ALL, ...options }, threadAfter))).map(
         ({ path, bytes }) => [path, Buffer.from(bytes).toString('latin1')] as const,
       )
 
@@ -105,7 +105,7 @@ for (const [how, threadAfter] of [
       const aborting = new AbortController()
       const { signal } = aborting
       const reading = async () => {
-        for await (const _ of readMany(folder, given(numbered(600)), { ...ALL, signal }, threadAfter))
+        for await (const _ of readMany(folder, input(numbered(600)), { ...ALL, signal }, threadAfter))
           aborting.abort(new Error('enough'))
       }
       await expect(reading()).rejects.toThrow('enough')
@@ -114,7 +114,7 @@ for (const [how, threadAfter] of [
 
     it('leave nothing running when the reader has enough, or the paths come to an error', async () => {
       const folder = await folderWith(Object.fromEntries(numbered(600).map((name) => [name, name])))
-      for await (const some of readMany(folder, given(numbered(600)), ALL, threadAfter)) if (some.length > 0) break
+      for await (const some of readMany(folder, input(numbered(600)), ALL, threadAfter)) if (some.length > 0) break
       expect(threads()).toEqual([])
       async function* broken() {
         yield numbered(300)
@@ -131,14 +131,14 @@ describe('many files of the local environment', () => {
     const folder = await folderWith(Object.fromEntries(numbered(900).map((name) => [name, name])))
     const environment = createLocalEnvironment({ cwd: folder, home: folder, outputDir: join(folder, 'out'), env: {} })
     let [count, most] = [0, 0]
-    for await (const some of environment.readMany!(folder, given(numbered(900)), ALL)) {
+    for await (const some of environment.readMany!(folder, input(numbered(900)), ALL)) {
       count += some.length
       most = Math.max(most, threads().length)
     }
     expect(count).toBe(900)
     expect(most).toBeGreaterThan(0)
     const reading = async () => {
-      for await (const _ of environment.readMany!(folder, given(numbered(900)), ALL)) await environment.close()
+      for await (const _ of environment.readMany!(folder, input(numbered(900)), ALL)) await environment.close()
     }
     await expect(reading()).rejects.toMatchObject({ code: 'environment.closed' })
     await expect.poll(threads).toEqual([])

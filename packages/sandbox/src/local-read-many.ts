@@ -77,7 +77,7 @@ interface Answer {
 }
 
 /** A batch on its way; the answer is `null` when there is no thread. */
-interface Asked {
+interface Requested {
   readonly batch: readonly string[]
   readonly answer: Promise<Answer | null>
 }
@@ -90,17 +90,17 @@ export async function* readMany(
   threadAfter: number = FILES_WITHOUT_THREAD,
 ): AsyncGenerator<readonly FileContent[]> {
   const reader = new Reader(folder, options)
-  const asked: Asked[] = []
+  const requested: Requested[] = []
   let seen = 0
   try {
     for await (const batch of inBatches(paths)) {
       options.signal.throwIfAborted()
       seen += batch.length
       if (seen <= threadAfter) yield await reader.readHere(batch)
-      else asked.push(reader.ask(batch))
-      if (asked.length > BATCHES_AHEAD) yield* reader.contents(asked.shift()!)
+      else requested.push(reader.ask(batch))
+      if (requested.length > BATCHES_AHEAD) yield* reader.contents(requested.shift()!)
     }
-    for (const one of asked) yield* reader.contents(one)
+    for (const one of requested) yield* reader.contents(one)
   } finally {
     await reader.close()
   }
@@ -157,7 +157,7 @@ class Reader {
   readonly #containing: readonly Buffer[] | undefined
   readonly #threads: ReadingThread[] = []
   readonly #onAbort = () => void this.#end()
-  #asked = 0
+  #requested = 0
 
   constructor(folder: string, options: ReadManyOptions) {
     this.#folder = folder.endsWith('/') ? folder : `${folder}/`
@@ -167,14 +167,14 @@ class Reader {
   }
 
   /** The threads take turns. */
-  ask(batch: readonly string[]): Asked {
+  ask(batch: readonly string[]): Requested {
     const workerData = { folder: this.#folder, maxBytes: this.#options.maxBytes, containing: this.#containing }
-    const thread = (this.#threads[this.#asked++ % THREADS] ??= new ReadingThread(workerData))
+    const thread = (this.#threads[this.#requested++ % THREADS] ??= new ReadingThread(workerData))
     return { batch, answer: thread.ask(batch) }
   }
 
-  async *contents(asked: Asked): AsyncGenerator<readonly FileContent[]> {
-    for (let one: Asked | null = asked; one; ) {
+  async *contents(requested: Requested): AsyncGenerator<readonly FileContent[]> {
+    for (let one: Requested | null = requested; one; ) {
       const answer: Answer | null = await one.answer
       this.#options.signal.throwIfAborted()
       // Without a thread it is merely slower.

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, open as openFile, read as readFile } from 'node:fs'
 import { fileError, notAFile, systemCode } from './file-error.js'
-import { requirePath } from './held-folder.js'
+import { requirePath } from './pinned-folder.js'
 
 const CHUNK_BYTES = 1_048_576
 /** For files that do not tell their size. */

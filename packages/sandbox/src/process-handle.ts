@@ -10,7 +10,7 @@ export interface ProcessHandle {
   write(text: string): boolean
   closeInput(): void
   /** Whether it keeps the program alive. */
-  hold(isHeld: boolean): void
+  keepAlive(isKeptAlive: boolean): void
 }
 
 /** A child with pipes. */
@@ -25,7 +25,7 @@ export function childHandle(child: ChildProcess, pid: number): ProcessHandle {
       return true
     },
     closeInput: () => void child.stdin?.end(),
-    hold: (isHeld) => (isHeld ? child.ref() : child.unref()),
+    keepAlive: (isKeptAlive) => (isKeptAlive ? child.ref() : child.unref()),
   }
 }
 
@@ -49,7 +49,7 @@ export function ptyHandle(pty: PtyProcess): ProcessHandle {
     closeInput() {
       if (isOpen) pty.write(END_OF_INPUT)
     },
-    hold: () => undefined,
+    keepAlive: () => undefined,
   }
 }
 

@@ -10,13 +10,13 @@ export interface ProcessRecord extends ProcessInfo {
   /** The agent that watches the process; `null` when it let go on purpose. */
   readonly owner: { readonly pid: number; readonly startTime: string } | null
   /** The process on another side that the one with `pid`, a client here, stands for. */
-  readonly far?: FarProcess
+  readonly far?: RemoteProcessId
   /** Where the other side keeps what belongs to the process, which then needs no client here; `pid` is that of the other side. */
   readonly job?: string
 }
 
 /** A process on another side; `startTime` is `-` where nothing tells it from a later one with the same number. */
-export interface FarProcess {
+export interface RemoteProcessId {
   readonly pid: number
   readonly startTime: string
 }

@@ -4,17 +4,16 @@ import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync 
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
-import type { FarStart, Job, Launch } from './far-start.js'
 import { fileError } from './file-error.js'
 import type { IsolatedProgram, Started } from './isolation/isolated-program.js'
 import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {
   abandonedRecords,
-  type FarProcess,
   type ProcessFiles,
   type ProcessRecord,
   processFiles,
+  type RemoteProcessId,
   removeFiles,
   saveRecord,
   thisOwner,
@@ -22,6 +21,7 @@ import {
 import { processStartTime } from './process-tree.js'
 import { loadPty, type PtyModule, SCREEN } from './pty.js'
 import { quote } from './quote.js'
+import type { Launch, RemoteProcess, RemoteStart } from './remote-start.js'
 import { backgroundArgs, type ShellProgram } from './shell-script.js'
 import { TrackedProcess } from './tracked-process.js'
 
@@ -37,13 +37,13 @@ interface ProcessTableOptions {
   readonly logger: Logger
   readonly loadPty?: (() => Promise<PtyModule>) | undefined
   /** Ends the tree of a process on another side. */
-  readonly killFar?: (process: FarProcess) => Promise<void>
+  readonly killRemote?: (process: RemoteProcessId) => Promise<void>
   /** Reaches a job that an earlier table started; `log` is where its output goes on this machine. */
   readonly follow?: ((job: string, log: string) => ProcessHandle) | undefined
 }
 
 /** Holds a program to what it may touch. */
-type StartIsolated = (asked: Started) => Promise<IsolatedProgram>
+type StartIsolated = (requested: Started) => Promise<IsolatedProgram>
 
 /** One process to start. */
 interface Start {
@@ -78,7 +78,7 @@ export class ProcessTable {
     env: Readonly<Record<string, string>>,
     options: {
       readonly pty?: boolean
-      readonly far?: FarStart
+      readonly remote?: RemoteStart
       readonly isolate?: StartIsolated
       /** What is run for `command`. */
       readonly line?: string
@@ -86,11 +86,11 @@ export class ProcessTable {
   ): Promise<BackgroundProcess> {
     const { pty = false } = options
     // Another side has pseudo-terminals of its own.
-    const module = pty && !options.far ? await loadPty(this.#options.loadPty) : null
+    const module = pty && !options.remote ? await loadPty(this.#options.loadPty) : null
     this.#makeRoom()
     const id = `proc_${randomBytes(4).toString('hex')}`
-    const { far, isolate } = options
-    const launch = far?.type === 'client' ? far.launch : undefined
+    const { remote, isolate } = options
+    const launch = remote?.type === 'client' ? remote.launch : undefined
     const start: Start = {
       command: options.line ?? command,
       cwd,
@@ -99,7 +99,7 @@ export class ProcessTable {
       launch,
       isolate,
     }
-    const job = far?.type === 'job' ? await this.#startJob(start, far.start) : null
+    const job = remote?.type === 'job' ? await this.#startJob(start, remote.start) : null
     const handle = job?.handle ?? (await (module ? this.#startPty(start, module) : this.#startChild(start)))
     const { pid } = handle
     const startTime = job ? '' : (processStartTime(pid) ?? '')
@@ -162,12 +162,12 @@ export class ProcessTable {
     const { report } = processFiles(this.#directory, id)
     for (;;) {
       const { status, exitCode } = tracked.info()
-      const said = readText(report)
-      const far = launch.started(said)
-      if (far) return tracked.standFor(far)
+      const text = readText(report)
+      const remote = launch.started(text)
+      if (remote) return tracked.standFor(remote)
       if (status === 'exited') {
         this.#forget(id)
-        throw launch.failure(exitCode, said)
+        throw launch.failure(exitCode, text)
       }
       await this.#options.clock.sleep(START_POLL_MS)
     }
@@ -203,12 +203,12 @@ export class ProcessTable {
     if (launch) return { ...plain, command: launch.command(files.report), cwd: '/', env: launch.env }
     if (!isolate) return plain
     const { path, args } = this.#options.program
-    const asked = { program: path, args: [...args, '-c', 'eval " $1"', 'bash', command], env: { ...env, PWD: cwd } }
-    const { program, args: wrapped, ...isolated } = await isolate(asked)
+    const requested = { program: path, args: [...args, '-c', 'eval " $1"', 'bash', command], env: { ...env, PWD: cwd } }
+    const { program, args: wrapped, ...isolated } = await isolate(requested)
     return { ...plain, ...isolated, command: [program, ...wrapped].map(quote).join(' ') }
   }
 
-  async #startJob({ files }: Start, start: (log: string) => Promise<Job>): Promise<Job> {
+  async #startJob({ files }: Start, start: (log: string) => Promise<RemoteProcess>): Promise<RemoteProcess> {
     closeSync(this.#openLog(files))
     try {
       return await start(files.log)
@@ -252,8 +252,8 @@ export class ProcessTable {
   #track(record: ProcessRecord, handle: ProcessHandle | null): TrackedProcess {
     const files = processFiles(this.#directory, record.id)
     const save = (changed: ProcessRecord) => this.#save(changed)
-    const { clock, killFar } = this.#options
-    const tracked = new TrackedProcess({ record, files, handle, clock, save, killFar })
+    const { clock, killRemote } = this.#options
+    const tracked = new TrackedProcess({ record, files, handle, clock, save, killRemote })
     this.#processes.set(record.id, tracked)
     this.#trimmer ??= setInterval(() => this.#trim(), TRIM_EVERY_MS).unref()
     return tracked

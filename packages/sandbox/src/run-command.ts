@@ -29,7 +29,7 @@ interface CommandRun {
   /** What the child gets as file descriptors 4, 5 and so on. */
   readonly descriptors: readonly number[]
   /** See `IsolatedProgram`: the guard is told of its group from here. */
-  readonly isHeld: boolean
+  readonly isConfined: boolean
   /** Stops waiting for the process. */
   readonly yieldSignal?: AbortSignal | undefined
 }
@@ -105,7 +105,7 @@ function detached(
       ),
     write: () => false,
     closeInput: () => undefined,
-    hold: (isKept) => {
+    keepAlive: (isKept) => {
       for (const stream of streams) isKept ? stream.ref?.() : stream.unref?.()
     },
   }
@@ -115,17 +115,17 @@ function start(run: CommandRun) {
   try {
     const child = spawn(run.program, run.args, {
       cwd: run.cwd,
-      env: run.isHeld ? { ...run.env, ...run.guard.mark } : run.env,
+      env: run.isConfined ? { ...run.env, ...run.guard.mark } : run.env,
       detached: true,
       stdio: [
         run.stdin ?? 'ignore',
         run.pipe.childEnd,
         typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
-        (run.isHeld ? null : run.guard.channel()) ?? 'ignore',
+        (run.isConfined ? null : run.guard.channel()) ?? 'ignore',
         ...run.descriptors,
       ],
     })
-    if (run.isHeld && child.pid !== undefined) run.guard.add(child.pid)
+    if (run.isConfined && child.pid !== undefined) run.guard.add(child.pid)
     return child
   } catch (error) {
     run.pipe.discard()

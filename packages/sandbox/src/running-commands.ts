@@ -2,12 +2,12 @@
 export class RunningCommands {
   readonly #running = new Map<AbortController, Promise<unknown>>()
 
-  /** Runs one; its signal is aborted with `given` and by {@link stop}. */
-  async run<Result>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  /** Runs one; its signal is aborted with `input` and by {@link stop}. */
+  async run<Result>(input: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const canceler = new AbortController()
     const cancel = () => canceler.abort()
-    given?.addEventListener('abort', cancel, { once: true })
-    if (given?.aborted) cancel()
+    input?.addEventListener('abort', cancel, { once: true })
+    if (input?.aborted) cancel()
     const result = work(canceler.signal)
     this.#running.set(
       canceler,
@@ -17,7 +17,7 @@ export class RunningCommands {
     try {
       return await result
     } finally {
-      given?.removeEventListener('abort', cancel)
+      input?.removeEventListener('abort', cancel)
       this.#running.delete(canceler)
     }
   }

@@ -72,7 +72,7 @@ export class Shell {
   readonly #guard = new OrphanGuard()
   readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
-  readonly #strays = new Set<number>()
+  readonly #orphans = new Set<number>()
   /** The variables nothing of ours has touched. */
   #base: Readonly<Record<string, string>>
   #state: ShellState
@@ -113,8 +113,8 @@ export class Shell {
   /** Ends running commands, and unless `keepProcesses` what earlier ones left in the background. */
   async close(keepProcesses: boolean): Promise<void> {
     await this.#running.stop()
-    this.#dropEndedStrays()
-    for (const group of this.#strays) {
+    this.#dropEndedOrphans()
+    for (const group of this.#orphans) {
       if (!keepProcesses) await killTree(group, { clock: this.#options.clock })
       this.#guard.remove(group)
     }
@@ -151,12 +151,12 @@ export class Shell {
       askpass = this.askpass(options)
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
-      const asked = env ? { ...options, env } : options
+      const requested = env ? { ...options, env } : options
       const failure = new MountFailure(emit)
       let take = (chunk: Buffer) => failure.push(chunk)
       const attempt = async (pipe: OutputPipe) => {
-        const child = await this.#child(line, statePath, asked, start)
-        if (!child.isHeld) failure.flush()
+        const child = await this.#child(line, statePath, requested, start)
+        if (!child.isConfined) failure.flush()
         const end = await runCommand({
           ...child,
           cwd: start.cwd,
@@ -186,7 +186,7 @@ export class Shell {
       const why = child.stopped()
       if (why !== null) emit(Buffer.from(`[All isolated programs of this session were ended: ${why}.]\n`))
       this.#keepTrack(end.remainingGroup)
-      const dropped = this.#keepState(end, statePath, asked, start)
+      const dropped = this.#keepState(end, statePath, requested, start)
       if (dropped !== '') emit(Buffer.from(dropped))
       return this.#result(end, output, startedMs)
     } finally {
@@ -224,7 +224,7 @@ export class Shell {
 
   async #readLogin(login: LoginOptions & { readonly home: string }, signal: AbortSignal): Promise<void> {
     const { program, env, logger } = this.#options
-    const capture: Capture = (asked) => this.#capture(asked, signal)
+    const capture: Capture = (requested) => this.#capture(requested, signal)
     try {
       this.#base = await withLogin(login, { commandShell: program.path, home: login.home, env, capture })
       this.#state = { ...this.#state, env: this.#base }
@@ -234,16 +234,16 @@ export class Shell {
   }
 
   /** Runs a shell of the user's for its state alone, held as commands are; what it starts ends with it. */
-  async #capture({ timeoutMs, ...asked }: Parameters<Capture>[0], signal: AbortSignal): Promise<ShellState | null> {
+  async #capture({ timeoutMs, ...requested }: Parameters<Capture>[0], signal: AbortSignal): Promise<ShellState | null> {
     const { isolate, isIsolated, clock } = this.#options
     const scratch = this.#prepareScratch()
     const path = join(scratch.state, `state-${++this.#commands}`)
     const { cwd } = this.start(undefined)
-    const isHeld = process.platform === 'linux' && isIsolated()
-    const env = { ...asked.env, PWD: cwd }
-    const args = [...asked.args, path]
-    const own = { program: asked.program, args, env }
-    const run = isHeld ? own : { program: '/bin/sh', args: ['-c', REGISTER, 'sh', asked.program, ...args], env }
+    const isConfined = process.platform === 'linux' && isIsolated()
+    const env = { ...requested.env, PWD: cwd }
+    const args = [...requested.args, path]
+    const own = { program: requested.program, args, env }
+    const run = isConfined ? own : { program: '/bin/sh', args: ['-c', REGISTER, 'sh', requested.program, ...args], env }
     const pipe = await scratch.pipes.acquire()
     try {
       const child = isolate ? await isolate(run, this.folders()) : notIsolated(run)
@@ -260,18 +260,18 @@ export class Shell {
   async #child(command: string, statePath: string, options: ExecOptions, start: Start): Promise<IsolatedProgram> {
     const { program, isolate } = this.#options
     const env = { ...this.environment(options), ...options.env, PWD: start.cwd }
-    const asked = { program: program.path, args: foregroundArgs(program, command, statePath), env }
-    if (isolate && !options.outside) return isolate(asked, this.folders(), options)
-    return notIsolated(asked)
+    const requested = { program: program.path, args: foregroundArgs(program, command, statePath), env }
+    if (isolate && !options.outside) return isolate(requested, this.folders(), options)
+    return notIsolated(requested)
   }
 
-  /** Where a command asked to run in `asked` starts. @throws HermesError `environment.not_found`. */
-  start(asked: string | undefined): Start {
-    if (asked !== undefined) {
-      if (isDirectory(asked)) return { cwd: asked, notice: '' }
-      throw new HermesError(`Cannot run in ${asked}: there is no such directory.`, {
+  /** Where a command asked to run in `requested` starts. @throws HermesError `environment.not_found`. */
+  start(requested: string | undefined): Start {
+    if (requested !== undefined) {
+      if (isDirectory(requested)) return { cwd: requested, notice: '' }
+      throw new HermesError(`Cannot run in ${requested}: there is no such directory.`, {
         code: 'environment.not_found',
-        details: { path: asked },
+        details: { path: requested },
       })
     }
     const cwd = this.cwd()
@@ -298,14 +298,14 @@ export class Shell {
   }
 
   #keepTrack(remainingGroup: number | null): void {
-    if (remainingGroup !== null) this.#strays.add(remainingGroup)
-    this.#dropEndedStrays()
+    if (remainingGroup !== null) this.#orphans.add(remainingGroup)
+    this.#dropEndedOrphans()
   }
 
-  #dropEndedStrays(): void {
-    for (const group of this.#strays) {
+  #dropEndedOrphans(): void {
+    for (const group of this.#orphans) {
       if (groupExists(group)) continue
-      this.#strays.delete(group)
+      this.#orphans.delete(group)
       this.#guard.remove(group)
     }
   }

@@ -57,8 +57,8 @@ export function sudoAccess(path: string): SudoAccess {
     needsPassword: async () => {
       const sudo = findSudo(path)
       if (sudo === null) return false
-      const asked = promisify(execFile)(sudo, ['-n', 'true'], { env: { PATH: path }, timeout: PROBE_LIMIT_MS })
-      return asked.then(
+      const requested = promisify(execFile)(sudo, ['-n', 'true'], { env: { PATH: path }, timeout: PROBE_LIMIT_MS })
+      return requested.then(
         () => false,
         () => true,
       )

@@ -3,13 +3,13 @@ import type { BackgroundProcess, ProcessInfo, ProcessObserver } from '@hermes/co
 import { LogFollower } from './log-follower.js'
 import type { ProcessHandle } from './process-handle.js'
 import { readLog } from './process-log.js'
-import { type FarProcess, type ProcessFiles, type ProcessRecord, readExit } from './process-record.js'
+import { type ProcessFiles, type ProcessRecord, type RemoteProcessId, readExit } from './process-record.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
 const OBSERVE_MS = 200
 /** How long it may take to hear from another side that a process there is gone. */
-const FAR_END_MS = 5_000
+const REMOTE_END_MS = 5_000
 
 interface TrackedProcessOptions {
   readonly record: ProcessRecord
@@ -20,7 +20,7 @@ interface TrackedProcessOptions {
   /** Told when the record changed. */
   readonly save: (record: ProcessRecord) => void
   /** Ends the tree of a process on another side. */
-  readonly killFar?: ((process: FarProcess) => Promise<void>) | undefined
+  readonly killRemote?: ((process: RemoteProcessId) => Promise<void>) | undefined
 }
 
 /** One background process of the table, started here or found again. */
@@ -64,14 +64,14 @@ export class TrackedProcess implements BackgroundProcess {
     const done = new AbortController()
     const stop = options.signal ? AbortSignal.any([options.signal, done.signal]) : done.signal
     // A child that nobody waits for does not keep the program alive; one that is waited for does.
-    handle?.hold(true)
+    handle?.keepAlive(true)
     try {
       const ended = (this.#ended ?? this.#poll(stop)).then(() => this.info())
       const limits = [clock.sleep(options.timeoutMs ?? 2 ** 31 - 1, stop).then(() => null)]
       return await Promise.race([ended, ...limits])
     } finally {
       done.abort()
-      handle?.hold(false)
+      handle?.keepAlive(false)
     }
   }
 
@@ -98,8 +98,8 @@ export class TrackedProcess implements BackgroundProcess {
   async kill(): Promise<void> {
     const { pid, startTime, status, far, job } = this.#record
     if (far) {
-      await this.#options.killFar?.(far)
-      await this.wait({ timeoutMs: job === undefined ? 1_000 : FAR_END_MS })
+      await this.#options.killRemote?.(far)
+      await this.wait({ timeoutMs: job === undefined ? 1_000 : REMOTE_END_MS })
       if (this.#record.status === 'exited' || job !== undefined) return
     }
     if (status === 'exited' && !groupExists(pid)) return
@@ -108,7 +108,7 @@ export class TrackedProcess implements BackgroundProcess {
   }
 
   /** Says which process on another side this client stands for. */
-  standFor(far: FarProcess): void {
+  standFor(far: RemoteProcessId): void {
     this.#change({ far })
   }
 

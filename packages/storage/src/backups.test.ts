@@ -201,10 +201,12 @@ describe('a damaged file', () => {
     await write('a', 200)
     damage(path)
     appendFileSync(`${path}-wal`, 'left over')
-    const told: string[] = []
-    const store = await temporaryStore({ path, onNotice: (line) => void told.push(line) })
+    const notified: string[] = []
+    const store = await temporaryStore({ path, onNotice: (line) => void notified.push(line) })
     expect(await store.damage()).not.toEqual([])
-    expect(told).toEqual([expect.stringMatching(/^.*state\.db is damaged \(.*\) and is only read from now on; .*$/)])
+    expect(notified).toEqual([
+      expect.stringMatching(/^.*state\.db is damaged \(.*\) and is only read from now on; .*$/),
+    ])
     const refused = await store.createSession({ id: 'b', source: 'cli' }).catch((error: unknown) => error)
     expect(refused).toMatchObject({
       code: 'store.damaged',

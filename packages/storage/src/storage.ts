@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
 import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
-import type { Mailbox, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
+import type { Inbox, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
 import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
@@ -251,14 +251,14 @@ export interface Storage extends SessionStore {
   readonly jobs: Jobs
   /** What sessions were about. */
   readonly summaries: SessionSummaries
-  /** Every finished model call, side tasks included; also of sessions that are gone. */
+  /** Every finished model call, auxiliary tasks included; also of sessions that are gone. */
   readonly ledger: UsageLedger
   /** What the policy decided, also in sessions that are gone. */
   readonly audit: AuditLog
   /** Questions to a person that are not answered, or whose answer was not used yet. */
   readonly approvals: ApprovalStore
   /** What arrives for sessions while nobody runs them. */
-  readonly mailbox: Mailbox
+  readonly inbox: Inbox
   /** Tokens and money of one session so far; `null` when there is no such session. */
   usage(sessionId: string): Promise<Usage | null>
   /** What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. */

@@ -1,5 +1,5 @@
 export { createFakeClock, type FakeClock } from './fake-clock.js'
-export { FAULT_SETUPS, type FaultSetup, HALF_SAID, MODEL_FAULTS, type ModelFault } from './model-faults.js'
+export { FAULT_SETUPS, type FaultSetup, HALF_TEXT, MODEL_FAULTS, type ModelFault } from './model-faults.js'
 export { checkConverseRequest } from './model-server/converse-body.js'
 export { encodeEventMessage } from './model-server/event-stream.js'
 export { checkMessagesRequest } from './model-server/messages-body.js'
@@ -7,11 +7,11 @@ export {
   type CapturedRequest,
   type ModelServer,
   type ModelServerOptions,
+  type StepHandler,
   startModelServer,
-  type TurnHandler,
 } from './model-server/model-server.js'
 export { checkResponsesRequest } from './model-server/responses-body.js'
-export type { AnswerTurn, FaultTurn, ModelTurn, TurnToolCall, TurnUsage } from './model-server/turn.js'
+export type { AnswerStep, FaultStep, ModelStep, StepToolCall, StepUsage } from './model-server/step.js'
 export { checkWirePairs, type WireBody, type WireMessage } from './model-server/wire-body.js'
 export { checkPrefix, prefixLines } from './prefix.js'
 export { type SocksServer, type SocksServerOptions, startSocksServer } from './socks-server.js'

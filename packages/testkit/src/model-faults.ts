@@ -1,4 +1,4 @@
-import type { FaultTurn, ModelTurn } from './model-server/turn.js'
+import type { FaultStep, ModelStep } from './model-server/step.js'
 
 /** With what a client meets a fault. */
 export const FAULT_SETUPS = ['one key', 'three keys', 'a fallback'] as const
@@ -8,7 +8,7 @@ export type FaultSetup = (typeof FAULT_SETUPS)[number]
 
 /** A fault of an endpoint and what survives it. */
 export interface ModelFault {
-  readonly turn: ModelTurn
+  readonly step: ModelStep
   /** Where one occurrence is survived. */
   readonly once: readonly FaultSetup[]
   /** Where it is survived although it never ends. */
@@ -16,16 +16,16 @@ export interface ModelFault {
 }
 
 /** What has been said of an answer when it breaks off. */
-export const HALF_SAID = 'half'
+export const HALF_TEXT = 'half'
 
-const status = (code: number, message: string, more: Partial<FaultTurn & { fault: 'status' }> = {}): ModelTurn => {
+const status = (code: number, message: string, more: Partial<FaultStep & { fault: 'status' }> = {}): ModelStep => {
   const body = { type: 'error', error: { type: 'scripted', message } }
   return { fault: 'status', status: code, body, ...more }
 }
-const passing = (turn: ModelTurn): ModelFault => ({ turn, once: FAULT_SETUPS, always: ['a fallback'] })
-const ofKey = (turn: ModelTurn): ModelFault => ({ turn, once: ['three keys', 'a fallback'], always: ['a fallback'] })
-const ofModel = (turn: ModelTurn): ModelFault => ({ turn, once: ['a fallback'], always: ['a fallback'] })
-const final = (turn: ModelTurn): ModelFault => ({ turn, once: [], always: [] })
+const passing = (step: ModelStep): ModelFault => ({ step, once: FAULT_SETUPS, always: ['a fallback'] })
+const ofKey = (step: ModelStep): ModelFault => ({ step, once: ['three keys', 'a fallback'], always: ['a fallback'] })
+const ofModel = (step: ModelStep): ModelFault => ({ step, once: ['a fallback'], always: ['a fallback'] })
+const final = (step: ModelStep): ModelFault => ({ step, once: [], always: [] })
 
 /** Every fault an endpoint can have, for a request with an image, an earlier thought, a temperature and a tool with a pattern. */
 export const MODEL_FAULTS: Readonly<Record<string, ModelFault>> = {
@@ -42,16 +42,16 @@ export const MODEL_FAULTS: Readonly<Record<string, ModelFault>> = {
   503: passing({ fault: 'status', status: 503 }),
   529: passing({ fault: 'status', status: 529 }),
   'a reset before the first byte': passing({ fault: 'refuse' }),
-  'a reset in the answer': passing({ fault: 'cut', text: HALF_SAID, afterChunks: 1 }),
-  'a reset after the first token': passing({ fault: 'cut', text: HALF_SAID, afterChunks: 2 }),
-  'an end in the middle': passing({ fault: 'cut', text: HALF_SAID, how: 'end' }),
-  'a stall': passing({ fault: 'stall', text: HALF_SAID, afterChunks: 2 }),
-  'truncated JSON': passing({ fault: 'malformed', text: HALF_SAID, afterChunks: 2 }),
+  'a reset in the answer': passing({ fault: 'cut', text: HALF_TEXT, afterChunks: 1 }),
+  'a reset after the first token': passing({ fault: 'cut', text: HALF_TEXT, afterChunks: 2 }),
+  'an end in the middle': passing({ fault: 'cut', text: HALF_TEXT, how: 'end' }),
+  'a stall': passing({ fault: 'stall', text: HALF_TEXT, afterChunks: 2 }),
+  'truncated JSON': passing({ fault: 'malformed', text: HALF_TEXT, afterChunks: 2 }),
   'an overload in the answer': passing({
     fault: 'error-event',
     type: 'overloaded_error',
     message: 'Overloaded',
-    text: HALF_SAID,
+    text: HALF_TEXT,
   }),
   'a wrong content type': ofModel({ fault: 'html' }),
   'a tier for long contexts': final(status(429, 'Extra usage is required for long context requests.')),

@@ -27,16 +27,16 @@ describe('checkPrefix', () => {
   })
 
   it('reads the items of Responses, whose outputs may grow too', () => {
-    const asked = (...input: readonly object[]) => {
+    const requested = (...input: readonly object[]) => {
       const body = { model: 'm', instructions: 'You are.', tools: [{ name: 't' }], input }
       return { body: body as unknown as WireBody }
     }
     const result = (output: unknown) => ({ type: 'function_call_output', call_id: 'a', output })
-    const before = asked(result('one'))
+    const before = requested(result('one'))
     expect(prefixLines(before).slice(0, 2)).toEqual(['[{"name":"t"}]', '"You are."'])
-    expect(checkPrefix(before, asked(result('one\n\ntwo'), result('next')))).toBeNull()
-    expect(checkPrefix(before, asked(result('two')))).toMatch(/^message 0 changed/)
-    expect(checkPrefix(before, asked({ ...result('one'), call_id: 'b' }))).toMatch(/^message 0 changed/)
+    expect(checkPrefix(before, requested(result('one\n\ntwo'), result('next')))).toBeNull()
+    expect(checkPrefix(before, requested(result('two')))).toMatch(/^message 0 changed/)
+    expect(checkPrefix(before, requested({ ...result('one'), call_id: 'b' }))).toMatch(/^message 0 changed/)
   })
 
   it('says what changed and where', () => {

@@ -219,12 +219,12 @@ describe('file tools', () => {
       get(target, key) {
         const value = Reflect.get(target, key) as unknown
         if (typeof value !== 'function') return value
-        return (...given: unknown[]) => {
+        return (...input: unknown[]) => {
           if (key === 'write') {
             rmSync(join(folder, 'sub'), { recursive: true })
             symlinkSync(elsewhere.folder, join(folder, 'sub'))
           }
-          return Reflect.apply(value, target, given) as unknown
+          return Reflect.apply(value, target, input) as unknown
         }
       },
     })

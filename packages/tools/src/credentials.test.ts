@@ -90,7 +90,7 @@ async function scene(files: readonly (readonly [string, string])[]) {
     isolation: { required: false },
   })
   const policy = createPolicy({ mode: 'ask', home: join(home, '.hermes'), userHome: home })
-  const subject = { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const subject = { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
   const rules: string[] = []
   const permit = async (action: Action) => {
     const decision = await policy.decide(action, { ...subject, workspace: cwd })
@@ -143,9 +143,9 @@ it('catches 36 of 40 files of keys that no row names, by their place, name or be
 
 it('leaves files of keys out of a search without a question for each', async () => {
   const { home, context } = await scene([...UNNAMED, ...ORDINARY])
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const permit: typeof context.permit = async (action) => {
-    asked.push(action)
+    requested.push(action)
     return context.permit(action)
   }
   const found = await call(
@@ -163,7 +163,7 @@ it('reads what terminal.isolation_read names, but no private key', async () => {
   expect((await read('.acme/session')).isError).toBe(true)
   const readable = files.map(([path]) => join(home, path))
   const policy = createPolicy({ mode: 'ask', home: '/h', userHome: home, readable })
-  const subject = { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const subject = { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
   const decisions = readable.map(
     async (path) => (await policy.decide({ type: 'read', path, backend: 'local' }, subject)).type,
   )

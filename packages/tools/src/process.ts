@@ -164,8 +164,8 @@ async function wait(
   context: ToolContext,
   settings: ToolSettings,
 ): Promise<ToolResult> {
-  const asked = args.timeout === undefined ? settings.terminalTimeoutMs : args.timeout * 1000
-  const timeoutMs = Math.min(asked, settings.terminalMaxTimeoutMs)
+  const requested = args.timeout === undefined ? settings.terminalTimeoutMs : args.timeout * 1000
+  const timeoutMs = Math.min(requested, settings.terminalMaxTimeoutMs)
   const info = await process.wait({ timeoutMs, signal: context.signal })
   const nowMs = settings.clock.now()
   if (info) return describe(process, nowMs)

@@ -23,7 +23,7 @@ const MAX_CONTEXT = 20
 const MAX_PATTERN_CHARS = 10_000
 const MAX_COUNTED_FILES = 2_000
 const SNIFFED_BYTES = 8192
-const ASKED_BY_MACOS = ['Desktop', 'Documents', 'Downloads', 'Library', 'Movies', 'Music', 'Pictures']
+const PROMPTED_BY_MACOS = ['Desktop', 'Documents', 'Downloads', 'Library', 'Movies', 'Music', 'Pictures']
 /** An escaped or real line break; `\\n` with an even number of backslashes is a backslash and a letter. */
 const LINE_BREAK = /\n|(?<!\\)(?:\\\\)*\\(?:n|x0[aA]|x\{0*[aA]\}|u000[aA])/
 /** Such a class keeps a match within its line, also where it says so. */
@@ -130,15 +130,15 @@ async function resolveScope(args: Args, context: ToolContext): Promise<SearchSco
     glob,
     hidden: glob !== null && namesHidden(glob),
     parentRules: !isIgnored(await rulesAbove(environment, root), root, true),
-    skip: await askedFolders(environment, root),
+    skip: await promptedFolders(environment, root),
   }
 }
 
 /** A search from above would have macOS ask the person at the screen for leave to look into each of them. */
-async function askedFolders(environment: Environment, root: string): Promise<readonly string[]> {
+async function promptedFolders(environment: Environment, root: string): Promise<readonly string[]> {
   const home = environment.resolve('~')
   if (!isInside(home, root) || !/Darwin|macOS/.test((await environment.probe()).os)) return []
-  return ASKED_BY_MACOS.map((name) => posix.relative(root, posix.join(home, name)))
+  return PROMPTED_BY_MACOS.map((name) => posix.relative(root, posix.join(home, name)))
 }
 
 /** Why nothing is found in a single file whatever it holds; `null` when it was searched. */

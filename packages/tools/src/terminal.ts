@@ -91,9 +91,9 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
   const { process, note } = await spawn(args, context, password)
   if (password) forgetWhenRefused(process, password, context)
   const { id, pid } = process.info()
-  const told = watch(process, args, context, settings)
-  const said = [`Started in the background: session_id ${id}, pid ${pid}.`, told, note]
-  const text = [...said, ...withheldNotes(args.command, context)].filter(Boolean).join(' ')
+  const watchNote = watch(process, args, context, settings)
+  const lines = [`Started in the background: session_id ${id}, pid ${pid}.`, watchNote, note]
+  const text = [...lines, ...withheldNotes(args.command, context)].filter(Boolean).join(' ')
   return { text, data: { session_id: id, pid, ...(note ? { note } : {}) } }
 }
 

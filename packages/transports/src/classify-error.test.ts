@@ -266,15 +266,15 @@ describe('toTransportError', () => {
   })
 
   it('names where a key is from that may not do this, and what the provider says; no variable of an endpoint that is any', () => {
-    const said = (status: number, more: Partial<typeof target> & { readonly keySource?: string }) =>
+    const text = (status: number, more: Partial<typeof target> & { readonly keySource?: string }) =>
       toTransportError(answered(status, 'No access for sk-abcdefgh.'), { ...target, ...more }).message
-    expect(said(403, { provider: 'openai' })).toBe(
+    expect(text(403, { provider: 'openai' })).toBe(
       'openai does not let this API key (OPENAI_API_KEY) use m1 (403); use another key or model. It says: No access for [key]',
     )
-    expect(said(401, { provider: 'custom', keySource: 'MY_KEY' })).toContain(
+    expect(text(401, { provider: 'custom', keySource: 'MY_KEY' })).toContain(
       'https://api.acme.test/v1 (MY_KEY). It says',
     )
-    expect(said(401, { provider: 'custom' })).toContain('meant for https://api.acme.test/v1. It says')
+    expect(text(401, { provider: 'custom' })).toContain('meant for https://api.acme.test/v1. It says')
   })
 
   it('names the variable of a key that was refused, and what the provider says without the key', () => {

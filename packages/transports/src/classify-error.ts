@@ -263,15 +263,15 @@ function byCodes({ codes }: ErrorFacts): Verdict | null {
 
 function byWords(facts: ErrorFacts): Verdict | null {
   const says = (topic: Topic) => speaksOf(topic, facts.message)
-  const said = MEANINGS.find(([topic]) => says(topic))?.[1] ?? ofUsage(facts)
+  const classified = MEANINGS.find(([topic]) => says(topic))?.[1] ?? ofUsage(facts)
   // Many that limit the rate for a while also name the page where more of it is sold.
-  return said?.reason === 'billing' && says('rate') && says('transient') ? { reason: 'rate-limit' } : said
+  return classified?.reason === 'billing' && says('rate') && says('transient') ? { reason: 'rate-limit' } : classified
 }
 
 function byCause(facts: ErrorFacts): Verdict {
   const any = (pattern: RegExp) => [...facts.causes, facts.message].some((cause) => pattern.test(cause))
-  const said = byCodes(facts) ?? (facts.isAnswer ? byWords(facts) : null)
-  if (said) return said
+  const classified = byCodes(facts) ?? (facts.isAnswer ? byWords(facts) : null)
+  if (classified) return classified
   if (facts.causes.some((cause) => isUntrusted(cause) || isNoTls(cause))) return { reason: 'connection' }
   if (any(TLS) || any(TIMED_OUT)) return { reason: 'timeout' }
   if (any(DROPPED) || any(UNREACHABLE)) return { reason: 'connection' }

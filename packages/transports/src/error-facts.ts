@@ -62,8 +62,8 @@ export function errorFacts(error: unknown): ErrorFacts {
   const body = bodyOf(fields['error'] ?? embedded(fields['message']))
   const details = isJsonObject(body['details']) ? body['details'] : {}
   const inner = isJsonObject(body['innererror']) ? body['innererror'] : {}
-  const given = [body['code'], body['type'], body['status'], details['error_code'], inner['code']]
-  const codes = [...given, fields['code'], fields['type']]
+  const input = [body['code'], body['type'], body['status'], details['error_code'], inner['code']]
+  const codes = [...input, fields['code'], fields['type']]
     .filter((code): code is string | number => typeof code === 'string' || typeof code === 'number')
     .map((code) => String(code).toLowerCase())
   const headers = headersOf(fields['headers'])
@@ -109,8 +109,8 @@ function embedded(message: unknown): unknown {
 function messageOf(error: unknown, body: Record<string, JsonValue | undefined>): string {
   const metadata = isJsonObject(body['metadata']) ? body['metadata']['raw'] : undefined
   const own = body['message'] ?? body['detail'] ?? body['error']
-  const said = typeof own === 'string' || own === undefined || own === null ? own : JSON.stringify(own)
-  const parts = [said, metadata].filter((part): part is string => typeof part === 'string' && part !== '')
+  const text = typeof own === 'string' || own === undefined || own === null ? own : JSON.stringify(own)
+  const parts = [text, metadata].filter((part): part is string => typeof part === 'string' && part !== '')
   if (parts.length > 0) return parts.join(' ')
   return error instanceof Error ? error.message : String(error)
 }

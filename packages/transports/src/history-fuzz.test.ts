@@ -19,7 +19,7 @@ const tools = [{ name: 'read_file', description: 'Reads.', parameters: { type: '
 const request = (messages: readonly Message[], model = 'm'): ModelRequest => ({ model, messages, tools })
 const stamp = (provider: string, model = 'm') => ({ provider, endpoint: 'https://here.example', model })
 /** A last word of the user, without which there is nothing to ask. */
-const asked = (messages: readonly Message[]): readonly Message[] =>
+const requested = (messages: readonly Message[]): readonly Message[] =>
   repairConversation(messages).some(({ role }) => role !== 'system')
     ? messages
     : [...messages, { role: 'user', content: [{ type: 'text', text: 'hi' }] }]
@@ -69,7 +69,7 @@ describe(`${numRuns} random histories (seed ${seed})`, () => {
   it.each(WIRES)('make valid requests on the wire %s', (_name, check) => {
     fc.assert(
       fc.property(histories, (entries) => {
-        expect(check(asked(project(entries)))).toEqual([])
+        expect(check(requested(project(entries)))).toEqual([])
       }),
       settings,
     )

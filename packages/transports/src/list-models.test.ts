@@ -4,17 +4,17 @@ import { listModels } from './index.js'
 
 describe('listModels', () => {
   it('asks Anthropic in its own way', async () => {
-    const asked: Request[] = []
+    const requested: Request[] = []
     const fetch: typeof globalThis.fetch = async (input, init) => {
-      asked.push(new Request(input, init))
+      requested.push(new Request(input, init))
       return Response.json({ data: [{ id: 'claude-b' }, { id: 'claude-a' }] })
     }
     const options = { provider: 'anthropic', baseUrl: 'https://api.anthropic.com', apiKey: 'k', fetch }
     expect(await listModels(options)).toEqual(['claude-a', 'claude-b'])
-    expect(asked[0]?.url).toMatch(/^https:\/\/api\.anthropic\.com\/v1\/models/)
-    expect(asked[0]?.headers.get('x-api-key')).toBe('k')
-    expect(asked[0]?.headers.get('user-agent')).toBe('hermes')
-    expect(asked[0]?.headers.get('anthropic-version')).toMatch(/^\d{4}-\d\d-\d\d$/)
+    expect(requested[0]?.url).toMatch(/^https:\/\/api\.anthropic\.com\/v1\/models/)
+    expect(requested[0]?.headers.get('x-api-key')).toBe('k')
+    expect(requested[0]?.headers.get('user-agent')).toBe('hermes')
+    expect(requested[0]?.headers.get('anthropic-version')).toMatch(/^\d{4}-\d\d-\d\d$/)
   })
 
   it('gives the ids an endpoint offers and fails clearly where there is no list', async () => {

@@ -101,8 +101,8 @@ describe('what vendors say', () => {
     const bare = sdk(400, { error: { message: 'Bad request' } })
     expect(classifyError(bare, { conversationTokens: 45, windowTokens: 100 })).toMatchObject({ shouldCompress: true })
     expect(classifyError(bare, { conversationTokens: 30, windowTokens: 100 }).reason).toBe('format-error')
-    const said = sdk(400, { error: { message: 'messages.3: field required', code: 'missing' } })
-    expect(classifyError(said, { conversationTokens: 90, windowTokens: 100 }).reason).toBe('format-error')
+    const text = sdk(400, { error: { message: 'messages.3: field required', code: 'missing' } })
+    expect(classifyError(text, { conversationTokens: 90, windowTokens: 100 }).reason).toBe('format-error')
   })
 
   const broken = (code: string, message = '') =>

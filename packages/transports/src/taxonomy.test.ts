@@ -1,12 +1,12 @@
 // Every reason a call can fail for, what follows from it, and an answer of each wire that gives it: over HTTP, through the wire's SDK.
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass, ErrorReason, WireApi } from '@hermes/contracts/model'
-import { type FaultTurn, type ModelServer, startModelServer } from '@hermes/testkit'
+import { type FaultStep, type ModelServer, startModelServer } from '@hermes/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClassifyContext, classifyError, createTransport, toTransportError } from './index.js'
 
 /** What a server answers: a status, its words, and its code or type; or something that breaks off. */
-type Answer = readonly [status: number, message: string, code?: string] | FaultTurn
+type Answer = readonly [status: number, message: string, code?: string] | FaultStep
 
 interface Meaning {
   /** What is true of it; all else is false. */
@@ -181,8 +181,8 @@ const ENDPOINTS: Readonly<Record<WireApi, (server: ModelServer) => { provider: s
   'bedrock-converse': ({ anthropicBaseUrl: baseUrl }) => ({ provider: 'bedrock', baseUrl }),
 }
 
-function toTurn(api: WireApi, answer: Answer): FaultTurn {
-  if (!Array.isArray(answer)) return answer as FaultTurn
+function toTurn(api: WireApi, answer: Answer): FaultStep {
+  if (!Array.isArray(answer)) return answer as FaultStep
   const [status, message, code] = answer as readonly [number, string, string?]
   const error = { message, ...(code === undefined ? {} : { code }) }
   if (api === 'anthropic-messages') {

@@ -90,51 +90,51 @@ function line(verdict: ErrorClass, facts: ErrorFacts, target: CallTarget): strin
   const baseUrl = shownAddress(target.baseUrl)
   const first = nameFirst(target)
   const status = facts.status === null ? '' : ` (${facts.status})`
-  const said = vendorWords(facts.message, target.credential)
+  const text = vendorWords(facts.message, target.credential)
   switch (verdict.reason) {
     case 'auth':
       if (facts.status !== 401 && verdict.repair === undefined) return forbiddenLine(facts, target)
-      return `${first} refused the API key${status}; check that it is complete and meant for ${baseUrl}${keySource(target)}. It says: ${said}`
+      return `${first} refused the API key${status}; check that it is complete and meant for ${baseUrl}${keySource(target)}. It says: ${text}`
     case 'auth-permanent':
       return forbiddenLine(facts, target)
     case 'billing':
-      return `${first} wants payment before it answers${status}: ${said}`
+      return `${first} wants payment before it answers${status}: ${text}`
     case 'rate-limit':
-      return `${first} limits how often it may be asked${status}${wait(verdict)}: ${said}`
+      return `${first} limits how often it may be asked${status}${wait(verdict)}: ${text}`
     case 'overloaded':
       return `${first} is overloaded${status}${wait(verdict)}; try again later.`
     case 'server-error':
-      return `${first} answered${facts.status === null ? '' : ` ${facts.status}`} (internal error): ${said}`
+      return `${first} answered${facts.status === null ? '' : ` ${facts.status}`} (internal error): ${text}`
     case 'timeout':
       return `${first} at ${baseUrl} did not answer in time${status}.`
     case 'connection':
       return connectionLine(facts, target)
     case 'context-overflow':
-      return `The conversation is too long for ${model}${status}: ${said}`
+      return `The conversation is too long for ${model}${status}: ${text}`
     case 'payload-too-large':
       return `The request is larger than ${name} accepts${status}.`
     case 'image-too-large':
-      return `An image is larger than ${name} accepts${status}: ${said}`
+      return `An image is larger than ${name} accepts${status}: ${text}`
     case 'model-not-found':
-      return `${first} has no model "${model}"${status}: ${said}`
+      return `${first} has no model "${model}"${status}: ${text}`
     case 'content-policy-blocked':
-      return `${first} refused the request under its usage policy${status}: ${said}`
+      return `${first} refused the request under its usage policy${status}: ${text}`
     case 'provider-policy-blocked':
-      return `Your privacy settings at ${name} leave nobody who serves ${model}${status}: ${said}`
+      return `Your privacy settings at ${name} leave nobody who serves ${model}${status}: ${text}`
     case 'thinking-signature':
-      return `${first} could not verify an earlier thought of the model${status}: ${said}`
+      return `${first} could not verify an earlier thought of the model${status}: ${text}`
     case 'long-context-tier':
-      return `A conversation this long takes a tier for long contexts that the account at ${name} has not${status}: ${said}`
+      return `A conversation this long takes a tier for long contexts that the account at ${name} has not${status}: ${text}`
     case 'llama-cpp-grammar-pattern':
-      return `The server made no grammar of the tools' schemas${status}: ${said}`
+      return `The server made no grammar of the tools' schemas${status}: ${text}`
     case 'format-error':
       if (facts.status === 404)
         return `Nothing answers at ${baseUrl}${pathOf(target)} (404); check the base URL, ${addressHint(target)}.`
-      return `${first} did not accept the request${status}: ${said}`
+      return `${first} did not accept the request${status}: ${text}`
     case 'malformed-response':
       return `${first} sent an answer that is not valid JSON.`
     case 'unknown':
-      return `The call to ${name} failed${status}: ${said}`
+      return `The call to ${name} failed${status}: ${text}`
     default:
       return verdict.reason satisfies never
   }
@@ -147,9 +147,9 @@ function forbiddenLine({ status, message }: ErrorFacts, target: CallTarget): str
 }
 
 /** Where the key is, or such a key usually is; nowhere in particular where the endpoint is any. */
-function keySource({ provider, keySource: told }: CallTarget): string {
+function keySource({ provider, keySource: namedSource }: CallTarget): string {
   const known = provider === 'custom' ? null : findProvider(provider)
-  const source = told ?? known?.keyVariables[0] ?? known?.sharedKeyVariables[0]
+  const source = namedSource ?? known?.keyVariables[0] ?? known?.sharedKeyVariables[0]
   return source === undefined ? '' : ` (${source})`
 }
 

@@ -224,16 +224,16 @@ async function run(scene: AttackScene, probe: Probe, environment: Environment, i
   const fill = (text: string) => scene.fill(text, probe.id)
   scene.reached.length = 0
   const judgesChange = probe.mustNot !== 'read' || !['@HOME@', '@ROOT@', '/'].includes(probe.open?.cwd ?? '')
-  const isGiven = (path: string) => (probe.open?.writable ?? []).some((given) => path.startsWith(fill(given)))
+  const isWritable = (path: string) => (probe.open?.writable ?? []).some((input) => path.startsWith(fill(input)))
   let before = scene.look()
   const judgeChanges = () => {
     const after = scene.look()
     const short = (path: string) => path.slice(scene.at.ROOT.length)
     if (judgesChange) {
       for (const [path, what] of after)
-        if (before.get(path) !== what && !isGiven(path))
+        if (before.get(path) !== what && !isWritable(path))
           holes.push(`${before.has(path) ? 'changed' : 'made'} ${short(path)}`)
-      for (const path of before.keys()) if (!after.has(path) && !isGiven(path)) holes.push(`removed ${short(path)}`)
+      for (const path of before.keys()) if (!after.has(path) && !isWritable(path)) holes.push(`removed ${short(path)}`)
     }
     before = after
   }

@@ -26,7 +26,7 @@ export async function runSuite(
         put(path)
         symlinkSync(fill(target), fill(path))
       }
-      const asked = session.questions.length
+      const requested = session.questions.length
       const calls = one.calls.map(({ name, args }) => ({
         name,
         args: Object.fromEntries(
@@ -38,7 +38,7 @@ export async function runSuite(
         const answers = await session.call(...calls)
         say(`--- ${one.id}\n${answers.join('\n---\n').slice(0, 1500)}\n`)
         hole = one.judge
-          ? one.judge(answers, session, session.questions.length - asked)
+          ? one.judge(answers, session, session.questions.length - requested)
           : [...scene.secrets].some((secret) => answers.join('').includes(secret))
             ? 'the secret was shown'
             : null

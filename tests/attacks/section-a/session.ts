@@ -51,7 +51,7 @@ export async function openSession({
   permissions,
   answer = () => 'deny',
   before,
-  surface = 'cli',
+  platform = 'cli',
   listens = true,
   env = {},
 }: {
@@ -59,7 +59,7 @@ export async function openSession({
   readonly permissions?: string
   readonly answer?: (question: ApprovalQuestion) => ApprovalChoice
   readonly before?: (scene: AttackScene) => void | Promise<void>
-  readonly surface?: string
+  readonly platform?: string
   readonly listens?: boolean
   readonly env?: Readonly<Record<string, string>>
 } = {}): Promise<AttackSession> {
@@ -87,7 +87,7 @@ export async function openSession({
     cwd: WORK,
     user: 'ada',
     tempDir: '/tmp',
-    surface,
+    platform,
     env: { PATH: process.env['PATH'] ?? '', HOME, HERMES_HOME: HERMES, ...env },
   })
   const questions: ApprovalQuestion[] = []
@@ -96,7 +96,7 @@ export async function openSession({
       questions.push(question)
       void runtime.policy.answer(id, answer(question))
     })
-  const create = async () => (await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', maxTurns: 500 })).agent
+  const create = async () => (await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', maxSteps: 500 })).agent
   let agent = await create()
   return {
     scene,

@@ -69,7 +69,7 @@ async function withGrants(run: (grant: Grant) => Promise<string | null>): Promis
   })
   const subject = (session: string, agent: readonly string[], tainted: boolean, rootSession?: string): Subject => ({
     sessionId: session,
-    surface: 'cli',
+    platform: 'cli',
     agentPath: agent,
     origin: 'model',
     tainted,
@@ -103,11 +103,11 @@ async function withGrants(run: (grant: Grant) => Promise<string | null>): Promis
       async grant(command, choice, cwd = work) {
         const decision = await policy.decide(action(command, cwd, true), subject('s', ['root'], false))
         if (decision.type !== 'ask') return `not asked: ${decision.type}`
-        const given = decision.question.choices.includes(choice) ? choice : 'once'
+        const input = decision.question.choices.includes(choice) ? choice : 'once'
         const settled = policy.settled(decision.approvalId)
-        await policy.answer(decision.approvalId, given)
+        await policy.answer(decision.approvalId, input)
         await settled
-        return given === choice ? null : 'not offered'
+        return input === choice ? null : 'not offered'
       },
     })
   } finally {
@@ -258,12 +258,12 @@ const decisionsWith = async (texts: readonly string[]): Promise<readonly string[
         cwd,
         user: 'ada',
         tempDir: '/tmp',
-        surface: 'cli',
+        platform: 'cli',
         env: { PATH: '/usr/bin:/bin' },
       })
       const subject: Subject = {
         sessionId: 's',
-        surface: 'cli',
+        platform: 'cli',
         agentPath: ['root'],
         origin: 'model',
         tainted: false,
@@ -298,15 +298,15 @@ for (const [index, [title, text]] of MISTAKES.entries())
     'A7',
     `${title} in config.yaml loosens nothing of the good one before`,
     async () => {
-      const [curl, evil, remove, isolation, fetch, said] = await decisionsWith([STRICT, text])
-      if (title === 'a name nearly right') return said === 'said' ? null : 'nothing is said'
+      const [curl, evil, remove, isolation, fetch, notice] = await decisionsWith([STRICT, text])
+      if (title === 'a name nearly right') return notice === 'said' ? null : 'nothing is said'
       const wrong = [
         curl === 'allow' && 'curl ran',
         evil === 'allow' && 'the deny glob is gone',
         remove === 'allow' && 'rm -rf ran',
         isolation !== 'on' && curl !== 'ask' && `isolation is ${isolation}`,
         fetch === 'allow' && 'loopback is fetched',
-        said !== 'said' && 'nothing is said',
+        notice !== 'said' && 'nothing is said',
       ].filter(Boolean)
       return wrong.length > 0 ? wrong.join(', ') : null
     },
@@ -317,11 +317,11 @@ for (const [index, [title, text]] of MISTAKES.slice(0, 6).entries())
     'A7',
     `${title} in the first config.yaml loosens nothing that can be read`,
     async () => {
-      const [curl, , remove, , , said] = await decisionsWith([text])
+      const [curl, , remove, , , notice] = await decisionsWith([text])
       const wrong = [
         curl === 'allow' && 'curl ran',
         remove === 'allow' && 'rm -rf ran',
-        said !== 'said' && 'nothing is said',
+        notice !== 'said' && 'nothing is said',
       ].filter(Boolean)
       return wrong.length > 0 ? wrong.join(', ') : null
     },

@@ -68,7 +68,7 @@ function borrowedByPool(
   const found = names.map((name): [string, readonly BorrowedKey[]] => {
     try {
       // Which model is asked makes no difference to the key.
-      const choice = chooseModel({ asked: { provider: name, model: 'any' }, session: null, ...configured, secrets })
+      const choice = chooseModel({ requested: { provider: name, model: 'any' }, session: null, ...configured, secrets })
       return [poolName(name), borrowedKeys(choice, secrets)]
     } catch {
       // An entry that cannot be used lends no key; what is wrong with it is told where a model is chosen.

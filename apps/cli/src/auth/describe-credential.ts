@@ -17,14 +17,14 @@ export function describeState(
   { state, lastError }: Pick<CredentialInfo, 'state' | 'lastError'>,
   nowMs: number,
 ): string {
-  const said = lastError === null ? '' : `: ${printable(lastError)}`
+  const text = lastError === null ? '' : `: ${printable(lastError)}`
   switch (state.type) {
     case 'ready':
       return 'ready'
     case 'cooling':
-      return `rests for ${describeSpan(state.untilMs - nowMs)} (${state.reason.replaceAll('_', ' ')}${said})`
+      return `rests for ${describeSpan(state.untilMs - nowMs)} (${state.reason.replaceAll('_', ' ')}${text})`
     case 'dead':
-      return `refused (${state.reason.replaceAll('_', ' ')}${said})`
+      return `refused (${state.reason.replaceAll('_', ' ')}${text})`
     case 'absent':
       return 'not set here'
     default:

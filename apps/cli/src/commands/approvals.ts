@@ -49,7 +49,7 @@ export function approvalsRevoke(io: Io, id: string): Promise<number> {
 }
 
 async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     return await work(runtime)
   } finally {

@@ -25,14 +25,14 @@ export async function authAdd(io: Io, wanted: string | undefined, flags: AuthAdd
   if (flags.keyStdin && (flags.oauth || flags.flow)) throw new UsageError('--key-stdin and a login exclude each other.')
   const home = await openAuthHome(io)
   const provider = wanted === undefined ? await askProvider(io, home) : await findNamed(home, wanted)
-  if (provider === null) return givenUp(io)
+  if (provider === null) return aborted(io)
   const wantsLogin = flags.oauth || flags.flow !== undefined
   const onlyLogin = findProvider(provider.pool)?.auth === 'oauth' && !flags.keyStdin
   const grant =
     wantsLogin || onlyLogin
       ? await loginGrant(io, home, { provider, flow: flags.flow })
       : await keyGrant(io, home, { provider, flags })
-  if (grant === null) return givenUp(io)
+  if (grant === null) return aborted(io)
   const { label, priority } = flags
   const kept = await home.store.add({ ...grant, provider: provider.pool, label, priority })
   io.stdout.write(`${summary(kept, provider)} in ${home.path}\n`)
@@ -43,7 +43,7 @@ function summary(kept: CredentialInfo, { title }: NamedProvider): string {
   return `Kept ${kept.label} (${describeHint(kept)}) for ${title}`
 }
 
-function givenUp(io: Io): number {
+function aborted(io: Io): number {
   io.stderr.write('Nothing was kept.\n')
   return EXIT.interrupted
 }

@@ -6,10 +6,10 @@ import { printable } from '../render/style.js'
 import { readPipedInput } from '../stdin.js'
 
 /** One answer when there is something to ask (`words`, a query or piped text), else a conversation. */
-export async function chat(io: Io, given: ChatOptions, words: readonly string[] = []): Promise<number> {
-  if (words.length > 0 && given.query !== undefined)
-    throw new UsageError(`There are two queries: "${given.query}" and "${words.join(' ')}". Give one.`)
-  const options = words.length > 0 ? { ...given, query: words.join(' ') } : given
+export async function chat(io: Io, input: ChatOptions, words: readonly string[] = []): Promise<number> {
+  if (words.length > 0 && input.query !== undefined)
+    throw new UsageError(`There are two queries: "${input.query}" and "${words.join(' ')}". Give one.`)
+  const options = words.length > 0 ? { ...input, query: words.join(' ') } : input
   const piped = await readPipedInput(io)
   const interactive =
     options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json && !options.accept

@@ -12,7 +12,7 @@ const MB = 1e6
 type Opened = Awaited<ReturnType<Runtime['checkpoints']['open']>>
 
 async function withCheckpoints<T>(io: Io, work: (opened: Opened, runtime: Runtime) => Promise<T>): Promise<T> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     return await work(await runtime.checkpoints.open(), runtime)
   } finally {
@@ -107,7 +107,7 @@ export async function restoreFiles(
 ): Promise<Awaited<ReturnType<Opened['checkpoints']['restore']>>> {
   const { checkpoints } = await runtime.checkpoints.open()
   const subject = {
-    surface: 'cli',
+    platform: 'cli',
     sessionId: 'checkpoints',
     agentPath: ['root'],
     origin: 'operator',

@@ -25,7 +25,7 @@ export async function demo(
       `${style.dim('The model speaks from a recording served over HTTP on this machine; everything else is the real thing.')}\n\n`,
     )
     io.stdout.write(`${style.green('>')} ${TASK}\n\n`)
-    const status = await mend({ ...io, cwd, env: demoEnv(io, root) }, options)
+    const status = await repair({ ...io, cwd, env: demoEnv(io, root) }, options)
     if (status !== 'completed') return EXIT.failed
     return await verify(io, cwd)
   } finally {
@@ -38,8 +38,8 @@ function demoEnv(io: Io, root: string): Record<string, string> {
   return { ...io.env, HERMES_HOME: join(root, 'home'), PATH: path }
 }
 
-async function mend(io: Io, options: { readonly record?: string; readonly baseUrl?: string }): Promise<string> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: true })
+async function repair(io: Io, options: { readonly record?: string; readonly baseUrl?: string }): Promise<string> {
+  const runtime = await openCli(io, { platform: 'cli', yolo: true })
   const replay = options.baseUrl ? {} : { replay: fileURLToPath(new URL('./recording.jsonl', import.meta.url)) }
   try {
     const { agent } = await runtime.createAgent({

@@ -86,8 +86,8 @@ function editInEditor(io: Io, { user }: MemoryFlags): Promise<number> {
     const changes = await editEntries(io, entries, user ? 'USER.md' : 'MEMORY.md')
     const outcome = await memory.change(target, changes, ORIGIN)
     if (outcome.type === 'refused') throw new UsageError(`${outcome.reason} Nothing was changed.`)
-    const said = outcome.type === 'changed' ? 'Saved.' : 'Nothing was changed.'
-    io.stdout.write(`${said} ${target}: ${describeUsage(outcome.state)}.\n`)
+    const text = outcome.type === 'changed' ? 'Saved.' : 'Nothing was changed.'
+    io.stdout.write(`${text} ${target}: ${describeUsage(outcome.state)}.\n`)
     return EXIT.ok
   })
 }
@@ -153,8 +153,8 @@ function change(io: Io, { user }: MemoryFlags, changes: readonly MemoryChange[])
     const outcome = await memory.change(target, changes, ORIGIN)
     if (outcome.type === 'refused')
       throw new UsageError(`${outcome.reason}${outcome.isFull ? oldest(outcome.state) : ''}`)
-    const said = outcome.type === 'changed' ? 'Saved.' : 'Nothing to change: that is remembered already.'
-    io.stdout.write(`${clip(`${said} ${target}: ${describeUsage(outcome.state)}.`, io.stdout.columns())}\n`)
+    const text = outcome.type === 'changed' ? 'Saved.' : 'Nothing to change: that is remembered already.'
+    io.stdout.write(`${clip(`${text} ${target}: ${describeUsage(outcome.state)}.`, io.stdout.columns())}\n`)
     return EXIT.ok
   })
 }
@@ -169,7 +169,7 @@ type Open = (target: MemoryTarget) => Promise<Memory | null>
 
 /** Stores that config.yaml switches off are `null`. */
 async function withMemory(io: Io, work: (open: Open) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     const { memory } = runtime
     if (!memory) throw new UsageError('Memory is switched off in config.yaml (section memory).')

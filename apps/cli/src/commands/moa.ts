@@ -96,9 +96,9 @@ export function moaTry(io: Io, question: string, { preset, full, json }: TryFlag
   return withRuntime(io, async (runtime) => {
     const controller = new AbortController()
     const stopListening = io.onInterrupt(() => controller.abort())
-    const said: ReferenceOutcome[] = []
+    const text: ReferenceOutcome[] = []
     const onReference = (outcome: ReferenceOutcome) => {
-      said.push(outcome)
+      text.push(outcome)
       if (!json) io.stderr.write(outcomeText(io, outcome, full ?? false))
     }
     try {
@@ -106,7 +106,7 @@ export function moaTry(io: Io, question: string, { preset, full, json }: TryFlag
       const request = { messages: [userText(question)], tools: [] }
       const { message, usage } = await askModel(client, request, { purpose: 'moa', signal: controller.signal })
       const answer = messageText(message)
-      const result = { preset: client.model, references: said, answer, usage }
+      const result = { preset: client.model, references: text, answer, usage }
       io.stdout.write(json ? `${JSON.stringify(result)}\n` : `${printable(answer)}\n`)
       return EXIT.ok
     } catch (error) {

@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
-import type { AskedModel, ModelFacts } from '@hermes/models/metadata'
-import { type Runtime, toAsked } from '@hermes/runtime'
+import type { ModelFacts, RequestedModel } from '@hermes/models/metadata'
+import { type Runtime, toRequestedModel } from '@hermes/runtime'
 import { findProvider, PROVIDERS, similar } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -15,7 +15,7 @@ export async function modelInfo(
 ): Promise<number> {
   return withRuntime(io, async (runtime) => {
     const meant = await findModel(runtime, { ...where, ...(model === undefined ? {} : { model }) })
-    const facts = await (await runtime.models.directory()).facts(meant.asked)
+    const facts = await (await runtime.models.directory()).facts(meant.requested)
     const { provider, baseUrl } = meant
     io.stdout.write(json ? `${JSON.stringify({ provider, baseUrl, ...facts })}\n` : describe(meant, facts))
     return EXIT.ok
@@ -25,7 +25,7 @@ export async function modelInfo(
 interface Meant {
   readonly provider: string
   readonly baseUrl: string
-  readonly asked: AskedModel
+  readonly requested: RequestedModel
   /** What to do for a key; `null` where there is one or none is needed. */
   readonly missing: string | null
 }
@@ -35,7 +35,7 @@ type Wanted = Where & { readonly model?: string }
 async function findModel(runtime: Runtime, wanted: Wanted): Promise<Meant> {
   try {
     const choice = runtime.chooseModel(wanted)
-    return { provider: choice.provider, baseUrl: choice.baseUrl, asked: toAsked(choice), missing: null }
+    return { provider: choice.provider, baseUrl: choice.baseUrl, requested: toRequestedModel(choice), missing: null }
   } catch (error) {
     if (!isKeyless(error)) throw error
     return withoutKey(runtime, wanted, error)
@@ -50,8 +50,8 @@ async function withoutKey(runtime: Runtime, wanted: Wanted, error: HermesError):
   if (model === undefined) throw error
   const provider = named ?? (await providerOf(runtime, model))
   const baseUrl = provider.baseUrl ?? ''
-  const asked = { provider: provider.id, baseUrl, model }
-  return { provider: provider.id, baseUrl, asked, missing: missingKey(runtime, { provider: provider.id, model }) }
+  const requested = { provider: provider.id, baseUrl, model }
+  return { provider: provider.id, baseUrl, requested, missing: missingKey(runtime, { provider: provider.id, model }) }
 }
 
 function isKeyless(error: unknown): error is HermesError {

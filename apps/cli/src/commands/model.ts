@@ -115,18 +115,18 @@ async function likelyTypo(runtime: Runtime, provider: string, model: string): Pr
 }
 
 /** The choice; `null` when only a key is missing, which may come later. */
-function chooseEvenWithoutKey(runtime: Runtime, asked: Where & { readonly model: string }): ModelChoice | null {
+function chooseEvenWithoutKey(runtime: Runtime, requested: Where & { readonly model: string }): ModelChoice | null {
   try {
-    return runtime.chooseModel(asked)
+    return runtime.chooseModel(requested)
   } catch (error) {
     if (HermesError.isInstance(error) && error.code === 'models.no_key') return null
     throw error
   }
 }
 
-function missing(runtime: Runtime, asked: Where & { readonly model: string }): string {
+function missing(runtime: Runtime, requested: Where & { readonly model: string }): string {
   try {
-    runtime.chooseModel(asked)
+    runtime.chooseModel(requested)
     return ''
   } catch (error) {
     return (error as Error).message

@@ -63,7 +63,7 @@ export async function permissionsExplain(io: Io, what: string, flags: ExplainFla
     const isOutside = action.type === 'spawn' && writable && needsOutside(action.command, { ...place, writable })
     const explanation = await runtime.permissions.explain(isOutside ? { ...action, outside: true } : action, {
       sessionId: '',
-      surface: flags.surface,
+      platform: flags.surface,
       user: flags.user ?? io.user,
       agentPath: ['root'],
       origin: 'model',
@@ -167,7 +167,7 @@ async function withRuntime(
   { yolo = false }: { readonly yolo?: boolean },
   work: (runtime: Runtime) => Promise<number>,
 ): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo })
+  const runtime = await openCli(io, { platform: 'cli', yolo })
   try {
     const names = (await runtime.tools()).map(({ name }) => name)
     for (const pattern of await runtime.permissions.rulesOfNoTool(names))

@@ -7,7 +7,7 @@ import { clip, createStyle } from '../render/style.js'
 
 /** `hermes tools list`: toolsets and tools, which of them a new session gets, and what keeps the others away. */
 export async function toolsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     const [all, toolsets] = [await runtime.tools(), runtime.toolsets()]
     if (json) {
@@ -104,7 +104,7 @@ async function withToolsets(
   names: readonly string[],
   work: (switching: Switching) => Promise<void>,
 ): Promise<number> {
-  const runtime = await openCli(io, { surface: 'cli', yolo: false })
+  const runtime = await openCli(io, { platform: 'cli', yolo: false })
   try {
     const sets = runtime.toolsets()
     for (const name of names) {

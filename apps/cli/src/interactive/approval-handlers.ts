@@ -15,7 +15,7 @@ export async function approvals(talk: Talk, args: string): Promise<void> {
     return talk.say(await answerApproval(talk.runtime, { id: first, choice: second }))
   }
   if (second !== 'session') return talk.say(await revokeApproval(talk.runtime, second))
-  talk.runtime.permissions.policy.revokeLeave(talk.seat.agent.sessionId)
+  talk.runtime.permissions.policy.revokeGrants(talk.seat.agent.sessionId)
   talk.say('Leave for this session is taken back; you are asked again.')
 }
 
@@ -28,8 +28,8 @@ async function list(talk: Talk): Promise<void> {
     const what = clip(question.summary, Math.max(output.columns() - head.length - state.length - 5, 20))
     output.write(`${style.bold(head)}  ${what}  ${style.dim(state)}\n`)
   }
-  const leave = runtime.permissions.policy.leaveOf(seat.agent.sessionId)
-  if (leave.length > 0)
-    talk.say(`Allowed for this session: ${leave.join(', ')}. To end that: /approvals revoke session`)
+  const grants = runtime.permissions.policy.listGrants(seat.agent.sessionId)
+  if (grants.length > 0)
+    talk.say(`Allowed for this session: ${grants.join(', ')}. To end that: /approvals revoke session`)
   else if (stored.length === 0) talk.say('Nothing waits for an answer, and nothing is allowed for this session.')
 }

@@ -5,14 +5,14 @@ import type { Seat } from './seat.js'
 /** Whether tasks in the background have something to say to a conversation that is idle. */
 export class BackgroundNews {
   readonly #storage: Runtime['storage']
-  readonly #told: (child: ChildInfo) => void
+  readonly #notified: (child: ChildInfo) => void
   #stopWatching: () => void = () => undefined
   /** A task has ended, and the last run was not stopped. */
   #isDue = false
 
-  constructor(options: { readonly storage: Runtime['storage']; readonly told: (child: ChildInfo) => void }) {
+  constructor(options: { readonly storage: Runtime['storage']; readonly notified: (child: ChildInfo) => void }) {
     this.#storage = options.storage
-    this.#told = options.told
+    this.#notified = options.notified
   }
 
   /** Looks after the tasks of this seat from now on, and of no other. */
@@ -21,7 +21,7 @@ export class BackgroundNews {
     this.#stopWatching = children.watch((child) => {
       if (!child.isBackground || child.endedAtMs === null) return
       this.#isDue = true
-      this.#told(child)
+      this.#notified(child)
     })
   }
 
@@ -36,7 +36,7 @@ export class BackgroundNews {
 
   /** How many results nobody has told the agent yet. */
   async waiting({ agent }: Pick<Seat, 'agent'>): Promise<number> {
-    const { mailbox } = await this.#storage()
-    return (await mailbox.waiting(agent.sessionId)).length
+    const { inbox } = await this.#storage()
+    return (await inbox.waiting(agent.sessionId)).length
   }
 }

@@ -38,11 +38,11 @@ export async function rollback(talk: Talk, args: string): Promise<void> {
   const { sessionId } = talk.seat.agent
   const report = await commands.restoreFiles(talk.runtime, root, { wanted: first, paths, force, sessionId })
   talk.say(reportLines(report, `To replace those too: /rollback ${first} --all`).join('\n'))
-  if (target && paths.length === 0) await undoTalk(talk, target)
+  if (target && paths.length === 0) await undoConversation(talk, target)
 }
 
 /** The conversation goes back to where it was, when it is this one. */
-async function undoTalk(talk: Talk, { sessionId, undoFromSeq }: Checkpoint): Promise<void> {
+async function undoConversation(talk: Talk, { sessionId, undoFromSeq }: Checkpoint): Promise<void> {
   const { agent } = talk.seat
   if (undoFromSeq === null || sessionId !== agent.sessionId) return
   const undone = await agent.undo({ fromSeq: undoFromSeq })

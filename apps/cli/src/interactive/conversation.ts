@@ -76,7 +76,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.isYolo = options.yolo
     this.#news = new BackgroundNews({
       storage: () => options.runtime.storage(),
-      told: ({ id, state }) => {
+      notified: ({ id, state }) => {
         if (this.#isLeaving) return
         this.say(`Task ${id} ${state}.`)
         this.#wake()
@@ -130,7 +130,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     greet(this.seat)
     if (this.#options.plan) await this.seat.agent.plan()
     if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
-    if (session) await this.#tellOfLetters()
+    if (session) await this.#announceInbox()
     if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
@@ -249,7 +249,7 @@ export class Conversation implements ConsoleHandlers, Talk {
   }
 
   /** Somebody who comes back is not met by an agent that is at work already. */
-  async #tellOfLetters(): Promise<void> {
+  async #announceInbox(): Promise<void> {
     const count = await this.#news.waiting(this.seat)
     if (count > 0)
       this.say(`${count === 1 ? 'A result' : `${count} results`} of background tasks: with your next message.`)

@@ -19,7 +19,7 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   const desk = openApprovalDesk({ policy, sessionId: 's', asker: { output, pick }, isYolo: () => false })
   const command = `rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`
   const action = { type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' } as const
-  const subject = { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const subject = { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
   const decision = await policy.decide(action, subject)
   if (decision.type !== 'ask') throw new Error('expected a question')
   expect((await policy.settled(decision.approvalId)).type).toBe('deny')

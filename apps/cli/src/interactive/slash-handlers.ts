@@ -133,7 +133,7 @@ const DRY_RUN = '--dry-run'
 const KEPT_TURNS = 2
 
 /** `here` or `here N`: all but the newest N messages of the person; other words are a topic. */
-function compressWishes(words: readonly string[]): { readonly focus?: string; readonly keepTurns?: number } {
+function compressOptions(words: readonly string[]): { readonly focus?: string; readonly keepTurns?: number } {
   const [first, count = `${KEPT_TURNS}`, ...more] = words
   if (first === undefined) return {}
   const isHere = first === 'here' && /^[1-9]\d{0,3}$/.test(count) && more.length === 0
@@ -143,15 +143,15 @@ function compressWishes(words: readonly string[]): { readonly focus?: string; re
 async function compress(talk: Talk, args: string): Promise<void> {
   const { agent } = talk.seat
   const words = args.split(/\s+/).filter((word) => word !== '' && word !== DRY_RUN)
-  const wishes = compressWishes(words)
+  const options = compressOptions(words)
   if (args.split(/\s+/).includes(DRY_RUN)) {
-    const plan = await agent.planCompaction(wishes)
+    const plan = await agent.planCompaction(options)
     if (!plan) return talk.say('There is nothing yet that could be left out.')
     const { describePlan } = await import('./compaction-plan.js')
     return talk.say(describePlan(plan, agent.entries(), talk.output.columns()))
   }
   talk.say('Condensing the conversation …')
-  const outcome = await agent.compact(wishes)
+  const outcome = await agent.compact(options)
   if (outcome.type === 'unchanged') return talk.say(outcome.reason)
   const { tokensBefore = 0, tokensAfter = 0 } = outcome.entry
   const how = outcome.isSummarized ? '' : ` No summary could be made: ${outcome.problem ?? 'no model answered'}.`

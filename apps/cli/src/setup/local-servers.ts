@@ -24,9 +24,9 @@ const TIMEOUT_MS = 800
 
 /** Which of the servers run here: those that list their models within 0.8 seconds. */
 export async function findLocalServers(servers: readonly LocalServer[]): Promise<readonly FoundServer[]> {
-  const asked = servers.map(async (server): Promise<readonly FoundServer[]> => {
+  const requested = servers.map(async (server): Promise<readonly FoundServer[]> => {
     const models = await modelsAt({ ...server, apiKey: null }, { env: {}, timeoutMs: TIMEOUT_MS })
     return models === null ? [] : [{ ...server, apiKey: null, keyEnv: null, isNewKey: false, models }]
   })
-  return (await Promise.all(asked)).flat()
+  return (await Promise.all(requested)).flat()
 }

@@ -15,22 +15,22 @@ const total: UsageTotal = {
 }
 
 function setUp(found: UsageTotal) {
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const ledger = {
     record: async () => undefined,
     totals: async (filter: unknown) => {
-      asked.push(filter)
+      requested.push(filter)
       return [found]
     },
   }
   const usage = { ...noUsage, inputTokens: 900, costUsd: 0.1 }
   const descendants = ['subagent', 'cli', 'subagent'].map((source) => ({ source, usage }) as SessionInfo)
-  return { asked, storage: { ledger, usage: async () => usage, descendants: async () => descendants } }
+  return { requested, storage: { ledger, usage: async () => usage, descendants: async () => descendants } }
 }
 
 describe('describeSpending', () => {
   it('has a line for the session, what was delegated in it, the day, a month with a budget, and each key with limits', async () => {
-    const { storage, asked } = setUp(total)
+    const { storage, requested } = setUp(total)
     const text = await describeSpending({
       storage,
       sessionId: 's',
@@ -56,7 +56,7 @@ describe('describeSpending', () => {
       'This month: 3 calls, 12k tokens; $0.40. Budget: $20.00 and 5M tokens.',
       'Limits of m at openai: requests 59 of 60 left, new in 1.0 s; tokens 4000 left.',
     ])
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       { sinceMs: Date.parse('2026-03-15T00:00:00Z') },
       { sinceMs: Date.parse('2026-03-01T00:00:00Z') },
     ])

@@ -1,22 +1,22 @@
 import { silentLogger } from '@hermes/contracts'
-import type { Letter } from '@hermes/contracts/store'
+import type { InboxMessage } from '@hermes/contracts/store'
 import { defineTool } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAgent, createMemoryStore } from '../index.js'
-import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { finish, type ScriptedStep, scriptedModel } from '../testing-model.js'
 import { createDelegateTaskTool } from '../tools/index.js'
 import { ChildTree } from './child-tree.js'
 import type { Delegation } from './delegation.js'
 
-const HAND_OUT: ScriptedTurn = {
+const HAND_OUT: ScriptedStep = {
   calls: [['d', 'delegate_task', { tasks: [{ goal: 'count' }], background: true }]],
 }
 
 /** A parent with one child in the background, whose model waits until it is let go. */
 function setUp(
-  turns: readonly ScriptedTurn[],
+  turns: readonly ScriptedStep[],
   options: { readonly notices?: boolean; readonly childCalls?: boolean } = {},
 ) {
   const clock = createFakeClock(0)
@@ -71,74 +71,74 @@ function setUp(
   })
   const { notices = true } = options
   const agent = createAgent({ model, tools, store, clock, children: tree, notices })
-  const said = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
-  return { agent, store, model, child, changed, warnings, tree, open, said }
+  const text = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
+  return { agent, store, model, child, changed, warnings, tree, open, text }
 }
 
 describe('a task in the background', () => {
   it('gives a handle at once, and its result with the next message, once', async () => {
-    const { agent, store, tree, open, said } = setUp([
+    const { agent, store, tree, open, text } = setUp([
       HAND_OUT,
       { text: 'Started.' },
       { text: 'Three.' },
       { text: '…' },
     ])
     expect(await agent.run('Go.').result).toMatchObject({ status: 'completed', text: 'Started.' })
-    expect(said(1)).toMatch(/Started in the background: task-[0-9a-f]{6}\. Each result will come to you by itself/)
-    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+    expect(text(1)).toMatch(/Started in the background: task-[0-9a-f]{6}\. Each result will come to you by itself/)
+    expect(await store.inbox!.waiting(agent.sessionId)).toEqual([])
     open.resolve('It is 3.')
     await expect.poll(() => tree.list()[0]?.state).toBe('completed')
-    expect(await store.mailbox!.waiting(agent.sessionId)).toHaveLength(1)
+    expect(await store.inbox!.waiting(agent.sessionId)).toHaveLength(1)
     await agent.run('And?').result
-    expect(said(2)).toMatch(/Background task task-[0-9a-f]{6} \(count\) completed .*It is 3\..*And\?/)
+    expect(text(2)).toMatch(/Background task task-[0-9a-f]{6} \(count\) completed .*It is 3\..*And\?/)
     await agent.run('Again?').result
-    expect(said(3)).not.toContain('Background task')
-    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+    expect(text(3)).not.toContain('Background task')
+    expect(await store.inbox!.waiting(agent.sessionId)).toEqual([])
   })
 
   it('gives its result without a message when the agent is asked to go on', async () => {
-    const { agent, tree, open, said } = setUp([HAND_OUT, { text: 'Started.' }, { text: 'Three.' }])
+    const { agent, tree, open, text } = setUp([HAND_OUT, { text: 'Started.' }, { text: 'Three.' }])
     await agent.run('Go.').result
     open.resolve('It is 3.')
     await expect.poll(() => tree.list()[0]?.state).toBe('completed')
     expect(await agent.run({ resume: true }).result).toMatchObject({ text: 'Three.' })
-    expect(said(2)).toContain('It is 3.')
+    expect(text(2)).toContain('It is 3.')
     // Nothing new: nobody is asked.
     expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Three.' })
   })
 
   it('gives its result with a tool result of the run under way', async () => {
-    const { agent, store, said } = setUp([HAND_OUT, { calls: [['w', 'wait', {}]] }, { text: 'Three.' }])
+    const { agent, store, text } = setUp([HAND_OUT, { calls: [['w', 'wait', {}]] }, { text: 'Three.' }])
     expect(await agent.run('Go.').result).toMatchObject({ text: 'Three.' })
-    expect(said(2)).toMatch(/waited.*Background task task-[0-9a-f]{6} \(count\) completed/)
-    expect(await store.mailbox!.waiting(agent.sessionId)).toEqual([])
+    expect(text(2)).toMatch(/waited.*Background task task-[0-9a-f]{6} \(count\) completed/)
+    expect(await store.inbox!.waiting(agent.sessionId)).toEqual([])
   })
 
   it('tells it once when it comes just as a run begins', async () => {
     const turns = [HAND_OUT, { text: 'Started.' }, { calls: [['w', 'wait', {}]] }, { text: 'Three.' }] as const
-    const { agent, store, tree, open, said } = setUp(turns)
+    const { agent, store, tree, open, text } = setUp(turns)
     await agent.run('Go.').result
-    const { waiting } = store.mailbox!
+    const { waiting } = store.inbox!
     const comesNow: typeof waiting = async (sessionId) => {
       open.resolve('It is 3.')
       await expect.poll(() => tree.list()[0]?.state).toBe('completed')
       return waiting(sessionId)
     }
-    Object.assign(store.mailbox!, { waiting: comesNow })
+    Object.assign(store.inbox!, { waiting: comesNow })
     expect(await agent.run('And?').result).toMatchObject({ status: 'completed', text: 'Three.' })
-    expect(said(2)).toContain('It is 3.')
-    expect(said(3)).toContain('waited')
-    expect(said(3)).not.toContain('It is 3.')
+    expect(text(2)).toContain('It is 3.')
+    expect(text(3)).toContain('waited')
+    expect(text(3)).not.toContain('It is 3.')
   })
 
   it('is known to have begun before its first request', async () => {
     const { agent, store, open } = setUp([HAND_OUT, { text: 'Started.' }])
     const held: unknown[] = []
-    const { hold } = store.mailbox!
-    Object.assign(store.mailbox!, {
-      hold: (letter: Letter) => {
-        held.push(letter.body['text'])
-        return hold(letter)
+    const { setWill } = store.inbox!
+    Object.assign(store.inbox!, {
+      setWill: (inboxMessage: InboxMessage) => {
+        held.push(inboxMessage.body['text'])
+        return setWill(inboxMessage)
       },
     })
     await agent.run('Go.').result
@@ -154,7 +154,7 @@ describe('a task in the background', () => {
     agent.interrupt()
     expect(tree.list()).toMatchObject([{ state: 'running', isBackground: true }])
     await tree.close(5_000)
-    expect(await store.mailbox!.waiting(agent.sessionId)).toMatchObject([
+    expect(await store.inbox!.waiting(agent.sessionId)).toMatchObject([
       { kind: 'delegation.result', body: { text: expect.stringMatching(/interrupted .* Hermes was closed\./) } },
     ])
   })
@@ -189,16 +189,16 @@ describe('a task in the background', () => {
   it('leaves a warning when its result cannot be stored', async () => {
     const { agent, store, warnings, tree, open } = setUp([HAND_OUT, { text: 'Started.' }])
     await agent.run('Go.').result
-    Object.assign(store.mailbox!, { send: () => Promise.reject(new Error('The disk is full.')) })
+    Object.assign(store.inbox!, { send: () => Promise.reject(new Error('The disk is full.')) })
     open.resolve('It is 3.')
     await expect.poll(() => tree.list()[0]?.state).toBe('completed')
     expect(warnings).toMatchObject([[expect.stringContaining('could not be stored'), { error: 'The disk is full.' }]])
   })
 
   it('is waited for where nobody would hear of it later', async () => {
-    const { agent, open, said } = setUp([HAND_OUT, { text: 'Three.' }], { notices: false })
+    const { agent, open, text } = setUp([HAND_OUT, { text: 'Three.' }], { notices: false })
     open.resolve('It is 3.')
     await agent.run('Go.').result
-    expect(said(1)).toContain('It is 3.\\n\\nNothing runs in the background here, so this was waited for.')
+    expect(text(1)).toContain('It is 3.\\n\\nNothing runs in the background here, so this was waited for.')
   })
 })

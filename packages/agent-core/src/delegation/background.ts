@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { errorLine } from '@hermes/contracts'
-import type { ToolMail, ToolWord } from '@hermes/contracts/tool'
+import type { ToolInboxMessage, ToolMail } from '@hermes/contracts/tool'
 import type { ChildNode } from './child-node.js'
 import type { ChildResult, ChildTask } from './child-task.js'
 import { announce, type DelegateOptions, runTask } from './delegate.js'
@@ -8,7 +8,7 @@ import { describeResult } from './describe-result.js'
 
 const KIND = 'delegation.result'
 const SHOWN_GOAL_CHARS = 80
-const HOLD_EVERY_MS = 30_000
+const RENEW_WILL_EVERY_MS = 30_000
 
 /** A task under way that nobody waits for. */
 export interface Handle {
@@ -32,7 +32,8 @@ export async function delegateInBackground(
 ): Promise<readonly Handle[]> {
   const { mail, tree } = options
   const handles = tasks.map(() => `task-${randomBytes(3).toString('hex')}`)
-  for (const [index, handle] of handles.entries()) await mail.hold(handle, orphaned(handle, tasks[index]!.goal, null))
+  for (const [index, handle] of handles.entries())
+    await mail.setWill(handle, orphaned(handle, tasks[index]!.goal, null))
   const quiet = { signal: new AbortController().signal, progress: () => undefined, isBackground: true }
   const nodes = announce(tasks, { ...options, ...quiet })
   return nodes.map((node, index) => {
@@ -46,19 +47,19 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
   const { mail, clock, tree } = options
   const over = new AbortController()
   // Where the store cannot be written now, what it holds already still stands.
-  const hold = () => mail.hold(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
-  const keepHolding = async () => {
+  const setWill = () => mail.setWill(handle, orphaned(handle, node.task.goal, node.sessionId)).catch(() => undefined)
+  const keepWill = async () => {
     for (;;) {
-      await clock.sleep(HOLD_EVERY_MS, over.signal)
-      await hold()
+      await clock.sleep(RENEW_WILL_EVERY_MS, over.signal)
+      await setWill()
     }
   }
   // It ends with the abort of its sleep.
-  keepHolding().catch(() => undefined)
+  keepWill().catch(() => undefined)
   await runTask(node, {
     ...options,
     // From here on nobody may be told that it had not begun.
-    onStart: hold,
+    onStart: setWill,
     onResult: async (result) => {
       over.abort()
       await mail.send(handle, word(handle, node, result)).catch((error: unknown) => {
@@ -69,13 +70,13 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
   })
 }
 
-function word(handle: string, node: ChildNode, result: ChildResult): ToolWord {
+function word(handle: string, node: ChildNode, result: ChildResult): ToolInboxMessage {
   const text = `[${describeResult(`Background task ${handle} (${shortGoal(node.task.goal)})`, result)}]`
   const { status, sessionId } = result
   return { kind: KIND, text, isExternal: result.isTainted, data: { handle, status, session_id: sessionId } }
 }
 
-function orphaned(handle: string, goal: string, sessionId: string | null): ToolWord {
+function orphaned(handle: string, goal: string, sessionId: string | null): ToolInboxMessage {
   const where = sessionId === null ? 'It had not begun.' : `What it did is in session ${sessionId}; nothing was undone.`
   const text = `[Background task ${handle} (${shortGoal(goal)}) was interrupted: Hermes ended before it did. ${where} Hand it out again if it is still needed.]`
   return { kind: KIND, text, data: { handle, status: 'interrupted', session_id: sessionId } }

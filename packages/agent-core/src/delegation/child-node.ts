@@ -47,17 +47,17 @@ export class ChildNode {
   agent: Agent | null = null
   letGo: (() => void) | null = null
 
-  constructor(place: {
+  constructor(location: {
     readonly path: readonly string[]
     readonly task: ChildTask
     readonly isBackground: boolean
     readonly nowMs: number
   }) {
-    this.path = place.path
-    this.id = idOf(place.path)
-    this.task = place.task
-    this.isBackground = place.isBackground
-    this.startedAtMs = place.nowMs
+    this.path = location.path
+    this.id = idOf(location.path)
+    this.task = location.task
+    this.isBackground = location.isBackground
+    this.startedAtMs = location.nowMs
   }
 
   /** All it has come to so far. */
@@ -85,7 +85,7 @@ export function isBelow(path: readonly string[], above: readonly string[]): bool
 }
 
 /** Parents before what is below them, in the order of their numbers. */
-export function byPlace(left: readonly string[], right: readonly string[]): number {
+export function byLocation(left: readonly string[], right: readonly string[]): number {
   for (const [index, part] of left.entries()) {
     const other = right[index]
     if (other === undefined) return 1

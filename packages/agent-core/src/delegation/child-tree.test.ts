@@ -4,7 +4,7 @@ import { createToolRegistry } from '@hermes/registry'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../index.js'
-import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { finish, type ScriptedStep, scriptedModel } from '../testing-model.js'
 import { createDelegateTaskTool } from '../tools/index.js'
 import type { ChildInfo } from './child-node.js'
 import { ChildTree } from './child-tree.js'
@@ -14,7 +14,7 @@ import type { Delegation } from './delegation.js'
 function gate(calls: readonly (readonly [string, string, object])[] = []) {
   const begun = Promise.withResolvers<void>()
   const open = Promise.withResolvers<void>()
-  const turn: ScriptedTurn = async function* (_, signal) {
+  const turn: ScriptedStep = async function* (_, signal) {
     begun.resolve()
     signal!.addEventListener('abort', () => open.reject(signal!.reason))
     await open.promise
@@ -23,7 +23,7 @@ function gate(calls: readonly (readonly [string, string, object])[] = []) {
   return { turn, begun: begun.promise, open: open.resolve }
 }
 
-function setUp(scripts: readonly (readonly ScriptedTurn[])[], maxChildren = 3) {
+function setUp(scripts: readonly (readonly ScriptedStep[])[], maxChildren = 3) {
   const clock = createFakeClock(0)
   const tree = new ChildTree({ clock })
   const made: string[] = []
@@ -119,10 +119,10 @@ describe('the tree of children', () => {
     const { tree, models, call } = setUp([[first.turn, { text: 'As told.' }]])
     const result = call({ goal: 'a' })
     await first.begun
-    const told = tree.steer('1', 'Only the small ones.')
+    const notified = tree.steer('1', 'Only the small ones.')
     first.open()
     expect((await result).data).toMatchObject([{ answer: 'As told.' }])
-    expect(await told).toBe('delivered')
+    expect(await notified).toBe('delivered')
     expect(JSON.stringify(models[0]!.requests[1]!.messages.at(-1))).toContain('Only the small ones.')
     expect(await tree.steer('1', 'Too late.')).toBeNull()
   })

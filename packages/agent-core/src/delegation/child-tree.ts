@@ -1,7 +1,7 @@
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import type { Agent } from '../agent.js'
-import { byPlace, type ChildInfo, ChildNode, idOf, isBelow } from './child-node.js'
+import { byLocation, type ChildInfo, ChildNode, idOf, isBelow } from './child-node.js'
 import type { ChildResult, ChildTask } from './child-task.js'
 import { Slots } from './slots.js'
 
@@ -35,7 +35,7 @@ export class ChildTree implements Children {
   /** For what nobody waits to hear of. */
   readonly logger: Logger
   readonly #tracked = new Set<Promise<void>>()
-  readonly #holds = new Set<symbol>()
+  readonly #pauses = new Set<symbol>()
   #isPaused = false
   #total: Usage = noUsage
 
@@ -68,7 +68,7 @@ export class ChildTree implements Children {
   attach(node: ChildNode, agent: Agent): void {
     node.agent = agent
     node.sessionId = agent.sessionId
-    this.#holdPaused()
+    this.#pauseAgents()
     this.changed(node)
   }
 
@@ -121,22 +121,22 @@ export class ChildTree implements Children {
 
   #stateOf(node: ChildNode): ChildInfo['state'] {
     if (node.status !== null) return node.status
-    if (this.#isHeld(node)) return 'paused'
+    if (this.#mustPause(node)) return 'paused'
     return node.agent ? 'running' : 'waiting'
   }
 
-  #isHeld(node: ChildNode): boolean {
-    if (this.#isPaused || this.#holds.size > 0) return true
+  #mustPause(node: ChildNode): boolean {
+    if (this.#isPaused || this.#pauses.size > 0) return true
     return [...this.#nodes.values()].some((one) => one.isPaused && (one === node || isBelow(node.path, one.path)))
   }
 
   /** Agents are held or let go as the marks above them say. */
-  #holdPaused(): void {
+  #pauseAgents(): void {
     for (const node of this.#nodes.values()) {
       if (!node.agent || node.status !== null) continue
-      const isHeld = this.#isHeld(node)
-      if (isHeld && !node.letGo) node.letGo = node.agent.pause()
-      if (isHeld || !node.letGo) continue
+      const mustPause = this.#mustPause(node)
+      if (mustPause && !node.letGo) node.letGo = node.agent.pause()
+      if (mustPause || !node.letGo) continue
       node.letGo()
       node.letGo = null
     }
@@ -148,7 +148,7 @@ export class ChildTree implements Children {
 
   list(): readonly ChildInfo[] {
     return [...this.#nodes.values()]
-      .sort((left, right) => byPlace(left.path, right.path))
+      .sort((left, right) => byLocation(left.path, right.path))
       .map((node) => this.info(node))
   }
 
@@ -168,17 +168,17 @@ export class ChildTree implements Children {
   }
 
   /** Holds all there are and will be, whatever is paused and let go meanwhile; returns how to let go. */
-  hold(): () => void {
+  addPause(): () => void {
     const pause = Symbol('pause')
-    this.#holds.add(pause)
-    this.#tellHeld()
+    this.#pauses.add(pause)
+    this.#notifyPaused()
     return () => {
-      if (this.#holds.delete(pause)) this.#tellHeld()
+      if (this.#pauses.delete(pause)) this.#notifyPaused()
     }
   }
 
-  #tellHeld(): void {
-    this.#holdPaused()
+  #notifyPaused(): void {
+    this.#pauseAgents()
     for (const node of this.#nodes.values()) if (node.status === null) this.changed(node)
   }
 
@@ -188,7 +188,7 @@ export class ChildTree implements Children {
     if ((node ? node.isPaused : this.#isPaused) === isPaused) return isPaused
     if (node) node.isPaused = isPaused
     else this.#isPaused = isPaused
-    this.#holdPaused()
+    this.#pauseAgents()
     for (const one of node ? [node] : this.#nodes.values()) if (one.status === null) this.changed(one)
     return true
   }

@@ -4,7 +4,7 @@ import { createToolRegistry } from '@hermes/registry'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../index.js'
-import { finish, type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { finish, type ScriptedStep, scriptedModel } from '../testing-model.js'
 import { createDelegateTaskTool } from '../tools/index.js'
 import type { ChildTask } from './child-task.js'
 import type { Child, Delegation, DelegationLimits } from './delegation.js'
@@ -32,14 +32,14 @@ const dig = defineTool({
 
 interface SetUp {
   /** What the model of the n-th child answers. */
-  readonly scripts?: readonly (readonly ScriptedTurn[])[]
+  readonly scripts?: readonly (readonly ScriptedStep[])[]
   readonly limits?: Partial<DelegationLimits>
   readonly depth?: number
   readonly createChild?: Delegation['createChild']
 }
 
 function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
-  const asked: ChildTask[] = []
+  const requested: ChildTask[] = []
   const models = scripts.map((script) => scriptedModel(script))
   const clock = createFakeClock(0)
   let closed = 0
@@ -49,9 +49,9 @@ function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
     createChild:
       createChild ??
       (async (task): Promise<Child> => {
-        const model = models[asked.length]!
-        asked.push(task)
-        const agent = createAgent({ model, tools: [look, dig], clock, sessionId: `child-${asked.length}` })
+        const model = models[requested.length]!
+        requested.push(task)
+        const agent = createAgent({ model, tools: [look, dig], clock, sessionId: `child-${requested.length}` })
         return { agent, close: async () => void closed++ }
       }),
   }
@@ -65,21 +65,21 @@ function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
       progress: (text: string) => shown.push(text),
     } as unknown as ToolContext)
   }
-  const said = async (args: object, signal?: AbortSignal) => {
+  const resultText = async (args: object, signal?: AbortSignal) => {
     const outcome = await call(args, signal)
     return { ...outcome, text: outcome.content.map((part) => ('text' in part ? part.text : '')).join('') }
   }
-  return { asked, models, clock, shown, said, registry, closed: () => closed }
+  return { requested, models, clock, shown, resultText, registry, closed: () => closed }
 }
 const request = (model: ReturnType<typeof scriptedModel>, index = 0) =>
   JSON.stringify(model.requests[index]!.messages.at(-1)!.content)
 
 describe('delegate_task', () => {
   it('gives a fresh agent the task and its context, and brings back its last words', async () => {
-    const { said, models, shown, closed } = setUp({
+    const { resultText, models, shown, closed } = setUp({
       scripts: [[{ calls: [['a', 'look', {}]] }, { text: 'All is well.' }]],
     })
-    const outcome = await said({ goal: 'Look after it.', context: 'It is in /srv.' })
+    const outcome = await resultText({ goal: 'Look after it.', context: 'It is in /srv.' })
     expect(outcome.text).toMatch(/^The task completed \(\d+ s, 1 tool calls\)\.\nAll is well\.$/)
     expect(outcome.data).toMatchObject([
       { status: 'completed', answer: 'All is well.', session_id: 'child-1', tool_calls: 1 },
@@ -93,7 +93,7 @@ describe('delegate_task', () => {
   it('runs several side by side, and gives one result each in their order, whatever happens to one', async () => {
     let release = (): void => undefined
     const second = new Promise<void>((resolve) => (release = resolve))
-    const { said, shown } = setUp({
+    const { resultText, shown } = setUp({
       scripts: [
         [
           async function* () {
@@ -114,7 +114,7 @@ describe('delegate_task', () => {
         ],
       ],
     })
-    const outcome = await said({ tasks: [{ goal: 'a' }, { goal: 'b' }, { goal: 'c' }] })
+    const outcome = await resultText({ tasks: [{ goal: 'a' }, { goal: 'b' }, { goal: 'c' }] })
     expect(outcome.text).toMatch(
       /^Task 1 completed.*\nfirst\n\nTask 2 completed.*\nsecond\n\nTask 3 failed.* The provider is down\.\n\(no answer\)$/s,
     )
@@ -128,11 +128,11 @@ describe('delegate_task', () => {
     [{ tasks: [] }, 'Give a goal'],
     [{ tasks: [{ goal: 'a' }, { goal: 'b' }, { goal: 'c' }, { goal: 'd' }] }, '4 tasks are more than the 3'],
   ])('refuses %j and says what to do', async (args, text) => {
-    const { said, asked } = setUp({})
-    const outcome = await said(args)
+    const { resultText, requested } = setUp({})
+    const outcome = await resultText(args)
     expect(outcome.isError).toBe(true)
     expect(outcome.text).toContain(text)
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 
   it.each([
@@ -140,31 +140,31 @@ describe('delegate_task', () => {
     ['orchestrator', { depth: 0, limits: { maxDepth: 2 } }],
     ['leaf', { depth: 1, limits: { maxDepth: 2 } }],
   ])('makes an orchestrator a %s at %j', async (role, options) => {
-    const { said, asked } = setUp({ ...options, scripts: [[{ text: 'ok' }]] })
-    await said({ goal: 'split it', role: 'orchestrator' })
-    expect(asked[0]!.role).toBe(role)
+    const { resultText, requested } = setUp({ ...options, scripts: [[{ text: 'ok' }]] })
+    await resultText({ goal: 'split it', role: 'orchestrator' })
+    expect(requested[0]!.role).toBe(role)
   })
 
   it('interrupts the children with the call, and still has a result for each', async () => {
     const controller = new AbortController()
-    const hang: ScriptedTurn = async function* (_, signal) {
+    const hang: ScriptedStep = async function* (_, signal) {
       controller.abort()
       signal!.throwIfAborted()
       await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
     }
-    const { said, closed } = setUp({ scripts: [[hang], [hang]] })
-    const outcome = await said({ tasks: [{ goal: 'a' }, { goal: 'b' }] }, controller.signal)
+    const { resultText, closed } = setUp({ scripts: [[hang], [hang]] })
+    const outcome = await resultText({ tasks: [{ goal: 'a' }, { goal: 'b' }] }, controller.signal)
     expect(outcome.data).toMatchObject([{ status: 'interrupted' }, { status: 'interrupted' }])
     expect(outcome.isError).toBe(true)
     expect(closed()).toBe(2)
   })
 
   it('stops a child that makes no progress, and says so', async () => {
-    const hang: ScriptedTurn = async function* (_, signal) {
+    const hang: ScriptedStep = async function* (_, signal) {
       await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
     }
-    const { said, clock } = setUp({ scripts: [[hang]] })
-    const outcome = said({ goal: 'a' })
+    const { resultText, clock } = setUp({ scripts: [[hang]] })
+    const outcome = resultText({ goal: 'a' })
     await clock.waitForSleepers()
     for (let elapsed = 0; elapsed < 480; elapsed += 30) await clock.advance(30_000)
     expect((await outcome).text).toMatch(
@@ -180,15 +180,15 @@ describe('delegate_task', () => {
       { type: 'retry-wait', attempt: 2, delayMs: 600_000, reason: 'rate_limit', message: 'Wait.', discard: true },
     ] as const
     let next: () => void = () => undefined
-    const slow: ScriptedTurn = async function* () {
+    const slow: ScriptedStep = async function* () {
       for (const step of steps) {
         yield step as never
         await new Promise<void>((resolve) => (next = resolve))
       }
       yield finish('Done.')
     }
-    const { said, clock } = setUp({ scripts: [[slow]] })
-    const outcome = said({ goal: 'a' })
+    const { resultText, clock } = setUp({ scripts: [[slow]] })
+    const outcome = resultText({ goal: 'a' })
     await clock.waitForSleepers()
     for (const step of steps) {
       const waitMs = step.type === 'retry-wait' ? 990_000 : 420_000
@@ -201,7 +201,7 @@ describe('delegate_task', () => {
   })
 
   it('stops a child whose server never answers after a wait', async () => {
-    const stuck: ScriptedTurn = async function* (_, signal) {
+    const stuck: ScriptedStep = async function* (_, signal) {
       yield {
         type: 'retry-wait',
         attempt: 2,
@@ -212,17 +212,17 @@ describe('delegate_task', () => {
       } as never
       await new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
     }
-    const { said, clock } = setUp({ scripts: [[stuck]] })
-    const outcome = said({ goal: 'a' })
+    const { resultText, clock } = setUp({ scripts: [[stuck]] })
+    const outcome = resultText({ goal: 'a' })
     await clock.waitForSleepers()
     for (let elapsed = 0; elapsed < 540; elapsed += 30) await clock.advance(30_000)
     expect((await outcome).text).toMatch(/It made no progress for 4[5-8]\d s \(Wait\.\)/)
   })
 
   it('lets one tool take longer than a model may, and not for ever', async () => {
-    const { said, clock } = setUp({ scripts: [[{ calls: [['a', 'dig', {}]] }, { text: 'never' }]] })
+    const { resultText, clock } = setUp({ scripts: [[{ calls: [['a', 'dig', {}]] }, { text: 'never' }]] })
     let text = ''
-    const outcome = said({ goal: 'a' }).then((result) => (text = result.text))
+    const outcome = resultText({ goal: 'a' }).then((result) => (text = result.text))
     await clock.waitForSleepers()
     for (let elapsed = 0; elapsed < 1_170; elapsed += 30) await clock.advance(30_000)
     expect(text).toBe('')
@@ -234,12 +234,12 @@ describe('delegate_task', () => {
 
   it('goes on without a child that does not end when it is told to', async () => {
     const controller = new AbortController()
-    const deaf: ScriptedTurn = async function* () {
+    const deaf: ScriptedStep = async function* () {
       controller.abort()
       yield await new Promise<never>(() => undefined)
     }
-    const { said, clock } = setUp({ scripts: [[deaf]] })
-    const outcome = said({ goal: 'a' }, controller.signal)
+    const { resultText, clock } = setUp({ scripts: [[deaf]] })
+    const outcome = resultText({ goal: 'a' }, controller.signal)
     await clock.waitForSleepers()
     for (let elapsed = 0; elapsed < 120; elapsed += 30) await clock.advance(30_000)
     expect((await outcome).text).toMatch(
@@ -248,18 +248,21 @@ describe('delegate_task', () => {
   })
 
   it('says why a child could not be made', async () => {
-    const { said } = setUp({
+    const { resultText } = setUp({
       createChild: () => Promise.reject(new HermesError('Unknown toolset "x".', { code: 'x' })),
     })
-    expect(await said({ goal: 'a', toolsets: ['x'] })).toMatchObject({
+    expect(await resultText({ goal: 'a', toolsets: ['x'] })).toMatchObject({
       isError: true,
       text: expect.stringContaining('Unknown toolset "x".'),
     })
   })
 
   it('cuts a long answer in the middle', async () => {
-    const { said } = setUp({ limits: { maxAnswerChars: 100 }, scripts: [[{ text: `begin ${'x'.repeat(500)} end` }]] })
-    expect((await said({ goal: 'a' })).text).toMatch(/begin x+\n\[… \d+ characters left out …\]\nx+ end$/)
+    const { resultText } = setUp({
+      limits: { maxAnswerChars: 100 },
+      scripts: [[{ text: `begin ${'x'.repeat(500)} end` }]],
+    })
+    expect((await resultText({ goal: 'a' })).text).toMatch(/begin x+\n\[… \d+ characters left out …\]\nx+ end$/)
   })
 
   it('is not offered to an agent that may not delegate', async () => {
@@ -272,21 +275,21 @@ describe('an answer that has to be data', () => {
   const schema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] }
 
   it('is read and checked', async () => {
-    const { said, models } = setUp({ scripts: [[{ text: '```json\n{"count": 3}\n```' }]] })
-    const outcome = await said({ goal: 'Count.', output_schema: schema })
+    const { resultText, models } = setUp({ scripts: [[{ text: '```json\n{"count": 3}\n```' }]] })
+    const outcome = await resultText({ goal: 'Count.', output_schema: schema })
     expect(outcome.data).toMatchObject([{ status: 'completed', output: { count: 3 } }])
     expect(request(models[0]!)).toContain('must be one JSON object that fits this schema')
   })
 
   it('may be mended once', async () => {
-    const { said, models } = setUp({ scripts: [[{ text: 'There are three.' }, { text: '{"count": 3}' }]] })
-    expect((await said({ goal: 'Count.', output_schema: schema })).data).toMatchObject([{ output: { count: 3 } }])
+    const { resultText, models } = setUp({ scripts: [[{ text: 'There are three.' }, { text: '{"count": 3}' }]] })
+    expect((await resultText({ goal: 'Count.', output_schema: schema })).data).toMatchObject([{ output: { count: 3 } }])
     expect(request(models[0]!, 1)).toContain('It is not JSON')
   })
 
   it('comes as text with the reason when it still does not fit', async () => {
-    const { said } = setUp({ scripts: [[{ text: '{"count": "three"}' }, { text: '{}' }]] })
-    const outcome = await said({ goal: 'Count.', output_schema: schema })
+    const { resultText } = setUp({ scripts: [[{ text: '{"count": "three"}' }, { text: '{}' }]] })
+    const outcome = await resultText({ goal: 'Count.', output_schema: schema })
     expect(outcome.data).toMatchObject([
       { status: 'completed', answer: '{}', problem: expect.stringContaining('count') },
     ])

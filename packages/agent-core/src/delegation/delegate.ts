@@ -10,7 +10,7 @@ import { taskInput, taskMessage } from './child-prompt.js'
 import type { ChildResult, ChildTask } from './child-task.js'
 import type { ChildTree } from './child-tree.js'
 import { type Child, type Delegation, roleAt } from './delegation.js'
-import { mendRequest, readStructured } from './structured-answer.js'
+import { readStructured, repairRequest } from './structured-answer.js'
 import { watchChild } from './watch-child.js'
 import type { Worktree } from './worktree.js'
 
@@ -107,7 +107,7 @@ async function converse(agent: Agent, node: ChildNode, options: DelegateOptions)
   if (outputSchema === undefined || first.status !== 'completed') return toOutcome(first, options)
   const read = await readStructured(first.text, outputSchema)
   if (read.type === 'fits') return { ...toOutcome(first, options), output: read.output }
-  const second = await turn(agent, mendRequest(read.problem), { ...options, node })
+  const second = await turn(agent, repairRequest(read.problem), { ...options, node })
   const both = { ...second, text: second.text || first.text }
   const again = await readStructured(second.text, outputSchema)
   return again.type === 'fits'

@@ -16,7 +16,7 @@ export interface DelegationLimits {
 export const DEFAULT_DELEGATION_LIMITS: DelegationLimits = { maxChildren: 3, maxDepth: 1, maxAnswerChars: 24_000 }
 
 /** Where a child is put. */
-export interface ChildPlace {
+export interface ChildContext {
   /** Root agent first; the child itself last. */
   readonly agentPath: readonly string[]
   /** Where it works. Absolute. Default: where its parent does. */
@@ -42,7 +42,7 @@ export interface Delegation {
   /** Where tasks are listed and can be ended, paused and told something. Default: one of each tool's own that nobody sees. */
   readonly tree?: ChildTree
   /** Makes a child; `role` is what the depth allows. */
-  createChild(task: ChildTask, place: ChildPlace): Promise<Child>
+  createChild(task: ChildTask, context: ChildContext): Promise<Child>
 }
 
 /** What stays out of reach of children: what talks to people, and what outlives their task. */

@@ -7,10 +7,10 @@ export class Slots {
     signal.throwIfAborted()
     if (this.#taken >= limit || this.#waiting.length > 0) await this.#turn(limit, signal)
     else this.#taken++
-    let isGiven = false
+    let isTaken = false
     return () => {
-      if (isGiven) return
-      isGiven = true
+      if (isTaken) return
+      isTaken = true
       this.#taken--
       const next = this.#waiting[0]
       if (!next || this.#taken >= next.limit) return

@@ -38,6 +38,6 @@ function fenced(answer: string): string | null {
 }
 
 /** What a child is told when its answer did not fit. It is told once. */
-export function mendRequest(problem: string): string {
+export function repairRequest(problem: string): string {
   return `Your last message cannot be used. ${problem} Send the JSON object again, mended, and nothing else.`
 }

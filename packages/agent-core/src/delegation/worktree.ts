@@ -39,11 +39,11 @@ export async function openWorktree(context: WorktreeContext): Promise<Worktree> 
   await makePrivate(context, path)
   const made = await git(cwd, `worktree add -q -b ${branch} ${path} ${base}`)
   if (made.exitCode !== 0) throw noWorktree('git made none', made)
-  const place = { path, branch, base, parentCwd: cwd }
+  const worktree = { path, branch, base, parentCwd: cwd }
   return {
     cwd: `${path}/${prefix}`.replace(/\/$/, ''),
     finish: (goal) =>
-      finish(gitIn(context), place, goal).catch(
+      finish(gitIn(context), worktree, goal).catch(
         (error: unknown) =>
           `Its work is in ${path} on branch ${branch}; it could not be put together: ${errorLine(error)}`,
       ),
@@ -53,8 +53,8 @@ export async function openWorktree(context: WorktreeContext): Promise<Worktree> 
 /** Everybody may look into `/tmp`, and put a link there for others to follow. */
 async function makePrivate({ environment, permit }: WorktreeContext, path: string): Promise<void> {
   const [command, cwd] = [`mkdir -m 700 ${path}`, '/tmp']
-  const leave = await permit({ type: 'spawn', command, cwd, backend: environment.backend })
-  const made = await environment.exec(leave, command, { cwd, timeoutMs: GIT_TIMEOUT_MS })
+  const spawnPermit = await permit({ type: 'spawn', command, cwd, backend: environment.backend })
+  const made = await environment.exec(spawnPermit, command, { cwd, timeoutMs: GIT_TIMEOUT_MS })
   if (made.exitCode !== 0) throw noWorktree('there is no place for it in /tmp', made)
 }
 

@@ -1,7 +1,7 @@
 import type { Extension } from '@hermes/contracts/extension'
-import type { RuntimeStateOptions } from '../surroundings/options.js'
-import { resultNotes } from '../surroundings/result-notes.js'
-import { runtimeState as stateNow } from '../surroundings/runtime-state.js'
+import type { RuntimeStateOptions } from '../environment-context/options.js'
+import { resultNotes } from '../environment-context/result-notes.js'
+import { runtimeState as stateNow } from '../environment-context/runtime-state.js'
 
 /** Tells the model with a result about instructions of folders it enters, and files that others changed since it saw them. */
 export function environmentContext(): Extension {

@@ -10,13 +10,13 @@ type ResultOf<Name extends HookName> = Awaited<ReturnType<HookHandlers[Name]>>
 
 interface Asking {
   /** For how long its handlers have waited for permits so far, in milliseconds. */
-  askedMs?(): number
+  requestedMs?(): number
 }
 
 type Dispatched<Name extends HookName> = EventOf<Name> & Asking
 
 /** A handler and what it gave. */
-export interface Given<Name extends HookName> {
+export interface Input<Name extends HookName> {
   readonly owner: string
   readonly result: NonNullable<ResultOf<Name>>
 }
@@ -35,7 +35,7 @@ export async function* transformations<Name extends HookName>(
   hooks: readonly RegisteredHook<Name>[],
   name: Name,
   eventNow: () => Dispatched<Name>,
-): AsyncGenerator<Given<Name>> {
+): AsyncGenerator<Input<Name>> {
   for (const hook of hooks) {
     const event = eventNow()
     const result = await orSkipped(call(hook, name, event), { hook, name, event })
@@ -95,8 +95,8 @@ async function call<Name extends HookName>(
   name: Name,
   event: Dispatched<Name>,
 ): Promise<ResultOf<Name>> {
-  const given = (handler as (event: EventOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>)(event)
-  const result = isPromise(given) ? await withinTime(given, event, { owner, name, timeoutMs }) : given
+  const input = (handler as (event: EventOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>)(event)
+  const result = isPromise(input) ? await withinTime(input, event, { owner, name, timeoutMs }) : input
   if (result === undefined || result === null || isAnswer(name, result)) return result
   throw new HermesError(`${owner} gave back what is no answer at ${name}.`, { code: 'agent.hook_answer' })
 }
@@ -107,13 +107,14 @@ async function withinTime<T>(
   { owner, name, timeoutMs }: { readonly owner: string; readonly name: HookName; readonly timeoutMs: number },
 ): Promise<T> {
   const { clock } = event
-  const asked = () => event.askedMs?.() ?? 0
-  const endsMs = clock.now() + timeoutMs - asked()
+  const requested = () => event.requestedMs?.() ?? 0
+  const endsMs = clock.now() + timeoutMs - requested()
   const done = new AbortController()
   const waits = AbortSignal.any([event.signal, done.signal])
   const late = async (): Promise<never> => {
     if (timeoutMs === Number.POSITIVE_INFINITY) return aborted(waits)
-    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsMs + asked() - clock.now()) await clock.sleep(leftMs, waits)
+    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsMs + requested() - clock.now())
+      await clock.sleep(leftMs, waits)
     throw new HermesError(`${owner} took longer than ${timeoutMs} ms at ${name}.`, { code: 'agent.hook_timeout' })
   }
   try {

@@ -8,7 +8,7 @@ import { createPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
 import { hook } from '../__fixtures__/hook.js'
 import { type AgentOptions, createAgent } from '../index.js'
-import { type ScriptedTurn, scriptedModel } from '../testing-model.js'
+import { type ScriptedStep, scriptedModel } from '../testing-model.js'
 import { createHooks } from './hook-table.js'
 
 const parameters = { type: 'object', properties: { n: { type: 'integer' } } } as const
@@ -22,12 +22,12 @@ const look = defineTool<{ n?: number }>({
   execute: ({ n = 0 }) => `seen ${n}`,
 }) as Tool
 
-const ONE_CALL: readonly ScriptedTurn[] = [{ calls: [['a', 'look', { n: 1 }]] }, { text: 'Done.' }]
+const ONE_CALL: readonly ScriptedStep[] = [{ calls: [['a', 'look', { n: 1 }]] }, { text: 'Done.' }]
 const NEVER = () => new Promise<never>(() => undefined)
 
 function setUp(
   extensions: readonly Extension[],
-  options: Partial<AgentOptions> & { turns?: readonly ScriptedTurn[] } = {},
+  options: Partial<AgentOptions> & { turns?: readonly ScriptedStep[] } = {},
 ) {
   const { turns = ONE_CALL, ...more } = options
   const model = scriptedModel(turns)
@@ -281,15 +281,15 @@ describe('gates', () => {
   })
 
   it('are asked in turn until one objects', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const gate = (name: string, reason?: string) =>
       hook('before-tool-call', () => {
-        asked.push(name)
+        requested.push(name)
         return reason === undefined ? undefined : { type: 'block', reason }
       })
     const { agent, result } = setUp([gate('one'), gate('two', 'Ask first.'), gate('three')])
     await agent.run('go').result
-    expect([asked, messageText(result())]).toEqual([['one', 'two'], 'Ask first.'])
+    expect([requested, messageText(result())]).toEqual([['one', 'two'], 'Ask first.'])
   })
 
   it('let an interrupt through', async () => {

@@ -7,7 +7,7 @@ import type { RunContext } from '../run-context.js'
 export class RunHookEvent implements HookEvent {
   readonly #context: RunContext
   readonly #callId: string
-  #askedMs = 0
+  #requestedMs = 0
   #asking = 0
   #askingSinceMs = 0
 
@@ -73,8 +73,8 @@ export class RunHookEvent implements HookEvent {
   }
 
   /** For how long permits were waited for so far, in milliseconds. */
-  askedMs(): number {
-    return this.#askedMs + (this.#asking > 0 ? this.clock.now() - this.#askingSinceMs : 0)
+  requestedMs(): number {
+    return this.#requestedMs + (this.#asking > 0 ? this.clock.now() - this.#askingSinceMs : 0)
   }
 
   #startAsking(): void {
@@ -82,7 +82,7 @@ export class RunHookEvent implements HookEvent {
   }
 
   #stopAsking(): void {
-    if (--this.#asking === 0) this.#askedMs += this.clock.now() - this.#askingSinceMs
+    if (--this.#asking === 0) this.#requestedMs += this.clock.now() - this.#askingSinceMs
   }
 }
 

@@ -51,7 +51,7 @@ function scrubPart(part: AssistantPart, fences: readonly RecallFence[]): Assista
 class FenceScrubber implements RecallScrubber {
   readonly #fences: readonly RecallFence[]
   /** Either the beginning of what may be a fence, or nothing. */
-  #held = ''
+  #buffered = ''
   /** The end of the block that the text is in. */
   #close: string | null = null
 
@@ -60,15 +60,15 @@ class FenceScrubber implements RecallScrubber {
   }
 
   feed(text: string): string {
-    let rest = this.#held + text
+    let rest = this.#buffered + text
     let shown = ''
-    this.#held = ''
+    this.#buffered = ''
     for (;;) {
       const found = this.#next(rest)
       if (found === null) {
         const marks = this.#close === null ? this.#fences.map(({ open }) => open) : [this.#close]
         const kept = Math.max(0, ...marks.map((mark) => partial(rest, mark)))
-        this.#held = rest.slice(rest.length - kept)
+        this.#buffered = rest.slice(rest.length - kept)
         return this.#close === null ? shown + rest.slice(0, rest.length - kept) : shown
       }
       if (this.#close === null) shown += rest.slice(0, found.at)
@@ -90,10 +90,10 @@ class FenceScrubber implements RecallScrubber {
   }
 
   flush(): string {
-    const held = this.#close === null ? this.#held : ''
-    this.#held = ''
+    const buffered = this.#close === null ? this.#buffered : ''
+    this.#buffered = ''
     this.#close = null
-    return held
+    return buffered
   }
 }
 

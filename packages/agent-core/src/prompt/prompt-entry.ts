@@ -1,6 +1,6 @@
 import type { Entry, NewEntry, PromptEntry } from '@hermes/contracts/conversation'
+import { environmentContextOf } from '../environment-context/environment-context.js'
 import type { RunContext } from '../run-context.js'
-import { surroundingsOf } from '../surroundings/surroundings.js'
 import { guidanceAfterSwitch } from './guidance.js'
 
 /** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */
@@ -20,23 +20,23 @@ export function guidanceOfNewModel({ session, model }: RunContext): readonly New
   return text === null ? [] : [queued(text)]
 }
 
-const PLACE_IN_PROMPT = /^Working directory: (.+)$/m
-const PLACE_TOLD = /^\[The working directory is (.+) from here on\.\]$/
+const LOCATION_IN_PROMPT = /^Working directory: (.+)$/m
+const LOCATION_ANNOUNCED = /^\[The working directory is (.+) from here on\.\]$/
 
 /** Says where a session goes on, when that is another folder than it was told last; it leads the next message of the user. */
-export function newPlace({ session, environment }: RunContext): readonly NewEntry[] {
+export function newLocation({ session, environment }: RunContext): readonly NewEntry[] {
   const prompt = session.prompt()
   if (!environment || !prompt?.layers) return []
-  const { root } = surroundingsOf(environment, session)
-  const told = placeTold(session.entries) ?? PLACE_IN_PROMPT.exec(prompt.system)?.[1] ?? root
-  return told === root ? [] : [queued(`[The working directory is ${root} from here on.]`)]
+  const { root } = environmentContextOf(environment, session)
+  const announced = announcedLocation(session.entries) ?? LOCATION_IN_PROMPT.exec(prompt.system)?.[1] ?? root
+  return announced === root ? [] : [queued(`[The working directory is ${root} from here on.]`)]
 }
 
-function placeTold(entries: readonly Entry[]): string | null {
+function announcedLocation(entries: readonly Entry[]): string | null {
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index]!
-    const told = entry.type === 'note' ? PLACE_TOLD.exec(String(entry.data['text']))?.[1] : undefined
-    if (told !== undefined) return told
+    const announced = entry.type === 'note' ? LOCATION_ANNOUNCED.exec(String(entry.data['text']))?.[1] : undefined
+    if (announced !== undefined) return announced
   }
   return null
 }

@@ -15,7 +15,7 @@ const environment = {
 const all = {
   identity: 'You are Ada.',
   identitySource: '/home/me/.hermes/SOUL.md',
-  surface: 'cli',
+  platform: 'cli',
   environment,
   model: 'gpt-5',
   skills: 'SKILLS\n- pdf: fills forms',
@@ -45,18 +45,18 @@ describe('buildSystemPrompt', () => {
   })
 
   it('says of surface and machine what a person adds or puts in place', () => {
-    const said = (options: object) =>
+    const text = (options: object) =>
       buildSystemPrompt({ ...all, ...options }).layers.flatMap(({ name, source, text }) =>
         name === 'platform' || source.startsWith('agent.') ? [`${source}: ${text}`] : [],
       )
-    const [builtIn] = said({})
+    const [builtIn] = text({})
     expect(builtIn).toMatch(/^built in, for cli: You speak through a terminal/)
-    expect(said({ surfaceHint: { append: 'Rhyme.' }, environmentHint: 'A rented machine.' })).toEqual([
+    expect(text({ platformHint: { append: 'Rhyme.' }, environmentHint: 'A rented machine.' })).toEqual([
       builtIn!.replace('built in, for cli', 'platform_hints.cli').concat('\nRhyme.'),
       'agent.environment_hint: A rented machine.',
     ])
-    expect(said({ surfaceHint: { replace: 'Speak Latin.' } })).toEqual(['platform_hints.cli: Speak Latin.'])
-    expect(said({ surface: 'acp' })).toEqual([expect.stringMatching(/^built in, for acp: .*path:line/)])
+    expect(text({ platformHint: { replace: 'Speak Latin.' } })).toEqual(['platform_hints.cli: Speak Latin.'])
+    expect(text({ platform: 'acp' })).toEqual([expect.stringMatching(/^built in, for acp: .*path:line/)])
   })
 
   it('is the same whatever time it is', () => {

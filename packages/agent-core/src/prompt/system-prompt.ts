@@ -17,9 +17,9 @@ export interface SystemPromptOptions {
   /** Where `identity` comes from. Default `built in`. */
   readonly identitySource?: string
   /** Where it speaks: decides about markup and whether anybody is there. Unknown surfaces get no hint. */
-  readonly surface?: string
+  readonly platform?: string
   /** Said of how it speaks there besides what is built in, or instead. Default nothing. */
-  readonly surfaceHint?: { readonly append?: string; readonly replace?: string }
+  readonly platformHint?: { readonly append?: string; readonly replace?: string }
   readonly environment?: EnvironmentProbe
   /** Said of the environment besides what it says of itself. Default nothing. */
   readonly environmentHint?: string
@@ -39,7 +39,7 @@ export interface SystemPromptOptions {
 const DEFAULT_IDENTITY = `You are Hermes, an agent that gets work done on the user's machine with the tools you are given.
 Be accurate, plain and brief. Say what you do not know. Look before you change, and verify after.`
 
-const SURFACES: Readonly<Record<string, string>> = {
+const PLATFORMS: Readonly<Record<string, string>> = {
   cli: `You speak through a terminal: plain text, short lines, no Markdown tables or headings. Name files by their path.`,
   oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
   acp: `You speak through an editor that shows Markdown. Name places in files as path:line.`,
@@ -85,11 +85,11 @@ function layer(name: LayerName, source: string, text: string | undefined): Promp
   return text === undefined || text === '' ? null : { name, source, text }
 }
 
-function platformLayer({ surface = '', surfaceHint = {} }: SystemPromptOptions): PromptLayer | null {
-  const { append, replace } = surfaceHint
-  const text = [replace ?? SURFACES[surface], append].filter(Boolean).join('\n')
+function platformLayer({ platform = '', platformHint = {} }: SystemPromptOptions): PromptLayer | null {
+  const { append, replace } = platformHint
+  const text = [replace ?? PLATFORMS[platform], append].filter(Boolean).join('\n')
   const isOwn = append !== undefined || replace !== undefined
-  return layer('platform', isOwn ? `platform_hints.${surface}` : `built in, for ${surface}`, text)
+  return layer('platform', isOwn ? `platform_hints.${platform}` : `built in, for ${platform}`, text)
 }
 
 function environmentLines(probe: EnvironmentProbe): string {

@@ -4,7 +4,7 @@ import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
-import { surroundingsOf } from '../surroundings/surroundings.js'
+import { environmentContextOf } from '../environment-context/environment-context.js'
 import { openUntrustedGit, PLAIN_DIFF } from '../untrusted-git.js'
 import type { LineRange, Reference } from './parse.js'
 import { refusal } from './refusal.js'
@@ -94,7 +94,7 @@ export async function readGit(
 ): Promise<string> {
   const { environment, signal } = context
   if (!environment) throw refusal('there is no workspace')
-  const cwd = surroundingsOf(environment, context.session).root
+  const cwd = environmentContextOf(environment, context.session).root
   const limits = { signal, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
   const git = openUntrustedGit({ environment, permit, limits })
   const { exitCode, output, timedOut } = await git(cwd, gitCommand(reference))
@@ -126,7 +126,7 @@ async function openPlace(
   permit: AskPermit,
 ): Promise<{ readonly environment: Environment; readonly real: string; readonly name: string }> {
   if (!environment) throw refusal('there is no workspace')
-  const { root } = surroundingsOf(environment, session)
+  const { root } = environmentContextOf(environment, session)
   const absolute = path.startsWith('/') || path.startsWith('~') ? environment.resolve(path) : join(root, path)
   const real = await environment.realpath(absolute)
   if (!isWithin(real, await environment.realpath(root))) throw refusal('it is outside the workspace')

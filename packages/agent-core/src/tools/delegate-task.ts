@@ -78,8 +78,8 @@ It knows only what you write in goal and context: what to do, what to report. wo
 }
 
 function toTasks(args: FromSchema<typeof parameters>): readonly ChildTask[] {
-  const given = args.tasks ?? (args.goal === undefined ? [] : [{ ...args, goal: args.goal }])
-  return given.map(({ goal, context = '', toolsets, worktree = false }) => ({
+  const input = args.tasks ?? (args.goal === undefined ? [] : [{ ...args, goal: args.goal }])
+  return input.map(({ goal, context = '', toolsets, worktree = false }) => ({
     goal,
     context,
     role: args.role,

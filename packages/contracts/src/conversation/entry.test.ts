@@ -45,11 +45,11 @@ describe('project', () => {
         content: [{ type: 'text', text, ...(origin ? { origin } : {}) }],
       },
     })
-    const said = (seq: number, text: string): Entry => ({ type: 'message', seq, atMs: 0, message: userText(text) })
+    const text = (seq: number, text: string): Entry => ({ type: 'message', seq, atMs: 0, message: userText(text) })
     const entries: Entry[] = [
-      said(1, 'first'),
-      said(2, 'gone'),
-      said(3, 'the request'),
+      text(1, 'first'),
+      text(2, 'gone'),
+      text(3, 'the request'),
       result(4, 'gone too'),
       result(5, 'very long', 'external'),
       {

@@ -133,19 +133,19 @@ export function project(log: readonly Entry[]): Message[] {
     const messages: Message[] = system
     for (let index = 0; index < entries.length; index++) {
       const entry = entries[index]!
-      if (isTalk(entry)) messages.push(entry.message)
+      if (isTranscriptEntry(entry)) messages.push(entry.message)
     }
     return messages
   }
-  const talk = entries.filter(isTalk)
+  const entry = entries.filter(isTranscriptEntry)
   const { upToSeq, headUpToSeq = Number.NEGATIVE_INFINITY, repeatedSeqs = [], shortened = [] } = compaction
   const short = new Map(shortened.map(({ seq, text }) => [seq, text]))
   return [
     ...system,
-    ...talk.filter(({ seq }) => seq <= headUpToSeq).map(({ message }) => message),
+    ...entry.filter(({ seq }) => seq <= headUpToSeq).map(({ message }) => message),
     ...(compaction.summary === '' ? [] : [summaryMessage(compaction)]),
-    ...talk.filter(({ seq }) => repeatedSeqs.includes(seq) && seq > headUpToSeq).map(({ message }) => message),
-    ...talk.filter(({ seq }) => seq > upToSeq).map(({ seq, message }) => shorten(message, short.get(seq))),
+    ...entry.filter(({ seq }) => repeatedSeqs.includes(seq) && seq > headUpToSeq).map(({ message }) => message),
+    ...entry.filter(({ seq }) => seq > upToSeq).map(({ seq, message }) => shorten(message, short.get(seq))),
   ]
 }
 
@@ -172,7 +172,7 @@ function systemMessage(prompt: PromptEntry): SystemMessage {
   return message
 }
 
-function isTalk(entry: Entry): entry is Entry & MessageEntry {
+function isTranscriptEntry(entry: Entry): entry is Entry & MessageEntry {
   return entry.type === 'message' && entry.message.role !== 'system'
 }
 

@@ -69,11 +69,11 @@ describe('repairConversation', () => {
       fc.property(conversation, (messages) => {
         const all = { startWithUser: true, endWithUser: true, assistantAfterResults: true }
         const roles = repairConversation(messages, all).map(({ role }) => role)
-        const talk = roles.filter((role) => role !== 'system')
-        if (talk.length > 0) expect(talk[0]).toBe('user')
-        expect(talk.at(-1)).not.toBe('assistant')
-        talk.forEach((role, index) => {
-          if (role === 'user') expect(talk[index - 1]).not.toBe('tool')
+        const entry = roles.filter((role) => role !== 'system')
+        if (entry.length > 0) expect(entry[0]).toBe('user')
+        expect(entry.at(-1)).not.toBe('assistant')
+        entry.forEach((role, index) => {
+          if (role === 'user') expect(entry[index - 1]).not.toBe('tool')
         })
       }),
     )

@@ -207,13 +207,13 @@ const repairedAssistants = new WeakMap<AssistantMessage, RepairedAssistant>()
 function repairAssistant(message: AssistantMessage): RepairedAssistant {
   const known = repairedAssistants.get(message)
   if (known) return known
-  const assistant = isValidAssistant(message) ? message : mendAssistant(message)
+  const assistant = isValidAssistant(message) ? message : repairedAssistant(message)
   const repaired = { assistant, calls: toolCalls(assistant) }
   repairedAssistants.set(message, repaired)
   return repaired
 }
 
-function mendAssistant(message: AssistantMessage): AssistantMessage {
+function repairedAssistant(message: AssistantMessage): AssistantMessage {
   const seen = new Set<string>()
   const content: AssistantMessage['content'][number][] = []
   for (const part of message.content) {

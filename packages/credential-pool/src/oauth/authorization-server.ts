@@ -36,14 +36,14 @@ export async function findServer(
   options: FlowOptions,
 ): Promise<AuthorizationServer> {
   const { clientId, clientSecret, issuer } = settings
-  const given = {
+  const input = {
     ...named('token_endpoint', settings.tokenEndpoint),
     ...named('authorization_endpoint', settings.authorizationEndpoint),
     ...named('device_authorization_endpoint', settings.deviceAuthorizationEndpoint),
   }
-  const isComplete = needed.every((name) => given[name] !== undefined)
+  const isComplete = needed.every((name) => input[name] !== undefined)
   const found = isComplete || issuer === undefined ? null : await discover(issuer, options)
-  const server = { issuer: issuer ?? new URL(checkedUrl(Object.values(given)[0])).origin, ...found, ...given }
+  const server = { issuer: issuer ?? new URL(checkedUrl(Object.values(input)[0])).origin, ...found, ...input }
   for (const name of needed) {
     if (server[name] === undefined)
       throw new HermesError(

@@ -9,8 +9,8 @@ export function toOAuthError(error: unknown, endpoint: string): unknown {
   const host = URL.canParse(endpoint) ? new URL(endpoint).host : endpoint
   const { name, error: word, error_description: description, status } = (error ?? {}) as Record<string, unknown>
   if (typeof word === 'string') {
-    const said = typeof description === 'string' && description !== '' ? `${word}: ${oneLine(description)}` : word
-    return new HermesError(`${host} refused: ${said}.`, {
+    const text = typeof description === 'string' && description !== '' ? `${word}: ${oneLine(description)}` : word
+    return new HermesError(`${host} refused: ${text}.`, {
       code: 'oauth.refused',
       details: { error: word, ...(typeof status === 'number' ? { status } : {}) },
       cause: error,

@@ -24,17 +24,17 @@ function setUp(provider: Partial<MemoryProvider>, options: Partial<LongMemoryOpt
 
 describe('a memory beyond the files', () => {
   it('gives what fits, and asks about the beginning of a long text only', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const { memory } = setUp({
       recall: async (query) => {
-        asked.push(query)
+        requested.push(query)
         return [{ id: '1', text: 'likes tea' }]
       },
     })
     expect(await memory.recall('x'.repeat(9_000), { signal: signal() })).toEqual([{ id: '1', text: 'likes tea' }])
-    expect(asked[0]).toHaveLength(2_000)
+    expect(requested[0]).toHaveLength(2_000)
     expect(await memory.recall('  ', { signal: signal() })).toEqual([])
-    expect(asked).toHaveLength(1)
+    expect(requested).toHaveLength(1)
   })
 
   it('is left alone for a while after a failure, then asked again', async () => {

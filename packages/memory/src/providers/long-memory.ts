@@ -39,8 +39,8 @@ const QUERY_CHARS = 2_000
 const KEEP_TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 3_000
 /** After failures in a row: 30 s, a minute, two … up to ten minutes. */
-const REST_MS = 30_000
-const MAX_REST_MS = 600_000
+const COOLDOWN_MS = 30_000
+const MAX_COOLDOWN_MS = 600_000
 const MAX_WAITING = 50
 /** How long a message waits that has something of an earlier search already. */
 const SHORT_WAIT_MS = 200
@@ -68,7 +68,7 @@ class RestingMemory implements LongMemory {
   readonly #late = new Map<string, readonly Recalled[]>()
   #waiting = 0
   #failures = 0
-  #restsUntilMs = 0
+  #coolsDownUntilMs = 0
   #problem: string | null = null
 
   constructor(options: LongMemoryOptions) {
@@ -83,7 +83,7 @@ class RestingMemory implements LongMemory {
     if (query.trim() === '') return []
     const late = this.#late.get(sessionId)
     this.#late.delete(sessionId)
-    if (this.#rests()) return late ?? []
+    if (this.#isCoolingDown()) return late ?? []
     const underWay = this.#searches.get(sessionId)
     const search = underWay ?? this.#search(query, { signal, sessionId })
     const { recallTimeoutMs = 3_000 } = this.#options
@@ -121,7 +121,7 @@ class RestingMemory implements LongMemory {
 
   async ask<Result>(call: (provider: MemoryProvider) => Promise<Result>): Promise<Result> {
     const result = await call(await this.#open())
-    this.#restsUntilMs = 0
+    this.#coolsDownUntilMs = 0
     return result
   }
 
@@ -130,7 +130,7 @@ class RestingMemory implements LongMemory {
     this.#waiting++
     this.#keeping = this.#keeping.then(async () => {
       this.#waiting--
-      if (this.#rests()) return
+      if (this.#isCoolingDown()) return
       const call = (own: AbortSignal) => (provider: MemoryProvider) => provider.keep(turn, { signal: own })
       await this.#try(call, { timeoutMs: KEEP_TIMEOUT_MS, signal: this.#stop.signal })
     })
@@ -177,15 +177,15 @@ class RestingMemory implements LongMemory {
     })
   }
 
-  #rests(): boolean {
-    return this.#options.clock.now() < this.#restsUntilMs
+  #isCoolingDown(): boolean {
+    return this.#options.clock.now() < this.#coolsDownUntilMs
   }
 
   #fail(problem: string): void {
     this.#problem = problem
-    const restMs = Math.min(REST_MS * 2 ** this.#failures++, MAX_REST_MS)
-    this.#restsUntilMs = this.#options.clock.now() + restMs
-    this.#logger.warn('The memory provider failed and is left alone for a while.', { problem, restMs })
+    const cooldownMs = Math.min(COOLDOWN_MS * 2 ** this.#failures++, MAX_COOLDOWN_MS)
+    this.#coolsDownUntilMs = this.#options.clock.now() + cooldownMs
+    this.#logger.warn('The memory provider failed and is left alone for a while.', { problem, cooldownMs })
   }
 }
 

@@ -88,7 +88,7 @@ export function objects(value: unknown): readonly JsonObject[] | null {
 }
 
 function refusal(title: string, status: number, body: string): HermesError {
-  const detail = said(body)
+  const detail = text(body)
   if (status === 401 || status === 403)
     return failure(
       'unauthorized',
@@ -99,7 +99,7 @@ function refusal(title: string, status: number, body: string): HermesError {
 }
 
 /** What the service says went wrong, on one line. */
-function said(body: string): string {
+function text(body: string): string {
   let text = body
   try {
     text = reasonIn(JSON.parse(body))

@@ -63,8 +63,8 @@ One fact per entry, short. When a store is over 80% full, merge or replace befor
       if (changes.length === 0) return shown(await store.read(target))
       const outcome = await store.change(target, changes, sessionId)
       if (outcome.type === 'refused') return failure(`${outcome.reason}\n${await inventory(outcome.state)}`)
-      const said = outcome.type === 'changed' ? 'Saved; later sessions will see it.' : 'That is remembered already.'
-      return { data: await toData(outcome.state), text: `${said} ${target} is ${describeUsage(outcome.state)}.` }
+      const text = outcome.type === 'changed' ? 'Saved; later sessions will see it.' : 'That is remembered already.'
+      return { data: await toData(outcome.state), text: `${text} ${target} is ${describeUsage(outcome.state)}.` }
     },
   })
 

@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFinish } from '@hermes/contracts/model'
-import { type FakeClock, HALF_SAID } from '@hermes/testkit'
+import { type FakeClock, HALF_TEXT } from '@hermes/testkit'
 
 const STALL_MS = 180_000
 
@@ -40,5 +40,5 @@ async function passTime(last: ModelEvent | undefined, clock: FakeClock, stalls: 
 }
 
 function isStalling(last: ModelEvent | undefined): boolean {
-  return last?.type === 'text-delta' && last.text === HALF_SAID
+  return last?.type === 'text-delta' && last.text === HALF_TEXT
 }

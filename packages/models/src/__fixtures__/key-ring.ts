@@ -1,7 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { Credential, CredentialOutcome, CredentialSource } from '@hermes/contracts/model'
 
-const REST_MS = 3_600_000
+const COOLDOWN_MS = 3_600_000
 
 /** A credential source in memory: takes the first key that neither rests nor is dead. */
 export function keyRing(
@@ -12,9 +12,9 @@ export function keyRing(
   const keys = Array.from({ length: count }, (_, index): Credential => {
     return { id: `k${index + 1}`, secret: `secret-${index + 1}` }
   })
-  const restsUntilMs = new Map<string, number>()
+  const coolsDownUntilMs = new Map<string, number>()
   const reports: (readonly [string, CredentialOutcome['type']])[] = []
-  const usableAt = ({ id }: Credential) => restsUntilMs.get(id) ?? 0
+  const usableAt = ({ id }: Credential) => coolsDownUntilMs.get(id) ?? 0
   return {
     reports,
     select: async () => keys.find((key) => usableAt(key) <= clock.now()) ?? null,
@@ -25,8 +25,8 @@ export function keyRing(
     report: async ({ id }, outcome) => {
       reports.push([id, outcome.type])
       if (outcome.type === 'accepted') return
-      const { retryable, retryAfterMs = REST_MS } = outcome.verdict
-      restsUntilMs.set(id, retryable ? clock.now() + retryAfterMs : Number.POSITIVE_INFINITY)
+      const { retryable, retryAfterMs = COOLDOWN_MS } = outcome.verdict
+      coolsDownUntilMs.set(id, retryable ? clock.now() + retryAfterMs : Number.POSITIVE_INFINITY)
     },
     refresh,
   }

@@ -43,7 +43,7 @@ export interface PartialFacts {
 }
 
 /** Which model is meant, and where. */
-export interface AskedModel {
+export interface RequestedModel {
   /** An id of the provider catalogue. */
   readonly provider: string
   readonly baseUrl: string

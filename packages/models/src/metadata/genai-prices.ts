@@ -1,6 +1,6 @@
 import { calcPrice, findProvider, type ModelPrice } from '@pydantic/genai-prices'
 import type { ModelPrices, PriceTier } from '../usage.js'
-import type { AskedModel, PartialFacts } from './facts.js'
+import type { PartialFacts, RequestedModel } from './facts.js'
 import { metadataIds } from './provider-ids.js'
 
 // The package is 800 KB of data that takes some 30 ms to load, so this module is itself loaded only for a model not seen lately.
@@ -15,7 +15,7 @@ export interface PackagedFacts extends PartialFacts {
 }
 
 /** What the package knows of a model at an endpoint; `null` for nothing. A price is never taken from another endpoint. */
-export function packagedFacts({ provider, baseUrl, model }: AskedModel, atMs: number): PackagedFacts | null {
+export function packagedFacts({ provider, baseUrl, model }: RequestedModel, atMs: number): PackagedFacts | null {
   const id = metadataIds(provider).genaiPrices
   const known = findProvider({ providerApiUrl: baseUrl }) ?? findProvider({ providerId: id })
   if (!known || (known.id !== id && !new RegExp(known.api_pattern).test(baseUrl))) return null

@@ -1,2 +1,2 @@
-export type { AskedModel, FactSource, ModelAbilities, ModelFacts, Sourced, SourcedPrices } from './facts.js'
+export type { FactSource, ModelAbilities, ModelFacts, RequestedModel, Sourced, SourcedPrices } from './facts.js'
 export { createModelDirectory, type ModelDirectory, type ModelDirectoryOptions } from './model-directory.js'

@@ -99,7 +99,7 @@ describe('facts about a model', () => {
       modelsDevUrl: url,
       fetchTo: (baseUrl) => (baseUrl === url ? fetch : redirected(endpoint)),
     })
-    const source = async (asked = {}) => (await made.facts({ ...anthropic, ...asked })).contextLength
+    const source = async (requested = {}) => (await made.facts({ ...anthropic, ...requested })).contextLength
     expect(await source()).toMatchObject({ source: 'genai-prices' })
     expect(await made.refresh()).toBe('updated')
     expect(await source()).toEqual({ value: 900_000, source: 'models.dev' })
@@ -131,7 +131,7 @@ describe('facts about a model', () => {
   })
 
   it('give the window alone from what is at hand', async () => {
-    const window = async (asked = {}) => (await directory().window({ ...anthropic, ...asked })).value
+    const window = async (requested = {}) => (await directory().window({ ...anthropic, ...requested })).value
     expect(await window()).toBe(200_000)
     await expect(readdir(cacheDir)).resolves.toEqual([])
     const { contextLength } = await directory().facts(anthropic)
@@ -143,10 +143,10 @@ describe('facts about a model', () => {
 
   it('believe a refusal for a week, until it is forgotten, and only what the family can have', async () => {
     const minimax = { ...unknown, model: 'MiniMax-M2' }
-    const source = async (asked: typeof unknown, nowMs = NOW_MS) => {
+    const source = async (requested: typeof unknown, nowMs = NOW_MS) => {
       const made = directory({ clock: createFakeClock(nowMs) })
-      const window = await made.window(asked)
-      expect((await made.facts(asked)).contextLength).toEqual(window)
+      const window = await made.window(requested)
+      expect((await made.facts(requested)).contextLength).toEqual(window)
       return window
     }
     await directory().learn(minimax, 2_013)
@@ -230,8 +230,8 @@ describe('prices', () => {
   })
 
   it('of a package with tiers are brought to whole requests', () => {
-    const asked = { provider: 'openai', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5.5' }
-    expect(packagedFacts(asked, NOW_MS)?.prices).toMatchObject({
+    const requested = { provider: 'openai', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5.5' }
+    expect(packagedFacts(requested, NOW_MS)?.prices).toMatchObject({
       inputPerMillion: 5,
       outputPerMillion: 30,
       tiers: [{ inputPerMillion: 10, outputPerMillion: 45, cacheReadPerMillion: 1 }],
@@ -247,11 +247,11 @@ describe('prices', () => {
 
 describe('refresh', () => {
   it('asks once a day at most, also after a failure, unless it is told to', async () => {
-    let asked = 0
+    let requested = 0
     const url = await serve((_request, response) => {
-      asked++
-      if (asked === 1) response.writeHead(500)
-      response.end(asked === 2 ? '<html>' : JSON.stringify(published))
+      requested++
+      if (requested === 1) response.writeHead(500)
+      response.end(requested === 2 ? '<html>' : JSON.stringify(published))
     })
     const time = clock()
     const reasons: unknown[] = []
@@ -264,7 +264,7 @@ describe('refresh', () => {
     time.advance(DAY_MS)
     expect(await made.refresh()).toBe('updated')
     expect(await directory({ modelsDevUrl: url, clock: time }).refresh()).toBe('fresh')
-    expect(asked).toBe(3)
+    expect(requested).toBe(3)
     expect(await made.names('anthropic')).toEqual(['claude-sonnet-4-5'])
     expect(await readdir(join(cacheDir, 'models'))).toEqual(['models-dev-tried.json', 'models-dev.json'])
   })
@@ -301,12 +301,12 @@ describe('probe', () => {
       if (request.url === path) response.end(JSON.stringify(body))
       else response.writeHead(404).end('{}')
     })
-    const asked = { provider, baseUrl: `${origin}/v1`, model: 'm' }
+    const requested = { provider, baseUrl: `${origin}/v1`, model: 'm' }
     const made = directory()
-    await made.probe({ ...asked, apiKey: null })
-    expect((await made.facts(asked)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
+    await made.probe({ ...requested, apiKey: null })
+    expect((await made.facts(requested)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
     const before = paths.length
-    await made.probe({ ...asked, apiKey: null })
+    await made.probe({ ...requested, apiKey: null })
     // What is loaded on this machine changes.
     expect(paths.length).toBe(2 * before)
   })
@@ -320,15 +320,15 @@ describe('probe', () => {
       if (request.url === '/api/show') return void response.end(JSON.stringify({ model_info, capabilities }))
       response.writeHead(404).end('{}')
     })
-    const asked = { provider: 'ollama', baseUrl: `${origin}/v1`, model: 'qwen3' }
+    const requested = { provider: 'ollama', baseUrl: `${origin}/v1`, model: 'qwen3' }
     const window = async (model = 'qwen3') => {
-      await directory().probe({ ...asked, model, apiKey: null })
-      const facts = await directory().facts({ ...asked, model })
-      expect(await directory().window({ ...asked, model })).toEqual(facts.contextLength)
+      await directory().probe({ ...requested, model, apiKey: null })
+      const facts = await directory().facts({ ...requested, model })
+      expect(await directory().window({ ...requested, model })).toEqual(facts.contextLength)
       return facts.contextLength
     }
     expect(await window()).toEqual({ value: 32_768, source: 'default' })
-    expect((await directory().facts(asked)).abilities.tools).toBe(true)
+    expect((await directory().facts(requested)).abilities.tools).toBe(true)
     loaded.push({ name: 'qwen3:latest', context_length: 4_096 })
     expect(await window()).toEqual({ value: 4_096, source: 'endpoint' })
     loaded[0]!.context_length = 65_536
@@ -345,8 +345,8 @@ describe('probe', () => {
       response.end(JSON.stringify(model))
     })
     const made = directory()
-    const asked = { provider: 'anthropic', baseUrl: origin, model: 'm' }
-    await made.probe({ ...asked, apiKey: 'k', headers: { 'x-team': 'blue' } })
+    const requested = { provider: 'anthropic', baseUrl: origin, model: 'm' }
+    await made.probe({ ...requested, apiKey: 'k', headers: { 'x-team': 'blue' } })
     const headers = {
       'x-api-key': 'k',
       'anthropic-version': expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
@@ -354,22 +354,22 @@ describe('probe', () => {
     }
     expect(seen).toEqual([['/v1/models/m', expect.objectContaining(headers)]])
     expect(seen[0]![1]).not.toHaveProperty('authorization')
-    expect(await made.facts(asked)).toMatchObject({
+    expect(await made.facts(requested)).toMatchObject({
       contextLength: { value: 500_000, source: 'endpoint' },
       maxOutputTokens: { value: 64_000, source: 'endpoint' },
       abilities: { vision: true, reasoning: false },
     })
-    await made.probe({ ...asked, provider: 'custom', api: 'anthropic-messages', apiKey: 'k' })
+    await made.probe({ ...requested, provider: 'custom', api: 'anthropic-messages', apiKey: 'k' })
     expect(seen.map(([url]) => url)).toEqual(['/v1/models/m', '/v1/models/m'])
-    await made.probe({ ...asked, provider: 'bedrock', apiKey: 'k' })
+    await made.probe({ ...requested, provider: 'bedrock', apiKey: 'k' })
     expect(seen).toHaveLength(2)
   })
 
   it('keeps nothing of an endpoint that does not say, and asks it again', async () => {
     const origin = await serve((_request, response) => response.writeHead(500).end('no'))
-    const asked = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm' }
-    await directory().probe({ ...asked, apiKey: null })
-    await directory().probe({ ...asked, baseUrl: 'http://127.0.0.1:1/v1', apiKey: null })
-    expect((await directory().facts(asked)).contextLength.source).toBe('default')
+    const requested = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm' }
+    await directory().probe({ ...requested, apiKey: null })
+    await directory().probe({ ...requested, baseUrl: 'http://127.0.0.1:1/v1', apiKey: null })
+    expect((await directory().facts(requested)).contextLength.source).toBe('default')
   })
 })

@@ -13,13 +13,13 @@ import { isLoopback } from '../resolve-endpoint.js'
 import type { ModelPrices } from '../usage.js'
 import { readCache, writeCache } from './cache-file.js'
 import {
-  type AskedModel,
   DEFAULT_CONTEXT_LENGTH,
   DEFAULT_LOCAL_CONTEXT_LENGTH,
   type FactSource,
   type ModelFacts,
   type PartialFacts,
   positive,
+  type RequestedModel,
   type Sourced,
 } from './facts.js'
 import { familyWindow, isHosted, isPlausibleWindow } from './families.js'
@@ -46,20 +46,20 @@ export interface ModelDirectoryOptions {
 /** What is known about models. Nothing here waits for the network but `probe` and `refresh`. */
 export interface ModelDirectory {
   /** What is known about a model now. Never rejects. */
-  facts(asked: AskedModel): Promise<ModelFacts>
+  facts(requested: RequestedModel): Promise<ModelFacts>
   /** The window alone, in tokens, from what is at hand: cheap enough to be asked before a request. Never rejects. */
-  window(asked: AskedModel): Promise<Sourced<number>>
+  window(requested: RequestedModel): Promise<Sourced<number>>
   /** What a model costs there; `null` when nobody says. Never rejects. */
-  prices(asked: AskedModel & { readonly cacheTtl?: '5m' | '1h' }): Promise<ModelPrices | null>
+  prices(requested: RequestedModel & { readonly cacheTtl?: '5m' | '1h' }): Promise<ModelPrices | null>
   /**
    * Remembers the window that an endpoint turned out to have, in tokens, in this home for seven days: servers are set up anew. A number
    * that no model of the family has is not believed.
    */
-  learn(asked: AskedModel, contextTokens: number): Promise<void>
+  learn(requested: RequestedModel, contextTokens: number): Promise<void>
   /**
    * Asks an endpoint about a model and keeps what it says; not within a day of the last answer, except on this machine. Never rejects.
    */
-  probe(asked: AskedModel & ProbeOptions): Promise<void>
+  probe(requested: RequestedModel & ProbeOptions): Promise<void>
   /** Forgets what endpoints said and what refusals taught. */
   forget(): Promise<void>
   /** Fetches the published catalogue, unless that was tried within a day. Never rejects; a failure changes nothing. */
@@ -102,18 +102,18 @@ class HomeDirectory implements ModelDirectory {
     this.#clock = options.clock ?? systemClock
   }
 
-  async facts(asked: AskedModel): Promise<ModelFacts> {
+  async facts(requested: RequestedModel): Promise<ModelFacts> {
     const { overrides = {} } = this.#options
     const [learned, endpoint, published, packaged] = await Promise.all([
-      this.#learned(asked),
-      this.#kept('endpoint', asked),
-      this.#published(asked),
-      this.#packaged(asked),
+      this.#learned(requested),
+      this.#kept('endpoint', requested),
+      this.#published(requested),
+      this.#packaged(requested),
     ])
-    const family = { contextLength: familyWindow(asked.model) }
+    const family = { contextLength: familyWindow(requested.model) }
     const known: readonly (readonly [FactSource, PartialFacts | null])[] = [
-      ['config', { contextLength: asked.contextLength }],
-      ['config', overriddenFacts(overrides, asked)],
+      ['config', { contextLength: requested.contextLength }],
+      ['config', overriddenFacts(overrides, requested)],
       ['learned', learned],
       ['endpoint', endpoint],
       ['models.dev', published?.facts ?? null],
@@ -123,13 +123,13 @@ class HomeDirectory implements ModelDirectory {
     ]
     const asOf = { 'models.dev': published?.asOf, 'genai-prices': packaged?.asOf } as Record<string, string | undefined>
     const found = published?.facts.contextLength ?? packaged?.facts.contextLength
-    if (found !== undefined && (await this.#kept('found', asked))?.contextLength !== found)
-      await this.#keep('found', asked, { contextLength: found })
+    if (found !== undefined && (await this.#kept('found', requested))?.contextLength !== found)
+      await this.#keep('found', requested, { contextLength: found })
     const prices = first(known, (facts) => facts.prices)
     return {
-      model: asked.model,
+      model: requested.model,
       contextLength: asLoaded(
-        asked,
+        requested,
         first(known, (facts) => facts.contextLength),
       ),
       maxOutputTokens: first(known, (facts) => facts.maxOutputTokens),
@@ -138,59 +138,59 @@ class HomeDirectory implements ModelDirectory {
     }
   }
 
-  async window(asked: AskedModel): Promise<Sourced<number>> {
+  async window(requested: RequestedModel): Promise<Sourced<number>> {
     const { overrides = {} } = this.#options
-    const said = asked.contextLength ?? overriddenFacts(overrides, asked)?.contextLength
-    if (said !== undefined) return { value: said, source: 'config' }
+    const configured = requested.contextLength ?? overriddenFacts(overrides, requested)?.contextLength
+    if (configured !== undefined) return { value: configured, source: 'config' }
     const [learned, endpoint, found] = await Promise.all([
-      this.#learned(asked),
-      this.#kept('endpoint', asked),
-      this.#kept('found', asked),
+      this.#learned(requested),
+      this.#kept('endpoint', requested),
+      this.#kept('found', requested),
     ])
     const known: readonly (readonly [FactSource, PartialFacts | null])[] = [
       ['learned', learned],
       ['endpoint', endpoint],
       ['models.dev', found],
-      ['family', { contextLength: familyWindow(asked.model) }],
+      ['family', { contextLength: familyWindow(requested.model) }],
       ['config', fallbackFacts(overrides)],
     ]
     return asLoaded(
-      asked,
+      requested,
       first(known, (facts) => facts.contextLength),
     )
   }
 
-  async prices(asked: Parameters<ModelDirectory['prices']>[0]): Promise<ModelPrices | null> {
-    const { prices } = await this.facts(asked)
+  async prices(requested: Parameters<ModelDirectory['prices']>[0]): Promise<ModelPrices | null> {
+    const { prices } = await this.facts(requested)
     if (!prices) return null
     const { value, source, asOf } = prices
-    const said = { ...value, source: asOf === null ? source : `${source} ${asOf}` }
-    if (asked.cacheTtl !== '1h') return said
+    const configured = { ...value, source: asOf === null ? source : `${source} ${asOf}` }
+    if (requested.cacheTtl !== '1h') return configured
     // What the user says about prices is not added to.
-    if (source === 'config' || value.cacheWriteHourPerMillion !== undefined) return hourly(said)
-    return hourly(withHour(said, (await this.#packaged(asked))?.facts.prices))
+    if (source === 'config' || value.cacheWriteHourPerMillion !== undefined) return hourly(configured)
+    return hourly(withHour(configured, (await this.#packaged(requested))?.facts.prices))
   }
 
-  async learn(asked: AskedModel, contextTokens: number): Promise<void> {
-    if (positive(contextTokens) === undefined || !isPlausibleWindow(asked.model, contextTokens)) return
-    await this.#keep('learned', asked, { contextLength: contextTokens })
+  async learn(requested: RequestedModel, contextTokens: number): Promise<void> {
+    if (positive(contextTokens) === undefined || !isPlausibleWindow(requested.model, contextTokens)) return
+    await this.#keep('learned', requested, { contextLength: contextTokens })
   }
 
-  async probe({ apiKey, signal, ...asked }: AskedModel & ProbeOptions): Promise<void> {
+  async probe({ apiKey, signal, ...requested }: RequestedModel & ProbeOptions): Promise<void> {
     const kept = await readCache(this.#file('endpoint'))
-    const last = kept[keyOf(asked)]
+    const last = kept[keyOf(requested)]
     // What is loaded on this machine may be another thing in a minute.
-    const isLasting = !isLoopback(asked.baseUrl)
+    const isLasting = !isLoopback(requested.baseUrl)
     if (isLasting && isJsonObject(last) && this.#clock.now() - Number(last['atMs']) < DAY_MS) return
     const { probeEndpoint } = await import('./probe.js')
     const limit = AbortSignal.timeout(TIMEOUT_MS)
     const facts = await probeEndpoint({
-      ...asked,
+      ...requested,
       apiKey,
-      fetch: this.#options.fetchTo(asked.baseUrl),
+      fetch: this.#options.fetchTo(requested.baseUrl),
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
-    if (facts) await this.#keep('endpoint', asked, facts)
+    if (facts) await this.#keep('endpoint', requested, facts)
   }
 
   async forget(): Promise<void> {
@@ -244,9 +244,9 @@ class HomeDirectory implements ModelDirectory {
     return packagedNames(provider)
   }
 
-  async #published(asked: AskedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
+  async #published(requested: RequestedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
     const catalogue = await this.#catalogue()
-    const facts = catalogue && modelsDevFacts(catalogue, asked)
+    const facts = catalogue && modelsDevFacts(catalogue, requested)
     return facts ? { facts, asOf: dayOf(catalogue.atMs) } : null
   }
 
@@ -259,43 +259,43 @@ class HomeDirectory implements ModelDirectory {
   }
 
   /** What the package says, from the cache where it was looked up within a day: loading the package takes tens of milliseconds. */
-  async #packaged(asked: AskedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
-    const kept = (await readCache(this.#file('packaged')))[keyOf(asked)]
+  async #packaged(requested: RequestedModel): Promise<{ readonly facts: PartialFacts; readonly asOf: string } | null> {
+    const kept = (await readCache(this.#file('packaged')))[keyOf(requested)]
     const ageMs = isJsonObject(kept) ? this.#clock.now() - Number(kept['atMs']) : Number.POSITIVE_INFINITY
     if (isJsonObject(kept) && ageMs >= 0 && ageMs < (kept['changes'] === true ? HOUR_MS : DAY_MS)) {
       const facts = kept['facts']
       return isJsonObject(facts) ? { facts: facts as PartialFacts, asOf: String(kept['asOf']) } : null
     }
     const { packagedFacts, PRICES_RELEASE } = await import('./genai-prices.js')
-    const found = packagedFacts(asked, this.#clock.now())
+    const found = packagedFacts(requested, this.#clock.now())
     const { changes = false, ...facts } = found ?? {}
     const { asOf } = PRICES_RELEASE
-    await this.#write('packaged', asked, { facts: found ? facts : null, changes, asOf })
+    await this.#write('packaged', requested, { facts: found ? facts : null, changes, asOf })
     return found ? { facts, asOf } : null
   }
 
-  async #learned(asked: AskedModel): Promise<PartialFacts | null> {
-    const kept = await this.#kept('learned', asked, LEARNED_FOR_MS)
-    return kept?.contextLength !== undefined && isPlausibleWindow(asked.model, kept.contextLength) ? kept : null
+  async #learned(requested: RequestedModel): Promise<PartialFacts | null> {
+    const kept = await this.#kept('learned', requested, LEARNED_FOR_MS)
+    return kept?.contextLength !== undefined && isPlausibleWindow(requested.model, kept.contextLength) ? kept : null
   }
 
   async #kept(
     kind: 'learned' | 'endpoint' | 'found',
-    asked: AskedModel,
+    requested: RequestedModel,
     forMs = Number.POSITIVE_INFINITY,
   ): Promise<PartialFacts | null> {
-    const kept = (await readCache(this.#file(kind)))[keyOf(asked)]
+    const kept = (await readCache(this.#file(kind)))[keyOf(requested)]
     if (isJsonObject(kept) && this.#clock.now() - Number(kept['atMs'] ?? 0) > forMs) return null
     return isJsonObject(kept) && isJsonObject(kept['facts']) ? (kept['facts'] as PartialFacts) : null
   }
 
-  #keep(kind: 'learned' | 'endpoint' | 'found', asked: AskedModel, facts: PartialFacts): Promise<void> {
-    return this.#write(kind, asked, { facts })
+  #keep(kind: 'learned' | 'endpoint' | 'found', requested: RequestedModel, facts: PartialFacts): Promise<void> {
+    return this.#write(kind, requested, { facts })
   }
 
-  async #write(kind: string, asked: AskedModel, entry: object): Promise<void> {
+  async #write(kind: string, requested: RequestedModel, entry: object): Promise<void> {
     const file = this.#file(kind)
-    await writeCache(file, { ...(await readCache(file)), [keyOf(asked)]: { atMs: this.#clock.now(), ...entry } })
+    await writeCache(file, { ...(await readCache(file)), [keyOf(requested)]: { atMs: this.#clock.now(), ...entry } })
   }
 
   #file(kind: string): string {
@@ -304,20 +304,20 @@ class HomeDirectory implements ModelDirectory {
 }
 
 /** A server on the own machine seldom loads all that a model was trained for, so what others know of the model is an upper bound there. */
-function asLoaded(asked: AskedModel, known: Sourced<number> | null): Sourced<number> {
+function asLoaded(requested: RequestedModel, known: Sourced<number> | null): Sourced<number> {
   const { value, source } = known ?? DEFAULT_WINDOW
-  const isSaid = source === 'config' || source === 'learned' || source === 'endpoint'
-  if (isSaid || !isLoadedHere(asked) || value <= DEFAULT_LOCAL_CONTEXT_LENGTH) return { value, source }
+  const isExplicit = source === 'config' || source === 'learned' || source === 'endpoint'
+  if (isExplicit || !isLoadedHere(requested) || value <= DEFAULT_LOCAL_CONTEXT_LENGTH) return { value, source }
   return { value: DEFAULT_LOCAL_CONTEXT_LENGTH, source: 'default' }
 }
 
 /** Whether somebody loads the model on a machine of their own. A program on this machine may also pass on to a vendor. */
-function isLoadedHere({ provider, baseUrl, model }: AskedModel): boolean {
+function isLoadedHere({ provider, baseUrl, model }: RequestedModel): boolean {
   return findProvider(provider)?.local === true || (isLoopback(baseUrl) && !isHosted(model))
 }
 
 /** The same model differs from host to host. */
-function keyOf({ provider, baseUrl, model }: AskedModel): string {
+function keyOf({ provider, baseUrl, model }: RequestedModel): string {
   return `${model}@${provider}:${baseUrl.replace(/\/+$/, '')}`
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { ModelPrices, PriceTier } from '../usage.js'
-import { type AskedModel, amount, type ModelAbilities, type PartialFacts, positive } from './facts.js'
+import { amount, type ModelAbilities, type PartialFacts, positive, type RequestedModel } from './facts.js'
 import { metadataIds } from './provider-ids.js'
 
 /** Where the catalogue is published. @see https://models.dev */
@@ -77,7 +77,7 @@ function asObject(value: JsonValue | undefined): JsonObject {
 }
 
 /** What the catalogue says of a model; `null` for nothing. Upper and lower case are alike. */
-export function modelsDevFacts(catalogue: ModelsDev, { provider, model }: AskedModel): PartialFacts | null {
+export function modelsDevFacts(catalogue: ModelsDev, { provider, model }: RequestedModel): PartialFacts | null {
   const models = catalogue.providers[metadataIds(provider).modelsDev]
   if (!models) return null
   if (Object.hasOwn(models, model)) return models[model]!

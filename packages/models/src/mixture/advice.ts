@@ -55,8 +55,8 @@ export function withAdvice(messages: readonly Message[], index: number, advice: 
 }
 
 function adviceText(advice: readonly Advice[]): string {
-  const said = advice.map(
+  const text = advice.map(
     ({ model, text }, index) => `<advice from="${index + 1}: ${model}">\n${text.trim()}\n</advice>`,
   )
-  return `Other models were asked the same. Weigh what they say, keep what holds, and answer yourself; do not mention them.\n\n${said.join('\n\n')}`
+  return `Other models were asked the same. Weigh what they say, keep what holds, and answer yourself; do not mention them.\n\n${text.join('\n\n')}`
 }

@@ -1,1 +1,1 @@
-export { createMixtureClient, type MixtureOptions, type ReferenceOutcome } from './mixture-client.js'
+export { createMixtureOfAgentsClient, type MixtureOfAgentsOptions, type ReferenceOutcome } from './mixture-client.js'

@@ -2,7 +2,7 @@ import type { Message } from '@hermes/contracts/conversation'
 import { createFakeClock, type ModelServer, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askModel, createModelClient } from '../index.js'
-import { createMixtureClient, type MixtureOptions, type ReferenceOutcome } from './index.js'
+import { createMixtureOfAgentsClient, type MixtureOfAgentsOptions, type ReferenceOutcome } from './index.js'
 
 let servers: readonly [ModelServer, ModelServer, ModelServer]
 
@@ -11,12 +11,18 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all(servers.map((server) => server.close())))
 
-function make(more: Partial<MixtureOptions> = {}) {
+function make(more: Partial<MixtureOfAgentsOptions> = {}) {
   const clients = servers.map(({ baseUrl }, index) =>
     createModelClient({ provider: 'custom', model: `m${index}`, baseUrl, maxRetries: 0, clock: createFakeClock() }),
   )
   const [aggregator, ...references] = clients
-  return createMixtureClient({ provider: 'moa', model: 'default', aggregator: aggregator!, references, ...more })
+  return createMixtureOfAgentsClient({
+    provider: 'moa',
+    model: 'default',
+    aggregator: aggregator!,
+    references,
+    ...more,
+  })
 }
 
 const system: Message = { role: 'system', content: [{ type: 'text', text: 'You have tools.' }] }
@@ -31,7 +37,7 @@ const called: readonly Message[] = [
 const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } }]
 const bodies = (index: number) => servers[index]!.requests.map(({ body }) => body)
 
-describe('createMixtureClient', () => {
+describe('createMixtureOfAgentsClient', () => {
   it('asks the references without tools, and the aggregator with what they said', async () => {
     const [first, second, third] = servers
     second.enqueue({ text: 'I say A.' })
@@ -56,13 +62,13 @@ describe('createMixtureClient', () => {
     second.enqueue({ text: 'I say A.' })
     third.enqueue({ fault: 'status', status: 401 })
     first.enqueue({ text: 'It is A.' })
-    const told: ReferenceOutcome[] = []
+    const notified: ReferenceOutcome[] = []
     const onReference = (outcome: ReferenceOutcome) => {
-      told.push(outcome)
+      notified.push(outcome)
       throw new Error('An observer hurts nobody.')
     }
     await askModel(make({ onReference }), { messages: [user('A or B?')], tools: [] }, { purpose: 'moa' })
-    expect(told.toSorted((left, right) => left.model.localeCompare(right.model))).toEqual([
+    expect(notified.toSorted((left, right) => left.model.localeCompare(right.model))).toEqual([
       { provider: 'custom', model: 'm1', text: 'I say A.', error: null },
       { provider: 'custom', model: 'm2', text: null, error: expect.stringMatching(/^\S[^\n]*401/) },
     ])
@@ -82,9 +88,9 @@ describe('createMixtureClient', () => {
     expect(two!.messages.slice(0, one!.messages.length)).toEqual(one!.messages)
     await askModel(client, { messages: [...start, ...called, user('More.')], tools }, { purpose: 'turn', turnId: 'u' })
     expect([second.requests.length, third.requests.length]).toEqual([2, 2])
-    const asked = JSON.stringify(bodies(1)[1]!.messages)
-    expect(asked).toContain('[called look {\\"at\\":\\"x\\"}]')
-    expect(asked).toContain('[result of look: Found it.]')
+    const requested = JSON.stringify(bodies(1)[1]!.messages)
+    expect(requested).toContain('[called look {\\"at\\":\\"x\\"}]')
+    expect(requested).toContain('[result of look: Found it.]')
   })
 
   it('answers without those that fail, and alone when all do', async () => {
@@ -102,7 +108,7 @@ describe('createMixtureClient', () => {
     ])
   })
 
-  it('sends side tasks to the aggregator alone, and stops on abort', async () => {
+  it('sends auxiliary tasks to the aggregator alone, and stops on abort', async () => {
     const [first, second] = servers
     first.enqueue({ text: 'A title' })
     const client = make()
@@ -111,10 +117,10 @@ describe('createMixtureClient', () => {
     const abort = new AbortController()
     second.setHandler(() => ({ fault: 'stall', text: 'half' }))
     servers[2].setHandler(() => ({ fault: 'stall', text: 'half' }))
-    const asked = askModel(client, { messages: [user('Go.')], tools }, { purpose: 'turn', signal: abort.signal })
+    const requested = askModel(client, { messages: [user('Go.')], tools }, { purpose: 'turn', signal: abort.signal })
     await second.waitForRequests(1)
     abort.abort()
-    await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(requested).rejects.toMatchObject({ name: 'AbortError' })
     expect(first.requests).toHaveLength(1)
   })
 })

@@ -6,7 +6,7 @@ import { keepNewest } from '../keep-newest.js'
 import { type Advice, forAdvisers, withAdvice } from './advice.js'
 
 /** Several models that think together. */
-export interface MixtureOptions {
+export interface MixtureOfAgentsOptions {
   /** What the mixture is called. */
   readonly provider: string
   readonly model: string
@@ -41,10 +41,10 @@ const MIXED: ReadonlySet<string> = new Set(['turn', 'moa'])
 /**
  * A model client in front of several models: the references are asked once per turn, and what they say goes to the aggregator at the
  * end of the message that began it, for all calls of that turn alike. References that fail or take too long are left out; without any the
- * aggregator answers alone. Side tasks go to the aggregator directly.
+ * aggregator answers alone. Auxiliary tasks go to the aggregator directly.
  */
-export function createMixtureClient(options: MixtureOptions): ModelClient {
-  return new MixtureClient(options)
+export function createMixtureOfAgentsClient(options: MixtureOfAgentsOptions): ModelClient {
+  return new MixtureOfAgentsClient(options)
 }
 
 /** What was said in a turn, and the user message it belongs to. */
@@ -53,13 +53,13 @@ interface TurnAdvice {
   readonly advice: readonly Advice[]
 }
 
-class MixtureClient implements ModelClient {
+class MixtureOfAgentsClient implements ModelClient {
   readonly provider: string
   readonly model: string
-  readonly #options: MixtureOptions
+  readonly #options: MixtureOfAgentsOptions
   readonly #turns = new Map<string, TurnAdvice>()
 
-  constructor(options: MixtureOptions) {
+  constructor(options: MixtureOfAgentsOptions) {
     this.provider = options.provider
     this.model = options.model
     this.#options = options
@@ -99,7 +99,7 @@ class MixtureClient implements ModelClient {
       ...(turnId === undefined ? {} : { turnId }),
       ...(root === undefined ? {} : { root }),
     }
-    const asked = references.map(async (reference): Promise<readonly Advice[]> => {
+    const requested = references.map(async (reference): Promise<readonly Advice[]> => {
       const { provider, model } = reference
       const failed = (error: unknown) => {
         if (signal?.aborted) throw new DOMException('The request was aborted.', 'AbortError')
@@ -114,7 +114,7 @@ class MixtureClient implements ModelClient {
       })
       return answer.catch(failed)
     })
-    return (await Promise.all(asked)).flat()
+    return (await Promise.all(requested)).flat()
   }
 
   #tell(outcome: ReferenceOutcome): void {

@@ -6,13 +6,13 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drive } from '../__fixtures__/drive.js'
 import { createModelClient, type UsageEvent } from '../index.js'
-import { type BudgetBook, type BudgetLimits, createBudgetGuard } from './index.js'
-import { OwnHolds } from './own-holds.js'
+import { type BudgetLimits, type BudgetStore, createBudgetGuard } from './index.js'
+import { OwnReservations } from './own-reservations.js'
 
 const NOON = Date.parse('2026-03-15T12:00:00Z')
 
 /** A ledger in memory that adds up what the filter leaves. */
-function memoryBook(): BudgetBook & { readonly events: UsageEvent[] } {
+function memoryStore(): BudgetStore & { readonly events: UsageEvent[] } {
   const events: UsageEvent[] = []
   const totals = async ({ sinceMs = 0, sessionId }: { sinceMs?: number; sessionId?: string } = {}) => {
     const found = events.filter((event) => event.atMs >= sinceMs && (!sessionId || event.sessionId === sessionId))
@@ -31,11 +31,11 @@ function memoryBook(): BudgetBook & { readonly events: UsageEvent[] } {
     }
     return [total]
   }
-  const holds = new OwnHolds()
+  const reservations = new OwnReservations()
   return {
     events,
-    hold: (call, question) => holds.hold({ totals }, call, question),
-    release: (id) => void holds.release(id),
+    reserve: (call, question) => reservations.reserve({ totals }, call, question),
+    release: (id) => void reservations.release(id),
   }
 }
 
@@ -51,14 +51,14 @@ afterEach(() => server.close())
 const request = { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }], tools: [] } as const
 
 function setUp(limits: BudgetLimits, costUsd: number | null = 0.4) {
-  const book = memoryBook()
+  const store = memoryStore()
   const usage = { inputTokens: 90, outputTokens: 10, ...(costUsd === null ? {} : { costUsd }) }
   server.setHandler(() => ({ text: 'ok', usage }))
-  const budget = createBudgetGuard({ limits, book, clock, timeZone: 'UTC' })
-  const onUsage = (event: UsageEvent) => void book.events.push(event)
+  const budget = createBudgetGuard({ limits, store, clock, timeZone: 'UTC' })
+  const onUsage = (event: UsageEvent) => void store.events.push(event)
   const client = createModelClient({ provider: 'custom', model: 'm', baseUrl: server.baseUrl, clock, budget, onUsage })
   const ask = (scope: Partial<CallScope> = {}) => drive(client.stream(request, { purpose: 'turn', ...scope }), clock)
-  return { ask, book, budget }
+  return { ask, store, budget }
 }
 
 const spent = (message: RegExp) => ({ code: 'models.budget_spent', message: expect.stringMatching(message) })
@@ -135,10 +135,10 @@ describe('budgets', () => {
   })
 
   it('charge for an answer that broke off', async () => {
-    const { ask, book } = setUp({ turn: { tokens: 6 }, day: { tokens: 10_000 } })
+    const { ask, store } = setUp({ turn: { tokens: 6 }, day: { tokens: 10_000 } })
     server.enqueue({ fault: 'cut', text: 'half' })
     expect((await ask({ turnId: 'a' })).error).toMatchObject(spent(/for this turn/))
-    expect(book.events).toMatchObject([{ isEstimate: true, turnId: 'a' }])
+    expect(store.events).toMatchObject([{ isEstimate: true, turnId: 'a' }])
   })
 
   it('end a wait for other calls on abort', async () => {
@@ -156,18 +156,18 @@ describe('budgets', () => {
         fc.integer({ min: 1, max: 500 }),
         fc.array(fc.record({ size: fc.integer({ min: 1, max: 100 }), ticks: fc.nat(5) }), { maxLength: 30 }),
         async (limit, calls) => {
-          const book = memoryBook()
-          const guard = createBudgetGuard({ limits: { day: { tokens: limit } }, book, clock, timeZone: 'UTC' })
+          const store = memoryStore()
+          const guard = createBudgetGuard({ limits: { day: { tokens: limit } }, store, clock, timeZone: 'UTC' })
           const one = async ({ size, ticks }: (typeof calls)[number]) => {
             const admission = await guard.admit({ purpose: 'turn', maxTokens: 100 })
             for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
             const usage = { ...noUsage, inputTokens: size }
             const facts = { purpose: 'turn', provider: 'p', model: 'm', priceSource: null, durationMs: 0 }
-            book.events.push({ ...facts, usage, atMs: clock.now() })
+            store.events.push({ ...facts, usage, atMs: clock.now() })
             admission.settle(usage)
           }
           const ends = await Promise.allSettled(calls.map(one))
-          const total = book.events.reduce((sum, { usage }) => sum + usage.inputTokens, 0)
+          const total = store.events.reduce((sum, { usage }) => sum + usage.inputTokens, 0)
           expect(total).toBeLessThan(limit + 100)
           if (ends.some(({ status }) => status === 'rejected')) expect(total).toBeGreaterThanOrEqual(limit)
         },

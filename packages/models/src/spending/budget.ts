@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
-import type { SpendingFilter, SpendingState, UsageHold } from '@hermes/contracts/store'
+import type { SpendingFilter, SpendingState, UsageReservation } from '@hermes/contracts/store'
 import type { Admission, BudgetedCall, BudgetGuard } from '../budget-guard.js'
 import { periodOf } from './calendar.js'
-import { type HoldQuestion, heldBy } from './own-holds.js'
+import { type ReservationCheck, reservedBy } from './own-reservations.js'
 
 /** What may be spent. Absent limits nothing. */
 export interface BudgetLimit {
@@ -21,9 +21,9 @@ export type BudgetSpan = 'turn' | 'session' | 'day' | 'month'
 export type BudgetLimits = Readonly<Partial<Record<BudgetSpan, BudgetLimit>>>
 
 /** Where a guard keeps room for calls and learns what was spent; a `UsageRecorder` is one. */
-export interface BudgetBook {
-  /** As `UsageLedger.hold`. */
-  hold(call: UsageHold, question: HoldQuestion): Promise<boolean>
+export interface BudgetStore {
+  /** As `UsageLedger.reserve`. */
+  reserve(call: UsageReservation, question: ReservationCheck): Promise<boolean>
   /** Ends a hold, together with what was recorded before. */
   release(id: string): void
 }
@@ -32,7 +32,7 @@ export interface BudgetBook {
 export interface BudgetGuardOptions {
   readonly limits: BudgetLimits
   /** It has to know of a call before that call's admission is settled. */
-  readonly book: BudgetBook
+  readonly store: BudgetStore
   readonly clock: Clock
   /** Whose days and months count: an IANA name. */
   readonly timeZone: string
@@ -48,7 +48,7 @@ export function createBudgetGuard(options: BudgetGuardOptions): BudgetGuard {
 }
 
 /** A call with room kept for it. */
-interface UnderWay extends UsageHold {
+interface UnderWay extends UsageReservation {
   readonly turnId: string | undefined
   readonly ended: Promise<void>
 }
@@ -72,9 +72,9 @@ class LedgerGuard implements BudgetGuard {
     this.#options = options
   }
 
-  async admit(asked: BudgetedCall): Promise<Admission> {
+  async admit(requested: BudgetedCall): Promise<Admission> {
     // What was handed on counts for whom it is done.
-    const call = { ...asked, ...asked.root }
+    const call = { ...requested, ...requested.root }
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LAST_WAIT_MS)) {
       const admission = await this.#tryToAdmit(call)
       if (admission) return admission
@@ -82,9 +82,9 @@ class LedgerGuard implements BudgetGuard {
     }
   }
 
-  async #tryToAdmit(asked: BudgetedCall): Promise<Admission | null> {
-    const { turnId, maxTokens: tokens } = asked
-    const sessionId = asked.sessionId ?? null
+  async #tryToAdmit(requested: BudgetedCall): Promise<Admission | null> {
+    const { turnId, maxTokens: tokens } = requested
+    const sessionId = requested.sessionId ?? null
     const costUsd = this.#usdPerToken === 'unknown' ? this.#usdPerToken : tokens * this.#usdPerToken
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     const call: UnderWay = { id: randomUUID(), turnId, sessionId, tokens, costUsd, ended }
@@ -94,19 +94,19 @@ class LedgerGuard implements BudgetGuard {
       resolve()
     }
     this.#underWay.add(call)
-    let isHeld = false
+    let isReserved = false
     try {
-      isHeld = await this.#hold(call)
+      isReserved = await this.#reserve(call)
     } finally {
-      if (!isHeld) end()
+      if (!isReserved) end()
     }
-    return isHeld ? { settle: (usage) => this.#settle(call, usage, end) } : null
+    return isReserved ? { settle: (usage) => this.#settle(call, usage, end) } : null
   }
 
   #settle(call: UnderWay, usage: Usage | null, end: () => void): void {
     if (!this.#underWay.has(call)) return
     if (usage) this.#count(call.turnId, usage)
-    if (this.#spansOf(call).length > 0) this.#options.book.release(call.id)
+    if (this.#spansOf(call).length > 0) this.#options.store.release(call.id)
     end()
   }
 
@@ -115,8 +115,8 @@ class LedgerGuard implements BudgetGuard {
     const { turnId } = call
     const limit = this.#options.limits.turn
     if (!limit || turnId === undefined) return true
-    const held = heldBy([...this.#underWay].filter((other) => other.turnId === turnId))
-    return this.#admits('turn', limit, call, { spent: this.#turns.get(turnId) ?? NOTHING, held })
+    const reserved = reservedBy([...this.#underWay].filter((other) => other.turnId === turnId))
+    return this.#admits('turn', limit, call, { spent: this.#turns.get(turnId) ?? NOTHING, reserved })
   }
 
   /** The limits beyond the turn that a call counts for. */
@@ -125,14 +125,14 @@ class LedgerGuard implements BudgetGuard {
   }
 
   /** Keeps room in the book where a limit goes beyond the turn. @throws HermesError `models.budget_spent`, `models.budget_unpriced`. */
-  async #hold(call: UnderWay): Promise<boolean> {
-    const { limits, book } = this.#options
+  async #reserve(call: UnderWay): Promise<boolean> {
+    const { limits, store } = this.#options
     const spans = this.#spansOf(call)
     if (spans.length === 0) return true
-    const { ended: _, turnId: __, ...hold } = call
+    const { ended: _, turnId: __, ...reserve } = call
     const admits = (states: readonly SpendingState[]) =>
-      spans.every((span, index) => this.#admits(span, limits[span]!, hold, states[index]!))
-    return book.hold(hold, { filters: spans.map((span) => this.#filterOf(span, call)), admits })
+      spans.every((span, index) => this.#admits(span, limits[span]!, reserve, states[index]!))
+    return store.reserve(reserve, { filters: spans.map((span) => this.#filterOf(span, call)), admits })
   }
 
   #filterOf(span: (typeof BOOKED)[number], { sessionId }: UnderWay): SpendingFilter {
@@ -143,17 +143,17 @@ class LedgerGuard implements BudgetGuard {
   #admits(
     span: BudgetSpan,
     limit: BudgetLimit,
-    { tokens, costUsd }: Pick<UsageHold, 'tokens' | 'costUsd'>,
-    { spent, held }: SpendingState,
+    { tokens, costUsd }: Pick<UsageReservation, 'tokens' | 'costUsd'>,
+    { spent, reserved }: SpendingState,
   ): boolean {
     this.#require(span, limit, spent)
-    if (held.calls === 0) return true
+    if (reserved.calls === 0) return true
     const fits = (left: number | undefined, ...amounts: readonly (number | 'unknown')[]) =>
       left === undefined ||
       (!amounts.includes('unknown') && amounts.reduce<number>((sum, one) => sum + Number(one), 0) <= left)
     return (
-      fits(limit.tokens === undefined ? undefined : limit.tokens - spent.tokens, held.tokens, tokens) &&
-      fits(limit.usd === undefined ? undefined : limit.usd - spent.costUsd, held.costUsd, costUsd)
+      fits(limit.tokens === undefined ? undefined : limit.tokens - spent.tokens, reserved.tokens, tokens) &&
+      fits(limit.usd === undefined ? undefined : limit.usd - spent.costUsd, reserved.costUsd, costUsd)
     )
   }
 

@@ -1,11 +1,11 @@
 export {
-  type BudgetBook,
   type BudgetGuardOptions,
   type BudgetLimit,
   type BudgetLimits,
   type BudgetSpan,
+  type BudgetStore,
   createBudgetGuard,
 } from './budget.js'
 export { knownTimeZone, type Period, periodOf } from './calendar.js'
-export type { HoldQuestion } from './own-holds.js'
+export type { ReservationCheck } from './own-reservations.js'
 export { createUsageRecorder, type UsageRecorder, type UsageRecorderOptions } from './recorder.js'

@@ -1,13 +1,13 @@
 import { errorLine, type Logger } from '@hermes/contracts'
-import type { UsageHold, UsageLedger, UsageRecord } from '@hermes/contracts/store'
+import type { UsageLedger, UsageRecord, UsageReservation } from '@hermes/contracts/store'
 import type { UsageEvent } from '../model-client.js'
-import { type HoldQuestion, OwnHolds } from './own-holds.js'
+import { OwnReservations, type ReservationCheck } from './own-reservations.js'
 
 /** Takes in finished calls at once and writes them down when there is time. */
 export interface UsageRecorder extends Pick<UsageLedger, 'totals'> {
   record(event: UsageEvent): void
   /** Keeps room for a call as {@link UsageLedger.hold} does; among the calls of this process where the ledger cannot. */
-  hold(call: UsageHold, question: HoldQuestion): Promise<boolean>
+  reserve(call: UsageReservation, question: ReservationCheck): Promise<boolean>
   /** Ends a hold, together with what was recorded before. */
   release(id: string): void
   /** Writes down what is waiting. What cannot be written is logged and tried again with the next call. Never rejects. */
@@ -25,12 +25,12 @@ export interface UsageRecorderOptions {
 
 /** Makes the recorder of a home. Totals know of every call that was recorded before. */
 export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
-  return new LateRecorder(options)
+  return new LazyRecorder(options)
 }
 
-class LateRecorder implements UsageRecorder {
+class LazyRecorder implements UsageRecorder {
   readonly #options: UsageRecorderOptions
-  readonly #own = new OwnHolds()
+  readonly #own = new OwnReservations()
   #waiting: UsageRecord[] = []
   #releases: string[] = []
   #writing: Promise<void> = Promise.resolve()
@@ -59,10 +59,10 @@ class LateRecorder implements UsageRecorder {
     return ledger.totals(filter)
   }
 
-  async hold(call: UsageHold, question: HoldQuestion): Promise<boolean> {
+  async reserve(call: UsageReservation, question: ReservationCheck): Promise<boolean> {
     await this.flush()
     const ledger = await this.#options.ledger()
-    return ledger.hold ? ledger.hold(call, question) : this.#own.hold(ledger, call, question)
+    return ledger.reserve ? ledger.reserve(call, question) : this.#own.reserve(ledger, call, question)
   }
 
   release(id: string): void {

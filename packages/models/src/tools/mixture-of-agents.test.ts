@@ -3,7 +3,7 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import { createFakeClock, startModelServer } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModelClient } from '../index.js'
-import { createMixtureClient } from '../mixture/index.js'
+import { createMixtureOfAgentsClient } from '../mixture/index.js'
 import { createMixtureOfAgentsTool } from './index.js'
 
 const context = { sessionId: 's', signal: new AbortController().signal } as ToolContext
@@ -15,7 +15,7 @@ describe('mixture_of_agents', () => {
     const client = (model: string): ModelClient =>
       createModelClient({ provider: 'custom', model, baseUrl: server.baseUrl, clock: createFakeClock() })
     const mixture = async () =>
-      createMixtureClient({
+      createMixtureOfAgentsClient({
         provider: 'moa',
         model: 'default',
         aggregator: client('aggregator'),

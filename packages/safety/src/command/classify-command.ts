@@ -46,7 +46,7 @@ export function classifyCollected(
   const hardline = matches(HARDLINE_RULES)
   if (hardline.length > 0) return judged('hardline', hardline)
   const dangerous = [
-    ...LOSS_RULES.flatMap(matches),
+    ...DELETION_RULES.flatMap(matches),
     ...invocations.flatMap(protectedWrites),
     ...OTHER_RULES.flatMap(matches),
   ]
@@ -56,7 +56,7 @@ export function classifyCollected(
 }
 
 /** In the order in which they give their name to a question; what is written comes between them. */
-const LOSS_RULES = [GIT_RULES, FILE_RULES]
+const DELETION_RULES = [GIT_RULES, FILE_RULES]
 const OTHER_RULES = [
   ...[PROTECTED_RULES, SERVICE_RULES, EXECUTION_RULES, HERMES_RULES, SECRET_RULES, VARIABLE_RULES, UNFOLLOWED_RULES],
 ]
@@ -78,7 +78,7 @@ const NOT_SUPPOSED: ReadonlySet<string> = new Set([
 /** Isolation holds a hidden command like any other, so words of an isolated command count for the hard floor only. */
 function hiddenIn(invocation: Invocation): readonly Finding[] {
   const isIsolated = invocation.context.supposed === 'isolated'
-  const others = isIsolated ? [] : [...LOSS_RULES, ...OTHER_RULES]
+  const others = isIsolated ? [] : [...DELETION_RULES, ...OTHER_RULES]
   const found = [HARDLINE_RULES, ...others].flatMap((rules) => matching(rules, invocation))
   return [...found, ...(isIsolated ? [] : protectedWrites(invocation))]
     .filter(({ rule }) => !NOT_SUPPOSED.has(rule))

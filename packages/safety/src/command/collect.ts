@@ -10,7 +10,7 @@ import { FETCHERS } from './programs.js'
 import { gitCommand } from './rules-git.js'
 import { variablePayloads } from './rules-variables.js'
 import { supposedTexts } from './supposed.js'
-import { givenVariables, MAX_LAYERS, unwrap } from './wrappers.js'
+import { assignedVariables, MAX_LAYERS, unwrap } from './wrappers.js'
 import { writeTargets } from './write-targets.js'
 
 const MAX_NESTING = 8
@@ -185,7 +185,7 @@ class Collector implements Collected {
       inner: innerOf.flat(),
       elevated: nested.elevated,
       via: nested.via,
-      variables: [...(command.assignments ?? []), ...givenVariables(unwrapped)],
+      variables: [...(command.assignments ?? []), ...assignedVariables(unwrapped)],
       context: contextIn(scope.cwd, this.#context),
       downloads: new Set(this.#downloads),
       exposed: new Set(this.#exposed),

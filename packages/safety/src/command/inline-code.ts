@@ -20,18 +20,18 @@ export function inlineCode(invocation: Invocation): readonly string[] {
     ]
   if (family === null) return printed
   const options = INTERPRETERS[family]!
-  const given = words.flatMap((word, at) => {
+  const code = words.flatMap((word, at) => {
     const before = words[at - 1] ?? ''
     if (options.includes(before) || (/^-\w*[eEc]$/.test(before) && family !== 'node')) return [word]
     const option = options.find((one) => word.startsWith(one.startsWith('--') ? `${one}=` : one))
     return option === undefined || options.includes(word) ? [] : [word.slice(option.length)]
   })
-  if (family === 'python') given.push(...codeOfModule(words))
-  given.push(
+  if (family === 'python') code.push(...codeOfModule(words))
+  code.push(
     ...words.flatMap((word) => /\bdata:(?:text|application)\/(?:java|type)script[^,]*,(.*)$/s.exec(word)?.[1] ?? []),
   )
   const piped = input.text !== null && readsInput(invocation) ? [input.text] : []
-  return [...given, ...piped, ...printed, ...madeCode(invocation)]
+  return [...code, ...piped, ...printed, ...madeCode(invocation)]
 }
 
 /** Modules whose words are code, behind their own options. */

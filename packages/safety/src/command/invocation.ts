@@ -71,7 +71,7 @@ export function readOptions(args: readonly Word[], valued: readonly string[] = [
 /** Whether an option was given by letter, or by a long name that may be shortened as GNU allows. */
 export function hasOption(options: Options, letters: string, ...names: readonly string[]): boolean {
   if ([...letters].some((letter) => options.letters.includes(letter))) return true
-  return options.long.some((given) => names.some((name) => name.startsWith(given) && given.length > 1))
+  return options.long.some((input) => names.some((name) => name.startsWith(input) && input.length > 1))
 }
 
 /** The texts of `args`. */

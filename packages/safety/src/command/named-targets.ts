@@ -149,7 +149,7 @@ function fromOptions(name: string, words: readonly string[]): readonly string[] 
 /** Variables that say where programs put things, set in front of one or for those to come. */
 function fromVariables({ name, variables, args }: Invocation): readonly string[] {
   const isMake = /^g?make$|^bmake$|^ninja$/.test(name)
-  const told: readonly Pick<Assignment, 'name' | 'value'>[] = isMake
+  const notified: readonly Pick<Assignment, 'name' | 'value'>[] = isMake
     ? args.flatMap((value) => {
         const [whole, variable = ''] = /^(\w+)[:?+]?=/.exec(value.text) ?? []
         return whole === undefined
@@ -158,7 +158,7 @@ function fromVariables({ name, variables, args }: Invocation): readonly string[]
       })
     : []
   return (
-    [...variables, ...told]
+    [...variables, ...notified]
       .filter((one) => isPlace(one.value.text) && (WRITTEN_BY.test(one.name) || saysPlace(one.name, one.value.text)))
       // One that is only set is known by its value where it is used.
       .filter((one) => isMake || WRITTEN_BY.test(one.name) || (name !== '' && /[A-Z]/.test(one.name)))

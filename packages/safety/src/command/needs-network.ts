@@ -98,7 +98,7 @@ const CLIENTS: ReadonlySet<string> = new Set([
   ],
   ...['yt-dlp', 'huggingface-cli', 'hf', 'ollama'],
 ])
-const FAR_GIT: readonly string[] = Object.freeze(['clone', 'fetch', 'pull', 'push', 'ls-remote', 'submodule', 'lfs'])
+const REMOTE_GIT: readonly string[] = Object.freeze(['clone', 'fetch', 'pull', 'push', 'ls-remote', 'submodule', 'lfs'])
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)$/i
 
 /** What one program of a command line needs of the network. */
@@ -122,8 +122,8 @@ export function networkNeeds({ invocations }: Collected): readonly NetworkNeed[]
     const host = hostOf(invocation)
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     if (BESIDE.has(formOf(invocation)) || BESIDE.has(name)) return [{ name, host: null, kind: 'beside' }]
-    const isFar = isClient(invocation) && !(host !== null && LOOPBACK.test(host))
-    return [{ name, host, kind: isFar ? 'far' : 'none' }]
+    const isRemote = isClient(invocation) && !(host !== null && LOOPBACK.test(host))
+    return [{ name, host, kind: isRemote ? 'far' : 'none' }]
   })
 }
 
@@ -134,7 +134,7 @@ export function needsNetwork(command: string, context: CommandContext = {}): boo
 
 function isClient(invocation: Invocation): boolean {
   const { name, args } = invocation
-  if (name === 'git') return FAR_GIT.includes(gitCommand(args).verb)
+  if (name === 'git') return REMOTE_GIT.includes(gitCommand(args).verb)
   if (['npm', 'pnpm', 'yarn', 'bun', 'pip', 'pip3', 'uv', 'cargo', 'go'].includes(name))
     return installsFromAddress(invocation)
   return CLIENTS.has(name)

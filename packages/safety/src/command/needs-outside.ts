@@ -35,7 +35,7 @@ const hasWord =
 
 const isSshAddress = (word: string): boolean => /^(?:git\+)?ssh:\/\/|^[\w.-]+@[^/:\s]+:/.test(word)
 /** `host:path` too. */
-const isFarPath = (word: string): boolean => isSshAddress(word) || /^[^/:\s]+:(?!\/\/)./.test(word)
+const isRemotePath = (word: string): boolean => isSshAddress(word) || /^[^/:\s]+:(?!\/\/)./.test(word)
 const isLocalAddress = (word: string): boolean => /^(?:file:\/\/|\/|\.\.?(?:\/|$)|~)/.test(word)
 
 /** What is pushed needs a login, whatever the way; what is fetched only over ssh. */
@@ -46,7 +46,7 @@ function usesGitLogin({ args }: Invocation): boolean {
     case 'push':
       return words[0] === undefined || !isLocalAddress(words[0])
     case 'clone':
-      return words.some(isFarPath)
+      return words.some(isRemotePath)
     default:
       return ['fetch', 'pull', 'ls-remote', 'submodule'].includes(verb) && words.some(isSshAddress)
   }
@@ -55,7 +55,7 @@ function usesGitLogin({ args }: Invocation): boolean {
 const NEEDS: readonly Need[] = Object.freeze([
   { programs: ['git'], reason: LOGINS, when: usesGitLogin },
   { programs: ['ssh', 'scp', 'sftp', 'mosh', 'ssh-add', 'ssh-copy-id', 'gpg', 'gpg2', 'pass'], reason: LOGINS },
-  { programs: ['rsync'], reason: LOGINS, when: (invocation) => operands(invocation).some(isFarPath) },
+  { programs: ['rsync'], reason: LOGINS, when: (invocation) => operands(invocation).some(isRemotePath) },
   { programs: ['gh', 'glab', 'aws', 'gcloud', 'gsutil', 'az', 'kubectl', 'helm', 'doctl', 'heroku'], reason: LOGINS },
   { programs: ['fly', 'flyctl', 'vercel', 'netlify', 'wrangler', 'firebase', 'rclone', 'op'], reason: LOGINS },
   {

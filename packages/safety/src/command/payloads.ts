@@ -127,8 +127,8 @@ export function payloads(invocation: Invocation): readonly Payload[] {
 }
 
 /** Lines of an editor or calculator that begin with `!` go to a shell. */
-function shellLines(given: readonly string[]): Payload[] {
-  const lines = given.flatMap((text) => text.slice(0, MAX_FILLED_CHARS).split('\n'))
+function shellLines(input: readonly string[]): Payload[] {
+  const lines = input.flatMap((text) => text.slice(0, MAX_FILLED_CHARS).split('\n'))
   return lines.flatMap((line): Payload[] => {
     const command = /^\s*(?:\+?:?(?:sil(?:ent)?!?\s+|%|\d*r(?:ead)?\s*|w(?:rite)?\s*)?)!\s*(\S.*)$/.exec(line)?.[1]
     return command === undefined ? [] : [{ type: 'text', text: command }]
@@ -182,11 +182,11 @@ const MAX_FILLED_CHARS = 20_000
 const ARGUMENT = /"?\$\{?([\d@*])\}?"?/g
 
 /** A script with the arguments it is given in place of `$0`, `$1` and `$@`; what would make it very long is cut, and is not followed then. */
-function withArguments(script: string, given: readonly string[]): string {
-  const places = given.length === 0 ? 0 : [...script.matchAll(ARGUMENT)].length
+function withArguments(script: string, input: readonly string[]): string {
+  const places = input.length === 0 ? 0 : [...script.matchAll(ARGUMENT)].length
   if (places === 0) return script
   const most = Math.floor(MAX_FILLED_CHARS / places)
-  const quoted = given.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  const quoted = input.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
   return script.replace(ARGUMENT, (_, which: string) =>
     (/\d/.test(which) ? (quoted[Number(which)] ?? '') : quoted.slice(1).join(' ')).slice(0, most),
   )

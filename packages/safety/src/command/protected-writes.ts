@@ -117,8 +117,8 @@ function readsCredentials(invocation: Invocation): boolean {
     name === 'tar' || name === 'bsdtar'
       ? words.find((_, at) => /^(?:-C|--directory)$/.test(words[at - 1] ?? ''))
       : undefined
-  const given = isRead ? words.filter((_, at) => !KEY_OPTION.test(words[at - 1] ?? '')) : []
-  const named = given.flatMap((word) => {
+  const input = isRead ? words.filter((_, at) => !KEY_OPTION.test(words[at - 1] ?? '')) : []
+  const named = input.flatMap((word) => {
     const path = word.replace(/^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/, '').replace(/^file:\/\/(?:localhost)?(?=\/)/i, '')
     if (base === undefined || path.startsWith('-')) return [path]
     return word === base ? [] : [`${base}/${path}`, path]

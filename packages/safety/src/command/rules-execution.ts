@@ -273,8 +273,8 @@ function printsSettings(text: string): boolean {
 
 /** Whether all that a shell is told to run is one variable. */
 function runsVariable(name: string, args: Invocation['args']): boolean {
-  const isTold = name === 'eval' || (SHELLS.includes(name) && texts(args).some((word) => /^-\w*c$/.test(word)))
-  return isTold && args.some(({ text, dynamic }) => dynamic && /^\$\{?[A-Za-z_]\w*\}?$/.test(text))
+  const runsText = name === 'eval' || (SHELLS.includes(name) && texts(args).some((word) => /^-\w*c$/.test(word)))
+  return runsText && args.some(({ text, dynamic }) => dynamic && /^\$\{?[A-Za-z_]\w*\}?$/.test(text))
 }
 
 function runsDownload(invocation: Invocation): boolean {

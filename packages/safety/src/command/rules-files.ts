@@ -97,10 +97,10 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
     programs: ['chmod', 'install', 'mkdir'],
     matches: ({ name, args }: Invocation) => {
       const words = texts(args)
-      const given = words.find((_, at) => /^(?:-m|--mode)$/.test(words[at - 1] ?? ''))
+      const input = words.find((_, at) => /^(?:-m|--mode)$/.test(words[at - 1] ?? ''))
       const joined = words.find((word) => /^(?:-m\d|--mode=)/.test(word))?.replace(/^(?:-m|--mode=)/, '')
       const first = readOptions(args.filter((word) => !/^-[rwxst]/.test(word.text))).operands[0]
-      const mode = (name === 'chmod' ? first : (given ?? joined)) ?? ''
+      const mode = (name === 'chmod' ? first : (input ?? joined)) ?? ''
       return (
         /^[0-7]*[2367]$/.test(mode) ||
         /(?:^|,)(?:[ug]*[oa][ugoa]*|)[+=][rxst]*w/.test(mode) ||

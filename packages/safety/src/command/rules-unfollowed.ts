@@ -12,13 +12,13 @@ export const UNFOLLOWED_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'write-beyond',
     reason: 'changes files outside the workspace',
     about: (invocation: Invocation) => folderOf(changedOutside(invocation)[0]!),
-    matches: (invocation: Invocation) => !isHeld(invocation) && changedOutside(invocation).length > 0,
+    matches: (invocation: Invocation) => !isConfined(invocation) && changedOutside(invocation).length > 0,
   },
   {
     rule: 'unknown-program',
     reason: 'hands files outside the workspace to a program that nothing is known about',
     about: (invocation: Invocation) => `${invocation.name} ${folderOf(homePaths(invocation)[0]!)}`,
-    matches: (invocation: Invocation) => !isHeld(invocation) && homePaths(invocation).length > 0,
+    matches: (invocation: Invocation) => !isConfined(invocation) && homePaths(invocation).length > 0,
   },
 ])
 
@@ -29,14 +29,14 @@ function changedOutside(invocation: Invocation): readonly string[] {
   return outsideWorkspace([...writeTargets(invocation), ...rights], context)
 }
 
-const isHeld = ({ context }: Invocation): boolean => context.isolated === true
+const isConfined = ({ context }: Invocation): boolean => context.isolated === true
 
 /** What an unknown program, or the script of an interpreter, is given of the person's home outside the workspace. */
 function homePaths(invocation: Invocation): readonly string[] {
   const { program } = invocation
   if (invocation.name === '' || /^\/(?:usr|opt)\//.test(program.text)) return []
-  const given = unknownWords(invocation).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|\w+=|@)/, '')])
-  const paths = given.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word))
+  const input = unknownWords(invocation).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|\w+=|@)/, '')])
+  const paths = input.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word))
   return outsideWorkspace(paths, invocation.context).filter((path) => isInHome(path, invocation.context))
 }
 

@@ -37,7 +37,7 @@ export const VARIABLE_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'program-by-variable',
     reason: 'sets a variable that decides which program or code runs',
     matches: (invocation: Invocation) =>
-      given(invocation).some((one) => decides(one, invocation)) ||
+      assignments(invocation).some((one) => decides(one, invocation)) ||
       // What is set by such a name later is another variable.
       (/^(?:declare|typeset|local)$/.test(invocation.name) &&
         invocation.context.isolated !== true &&
@@ -83,7 +83,7 @@ const SETTINGS: readonly (readonly [program: RegExp, words: RegExp])[] = Object.
 
 /** Commands in variables that some program is going to run. */
 export function variablePayloads(invocation: Invocation): readonly Payload[] {
-  return given(invocation).flatMap(({ name, value }): Payload[] => {
+  return assignments(invocation).flatMap(({ name, value }): Payload[] => {
     // A prompt is expanded each time it is shown.
     if (/^PS[0-4]$/.test(name)) return [{ type: 'text', text: `: ${value.text}` }]
     if (!COMMANDS.test(name) || !/\s/.test(value.text)) return []
@@ -92,7 +92,7 @@ export function variablePayloads(invocation: Invocation): readonly Payload[] {
 }
 
 /** What is set for a program; `make` takes variables among its arguments. */
-function given({ name, args, variables }: Invocation): readonly Assignment[] {
+function assignments({ name, args, variables }: Invocation): readonly Assignment[] {
   if (!/^g?make$|^bmake$/.test(name)) return variables
   const set = args.flatMap((value) => {
     const [whole, variable = ''] = /^(\w+)[:?]?=/.exec(value.text) ?? []

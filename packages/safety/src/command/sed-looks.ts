@@ -9,17 +9,17 @@ const REPLACEMENT = /^s([/|#,!@:])((?:(?!\1)[^\\\n]|\\[^\n])*)\1((?:(?!\1)[^\\\n
 /** Whether `sed` with these arguments only prints: every command of its script is known to, and nothing is edited in place. */
 export function looksWithSed(args: readonly Word[]): boolean {
   const scripts: Word[] = []
-  let isGiven = false
+  let hasScript = false
   for (let at = 0; at < args.length; at++) {
     const { text } = args[at]!
     if (/^-[nErsuz]*e$/.test(text) || text === '--expression') {
       scripts.push(...args.slice(++at, at + 1))
-      isGiven = true
+      hasScript = true
     } else if (/^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|debug|posix))$/.test(text)) continue
     else if (text.startsWith('-') && text !== '-') return false
-    else if (!isGiven) {
+    else if (!hasScript) {
       scripts.push(args[at]!)
-      isGiven = true
+      hasScript = true
     }
   }
   return scripts.length > 0 && scripts.every(({ text, dynamic }) => !dynamic && isHarmlessScript(text))

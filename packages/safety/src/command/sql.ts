@@ -8,8 +8,8 @@ export const SQL_CLIENTS: readonly string[] = Object.freeze([
 /** Whether SQL in the arguments or on standard input drops, truncates, or deletes without a condition. */
 export function destroysData({ args, input }: Invocation): boolean {
   // As the value of an option, too: --command=…, -c….
-  const given = texts(args).map((word) => word.replace(/^(?:--[\w-]+=|-[a-zA-Z](?=[a-zA-Z]+\s))/, ''))
-  return [...given.filter((word) => /\s/.test(word)), input.text ?? ''].some(isDestructiveSql)
+  const values = texts(args).map((word) => word.replace(/^(?:--[\w-]+=|-[a-zA-Z](?=[a-zA-Z]+\s))/, ''))
+  return [...values.filter((word) => /\s/.test(word)), input.text ?? ''].some(isDestructiveSql)
 }
 
 /** Whether any statement of `text` drops, truncates, or deletes every row. */

@@ -16,9 +16,9 @@ const ANCHOR = new RegExp(`(?<![\\w./~-])(?:[\\w.~/-]*/)?(?:${ANCHORS})(?=[\\s"'
 const IS_ANCHOR = new RegExp(`^(?:[\\w.~/-]*/)?(?:${ANCHORS})$`)
 
 /** Options of known programs whose value is said, or compared with names. */
-const SAID =
+const REPORTED =
   /^(?:-t|-k|-g|--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject))$/i
-const SAID_HERE =
+const REPORTED_HERE =
   /^--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject)=/i
 
 const MAX_CHARS = 20_000
@@ -38,8 +38,8 @@ export function supposedTexts(invocation: Invocation): readonly string[] {
   const printed = words.some((word) => word.startsWith('<(')) ? inner.flatMap((one) => printedText(one) ?? []) : []
   const piped = input.text === null || interpreterOf(name) !== null || SHELLS.includes(name) ? [] : [input.text]
   const isKnown = isKnownProgram(name)
-  const spoken = (at: number): boolean => isKnown && SAID.test(words[at - 1] ?? '')
-  const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !SAID_HERE.test(word))
+  const spoken = (at: number): boolean => isKnown && REPORTED.test(words[at - 1] ?? '')
+  const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !REPORTED_HERE.test(word))
   const found = [...texty, ...printed, ...piped].flatMap(inText)
   return [...found, ...fromWord(words, isKnown ? 1 : 0)].slice(0, MAX_TEXTS)
 }

@@ -136,7 +136,7 @@ export interface Unwrapped {
 }
 
 /** The variables that wrappers such as `env` set, and those of `export` and its kin, as far as they are written there. */
-export function givenVariables({ layers, words }: Pick<Unwrapped, 'layers' | 'words'>): readonly Assignment[] {
+export function assignedVariables({ layers, words }: Pick<Unwrapped, 'layers' | 'words'>): readonly Assignment[] {
   const setting = /^(?:export|declare|typeset|local|readonly|setenv)$/.test(words[0]?.text ?? '') ? words : []
   const outer = layers.map((layer, at) => layer.slice(0, layer.length - (layers[at + 1] ?? words).length))
   return [...outer, setting].flatMap((each) => each.slice(1).flatMap((word) => toAssignment(word) ?? []))

@@ -140,8 +140,8 @@ const filesOfAwk = (program: string): readonly string[] =>
   [...program.matchAll(/(?:>>?|\|&?\s*"(?:tee|cat\s*>)\s*)\s*"([^"]+)"/g)].map(([, file = '']) => file)
 
 /** What editors are told to write, line by line. */
-function filesOfEditor(given: readonly string[]): readonly string[] {
-  const lines = given.flatMap((text) => text.slice(0, MAX_CHARS).split(/[\n|]/))
+function filesOfEditor(input: readonly string[]): readonly string[] {
+  const lines = input.flatMap((text) => text.slice(0, MAX_CHARS).split(/[\n|]/))
   return lines.flatMap(
     (line) => /^\s*\+?:?[%\d,$.]*(?:w|W|wq|sav|saveas|write)!?\s+(?:>>\s*)?([^\s!]\S*)/.exec(line)?.[1] ?? [],
   )

@@ -20,7 +20,7 @@ const denied = (rule: string, reason: string, pattern: RegExp): ProtectedPath =>
   severity: 'deny',
   pattern,
 })
-const asked = (rule: string, reason: string, pattern: RegExp): ProtectedPath => ({
+const askRule = (rule: string, reason: string, pattern: RegExp): ProtectedPath => ({
   rule,
   reason,
   severity: 'ask',
@@ -39,14 +39,14 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     /^@\/(?:permissions\.yaml|shell-hooks-allowlist\.json)$/,
   ),
   denied('hermes-store', 'it is the database of Hermes', /^@\/state\.db(?:-wal|-shm)?$/),
-  asked(
+  askRule(
     'hermes-config',
     'it changes how Hermes behaves',
     // Modules in the home may be its context engine, or what that one loads.
     /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
   ),
-  asked('other-profile', 'it belongs to another profile', /^%\/(?:(?:skills|memories)(?:\/.*)?|soul\.md)$/),
-  asked('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
+  askRule('other-profile', 'it belongs to another profile', /^%\/(?:(?:skills|memories)(?:\/.*)?|soul\.md)$/),
+  askRule('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
   denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
   denied('credential-write', 'it holds keys or credentials', TOKEN_FILES),
   denied('sudoers', 'it grants administrator rights', /^(?:\/private)?\/etc\/sudoers/),
@@ -56,23 +56,23 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     /\/\.env(?:rc|[._-](?!example$|sample$|template$|dist$)[^/]*)?$/,
   ),
   denied('device', 'it is a device or a view of the kernel', /^\/(?:dev|proc|sys)(?:\/.*)?$/),
-  asked(
+  askRule(
     'shell-startup',
     'it runs whenever a shell or session starts',
     /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|t?cshrc|login|xinitrc|xprofile|xsession(?:rc)?|pam_environment|config\/(?:fish|autostart|systemd|environment\.d)\/.*)$/,
   ),
-  asked(
+  askRule(
     'shell-startup',
     'it runs by itself later',
     /^(?:~\/library\/launchagents|\/library\/launch(?:agents|daemons)|\/var\/spool\/cron)\/.*$/,
   ),
-  asked(
+  askRule(
     'system-file',
     'it belongs to the system',
     /^(?:\/private)?\/(?:etc|boot|bin|sbin|lib(?:32|64|x32)?|system|usr\/(?:bin|sbin|lib|libexec|share|include))(?:\/.*)?$/,
   ),
-  asked('git-internals', 'git runs what is written there', /^~\/\.(?:gitconfig|config\/git\/(?:config|attributes))$/),
-  asked(
+  askRule('git-internals', 'git runs what is written there', /^~\/\.(?:gitconfig|config\/git\/(?:config|attributes))$/),
+  askRule(
     'git-internals',
     'git runs what is written there',
     /\/\.git(?:\/(?:(?:modules|worktrees)\/.*\/)?(?:hooks(?:\/.*)?|config(?:\.worktree)?))?$/,
@@ -87,7 +87,7 @@ const READ: readonly ProtectedPath[] = Object.freeze([
     /^(?:\/private)?\/etc\/(?:g?shadow-?|master\.passwd|sudoers.*)$/,
   ),
   denied('device', 'it is a device, which may never end', /^\/dev(?:\/.*)?$/),
-  asked('rescue-file', 'it holds what was said in a session of any project', /\/hermes-rescue-[^/]*\.jsonl$/),
+  askRule('rescue-file', 'it holds what was said in a session of any project', /\/hermes-rescue-[^/]*\.jsonl$/),
   denied(
     'process-memory',
     'it shows memory, environment or files of a process',

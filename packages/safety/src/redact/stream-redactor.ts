@@ -12,12 +12,12 @@ export interface StreamRedactor {
 
 /** Replaces registered values in a stream: all pieces together come out as `redactValues` of the whole, wherever they were cut. */
 export function createStreamRedactor(redactor: Pick<Redactor, 'forms'>): StreamRedactor {
-  return new HoldingRedactor(redactor)
+  return new BufferingRedactor(redactor)
 }
 
-class HoldingRedactor implements StreamRedactor {
+class BufferingRedactor implements StreamRedactor {
   readonly #redactor: Pick<Redactor, 'forms'>
-  #held = ''
+  #buffered = ''
   /** How many characters of `#held` a marker already stands for. */
   #covered = 0
 
@@ -26,19 +26,19 @@ class HoldingRedactor implements StreamRedactor {
   }
 
   feed(chunk: string): string {
-    this.#held += chunk
+    this.#buffered += chunk
     const forms = this.#redactor.forms()
-    return this.#emit(firstPossibleStart(this.#held, forms), forms)
+    return this.#emit(firstPossibleStart(this.#buffered, forms), forms)
   }
 
   flush(): string {
-    const rest = this.#emit(this.#held.length, this.#redactor.forms())
+    const rest = this.#emit(this.#buffered.length, this.#redactor.forms())
     this.#covered = 0
     return rest
   }
 
   #emit(until: number, forms: readonly string[]): string {
-    const text = this.#held
+    const text = this.#buffered
     const covered = this.#covered
     const spans = joinSpans([...(covered > 0 ? [{ start: 0, end: covered }] : []), ...findSpans(text, forms)])
     let result = ''
@@ -50,7 +50,7 @@ class HoldingRedactor implements StreamRedactor {
       at = Math.min(end, until)
       this.#covered = Math.max(0, end - until)
     }
-    this.#held = text.slice(until)
+    this.#buffered = text.slice(until)
     return result + text.slice(at, until)
   }
 }

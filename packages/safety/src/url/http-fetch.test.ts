@@ -112,8 +112,9 @@ describe('createHttpFetch', () => {
     const { method, repeatsPosts, ends } = row
     const { listener, dropped } = closing('application/json')
     const { url, connections } = await serve(listener)
-    const asked = createHttpFetch({ repeatsPosts })
-    const send = async () => (await asked(url, { ...plain, method, ...(method === 'GET' ? {} : { body: 'x' }) })).text()
+    const requested = createHttpFetch({ repeatsPosts })
+    const send = async () =>
+      (await requested(url, { ...plain, method, ...(method === 'GET' ? {} : { body: 'x' }) })).text()
     await send()
     const again = await send().then(
       () => 'text',

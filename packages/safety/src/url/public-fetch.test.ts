@@ -17,9 +17,9 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const asked: Action[] = []
+const requested: Action[] = []
 const permit = async (action: Action) => {
-  asked.push(action)
+  requested.push(action)
   return createPermit(action)
 }
 const text = (body: Uint8Array) => Buffer.from(body).toString()
@@ -30,7 +30,7 @@ describe('createPublicFetch', () => {
       if (request.url === '/a') response.writeHead(302, { location: '/b' }).end()
       else response.writeHead(200, { 'content-type': 'text/HTML; charset=utf-8' }).end('there')
     })
-    asked.length = 0
+    requested.length = 0
     const response = await createPublicFetch()(`http://127.0.0.1:${port}/a`, { permit })
     expect(response).toMatchObject({
       status: 200,
@@ -39,7 +39,7 @@ describe('createPublicFetch', () => {
       isCut: false,
     })
     expect(text(response.body)).toBe('there')
-    expect(asked.map((action) => action.type === 'fetch' && new URL(action.url).pathname)).toEqual(['/a', '/b'])
+    expect(requested.map((action) => action.type === 'fetch' && new URL(action.url).pathname)).toEqual(['/a', '/b'])
   })
 
   it('never follows a redirect without leave', async () => {

@@ -104,7 +104,7 @@ const REBOUND = [
   '::ffff:127.0.0.1',
 ]
 
-const subject: Subject = { sessionId: 's', surface: 'test', agentPath: ['root'], origin: 'model', tainted: false }
+const subject: Subject = { sessionId: 's', platform: 'test', agentPath: ['root'], origin: 'model', tainted: false }
 let hits = 0
 let server: Server
 let port = 0

@@ -46,7 +46,7 @@ const through = (protocol: 'http' | 'https', port: number, env: Record<string, s
   return (path: string, init: RequestInit = post) => fetch(baseUrl + path, init)
 }
 
-const said = (work: Promise<unknown>) =>
+const reply = (work: Promise<unknown>) =>
   work.then(
     () => 'went through',
     ({ cause, message }: Error) => (cause instanceof Error ? cause.message : message),
@@ -100,13 +100,13 @@ describe('a SOCKS5 proxy', () => {
   ])('says in one line why it does not connect, without the login: %s', async (_, options, login, why) => {
     const proxy = await socks(options)
     const fetch = through('https', 443, { ALL_PROXY: `socks5h://${login}${proxy.address}` })
-    expect(await said(fetch('/'))).toBe(`The proxy socks5h://${proxy.address} ${why}`)
+    expect(await reply(fetch('/'))).toBe(`The proxy socks5h://${proxy.address} ${why}`)
   })
 
   it('says so when it is none, hangs up or is not there', async () => {
     const other = await listen(createServer())
     const hangsUp = await listen(createRawServer((socket) => socket.once('data', () => socket.destroy())))
-    const to = (port: number) => said(through('http', 80, { ALL_PROXY: `socks5h://me:secret@127.0.0.1:${port}` })('/'))
+    const to = (port: number) => reply(through('http', 80, { ALL_PROXY: `socks5h://me:secret@127.0.0.1:${port}` })('/'))
     expect(await to(other)).toBe(`The proxy socks5h://127.0.0.1:${other} speaks no SOCKS5`)
     expect(await to(hangsUp)).toBe('socket hang up')
     expect(await to(1)).toBe('The proxy socks5h://127.0.0.1:1 cannot be reached (ECONNREFUSED)')
@@ -124,10 +124,10 @@ describe('a proxy that never answers', () => {
     const port = await listen(silent)
     const controller = new AbortController()
     const fetch = through('https', 443, { ALL_PROXY: `${scheme}://127.0.0.1:${port}` })
-    const asked = fetch('/', { ...post, signal: controller.signal })
+    const requested = fetch('/', { ...post, signal: controller.signal })
     await there.promise
     controller.abort()
-    await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(requested).rejects.toMatchObject({ name: 'AbortError' })
     await gone.promise
   })
 })

@@ -99,8 +99,8 @@ async function targetBytes(proxy: URL, name: string, lookup?: LookupFunction): P
   return Buffer.from([3, bytes.length, ...bytes])
 }
 
-function resolveHost(name: string, given?: LookupFunction): Promise<string> {
-  const lookup = given ?? process.getBuiltinModule('node:dns').lookup
+function resolveHost(name: string, input?: LookupFunction): Promise<string> {
+  const lookup = input ?? process.getBuiltinModule('node:dns').lookup
   return new Promise((resolve, reject) => {
     lookup(name, { all: false }, (error, address) => (error ? reject(error) : resolve(String(address))))
   })

@@ -1,19 +1,19 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import type { FarStart } from '../far-start.js'
 import { type Lease, takeLease } from '../leases.js'
 import type { ProcessHandle } from '../process-handle.js'
-import { backgroundScript, type FarCommand } from '../remote/exec-script.js'
-import type { FarStream, RemoteHost, Said, StreamListener } from '../remote/remote-host.js'
-import type { FollowedJob } from './followed-job.js'
-import { jobStream } from './job-stream.js'
-import { followAgain, startBackgroundJob } from './start-job.js'
+import { backgroundScript, type RemoteCommand } from '../remote/exec-script.js'
+import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from '../remote/remote-host.js'
+import type { RemoteStart } from '../remote-start.js'
+import type { FollowedRemoteProcess } from './followed-remote-process.js'
+import { remoteProcessStream } from './remote-process-stream.js'
+import { followAgain, startBackgroundRemoteProcess } from './start-remote-process.js'
 
 /** A sandbox of a cloud, running. */
 export interface CloudSandbox {
   /** It was made just now, with nothing in it of one before. */
   readonly isNew: boolean
   /** Runs a script to its end, with `input` as its standard input. */
-  converse(script: string, input: Uint8Array): Promise<Said>
+  converse(script: string, input: Uint8Array): Promise<ProgramOutput>
   /** Ends it: with `keep` its files are there for whoever opens it next. */
   end(how: 'keep' | 'remove'): Promise<void>
 }
@@ -59,7 +59,7 @@ export class CloudHost implements RemoteHost {
   readonly isolated = true
   readonly name: string
   readonly #options: CloudHostOptions
-  readonly #jobs = new Set<FollowedJob>()
+  readonly #remoteProcesses = new Set<FollowedRemoteProcess>()
   readonly #streams = new Set<Promise<void>>()
   #sandbox: CloudSandbox | null = null
   #lease: Lease | null = null
@@ -87,7 +87,7 @@ export class CloudHost implements RemoteHost {
     await this.#opening
   }
 
-  async converse(script: string, input: Uint8Array): Promise<Said> {
+  async converse(script: string, input: Uint8Array): Promise<ProgramOutput> {
     try {
       return await this.#converse(script, input)
     } catch (error) {
@@ -98,27 +98,31 @@ export class CloudHost implements RemoteHost {
     }
   }
 
-  stream(script: string, input: string, listener: StreamListener): FarStream {
-    const stream = jobStream(this, this.#options.clock, script, input, listener)
+  stream(script: string, input: string, listener: StreamListener): RemoteStream {
+    const stream = remoteProcessStream(this, this.#options.clock, script, input, listener)
     this.#streams.add(stream.closed)
     void stream.closed.then(() => this.#streams.delete(stream.closed))
     return stream
   }
 
-  background(far: FarCommand, mark: string): FarStart {
+  background(remote: RemoteCommand, mark: string): RemoteStart {
     const start = async (log: string) => {
       const failure = (report: string) =>
-        report.includes(`${mark} gone`) ? noDirectory(far.cwd) : this.failure(null, report)
-      const job = await startBackgroundJob(this.#place(log), { script: backgroundScript(far, mark), mark, failure })
-      this.#jobs.add(job.handle)
-      return job
+        report.includes(`${mark} gone`) ? noDirectory(remote.cwd) : this.failure(null, report)
+      const remoteProcess = await startBackgroundRemoteProcess(this.#target(log), {
+        script: backgroundScript(remote, mark),
+        mark,
+        failure,
+      })
+      this.#remoteProcesses.add(remoteProcess.handle)
+      return remoteProcess
     }
     return { type: 'job', start }
   }
 
-  follow(job: string, log: string): ProcessHandle {
-    const handle = followAgain(this.#place(log), job)
-    this.#jobs.add(handle)
+  follow(remoteProcess: string, log: string): ProcessHandle {
+    const handle = followAgain(this.#target(log), remoteProcess)
+    this.#remoteProcesses.add(handle)
     return handle
   }
 
@@ -134,9 +138,9 @@ export class CloudHost implements RemoteHost {
   }
 
   failure(exitCode: number | null, stderr: string): HermesError {
-    const said = stderr.trim().split('\n').at(-1) ?? ''
+    const text = stderr.trim().split('\n').at(-1) ?? ''
     return new HermesError(
-      `${this.name} gave no answer to a request${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`,
+      `${this.name} gave no answer to a request${text === '' ? '' : `: ${text.replace(/\.$/, '')}`}.`,
       {
         code: 'environment.connection_lost',
         retryable: true,
@@ -148,7 +152,7 @@ export class CloudHost implements RemoteHost {
   async close({ keepProcesses }: { readonly keepProcesses: boolean }): Promise<void> {
     this.#closed = true
     if (this.#rest) clearTimeout(this.#rest)
-    for (const job of this.#jobs) job.letGo()
+    for (const remoteProcess of this.#remoteProcesses) remoteProcess.letGo()
     await this.#opening?.catch(() => undefined)
     await this.#tidied()
     const { cloud, persistent } = this.#options
@@ -179,7 +183,7 @@ export class CloudHost implements RemoteHost {
     this.#openedMs = this.#options.clock.now()
   }
 
-  #converse(script: string, input: Uint8Array): Promise<Said> {
+  #converse(script: string, input: Uint8Array): Promise<ProgramOutput> {
     const sandbox = this.#sandbox
     if (sandbox === null) throw this.failure(null, '')
     this.#usedMs = this.#options.clock.now()
@@ -222,7 +226,7 @@ export class CloudHost implements RemoteHost {
     this.#options.logger.warn('A sandbox was not ended; it ends by itself after a while.', facts)
   }
 
-  #place(log: string) {
+  #target(log: string) {
     const { clock, logger } = this.#options
     return { way: this, clock, logger, log }
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Said } from '../remote/remote-host.js'
+import type { ProgramOutput } from '../remote/remote-host.js'
 
 /** A service that runs command lines and gives back what they print as text, and moves files. */
 export interface TextSandbox {
@@ -31,7 +31,7 @@ if [ $(($(wc -c < "$__hermes_reply"))) -gt ${MAX_TEXT_BYTES} ]; then echo; echo 
 else echo; echo HERMES:text; base64 < "$__hermes_reply"; echo HERMES:end; rm -f "$__hermes_reply"; fi`
 
 /** Runs a script by a service that knows only text. */
-export async function converseByText(sandbox: TextSandbox, script: string, input: Uint8Array): Promise<Said> {
+export async function converseByText(sandbox: TextSandbox, script: string, input: Uint8Array): Promise<ProgramOutput> {
   const env: Record<string, string> = { HERMES_SCRIPT: script, HERMES_TEXT: '', HERMES_INPUT: '' }
   if (Buffer.byteLength(script) > MAX_VARIABLE_BYTES) {
     env['HERMES_SCRIPT'] = await upload(sandbox, 'script', Buffer.from(script))
@@ -39,18 +39,18 @@ export async function converseByText(sandbox: TextSandbox, script: string, input
   const text = input.length * 1.4 > MAX_VARIABLE_BYTES ? null : Buffer.from(input).toString('base64')
   if (text === null) env['HERMES_INPUT'] = await upload(sandbox, 'input', input)
   else env['HERMES_TEXT'] = text
-  const said = await sandbox.run(LINE, env)
-  return { exitCode: said.exitCode, stdout: await replyOf(sandbox, said.text), stderr: said.text.slice(-2_000) }
+  const reply = await sandbox.run(LINE, env)
+  return { exitCode: reply.exitCode, stdout: await replyOf(sandbox, reply.text), stderr: reply.text.slice(-2_000) }
 }
 
-async function replyOf(sandbox: TextSandbox, said: string): Promise<Buffer> {
-  const file = /^HERMES:file (\/tmp\/hermes-reply-\w+)/m.exec(said)?.[1]
+async function replyOf(sandbox: TextSandbox, reply: string): Promise<Buffer> {
+  const file = /^HERMES:file (\/tmp\/hermes-reply-\w+)/m.exec(reply)?.[1]
   if (file !== undefined) {
     const bytes = Buffer.from(await sandbox.download(file))
     await sandbox.run(`rm -f ${file}`, {})
     return bytes
   }
-  const [, text] = /^HERMES:text\r?\n([\s\S]*?)^HERMES:end/m.exec(said) ?? []
+  const [, text] = /^HERMES:text\r?\n([\s\S]*?)^HERMES:end/m.exec(reply) ?? []
   return Buffer.from(text ?? '', 'base64')
 }
 

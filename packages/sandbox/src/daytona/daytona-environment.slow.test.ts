@@ -26,13 +26,13 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
   }
 
   async function create(more: Partial<DaytonaOptions> = {}) {
-    const asked = await options(more)
-    const environment = await openDaytonaEnvironment(asked)
+    const requested = await options(more)
+    const environment = await openDaytonaEnvironment(requested)
     return {
       environment,
       async dispose() {
         await environment.close()
-        await rm(asked.outputDir, { recursive: true, force: true })
+        await rm(requested.outputDir, { recursive: true, force: true })
       },
     }
   }

@@ -33,8 +33,8 @@ export async function ensureContainer(
 
 async function findContainer(engine: EngineOptions, options: ContainerOptions) {
   const format = '{{.ID}} {{.State}}'
-  const said = await ask(engine, ['ps', '--all', '--no-trunc', ...labelFilters(options), '--format', format])
-  const [id, state] = said.trim().split('\n')[0]!.split(' ')
+  const output = await ask(engine, ['ps', '--all', '--no-trunc', ...labelFilters(options), '--format', format])
+  const [id, state] = output.trim().split('\n')[0]!.split(' ')
   return id ? { id, isRunning: state === 'running' } : null
 }
 
@@ -45,15 +45,15 @@ async function createContainer(engine: EngineOptions, options: ContainerOptions,
     await removeContainer(engine, containerName(options))
     return run(limits)
   }
-  let said = await run('all')
-  if (said.exitCode !== 0 && NO_DISK_LIMIT.test(said.stderr)) said = await lacks('no-disk', said.stderr.trim())
-  if (said.exitCode !== 0 && NO_LIMITS.test(said.stderr)) said = await lacks('none', said.stderr.trim())
-  if (said.exitCode === 0) return said.stdout.trim()
+  let output = await run('all')
+  if (output.exitCode !== 0 && NO_DISK_LIMIT.test(output.stderr)) output = await lacks('no-disk', output.stderr.trim())
+  if (output.exitCode !== 0 && NO_LIMITS.test(output.stderr)) output = await lacks('none', output.stderr.trim())
+  if (output.exitCode === 0) return output.stdout.trim()
   // Another program made it in the meantime.
-  const other = /already in use/.test(said.stderr) ? await findContainer(engine, options) : null
+  const other = /already in use/.test(output.stderr) ? await findContainer(engine, options) : null
   if (other?.isRunning) return other.id
   await removeContainer(engine, containerName(options))
-  throw engineFailure(said.exitCode, said.stderr)
+  throw engineFailure(output.exitCode, output.stderr)
 }
 
 /** Removes a container with all that is in it; one that is not there is fine. */

@@ -81,12 +81,12 @@ needs(dockerMissing())('in a container', () => {
     it('keeps background processes for the next program, which finds them again and can end them', async () => {
       const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-out-'))
       onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
-      const asked = { task: 'processes', outputDir, mounts: [] as const, cwd: '/workspace' }
-      const first = await harness(() => create(asked))
+      const requested = { task: 'processes', outputDir, mounts: [] as const, cwd: '/workspace' }
+      const first = await harness(() => create(requested))
       const started = await first.start('echo up; sleep 60')
       while (!started.output().includes('up')) await new Promise((resolve) => setTimeout(resolve, 10))
       await first.environment.close({ keepProcesses: true })
-      const second = await harness(() => create(asked))
+      const second = await harness(() => create(requested))
       const [found] = second.environment.processes()
       expect(found!.info()).toMatchObject({ pid: started.info().pid, status: 'running' })
       expect(found!.output()).toBe('up\n')
@@ -174,8 +174,8 @@ needs(dockerMissing())('in a container', () => {
     })
 
     it('says what is wrong with an image, a mount and an engine, and leaves nothing behind', async () => {
-      const asked = { task: 'wrong', image: '127.0.0.1:1/none:latest' }
-      await expect(create(asked)).rejects.toMatchObject({ code: 'environment.image_missing' })
+      const requested = { task: 'wrong', image: '127.0.0.1:1/none:latest' }
+      await expect(create(requested)).rejects.toMatchObject({ code: 'environment.image_missing' })
       await expect(create({ image: '--privileged' })).rejects.toMatchObject({ code: 'environment.invalid_image' })
       await expect(create({ mounts: [{ source: '/a:/b', target: '/c' }] })).rejects.toMatchObject({
         code: 'environment.invalid_mount',

@@ -10,14 +10,18 @@ export interface EngineOptions {
   readonly env: Readonly<Record<string, string>>
 }
 
-interface Said {
+interface ProgramOutput {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
 /** Asks the engine. @throws HermesError `environment.client_missing`, `environment.engine_timeout`. */
-export function askEngine({ program, env }: EngineOptions, args: readonly string[], limitMs: number): Promise<Said> {
+export function askEngine(
+  { program, env }: EngineOptions,
+  args: readonly string[],
+  limitMs: number,
+): Promise<ProgramOutput> {
   const child = spawn(program, args, { cwd: '/', env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))

@@ -78,9 +78,9 @@ export async function probeDocker(options: {
 }): Promise<{ readonly ready: true; readonly version: string } | { readonly ready: false; readonly why: string }> {
   const engine = { program: options.program ?? 'docker', env: options.clientEnv }
   try {
-    const said = await askEngine(engine, ['version', '--format', '{{.Server.Version}}'], PROBE_LIMIT_MS)
-    if (said.exitCode === 0) return { ready: true, version: said.stdout.trim() }
-    return { ready: false, why: engineFailure(said.exitCode, said.stderr).message }
+    const output = await askEngine(engine, ['version', '--format', '{{.Server.Version}}'], PROBE_LIMIT_MS)
+    if (output.exitCode === 0) return { ready: true, version: output.stdout.trim() }
+    return { ready: false, why: engineFailure(output.exitCode, output.stderr).message }
   } catch (error) {
     return { ready: false, why: (error as Error).message }
   }

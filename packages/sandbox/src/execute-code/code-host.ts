@@ -92,7 +92,7 @@ class LocalCodeHost implements CodeHost {
       clock,
       interpreters: new Interpreters({ node, env, maxMemoryBytes }),
       guard: new OrphanGuard(),
-      isolate: this.#isolation ? (asked, folders) => this.#isolation!.wrap(asked, folders) : null,
+      isolate: this.#isolation ? (requested, folders) => this.#isolation!.wrap(requested, folders) : null,
     }
     this.#kept = new KeptInterpreters(this.#settings)
   }

@@ -25,7 +25,7 @@ export class KeptInterpreter {
   #process: ScriptProcess | null = null
   #streams: { readonly stdout: MarkedStream; readonly stderr: MarkedStream } | null = null
   #calls: ProgramCalls | null = null
-  #asked = Promise.withResolvers<(job: JsonObject) => void>()
+  #requested = Promise.withResolvers<(job: JsonObject) => void>()
   #finish: (ok: boolean) => void = () => undefined
   #isOver = false
   #isTainted = false
@@ -106,8 +106,8 @@ export class KeptInterpreter {
       streams.stderr.read(mark, (chunk) => output.stderr.push(chunk)),
     ]
     const finished = new Promise<boolean>((resolve) => (this.#finish = resolve))
-    const give = await this.#asked.promise
-    this.#asked = Promise.withResolvers()
+    const give = await this.#requested.promise
+    this.#requested = Promise.withResolvers()
     // Where the agent has moved the interpreter moves too; else it stays where the last program left it.
     give({ code: code.toWellFormed(), mark, cwd: cwd === this.#cwd ? null : cwd })
     this.#cwd = cwd
@@ -138,7 +138,7 @@ export class KeptInterpreter {
   /** The interpreter is done with one piece of code and waits for another. */
   #next({ ok }: JsonObject): Promise<JsonValue> {
     return new Promise((give) => {
-      this.#asked.resolve(give)
+      this.#requested.resolve(give)
       if (typeof ok === 'boolean') this.#finish(ok)
     })
   }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 /** One output of a program that stays: what it writes goes to whoever reads, up to a mark. */
 export class MarkedStream {
-  #held: Buffer = Buffer.alloc(0)
+  #buffered: Buffer = Buffer.alloc(0)
   #reader: { readonly mark: Buffer; readonly push: (chunk: Buffer) => void; readonly end: () => void } | null = null
 
   constructor(stream: Readable) {
@@ -20,8 +20,8 @@ export class MarkedStream {
 
   /** Gives what was held back in case it was the start of the mark. */
   flush(): void {
-    this.#reader?.push(this.#held)
-    this.#held = Buffer.alloc(0)
+    this.#reader?.push(this.#buffered)
+    this.#buffered = Buffer.alloc(0)
     this.#reader = null
   }
 
@@ -29,17 +29,17 @@ export class MarkedStream {
     const reader = this.#reader
     // What comes between two programs is nobody's.
     if (!reader) return
-    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const bytes = this.#buffered.length === 0 ? chunk : Buffer.concat([this.#buffered, chunk])
     const at = bytes.indexOf(reader.mark)
     if (at !== -1) {
       reader.push(bytes.subarray(0, at))
-      this.#held = Buffer.alloc(0)
+      this.#buffered = Buffer.alloc(0)
       this.#reader = null
       reader.end()
       return
     }
     const sure = Math.max(0, bytes.length - reader.mark.length + 1)
     if (sure > 0) reader.push(bytes.subarray(0, sure))
-    this.#held = bytes.subarray(sure)
+    this.#buffered = bytes.subarray(sure)
   }
 }

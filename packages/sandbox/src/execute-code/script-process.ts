@@ -59,9 +59,9 @@ export class ScriptProcess {
   /** @throws HermesError `environment.spawn_failed`, `environment.no_isolation`. */
   static async start(launch: ScriptLaunch): Promise<ScriptProcess> {
     const limit = String(Math.ceil(launch.maxMemoryBytes / 1024))
-    const asked = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
+    const requested = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
     const folders = { scratch: launch.folder, writable: launch.folder }
-    const started = (await launch.isolate?.(asked, folders)) ?? notIsolated(asked)
+    const started = (await launch.isolate?.(requested, folders)) ?? notIsolated(requested)
     try {
       return new ScriptProcess(await spawned(launch, started), launch)
     } finally {
@@ -103,16 +103,16 @@ export class ScriptProcess {
 
 function spawned(
   launch: ScriptLaunch,
-  { program, args, env, descriptors, isHeld }: IsolatedProgram,
+  { program, args, env, descriptors, isConfined }: IsolatedProgram,
 ): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: launch.cwd,
-      env: isHeld ? { ...env, ...launch.guard.mark } : env,
+      env: isConfined ? { ...env, ...launch.guard.mark } : env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', (isHeld ? null : launch.guard.channel()) ?? 'ignore', ...descriptors],
+      stdio: ['ignore', 'pipe', 'pipe', (isConfined ? null : launch.guard.channel()) ?? 'ignore', ...descriptors],
     })
-    if (isHeld && child.pid !== undefined) launch.guard.add(child.pid, launch.env['HERMES_RPC_SOCKET'])
+    if (isConfined && child.pid !== undefined) launch.guard.add(child.pid, launch.env['HERMES_RPC_SOCKET'])
     child.once('spawn', () => resolve(child))
     child.once('error', (error) => {
       const message = `Cannot start a program in ${launch.cwd}: ${error.message}.`

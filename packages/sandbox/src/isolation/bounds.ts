@@ -49,7 +49,7 @@ export class Bounds {
   readonly isolation: IsolationOptions
   readonly #named: readonly string[]
   readonly #readable: readonly string[]
-  readonly #held: Held[]
+  readonly #pinned: Pinned[]
   /** What is worked in. */
   #worked: readonly string[]
   readonly #hidden = new Set<string>()
@@ -79,7 +79,7 @@ export class Bounds {
     this.opened = (isolation.writable ?? []).map(realOfExisting)
     const derived = [...trees, ...git.folders, ...this.temp]
     const roots = derived.filter((path, at) => isOutermost(path, at, derived))
-    this.#held = roots
+    this.#pinned = roots
       .flatMap((path) => (path === workspace.path ? workspace : (identify(path) ?? [])))
       .map((root, at) => ({ ...root, descriptor: at < MAX_DESCRIPTORS ? open(root.path) : null }))
     const inRoots = (path: string) => roots.some((root) => isWithin(path, root))
@@ -88,10 +88,10 @@ export class Bounds {
       paths.flatMap((path) => reached(resolve(path), inRoots) ?? []).filter((path) => !inRoots(path) || isHidden(path))
     // A folder of the opener's is visible in one of secrets, unless it is that.
     const isAmongSecrets = (path: string) => secret.some((place) => place !== path && isWithin(path, place))
-    const given = this.#worked.filter((path) => isAmongSecrets(path) && !secret.includes(path))
+    const input = this.#worked.filter((path) => isAmongSecrets(path) && !secret.includes(path))
     // Who works in a home directory that is a repository needs it, although it begins with a dot.
     const repository = git.folders.filter((folder) => unknown.includes(folder) && !roots.includes(folder))
-    this.#named = [...given, ...repository, ...named(isolation.writable)]
+    this.#named = [...input, ...repository, ...named(isolation.writable)]
     this.#readable = named(isolation.readable)
     this.#worked = [...roots, ...this.#named]
     this.writable = [...new Set([...temp, resolve(cwd), ...roots, ...this.#named])]
@@ -109,12 +109,12 @@ export class Bounds {
 
   /** The folders that may be written, none within another one. */
   get roots(): readonly Root[] {
-    return this.#held.map(({ path, descriptor }) => ({ path, descriptor }))
+    return this.#pinned.map(({ path, descriptor }) => ({ path, descriptor }))
   }
 
   /** @throws HermesError `environment.changed` when a folder that may be written is not where it was. */
   check(): void {
-    const changed = this.#held.find(({ path, stats }) => !isReal(path) || !isSame(identify(path)?.stats, stats))
+    const changed = this.#pinned.find(({ path, stats }) => !isReal(path) || !isSame(identify(path)?.stats, stats))
     if (changed) throw moved(changed.path)
   }
 
@@ -131,11 +131,11 @@ export class Bounds {
   }
 
   close(): void {
-    for (const { descriptor } of this.#held.splice(0)) if (descriptor !== null) closeSync(descriptor)
+    for (const { descriptor } of this.#pinned.splice(0)) if (descriptor !== null) closeSync(descriptor)
   }
 }
 
-interface Held extends Workspace, Root {}
+interface Pinned extends Workspace, Root {}
 
 /** A workspace that leads elsewhere than when it was seen first counts as the one it was. */
 export function workspaceAt(path: string, known: Workspaces | undefined): Workspace {

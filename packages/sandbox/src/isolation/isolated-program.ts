@@ -18,7 +18,7 @@ export interface IsolatedProgram extends Started {
   /** What it gets as file descriptors 4, 5 and so on. */
   readonly descriptors: readonly number[]
   /** Whether it has a process namespace of its own, from which it cannot tell the orphan guard of its group. */
-  readonly isHeld: boolean
+  readonly isConfined: boolean
   /** Why all programs of the environment were ended since, as a line; `null` when they were not. */
   stopped(): string | null
   /** To be called once it was started, or could not be. */
@@ -27,16 +27,16 @@ export interface IsolatedProgram extends Started {
 
 /** See `Isolation.wrap`. */
 export type Isolate = (
-  asked: Started,
+  requested: Started,
   folders: WorkingFolders,
   options?: { readonly network?: 'on' | 'off' },
 ) => Promise<IsolatedProgram>
 
 /** How to start a program that nothing is done to. */
-export const notIsolated = (asked: Started): IsolatedProgram => ({
-  ...asked,
+export const notIsolated = (requested: Started): IsolatedProgram => ({
+  ...requested,
   descriptors: [],
-  isHeld: false,
+  isConfined: false,
   stopped: () => null,
   release: () => undefined,
 })

@@ -99,6 +99,6 @@ function tryOut(program: string, args: readonly string[], file: number | 'ignore
     timeout: TRIAL_MS,
   })
   if (status === 0 || /^bwrap: execvp \/: /m.test(stderr)) return null
-  const said = error?.message ?? stderr.trim().split('\n').at(-1) ?? ''
-  return said.replace(/^[\w-]+: /, '').replace(/\.$/, '') || `${program} does not work`
+  const text = error?.message ?? stderr.trim().split('\n').at(-1) ?? ''
+  return text.replace(/^[\w-]+: /, '').replace(/\.$/, '') || `${program} does not work`
 }

@@ -14,8 +14,8 @@ import { probeIsolation } from './probe-isolation.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 const willing = (): IsolationSupport => {
-  let said: string | null = null
-  return { why: () => said, failed: (why) => (said = why) }
+  let text: string | null = null
+  return { why: () => text, failed: (why) => (text = why) }
 }
 
 async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, support = willing()) {
@@ -31,14 +31,14 @@ async function setup(isolation: IsolationOptions, platform: NodeJS.Platform, sup
   const bounds = new Bounds({ cwd, home, temp: [join(root, 'temp')], isolation })
   onTestFinished(() => bounds.close())
   const held = new Isolation({ bounds, outputDir, logger, platform, support, path: () => '/usr/bin' })
-  const asked = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
+  const requested = { program: '/bin/bash', args: ['-c', 'true'], env: { NAME: 'value' } }
   const folders = { scratch: join(root, 'out/shells/1'), writable: join(root, 'out/shells/1') }
   onTestFinished(() => held.close(false))
   return {
     root,
     warnings,
     support,
-    wrap: () => held.wrap(asked, folders),
+    wrap: () => held.wrap(requested, folders),
     hides: (path: string) => held.hides(path, folders),
   }
 }
@@ -173,9 +173,9 @@ it('looks at the machine once, and believes what is said later', async () => {
 needs(await probeIsolation())('on Linux', () => {
   it('starts bubblewrap and nothing else before the program, with no variable of it in sight of bubblewrap', async () => {
     const { wrap } = await setup({}, 'linux', createIsolationSupport('linux'))
-    const { program, args, env, isHeld, release } = await wrap()
+    const { program, args, env, isConfined, release } = await wrap()
     release()
     expect([program, ...args]).toEqual([findBubblewrap(), '--args', '6', '--', '/bin/bash', '-c', 'true'])
-    expect([isHeld, env]).toEqual([true, { PATH: '/usr/local/bin:/usr/bin:/bin' }])
+    expect([isConfined, env]).toEqual([true, { PATH: '/usr/local/bin:/usr/bin:/bin' }])
   })
 })

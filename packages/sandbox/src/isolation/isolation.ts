@@ -56,13 +56,13 @@ export class Isolation {
   }
 
   /**
-   * How to start `asked`. The bounds are drawn by a program that sees none of the variables
+   * How to start `requested`. The bounds are drawn by a program that sees none of the variables
    * an earlier command may have set: one of them could have it load foreign code first.
    * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had; `environment.changed` when a folder that
    * it may write is not where it was.
    */
-  async wrap(...[asked, folders, options = {}]: Parameters<Isolate>): Promise<IsolatedProgram> {
-    const plain = notIsolated(asked)
+  async wrap(...[requested, folders, options = {}]: Parameters<Isolate>): Promise<IsolatedProgram> {
+    const plain = notIsolated(requested)
     const { platform, bounds, support, logger } = this.#settings
     const { isolation } = bounds
     const isRequired = isolation.required ?? true
@@ -73,10 +73,15 @@ export class Isolation {
     }
     const network = isolation.network !== false && options.network !== 'off'
     try {
-      if (platform === 'linux') return await this.#bubblewrapped(asked, folders, network)
-      const { places, env } = this.#bounds(asked, folders)
+      if (platform === 'linux') return await this.#bubblewrapped(requested, folders, network)
+      const { places, env } = this.#bounds(requested, folders)
       const profile = seatbeltProfile(places, { network })
-      return { ...plain, env, program: '/usr/bin/sandbox-exec', args: ['-p', profile, asked.program, ...asked.args] }
+      return {
+        ...plain,
+        env,
+        program: '/usr/bin/sandbox-exec',
+        args: ['-p', profile, requested.program, ...requested.args],
+      }
     } catch (error) {
       if (isRequired || !HermesError.isInstance(error) || error.code !== NO_ISOLATION) throw error
       support.failed(error.message)
@@ -95,13 +100,13 @@ export class Isolation {
     this.#settings.bounds.close()
   }
 
-  #bounds(asked: Started, folders: WorkingFolders) {
+  #bounds(requested: Started, folders: WorkingFolders) {
     const { bounds, outputDir } = this.#settings
     bounds.check()
     this.#caches ??= prepareCache({ cache: join(outputDir, 'cache'), home: bounds.home, settings: outputDir })
     const places = this.#places(folders)
     this.#last = places
-    return { places, env: { ...this.#caches, ...asked.env } }
+    return { places, env: { ...this.#caches, ...requested.env } }
   }
 
   #places(folders: WorkingFolders): readonly Place[] {
@@ -112,7 +117,7 @@ export class Isolation {
     })
   }
 
-  async #bubblewrapped(asked: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
+  async #bubblewrapped(requested: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
     if (this.#bubblewrap === null) throw noIsolation('bubblewrap (bwrap) is not installed')
     const held = await this.#holder.open()
     const own = [held.user, held.pid]
@@ -120,7 +125,7 @@ export class Isolation {
       for (const descriptor of own.splice(0)) closeSync(descriptor)
     }
     try {
-      const { places, env } = this.#bounds(asked, folders)
+      const { places, env } = this.#bounds(requested, folders)
       // One that nothing mounts would be open inside, and with it everything around it.
       const roots = places.flatMap((place) =>
         isMounted(place) && place.type === 'write' && place.descriptor != null ? [place] : [],
@@ -139,10 +144,10 @@ export class Isolation {
       own.push(openArgs(args, folders.scratch))
       const [program = '', ...launch] = [...(shared ?? []), this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--']
       const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
-      const all = [...launch, ...check, asked.program, ...asked.args]
+      const all = [...launch, ...check, requested.program, ...requested.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
       const stopped = () => this.#holder.stopped(held)
-      return { program, args: all, env: CLEAN_ENV, descriptors, isHeld: true, stopped, release }
+      return { program, args: all, env: CLEAN_ENV, descriptors, isConfined: true, stopped, release }
     } catch (error) {
       release()
       throw error

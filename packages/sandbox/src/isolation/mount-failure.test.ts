@@ -19,11 +19,11 @@ async function setup(failures: number) {
     take: () => {
       throw new Error('no command goes on')
     },
-    isolate: async (asked) => {
-      const said = `echo "bwrap: Can't create file at /home/ada/.x.lock: Read-only file system" >&2; exit 1`
+    isolate: async (requested) => {
+      const text = `echo "bwrap: Can't create file at /home/ada/.x.lock: Read-only file system" >&2; exit 1`
       return ++starts > failures
-        ? { ...notIsolated(asked), isHeld: true }
-        : { ...notIsolated({ program: '/bin/sh', args: ['-c', said], env: {} }), isHeld: true }
+        ? { ...notIsolated(requested), isConfined: true }
+        : { ...notIsolated({ program: '/bin/sh', args: ['-c', text], env: {} }), isConfined: true }
     },
   })
   onTestFinished(() => shell.close(false))
@@ -49,8 +49,8 @@ it('says so when that happens again', async () => {
 
 it('starts no command again that ran, whatever it writes', async () => {
   const { cwd, run, starts } = await setup(0)
-  const said = "bwrap: Can't mkdir /x: Read-only file system"
-  expect((await run(`echo run >> ran; echo "${said}"; exit 1`)).output).toBe(`${said}\n`)
+  const text = "bwrap: Can't mkdir /x: Read-only file system"
+  expect((await run(`echo run >> ran; echo "${text}"; exit 1`)).output).toBe(`${text}\n`)
   expect((await run(`printf bwrap; echo run >> ran; exit 1`)).output).toBe('bwrap')
   expect([await readFile(join(cwd, 'ran'), 'utf8'), starts()]).toEqual(['run\nrun\n', 2])
 })

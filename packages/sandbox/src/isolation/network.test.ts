@@ -25,7 +25,7 @@ async function setup(network: IsolationOptions['network']) {
     (await environment.exec(permit(command, more), command, { ...more, timeoutMs: 20_000 })).output
   const start = (command: string, more: Pick<ExecOptions, 'network'> = {}) =>
     environment.spawn(permit(command, more), command, more)
-  return { environment, run, start, permit, asked: () => calls, ask: `cat < /dev/tcp/127.0.0.1/${port}` }
+  return { environment, run, start, permit, requested: () => calls, ask: `cat < /dev/tcp/127.0.0.1/${port}` }
 }
 
 const off = { network: 'off' } as const
@@ -35,10 +35,10 @@ const SERVE = `${NODE} -e "require('net').createServer((s) => s.end('served')).l
 
 needs((await probeIsolation()) ?? missingPrograms('bash'))('isolated, without the network', () => {
   it('a command reaches nothing of this machine, and one with it does, in the same process namespace', async () => {
-    const { run, start, ask, asked, environment } = await setup('ask')
+    const { run, start, ask, requested, environment } = await setup('ask')
     expect(environment.capabilities).toMatchObject({ asksForNetwork: true, offline: false })
     await run(ask, off)
-    expect(asked()).toBe(0)
+    expect(requested()).toBe(0)
     expect(await run('grep -c : /proc/net/dev', off)).toBe('1\n')
     expect(await run(ask)).toBe('hello\n')
     const background = await start('sleep 61.75', off)
@@ -54,10 +54,10 @@ needs((await probeIsolation()) ?? missingPrograms('bash'))('isolated, without th
   })
 
   it('is without it in the background and on a pseudo-terminal too', async () => {
-    const { start, ask, asked, environment, permit } = await setup('ask')
+    const { start, ask, requested, environment, permit } = await setup('ask')
     await (await start(ask, off)).wait()
     await (await environment.spawn(permit(ask, off), ask, { ...off, pty: true })).wait()
-    expect(asked()).toBe(0)
+    expect(requested()).toBe(0)
   })
 })
 

@@ -107,7 +107,7 @@ needs(await probeIsolation())('isolated in an unusual folder', () => {
   it.each([
     ['/', 'made'],
     ['/proc', 'kept'],
-  ])('%s, a command sees no secret, no process and no device of the machine', async (cwd, said) => {
+  ])('%s, a command sees no secret, no process and no device of the machine', async (cwd, text) => {
     const { environment, at, dispose } = await isolated({}, cwd)
     onTestFinished(dispose)
     const command = `cat ${at('home/.netrc')} /proc/${process.pid}/environ; ls /dev/sda /dev/mem; (echo x > ${at('new')}) && echo made || echo kept`
@@ -115,6 +115,6 @@ needs(await probeIsolation())('isolated in an unusual folder', () => {
     const { output } = await environment.exec(permit, command)
     expect(output).not.toContain('the password')
     expect(output.match(/No such file|Permission denied/g)).toHaveLength(4)
-    expect(output.trimEnd().split('\n').at(-1)).toBe(said)
+    expect(output.trimEnd().split('\n').at(-1)).toBe(text)
   })
 })

@@ -170,11 +170,11 @@ needs(await probeIsolation())('isolated commands', () => {
     ],
   ])(
     'are all ended when they use more %s than they may, and the next one runs',
-    async (_what, limits, command, said) => {
+    async (_what, limits, command, text) => {
       const { run } = await setup({ limits })
       const { output, exitCode } = await run(command, { timeoutMs: 25_000 })
       expect(exitCode).not.toBe(0)
-      expect(output).toMatch(new RegExp(`\\[All isolated programs of this session were ended: ${said}\\.\\]\\n$`))
+      expect(output).toMatch(new RegExp(`\\[All isolated programs of this session were ended: ${text}\\.\\]\\n$`))
       expect(await run('echo goes on; pgrep -c sleep')).toMatchObject({ output: 'goes on\n0\n' })
     },
   )
@@ -190,10 +190,10 @@ needs(await probeIsolation())('isolated commands', () => {
       'for n in $(seq 3000); do export A$n=x; done',
       '^\\[\\d+ variables of more than 2000 are not there',
     ],
-  ])('leave a shell that goes on, with %s', async (_what, command, said) => {
+  ])('leave a shell that goes on, with %s', async (_what, command, text) => {
     const { run, at } = await setup()
     const [made, next] = [await run(command), await run('echo goes on in $PWD; test -n "$HOME" && echo at home')]
-    expect(made.output + next.output).toMatch(new RegExp(said))
+    expect(made.output + next.output).toMatch(new RegExp(text))
     expect(next.output).toContain(`goes on in ${at('home/work')}\nat home\n`)
     expect((await run('chmod 700 shut; pwd')).output).toContain(at('home/work'))
   })

@@ -5,7 +5,7 @@ import type { CloudWords } from '../cloud/cloud-failure.js'
 import type { Cloud, CloudSandbox } from '../cloud/cloud-host.js'
 import { loadSdk } from '../cloud/load-sdk.js'
 import { cloudLabels, idleSecondsOf, sandboxName } from '../cloud/open-cloud.js'
-import type { Said } from '../remote/remote-host.js'
+import type { ProgramOutput } from '../remote/remote-host.js'
 import { START_LINE, scriptLine } from '../remote/shell-text.js'
 import { modalFailure } from './modal-failure.js'
 import type { ModalOptions } from './modal-options.js'
@@ -173,7 +173,7 @@ export class ModalCloud implements Cloud {
 }
 
 /** Runs a script with its standard streams as they are: bytes both ways. */
-async function converse(sandbox: Sandbox, script: string, input: Uint8Array): Promise<Said> {
+async function converse(sandbox: Sandbox, script: string, input: Uint8Array): Promise<ProgramOutput> {
   const process = await sandbox.exec(['/bin/sh', '-c', START_LINE], { mode: 'binary', timeoutMs: EXEC_MS })
   const writer = process.stdin.getWriter()
   // A script that ends without reading all of its input is no failure.

@@ -32,13 +32,13 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
   }
 
   async function create(more: Partial<ModalOptions> = {}) {
-    const asked = await options(more)
-    const environment = await openModalEnvironment(asked)
+    const requested = await options(more)
+    const environment = await openModalEnvironment(requested)
     return {
       environment,
       async dispose() {
         await environment.close()
-        await rm(asked.outputDir, { recursive: true, force: true })
+        await rm(requested.outputDir, { recursive: true, force: true })
       },
     }
   }
@@ -57,9 +57,9 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
 
   describe('a sandbox', () => {
     it('has the limits, labels and times asked for', async () => {
-      const asked = { task: 'limits', cpus: 2, memoryMb: 4_096, idleSeconds: 120, persistent: false }
-      await harness(() => create(asked))
-      expect(server.facts(sandboxName({ ...asked, outputDir: '/' }))).toMatchObject({
+      const requested = { task: 'limits', cpus: 2, memoryMb: 4_096, idleSeconds: 120, persistent: false }
+      await harness(() => create(requested))
+      expect(server.facts(sandboxName({ ...requested, outputDir: '/' }))).toMatchObject({
         tags: { 'hermes.managed': '1', 'hermes.task': 'limits', 'hermes.profile': 'default' },
         timeoutSecs: 86_400,
         idleTimeoutSecs: 720,
@@ -68,12 +68,12 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     })
 
     it('is made from the snapshot of the one before, of which one is kept', async () => {
-      const asked = await options({ task: 'kept' })
+      const requested = await options({ task: 'kept' })
       const name = sandboxName({ task: 'kept', outputDir: '/' })
-      const file = join(asked.outputDir, 'modal-snapshots.json')
+      const file = join(requested.outputDir, 'modal-snapshots.json')
       const known = async () => (JSON.parse(await readFile(file, 'utf8')) as Record<string, string>)[name]!
       for (const round of [1, 2]) {
-        const { run, environment } = await harness(() => create(asked))
+        const { run, environment } = await harness(() => create(requested))
         expect((await run('cat ~/rounds 2>/dev/null; echo again >> ~/rounds')).output).toBe('again\n'.repeat(round - 1))
         await environment.close()
         expect(server.sandboxes()).not.toContain(name)
@@ -82,7 +82,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
       expect((await stat(file)).mode & 0o777).toBe(0o600)
       const last = await known()
       server.forgetSnapshots()
-      const { run } = await harness(() => create(asked))
+      const { run } = await harness(() => create(requested))
       expect((await run('cat ~/rounds')).exitCode).toBe(1)
       expect(server.snapshots()).not.toContain(last)
     })
@@ -90,12 +90,12 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     it('is put away at the end, also after a rest that this program slept through', async () => {
       let ahead = 0
       const clock = { ...systemClock, now: () => Date.now() + ahead }
-      const asked = await options({ task: 'slept', clock })
-      const first = await harness(() => create(asked))
+      const requested = await options({ task: 'slept', clock })
+      const first = await harness(() => create(requested))
       await first.run('echo here > ~/note')
       ahead = 400_000
       await first.environment.close()
-      const second = await harness(() => create(asked))
+      const second = await harness(() => create(requested))
       expect((await second.run('cat ~/note')).output).toBe('here\n')
     })
 

@@ -5,11 +5,11 @@ import { COUNT_LEFT, OWN_START } from './kill-script.js'
 import { exportLines } from './shell-text.js'
 
 /** One command to run over there. */
-export interface FarCommand {
+export interface RemoteCommand {
   readonly command: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Names of variables the far shell may have by itself. */
+  /** Names of variables the remote shell may have by itself. */
   readonly inherited: Iterable<string>
   readonly shell: string
   /** On a pseudo-terminal, where the other side has `script` of util-linux; for background processes. */
@@ -32,18 +32,18 @@ const NEAREST = `nearest() {
  * Runs a command in a session of its own (which is what a client gives it), and prints around its output what the caller must know:
  * `start NUMBER TIME` first; after it `end STATUS LEFT NEAREST`, the saved state, and `done`. `gone NEAREST` when `cwd` is missing.
  */
-export function execScript(far: FarCommand, mark: string, scratch: string, hasInput: boolean): string {
+export function execScript(remote: RemoteCommand, mark: string, scratch: string, hasInput: boolean): string {
   const state = `${scratch}/state-${mark}`
-  const [...args] = foregroundArgs(shellProgram(far.shell), far.command, state)
+  const [...args] = foregroundArgs(shellProgram(remote.shell), remote.command, state)
   const say = (format: string, ...values: string[]) => `printf '\\0%s ${format}\\0' ${[mark, ...values].join(' ')}`
-  return `${NEAREST}${ENTER(far.cwd, `${say('gone %s', `"$(nearest ${quote(far.cwd)})"`)}; exit 0`)}
+  return `${NEAREST}${ENTER(remote.cwd, `${say('gone %s', `"$(nearest ${quote(remote.cwd)})"`)}; exit 0`)}
 [ -d ${quote(scratch)} ] || mkdir -m 700 ${quote(scratch)}
-${far.around?.before ?? ''}
+${remote.around?.before ?? ''}
 ${OWN_START}${say('start %s %s', '$$', '"$__hermes_start"')}
-( ${exportLines(far.env, far.inherited)}
-exec ${[far.shell, ...args].map(quote).join(' ')} ) ${hasInput ? '' : '</dev/null'} 2>&1
+( ${exportLines(remote.env, remote.inherited)}
+exec ${[remote.shell, ...args].map(quote).join(' ')} ) ${hasInput ? '' : '</dev/null'} 2>&1
 __hermes_status=$?
-${far.around?.after ?? ''}
+${remote.around?.after ?? ''}
 ${COUNT_LEFT}
 __hermes_cwd=
 [ ! -s ${quote(state)} ] || IFS= read -r __hermes_cwd < ${quote(state)}
@@ -53,16 +53,16 @@ ${say('done')}`
 }
 
 /** Runs a command that goes on, and tells its number on standard error: `NUMBER TIME` after the mark. */
-export function backgroundScript(far: FarCommand, mark: string): string {
-  const shell = shellProgram(far.shell)
-  const args = [shell.path, ...shell.args, '-c', 'eval " $1"', 'bash', far.command]
-  return `${ENTER(far.cwd, `echo "${mark} gone" >&2; exit 1`)}
-${far.around?.before ?? ''}
+export function backgroundScript(remote: RemoteCommand, mark: string): string {
+  const shell = shellProgram(remote.shell)
+  const args = [shell.path, ...shell.args, '-c', 'eval " $1"', 'bash', remote.command]
+  return `${ENTER(remote.cwd, `echo "${mark} gone" >&2; exit 1`)}
+${remote.around?.before ?? ''}
 ${OWN_START}echo "${mark} $$ $__hermes_start" >&2
-( ${exportLines(far.env, far.inherited)}
-exec ${(far.pty ? onTerminal(args) : args).map(quote).join(' ')} ) 2>&1
+( ${exportLines(remote.env, remote.inherited)}
+exec ${(remote.pty ? onTerminal(args) : args).map(quote).join(' ')} ) 2>&1
 __hermes_status=$?
-${far.around?.after ?? ''}
+${remote.around?.after ?? ''}
 exit $__hermes_status`
 }
 

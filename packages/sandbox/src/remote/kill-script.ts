@@ -1,4 +1,4 @@
-import type { FarProcess } from '../process-record.js'
+import type { RemoteProcessId } from '../process-record.js'
 
 /**
  * Sets `__hermes_rows` to a line for each process: number, parent, group, session, state, start time. Uses builtins where there is a
@@ -46,7 +46,7 @@ HERMES_ROWS
  * Ends each of `roots`, all their descendants and everything in their sessions: SIGTERM, then SIGKILL for what is left about a second
  * later, so that with the way there and back it is gone within two. The script ends when all are gone.
  */
-export function killScript(roots: readonly FarProcess[]): string {
+export function killScript(roots: readonly RemoteProcessId[]): string {
   const wanted = roots.map(({ pid, startTime }) => `${pid}:${startTime}`).join(' ')
   return `${LIST}
 roots=' ${wanted} ' known=' '

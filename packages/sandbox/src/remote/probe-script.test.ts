@@ -13,11 +13,11 @@ async function probed(profile: string, loginSeconds = 8) {
   onTestFinished(() => rm(home, { recursive: true, force: true }))
   await writeFile(join(home, '.profile'), profile)
   const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home }
-  const asked = promisify(execFile)('/bin/sh', ['-c', probeScript('.', true, loginSeconds)], {
+  const requested = promisify(execFile)('/bin/sh', ['-c', probeScript('.', true, loginSeconds)], {
     env,
     encoding: 'buffer',
   })
-  const side = parseProbe((await asked).stdout)
+  const side = parseProbe((await requested).stdout)
   return { side, home, state: side && parseShellState(side.state, {}) }
 }
 

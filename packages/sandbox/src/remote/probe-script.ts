@@ -4,7 +4,7 @@ import { quote } from '../quote.js'
 export type StatFlavor = 'gnu' | 'busybox' | 'bsd'
 
 /** What the other side is like, as {@link probeScript} found it. */
-export interface FarSide {
+export interface RemoteFacts {
   readonly home: string
   readonly user: string
   readonly os: string
@@ -19,7 +19,7 @@ export interface FarSide {
 }
 
 /**
- * Finds out what {@link FarSide} holds and makes its scratch directory. `login` takes the variables of a login shell, unless its start-up
+ * Finds out what {@link RemoteFacts} holds and makes its scratch directory. `login` takes the variables of a login shell, unless its start-up
  * files end it or take longer than `loginSeconds` (default 8). Exits with `HERMES:no_directory` when `cwd` (absolute, or from the home
  * directory) is not there.
  */
@@ -56,7 +56,7 @@ wait $login 2>/dev/null
 kill $watch 2>/dev/null`
 
 /** Reads what {@link probeScript} printed; `null` when it is not that. */
-export function parseProbe(printed: Buffer): FarSide | null {
+export function parseProbe(printed: Buffer): RemoteFacts | null {
   const texts: string[] = []
   let at = 0
   for (let count = 0; count < 7; count++) {

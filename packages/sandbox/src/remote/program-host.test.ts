@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ProgramHost } from './program-host.js'
 
 /** A way to a side whose every program is the one given. */
-class FarSide extends ProgramHost {
+class TestHost extends ProgramHost {
   readonly backend = 'far'
   readonly name = 'the far side'
   readonly isolated = true
@@ -28,13 +28,13 @@ class FarSide extends ProgramHost {
 it.each(['cat /dev/zero', 'cat /dev/zero >&2', 'cat /dev/zero & cat'])(
   'cuts off a side that never stops answering: %s',
   async (program) => {
-    await expect(new FarSide(program).converse('true', new Uint8Array())).rejects.toMatchObject({
+    await expect(new TestHost(program).converse('true', new Uint8Array())).rejects.toMatchObject({
       code: 'environment.too_much_output',
     })
   },
 )
 
 it('takes an answer of any sensible size', async () => {
-  const { stdout, exitCode } = await new FarSide('head -c 900000 /dev/zero').converse('true', new Uint8Array())
+  const { stdout, exitCode } = await new TestHost('head -c 900000 /dev/zero').converse('true', new Uint8Array())
   expect([stdout.length, exitCode]).toEqual([900_000, 0])
 })

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
-import type { FarStart } from '../far-start.js'
-import type { FarCommand } from './exec-script.js'
-import { farLaunch } from './far-launch.js'
+import type { RemoteStart } from '../remote-start.js'
+import type { RemoteCommand } from './exec-script.js'
 import type { HostClient } from './host-client.js'
-import type { FarStream, RemoteHost, Said, StreamListener } from './remote-host.js'
+import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from './remote-host.js'
+import { remoteLaunch } from './remote-launch.js'
 import { START_LINE, scriptLine } from './shell-text.js'
 
 /** Far beyond any file or list; programs over there may be anybody's, those that answer included. */
@@ -30,11 +30,11 @@ export abstract class ProgramHost implements RemoteHost {
 
   abstract close(options: { readonly keepProcesses: boolean }): Promise<void>
 
-  converse(script: string, input: Uint8Array): Promise<Said> {
+  converse(script: string, input: Uint8Array): Promise<ProgramOutput> {
     return converse(this.client(START_LINE), scriptLine(script), { input, maxBytes: this.maxReplyBytes })
   }
 
-  stream(script: string, input: string, listener: StreamListener): FarStream {
+  stream(script: string, input: string, listener: StreamListener): RemoteStream {
     const client = this.client(START_LINE)
     const child = startClient(client)
     const stderr: Buffer[] = []
@@ -53,8 +53,8 @@ export abstract class ProgramHost implements RemoteHost {
     return { closed, stop: () => void child.kill(), leave: () => leave(child) }
   }
 
-  background(far: FarCommand, mark: string): FarStart {
-    return { type: 'client', launch: farLaunch(this, far, mark) }
+  background(remote: RemoteCommand, mark: string): RemoteStart {
+    return { type: 'client', launch: remoteLaunch(this, remote, mark) }
   }
 }
 
@@ -72,7 +72,7 @@ function converse(
   client: HostClient,
   line: string,
   { input, maxBytes }: { readonly input: Uint8Array; readonly maxBytes: number },
-): Promise<Said> {
+): Promise<ProgramOutput> {
   const child = startClient(client)
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []

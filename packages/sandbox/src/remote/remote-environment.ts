@@ -15,12 +15,12 @@ import { ProcessTable } from '../process-table.js'
 import { shellProgram } from '../shell-script.js'
 import { parseShellState } from '../shell-state.js'
 import type { FolderSync, SyncFolder } from '../sync/folder-sync.js'
-import { FarSudo } from './far-sudo.js'
 import { killScript } from './kill-script.js'
-import { type FarSide, parseProbe, probeScript } from './probe-script.js'
+import { parseProbe, probeScript, type RemoteFacts } from './probe-script.js'
 import { RemoteFiles } from './remote-files.js'
 import type { RemoteHost } from './remote-host.js'
 import { RemoteShell } from './remote-shell.js'
+import { RemoteSudo } from './remote-sudo.js'
 import { runScript } from './run-script.js'
 
 /** How long the other side may take to be left tidy; ending processes that resist takes two seconds each time. */
@@ -73,7 +73,7 @@ async function syncOf(host: RemoteHost, options: RemoteOptions): Promise<FolderS
   return new FolderSync({ host, folders, stateDir: outputDir, clock, logger })
 }
 
-async function probe(host: RemoteHost, options: RemoteOptions & { readonly login: boolean }): Promise<FarSide> {
+async function probe(host: RemoteHost, options: RemoteOptions & { readonly login: boolean }): Promise<RemoteFacts> {
   const cwd = (options.cwd ?? '.').replace(/^~(\/|$)/, './')
   const { ok, stdout, stderr } = await runScript(host, probeScript(cwd, options.login))
   const missing = /HERMES:no_directory (.*)/.exec(stderr)?.[1]
@@ -95,9 +95,9 @@ class RemoteEnvironment implements Environment {
   readonly backend: string
   readonly root: string
   readonly capabilities: Environment['capabilities']
-  readonly sudo: FarSudo | undefined
+  readonly sudo: RemoteSudo | undefined
   readonly #host: RemoteHost
-  readonly #side: FarSide
+  readonly #side: RemoteFacts
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #shell: RemoteShell
@@ -106,7 +106,7 @@ class RemoteEnvironment implements Environment {
   readonly #sync: FolderSync | null
   #closed = false
 
-  constructor(host: RemoteHost, options: RemoteOptions & { readonly sync: FolderSync | null }, side: FarSide) {
+  constructor(host: RemoteHost, options: RemoteOptions & { readonly sync: FolderSync | null }, side: RemoteFacts) {
     const { outputDir, clock = systemClock, logger = silentLogger, env = {} } = options
     this.backend = host.backend
     this.capabilities = { background: true, pty: side.pty && (host.hasPty ?? false), isolated: host.isolated }
@@ -121,7 +121,7 @@ class RemoteEnvironment implements Environment {
     const { shell, scratch } = side
     const inherited = Object.keys(found.env)
     // In a container commands are root, or nobody can become it.
-    this.sudo = host.isolated ? undefined : new FarSudo(host, state.env['PATH'] ?? '')
+    this.sudo = host.isolated ? undefined : new RemoteSudo(host, state.env['PATH'] ?? '')
     const { sudo = null } = this
     this.#shell = new RemoteShell({ host, shell, scratch, state, inherited, sudo, outputDir, clock, logger })
     this.#files = new RemoteFiles(host, side.stat)
@@ -131,7 +131,7 @@ class RemoteEnvironment implements Environment {
       clock,
       logger,
       follow: host.follow?.bind(host),
-      killFar: async (process) => void (await runScript(host, killScript([process]))),
+      killRemote: async (process) => void (await runScript(host, killScript([process]))),
     })
   }
 
@@ -193,8 +193,8 @@ class RemoteEnvironment implements Environment {
   async exec(permit: Permit, command: string, options: ExecOptions = {}): Promise<ExecResult> {
     this.#requireOpen()
     if (!options.signal?.aborted) await this.#takeOver()
-    const asked = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
-    return this.#shell.exec(command, asked, (cwd) => permit.consume(this.#spawnAction(command, cwd)))
+    const requested = options.cwd === undefined ? options : { ...options, cwd: this.resolve(options.cwd) }
+    return this.#shell.exec(command, requested, (cwd) => permit.consume(this.#spawnAction(command, cwd)))
   }
 
   async spawn(permit: Permit, command: string, options: SpawnOptions = {}): Promise<BackgroundProcess> {
@@ -205,12 +205,12 @@ class RemoteEnvironment implements Environment {
       })
     }
     await this.#takeOver()
-    const far = this.#shell.far(command, options.cwd && this.resolve(options.cwd), options.env)
-    permit.consume(this.#spawnAction(command, far.cwd))
+    const remote = this.#shell.remote(command, options.cwd && this.resolve(options.cwd), options.env)
+    permit.consume(this.#spawnAction(command, remote.cwd))
     await this.#host.connect()
-    const told = await this.#shell.withSudo({ ...far, pty: options.pty ?? false }, options)
-    const start = this.#host.background(told, randomBytes(8).toString('hex'))
-    return this.#table.spawn(command, far.cwd, {}, { far: start, pty: options.pty ?? false })
+    const withPassword = await this.#shell.withSudo({ ...remote, pty: options.pty ?? false }, options)
+    const start = this.#host.background(withPassword, randomBytes(8).toString('hex'))
+    return this.#table.spawn(command, remote.cwd, {}, { remote: start, pty: options.pty ?? false })
   }
 
   async keepText(text: string): Promise<string> {

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { DirectoryEntry, Environment, FileStat } from '@hermes/contracts/environment'
-import { farFileError, farSystemCode } from './far-error.js'
 import {
   type LinkOptions,
   listScript,
@@ -15,6 +14,7 @@ import {
   writeScript,
 } from './file-scripts.js'
 import type { StatFlavor } from './probe-script.js'
+import { remoteFileError, remoteSystemCode } from './remote-error.js'
 import type { RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
 
@@ -57,7 +57,7 @@ export class RemoteFiles {
   async realpath(path: string): Promise<string> {
     const doing = 'follow the links of'
     const { ok, stdout, stderr } = await runScript(this.#host, realpathScript(checked(path, doing)))
-    if (!ok) throw farFileError(stderr, doing, path)
+    if (!ok) throw remoteFileError(stderr, doing, path)
     return posix.normalize(stdout.toString('utf8'))
   }
 
@@ -95,13 +95,13 @@ export class RemoteFiles {
   async #look(path: string, doing: string, script: string): Promise<Buffer | null> {
     const { ok, stdout, stderr } = await runScript(this.#host, script)
     if (ok) return stdout
-    if (!stderr.includes('HERMES:') && farSystemCode(stderr) === 'ENOENT') return null
-    throw farFileError(stderr, doing, path)
+    if (!stderr.includes('HERMES:') && remoteSystemCode(stderr) === 'ENOENT') return null
+    throw remoteFileError(stderr, doing, path)
   }
 
   async #do(path: string, doing: string, script: string, input?: Uint8Array): Promise<Buffer> {
     const { ok, stdout, stderr } = await runScript(this.#host, script, input)
-    if (!ok) throw farFileError(stderr, doing, path)
+    if (!ok) throw remoteFileError(stderr, doing, path)
     return stdout
   }
 }

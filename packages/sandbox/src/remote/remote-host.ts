@@ -1,10 +1,10 @@
 import type { HermesError } from '@hermes/contracts'
-import type { FarStart } from '../far-start.js'
 import type { ProcessHandle } from '../process-handle.js'
-import type { FarCommand } from './exec-script.js'
+import type { RemoteStart } from '../remote-start.js'
+import type { RemoteCommand } from './exec-script.js'
 
 /** What a script said. */
-export interface Said {
+export interface ProgramOutput {
   readonly exitCode: number | null
   readonly stdout: Buffer
   /** What the way there said, not the script. */
@@ -19,7 +19,7 @@ export interface StreamListener {
 }
 
 /** A script that runs over there. */
-export interface FarStream {
+export interface RemoteStream {
   /** Resolves when nothing more can come. */
   readonly closed: Promise<void>
   /** Gives up on it. What it started over there is not ended. */
@@ -44,11 +44,11 @@ export interface RemoteHost {
   /** Opens the way, or opens it again when it was lost. Called before each command. */
   connect(): Promise<void>
   /** Runs a script to its end, with `input` as its standard input. */
-  converse(script: string, input: Uint8Array): Promise<Said>
+  converse(script: string, input: Uint8Array): Promise<ProgramOutput>
   /** Runs a script in a session of its own and tells its output as it comes. */
-  stream(script: string, input: string, listener: StreamListener): FarStream
+  stream(script: string, input: string, listener: StreamListener): RemoteStream
   /** How a background process is started there; `mark` tells what it reports from what it prints. */
-  background(far: FarCommand, mark: string): FarStart
+  background(remote: RemoteCommand, mark: string): RemoteStart
   /** A background process without a client here, found again by what its record says. */
   follow?(job: string, log: string): ProcessHandle
   /** What became of the other side since it was asked last, for whoever reads the output of a command; `null` when nothing did. */

@@ -6,16 +6,16 @@ import { commandOutput, outputListener } from '../command-output.js'
 import { checkCommand } from '../command-text.js'
 import { fileError } from '../file-error.js'
 import type { OutputCollector } from '../output-collector.js'
-import type { FarProcess } from '../process-record.js'
+import type { RemoteProcessId } from '../process-record.js'
 import { quote } from '../quote.js'
 import { RunningCommands } from '../running-commands.js'
 import { nextState, parseShellState, type ShellState } from '../shell-state.js'
-import { execScript, type FarCommand } from './exec-script.js'
-import { type FarEnd, runFarCommand } from './far-command.js'
-import { farFileError } from './far-error.js'
-import type { FarSudo } from './far-sudo.js'
+import { execScript, type RemoteCommand } from './exec-script.js'
 import { killScript } from './kill-script.js'
-import type { FarStream, RemoteHost } from './remote-host.js'
+import { type RemoteEnd, runRemoteCommand } from './remote-command.js'
+import { remoteFileError } from './remote-error.js'
+import type { RemoteHost, RemoteStream } from './remote-host.js'
+import type { RemoteSudo } from './remote-sudo.js'
 import { runScript } from './run-script.js'
 
 const DEFAULT_TIMEOUT_MS = 180_000
@@ -32,7 +32,7 @@ interface RemoteShellOptions {
   readonly state: ShellState
   readonly inherited: readonly string[]
   /** `null` where nobody becomes root with a password. */
-  readonly sudo: FarSudo | null
+  readonly sudo: RemoteSudo | null
   readonly outputDir: string
   readonly clock: Clock
   readonly logger: Logger
@@ -42,9 +42,9 @@ interface RemoteShellOptions {
 export class RemoteShell {
   readonly #options: RemoteShellOptions
   readonly #running = new RunningCommands()
-  readonly #streams = new Set<FarStream>()
+  readonly #streams = new Set<RemoteStream>()
   /** Sessions of commands that left processes behind. */
-  readonly #strays: FarProcess[] = []
+  readonly #orphans: RemoteProcessId[] = []
   #state: ShellState
   /** The directory, or the nearest above it when it was missing last. */
   #nearest: string
@@ -60,7 +60,7 @@ export class RemoteShell {
   }
 
   /** What a command in `cwd` (default: the shell's directory) is started with. */
-  far(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}): FarCommand {
+  remote(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> = {}): RemoteCommand {
     const { shell, inherited } = this.#options
     checkCommand(command)
     const at = cwd ?? this.#nearest
@@ -68,14 +68,14 @@ export class RemoteShell {
     return { command, cwd: at, env: { ...this.#state.env, ...env, PWD: at }, inherited: names, shell }
   }
 
-  /** `far`, whose `sudo` is told a password where one is given. @throws HermesError what the host makes of its client's failure. */
-  async withSudo(far: FarCommand, { sudoPassword }: Pick<ExecOptions, 'sudoPassword'>): Promise<FarCommand> {
+  /** `remote`, whose `sudo` is told a password where one is given. @throws HermesError what the host makes of its client's failure. */
+  async withSudo(remote: RemoteCommand, { sudoPassword }: Pick<ExecOptions, 'sudoPassword'>): Promise<RemoteCommand> {
     const { sudo, scratch } = this.#options
-    if (sudoPassword === undefined || sudo === null) return far
+    if (sudoPassword === undefined || sudo === null) return remote
     const askpass = await sudo.askpass(`${scratch}/askpass-${randomBytes(4).toString('hex')}`, sudoPassword)
-    if (askpass === null) return far
-    const [command, env] = [askpass.commandLine(far.command), { ...far.env, ...askpass.env }]
-    return { ...far, command, env, around: { before: askpass.lay, after: askpass.remove } }
+    if (askpass === null) return remote
+    const [command, env] = [askpass.commandLine(remote.command), { ...remote.env, ...askpass.env }]
+    return { ...remote, command, env, around: { before: askpass.lay, after: askpass.remove } }
   }
 
   /** Runs `command`; `consume` is called with the starting directory just before. */
@@ -87,9 +87,9 @@ export class RemoteShell {
   async close(keepProcesses: boolean): Promise<void> {
     await this.#running.stop()
     const { host, scratch } = this.#options
-    const strays = keepProcesses || this.#strays.length === 0 ? '' : `( ${killScript(this.#strays)} )\n`
+    const orphans = keepProcesses || this.#orphans.length === 0 ? '' : `( ${killScript(this.#orphans)} )\n`
     // Outputs that were saved stay: the conversation names them.
-    await runScript(host, `${strays}rm -f ${quote(scratch)}/askpass-*; rmdir ${quote(scratch)} 2>/dev/null`)
+    await runScript(host, `${orphans}rm -f ${quote(scratch)}/askpass-*; rmdir ${quote(scratch)} 2>/dev/null`)
   }
 
   /** Saves text over there, for the user alone; the path. @throws HermesError `environment.*`. */
@@ -110,20 +110,20 @@ export class RemoteShell {
   ): Promise<ExecResult> {
     const { host, clock, logger, scratch } = this.#options
     const startedMs = clock.now()
-    const far = this.far(command, options.cwd, options.env)
-    consume(far.cwd)
+    const remote = this.remote(command, options.cwd, options.env)
+    consume(remote.cwd)
     const output = commandOutput(options, this.#outputs())
     try {
       const emit = outputListener(output, options.onOutput, logger)
-      if (options.cwd === undefined && far.cwd !== this.#state.cwd)
-        emit(Buffer.from(`[${this.#state.cwd} does not exist any more; running in ${far.cwd}.]\n`))
+      if (options.cwd === undefined && remote.cwd !== this.#state.cwd)
+        emit(Buffer.from(`[${this.#state.cwd} does not exist any more; running in ${remote.cwd}.]\n`))
       if (!signal.aborted) await Promise.race([host.connect(), whenAborted(signal)])
       if (signal.aborted) return this.#result({ type: 'stopped', why: 'abort' }, output, startedMs)
       const mark = randomBytes(8).toString('hex')
-      const told = await this.withSudo(far, options)
-      const end = await runFarCommand({
+      const withPassword = await this.withSudo(remote, options)
+      const end = await runRemoteCommand({
         host,
-        script: execScript(told, mark, scratch, options.stdin !== undefined),
+        script: execScript(withPassword, mark, scratch, options.stdin !== undefined),
         mark,
         input: options.stdin ?? '',
         onOutput: emit,
@@ -133,13 +133,14 @@ export class RemoteShell {
         onStream: (stream) => this.#keepTrack(stream),
       })
       // Who was ended takes nothing away any more.
-      if (end.type === 'stopped' && told.around) await runScript(host, told.around.after).catch(() => null)
-      if (end.type === 'gone') throw this.#missing(far.cwd, end.nearest, options)
+      if (end.type === 'stopped' && withPassword.around)
+        await runScript(host, withPassword.around.after).catch(() => null)
+      if (end.type === 'gone') throw this.#missing(remote.cwd, end.nearest, options)
       const notice = host.takeNotice?.() ?? null
       if (notice !== null) emit(Buffer.from(`[${notice}]\n`))
       const dropped = this.#keepState(
         end,
-        told.around ? { ...options, env: { ...options.env, SUDO_ASKPASS: '' } } : options,
+        withPassword.around ? { ...options, env: { ...options.env, SUDO_ASKPASS: '' } } : options,
       )
       if (dropped !== '') emit(Buffer.from(dropped))
       output.end()
@@ -159,15 +160,15 @@ export class RemoteShell {
     return { outputDir, clock }
   }
 
-  #keepTrack(stream: FarStream): void {
+  #keepTrack(stream: RemoteStream): void {
     this.#streams.add(stream)
     void stream.closed.then(() => this.#streams.delete(stream))
   }
 
   /** The line that tells of variables that could not be kept. */
-  #keepState(end: FarEnd, options: ExecOptions): string {
+  #keepState(end: RemoteEnd, options: ExecOptions): string {
     if (end.type !== 'ended') return ''
-    if (end.left) this.#strays.push(end.left)
+    if (end.left) this.#orphans.push(end.left)
     const saved = end.signal === null ? parseShellState(end.state, this.#options.state.env) : null
     if (saved === null || options.aside || options.throwAway) return ''
     const { state, notice } = nextState(this.#state, saved, options)
@@ -195,7 +196,7 @@ export class RemoteShell {
     const path = `${scratch}/output-${clock.now()}-${randomBytes(4).toString('hex')}.txt`
     const script = `umask 077; [ -d ${quote(scratch)} ] || mkdir ${quote(scratch)}; cat > ${quote(path)}`
     const { ok, stderr } = await runScript(host, script, bytes)
-    if (!ok) throw farFileError(stderr, 'write', path)
+    if (!ok) throw remoteFileError(stderr, 'write', path)
     return path
   }
 
@@ -213,7 +214,7 @@ export class RemoteShell {
     })
   }
 
-  #result(end: FarEnd, output: OutputCollector, startedMs: number): ExecResult {
+  #result(end: RemoteEnd, output: OutputCollector, startedMs: number): ExecResult {
     const why = end.type === 'stopped' ? end.why : null
     return {
       exitCode:

@@ -69,12 +69,12 @@ export class SingularityHost extends ProgramHost {
   async #start(): Promise<void> {
     await this.#stopOrphans()
     const { engine, logger } = this.#options
-    let said = await askEngine(engine, this.#startArgs(true), START_LIMIT_MS)
-    if (said.exitCode !== 0 && NO_LIMITS.test(said.stderr)) {
-      logger.warn('This engine cannot limit processors and memory; the container runs without.', { why: said.stderr })
-      said = await askEngine(engine, this.#startArgs(false), START_LIMIT_MS)
+    let output = await askEngine(engine, this.#startArgs(true), START_LIMIT_MS)
+    if (output.exitCode !== 0 && NO_LIMITS.test(output.stderr)) {
+      logger.warn('This engine cannot limit processors and memory; the container runs without.', { why: output.stderr })
+      output = await askEngine(engine, this.#startArgs(false), START_LIMIT_MS)
     }
-    if (said.exitCode !== 0) throw singularityFailure(said.exitCode, said.stderr)
+    if (output.exitCode !== 0) throw singularityFailure(output.exitCode, output.stderr)
   }
 
   /** Nothing of this machine is shared but what is mounted: not its home, temporary folders, processes or variables. */

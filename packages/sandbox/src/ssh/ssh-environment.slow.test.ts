@@ -12,7 +12,7 @@ import { testEnvironment } from '../testing/index.js'
 import { openSshEnvironment, type SshOptions } from './open-ssh.js'
 
 /** As sudo behaves without a terminal. */
-const FAR_SUDO = `#!/bin/sh
+const REMOTE_SUDO = `#!/bin/sh
 [ "$1" = -n ] && exit 1
 [ "$1" = -A ] || exit 1
 shift
@@ -39,13 +39,13 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
   }
 
   async function create(more: Partial<SshOptions> = {}) {
-    const asked = await options(more)
-    const environment = await openSshEnvironment(asked)
+    const requested = await options(more)
+    const environment = await openSshEnvironment(requested)
     return {
       environment,
       async dispose() {
         await environment.close()
-        await rm(asked.outputDir, { recursive: true, force: true })
+        await rm(requested.outputDir, { recursive: true, force: true })
       },
     }
   }
@@ -87,12 +87,12 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
     })
 
     it('tells sudo over there its password, which stays on standard input and in a file that goes away', async () => {
-      const asked = await options()
-      const bin = join(asked.cwd!, 'bin')
+      const requested = await options()
+      const bin = join(requested.cwd!, 'bin')
       await mkdir(bin)
-      await writeFile(join(bin, 'sudo'), FAR_SUDO, { mode: 0o755 })
+      await writeFile(join(bin, 'sudo'), REMOTE_SUDO, { mode: 0o755 })
       const more = { env: { PATH: `${bin}:/usr/bin:/bin` } }
-      const { environment, run, start } = await harness(() => create({ ...asked, ...more }))
+      const { environment, run, start } = await harness(() => create({ ...requested, ...more }))
       expect(await environment.sudo?.needsPassword()).toBe(true)
       const sudoPassword = "it's s3cret"
       const all = 'cat /proc/[0-9]*/cmdline /proc/$$/environ 2>/dev/null | tr "\\0" "\\n"'
@@ -223,10 +223,10 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
 async function forwardTo(port: number) {
   const pairs: Socket[] = []
   const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1')
+    const remote = connect(port, '127.0.0.1')
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [near, remote],
+      [remote, near],
     ] as const) {
       from.pipe(to)
       from.on('error', () => to.destroy())

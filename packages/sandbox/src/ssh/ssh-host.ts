@@ -112,10 +112,10 @@ export class SshHost extends ProgramHost {
       this.#socket = socket
       return
     }
-    const said = await readFile(log, 'utf8').catch(() => '')
+    const text = await readFile(log, 'utf8').catch(() => '')
     throw exitCode === 'late'
-      ? sshFailure(this.name, null, `${said}\nConnection timed out`)
-      : sshFailure(this.name, exitCode, said)
+      ? sshFailure(this.name, null, `${text}\nConnection timed out`)
+      : sshFailure(this.name, exitCode, text)
   }
 
   #ssh(args: readonly string[]): HostClient {

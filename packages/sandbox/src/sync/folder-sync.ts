@@ -4,17 +4,17 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { RemoteHost } from '../remote/remote-host.js'
-import { farHashes, fetchFiles, removeFar, type SentFile, sendFiles } from './far-folder.js'
 import {
   hashOf,
   isGitPath,
-  lookAtNear,
-  type NearFile,
-  nearFiles,
-  readNear,
-  removeNear,
-  writeNear,
-} from './near-folder.js'
+  type LocalFile,
+  localFiles,
+  readLocal,
+  removeLocal,
+  statLocal,
+  writeLocal,
+} from './local-folder.js'
+import { fetchFiles, remoteHashes, removeRemote, type SentFile, sendFiles } from './remote-folder.js'
 
 /** A folder that is to be the same here and over there. */
 export interface SyncFolder {
@@ -36,7 +36,7 @@ interface FolderSyncOptions {
 }
 
 /** What both sides had when they were the same last. */
-interface Known extends Pick<NearFile, 'sizeBytes' | 'modifiedMs'> {
+interface Known extends Pick<LocalFile, 'sizeBytes' | 'modifiedMs'> {
   readonly hash: string
 }
 
@@ -95,7 +95,7 @@ export class FolderSync {
   async #push(folder: SyncFolder): Promise<void> {
     const { host } = this.#options
     const { source, target } = folder
-    const [known, files] = [this.#known(folder), await nearFiles(source)]
+    const [known, files] = [this.#known(folder), await localFiles(source)]
     this.#checkSize(folder, files)
     const next = new Map(known)
     let batch: SentFile[] = []
@@ -110,7 +110,7 @@ export class FolderSync {
         this.#options.logger.warn('A file is too large to be taken over.', { source, path, bytes: file.sizeBytes })
         continue
       }
-      const bytes = await readNear(source, path)
+      const bytes = await readLocal(source, path)
       if (bytes === null) continue
       const hash = hashOf(bytes)
       next.set(path, { hash, sizeBytes: file.sizeBytes, modifiedMs: file.modifiedMs })
@@ -120,7 +120,7 @@ export class FolderSync {
     }
     await send()
     const gone = [...known.keys()].filter((path) => !files.has(path))
-    if (gone.length > 0) await removeFar(host, target, gone)
+    if (gone.length > 0) await removeRemote(host, target, gone)
     for (const path of gone) next.delete(path)
     if (known.size === 0 && files.size === 0) await sendFiles(host, target, [])
     this.#save(folder, next)
@@ -128,29 +128,29 @@ export class FolderSync {
 
   async #pull(folder: SyncFolder): Promise<void> {
     const { source, target, readOnly = false } = folder
-    const far = await farHashes(this.#options.host, target)
+    const remote = await remoteHashes(this.#options.host, target)
     const known = this.#known(folder)
     // Nothing is there at all: another sandbox than last time, not files that somebody removed.
-    if (far === null || (far.size === 0 && known.size > 0)) return this.#save(folder, new Map())
+    if (remote === null || (remote.size === 0 && known.size > 0)) return this.#save(folder, new Map())
     if (readOnly) return
     const next = new Map(known)
     // What git runs by itself is not taken from over there.
-    const fresh = [...far].filter(([path, hash]) => known.get(path)?.hash !== hash && !isGitPath(path))
+    const fresh = [...remote].filter(([path, hash]) => known.get(path)?.hash !== hash && !isGitPath(path))
     for (let at = 0; at < fresh.length; at += FETCH_AT_ONCE) {
       const part = new Map(fresh.slice(at, at + FETCH_AT_ONCE))
       for (const file of await fetchFiles(this.#options.host, target, [...part.keys()])) {
         if (hashOf(file.bytes) !== part.get(file.path)) continue
         const isTaken = await this.#take(folder, file, known.get(file.path)?.hash ?? null)
-        const near = isTaken ? await lookAtNear(source, file.path) : null
+        const local = isTaken ? await statLocal(source, file.path) : null
         // Without a size and a time of its own it counts as changed here, and goes over.
-        const { sizeBytes = -1, modifiedMs = -1 } = near ?? {}
+        const { sizeBytes = -1, modifiedMs = -1 } = local ?? {}
         next.set(file.path, { hash: hashOf(file.bytes), sizeBytes, modifiedMs })
       }
     }
     for (const [path, { hash }] of known) {
-      if (far.has(path) || isGitPath(path)) continue
-      const near = await readNear(source, path)
-      if (near !== null && hashOf(near) === hash) await removeNear(source, path)
+      if (remote.has(path) || isGitPath(path)) continue
+      const local = await readLocal(source, path)
+      if (local !== null && hashOf(local) === hash) await removeLocal(source, path)
       next.delete(path)
     }
     this.#save(folder, next)
@@ -158,11 +158,11 @@ export class FolderSync {
 
   /** Puts a file from over there in its place here: `true`; or beside it when the one here changed too. */
   async #take({ source }: SyncFolder, file: SentFile, knownHash: string | null): Promise<boolean> {
-    const near = await readNear(source, file.path)
-    const nearHash = near && hashOf(near)
-    if (nearHash === hashOf(file.bytes)) return true
-    const path = nearHash === knownHash ? file.path : `${file.path}.sandbox`
-    const isWritten = await writeNear(source, path, file)
+    const local = await readLocal(source, file.path)
+    const localHash = local && hashOf(local)
+    if (localHash === hashOf(file.bytes)) return true
+    const path = localHash === knownHash ? file.path : `${file.path}.sandbox`
+    const isWritten = await writeLocal(source, path, file)
     if (isWritten && path === file.path) return true
     const why = isWritten
       ? 'A file changed on both sides; the other one is beside it.'
@@ -171,7 +171,7 @@ export class FolderSync {
     return false
   }
 
-  #checkSize({ source }: SyncFolder, files: ReadonlyMap<string, NearFile>): void {
+  #checkSize({ source }: SyncFolder, files: ReadonlyMap<string, LocalFile>): void {
     const bytes = [...files.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     if (bytes <= MAX_FOLDER_BYTES) return
     throw new HermesError(`The folder ${source} is too large to be taken over; 2 GiB go.`, {

@@ -48,7 +48,7 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
     available: () => programs !== null && process.platform !== 'win32',
     external: true,
     concurrency: 'exclusive',
-    refundsTurn: true,
+    refundsStep: true,
     icon: '🧬',
     summarize: ({ code, language }) => `${language}: ${tellingLine(code)}`,
     async execute(args, context) {

@@ -72,7 +72,7 @@ export class VercelCloud implements Cloud {
     const sdk = this.#sdk
     if (sdk && error instanceof sdk.APIError) {
       const isOfSandbox = error.sessionId !== undefined || error.sandboxName !== undefined
-      return refused({ status: error.response.status, message: saidBy(error) }, this.#words, isOfSandbox)
+      return refused({ status: error.response.status, message: messageOf(error) }, this.#words, isOfSandbox)
     }
     // The stream of a command broke off because its machine went away.
     if (sdk && error instanceof sdk.StreamError)
@@ -152,7 +152,7 @@ class VercelSandbox implements TextSandbox {
 }
 
 /** The service's own words are in the body. */
-function saidBy(error: { readonly message: string; readonly json?: unknown }): string {
-  const said = (error.json as { error?: { message?: unknown } } | undefined)?.error?.message
-  return typeof said === 'string' ? said : error.message
+function messageOf(error: { readonly message: string; readonly json?: unknown }): string {
+  const text = (error.json as { error?: { message?: unknown } } | undefined)?.error?.message
+  return typeof text === 'string' ? text : error.message
 }

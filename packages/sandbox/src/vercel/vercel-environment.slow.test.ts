@@ -27,13 +27,13 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
   }
 
   async function create(more: Partial<VercelOptions> = {}) {
-    const asked = await options(more)
-    const environment = await openVercelEnvironment(asked)
+    const requested = await options(more)
+    const environment = await openVercelEnvironment(requested)
     return {
       environment,
       async dispose() {
         await environment.close()
-        await rm(asked.outputDir, { recursive: true, force: true })
+        await rm(requested.outputDir, { recursive: true, force: true })
       },
     }
   }
@@ -55,8 +55,15 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     const facts = (task: string) => server.facts(sandboxName({ task, outputDir: '/' }))
 
     it('has the runtime, limits, labels and times asked for', async () => {
-      const asked = { task: 'limits', runtime: 'node22', cpus: 4, memoryMb: 5_120, idleSeconds: 120, persistent: false }
-      await harness(() => create(asked))
+      const requested = {
+        task: 'limits',
+        runtime: 'node22',
+        cpus: 4,
+        memoryMb: 5_120,
+        idleSeconds: 120,
+        persistent: false,
+      }
+      await harness(() => create(requested))
       expect(facts('limits')).toMatchObject({
         tags: { 'hermes.managed': '1', 'hermes.task': 'limits', 'hermes.profile': 'default' },
         ...{ runtime: 'node22', vcpus: 2, timeout: 120_000, persistent: false },

@@ -5,7 +5,7 @@ import type { Storage } from '../index.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 40)
 
-const said = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
+const text = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 const reply = (text: string): MessageEntry => ({
   type: 'message',
   message: {
@@ -39,7 +39,7 @@ export async function anyFork(store: Storage): Promise<void> {
 }
 
 function entryOf(kind: string, seqs: readonly number[], chosen: number): NewEntry {
-  if (kind === 'said') return said(`words ${seqs.length}`)
+  if (kind === 'said') return text(`words ${seqs.length}`)
   if (kind === 'reply') return reply(`r${seqs.length}`)
   if (kind === 'undo') return { type: 'undo', fromSeq: chosen }
   const headUpToSeq = seqs[0] ?? 0

@@ -1,6 +1,6 @@
 import type { NewEntry } from '@hermes/contracts/conversation'
 import type { Storage } from '../storage.js'
-import { longTalks, type Question } from './long-talks.js'
+import { longConversations, type Question } from './long-conversations.js'
 
 const FIRST = 5
 
@@ -10,12 +10,12 @@ export async function measureRecall(
   /** `every`: of so many questions one is asked. Default 1. */
   { every = 1, ...size }: { readonly pairs: number; readonly days: number; readonly every?: number },
 ): Promise<{ readonly questions: number; readonly typed: number; readonly words: number }> {
-  const { talks, ...made } = longTalks(size)
+  const { conversations, ...made } = longConversations(size)
   const questions = made.questions.filter((_, at) => at % every === 0)
-  for (const { id, startedAtMs, said } of talks) {
+  for (const { id, startedAtMs, utterances } of conversations) {
     await store.createSession({ id, source: 'cli', startedAtMs })
     const lease = await store.acquireLease(id, { owner: 'me' })
-    const entries = said.map(({ isFirst, text }): NewEntry => {
+    const entries = utterances.map(({ isFirst, text }): NewEntry => {
       const content = [{ type: 'text', text }] as const
       return { type: 'message', message: isFirst ? { role: 'user', content } : { role: 'assistant', content } }
     })

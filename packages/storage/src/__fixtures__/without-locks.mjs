@@ -12,7 +12,7 @@ const leaseOf = async (store) => {
   if ((await store.getSession('s')) === null) await store.createSession({ id: 's', source: 'cli' })
   return store.acquireLease('s', { owner: 'me' })
 }
-const talk = async (store, count = 3) => {
+const converse = async (store, count = 3) => {
   const lease = await leaseOf(store)
   for (let at = 0; at < count; at++) await store.append('s', [say(`word wordless ${at}`)], { lease })
   print(`found ${(await store.search('word', { limit: 100 })).length}`)
@@ -20,16 +20,16 @@ const talk = async (store, count = 3) => {
 }
 
 const ACTIONS = {
-  talk: async () => {
+  converse: async () => {
     const store = await open()
-    await talk(store)
+    await converse(store)
     print(`inside ${(await store.search('*ordles*', { limit: 100, order: 'relevance' })).length}`)
     print((await store.integrityCheck()).join() || 'sound')
     await store.close()
     print('closed')
   },
   hold: async () => {
-    await talk(await open(), 1)
+    await converse(await open(), 1)
     setInterval(() => undefined, 1_000)
   },
   append: async () => {
@@ -50,7 +50,7 @@ const ACTIONS = {
   backup: () => backups.create(),
   'talk-and-backup': async () => {
     const store = await open()
-    await talk(store)
+    await converse(store)
     const { name } = await backups.create()
     print(`backed up ${(await backups.verify(name)).messages}`)
     await store.close()

@@ -74,8 +74,8 @@ function titleOf(lines: readonly JsonObject[]): string | undefined {
 function toEntries(line: JsonObject, names: Map<string, string>, startedAtMs: number): readonly DatedEntry[] {
   const message = object(line['message'])
   const atMs = toMs(line['timestamp'], startedAtMs)
-  const given = message['content']
-  const blocks = typeof given === 'string' ? [{ type: 'text', text: given }] : objects(given)
+  const input = message['content']
+  const blocks = typeof input === 'string' ? [{ type: 'text', text: input }] : objects(input)
   if (line['type'] === 'assistant') return answer(blocks, message, names, atMs)
   const results = blocks.filter(({ type }) => type === 'tool_result').map((block) => result(block, names, atMs))
   const isSummary = line['isCompactSummary'] === true
@@ -104,11 +104,11 @@ function answer(blocks: readonly JsonObject[], message: JsonObject, names: Map<s
 
 function result(block: JsonObject, names: Map<string, string>, atMs: number): DatedEntry {
   const callId = text(block['tool_use_id'])
-  const given = block['content']
+  const input = block['content']
   const content: readonly ToolResultPart[] =
-    typeof given === 'string'
-      ? [{ type: 'text', text: given }]
-      : objects(given).flatMap((part) => toUserPart(part, false).filter(isResultPart))
+    typeof input === 'string'
+      ? [{ type: 'text', text: input }]
+      : objects(input).flatMap((part) => toUserPart(part, false).filter(isResultPart))
   const isError = block['is_error'] === true ? { isError: true } : {}
   return messageEntry(atMs, { role: 'tool', callId, toolName: names.get(callId) ?? 'unknown', content, ...isError })
 }

@@ -60,9 +60,9 @@ function metaOf(lines: readonly JsonObject[]): JsonObject {
 
 function toEntries(item: JsonObject, names: Map<string, string>, atMs: number): readonly DatedEntry[] {
   const callId = text(item['call_id'])
-  const call = (name: string, given: unknown) => {
+  const call = (name: string, input: unknown) => {
     names.set(callId, name)
-    return says([toolCall(callId, name, given)])
+    return says([toolCall(callId, name, input)])
   }
   const says = (content: readonly AssistantPart[]) =>
     content.length === 0 ? [] : [messageEntry(atMs, { role: 'assistant', content })]
@@ -97,9 +97,9 @@ function message(item: JsonObject, atMs: number): readonly DatedEntry[] {
     const content = parts.map((part) => ({ type: 'text' as const, text: part }))
     return content.length === 0 ? [] : [messageEntry(atMs, { role: 'assistant', content })]
   }
-  const said = parts.filter((part) => !PUT_IN.test(part))
-  if (item['role'] !== 'user' || said.length === 0) return []
-  return [messageEntry(atMs, { role: 'user', content: said.map((part) => ({ type: 'text', text: part })) })]
+  const texts = parts.filter((part) => !PUT_IN.test(part))
+  if (item['role'] !== 'user' || texts.length === 0) return []
+  return [messageEntry(atMs, { role: 'user', content: texts.map((part) => ({ type: 'text', text: part })) })]
 }
 
 /** A text, JSON with the text in `output`, an object with it in `content`, or a list of parts. */

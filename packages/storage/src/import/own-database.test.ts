@@ -7,7 +7,7 @@ import { makeFormat } from '../__fixtures__/formats.js'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 import { importSessions, openBackups, openStorage } from '../index.js'
 
-const said = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
+const text = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 const reply: NewEntry = {
   type: 'message',
   message: { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }], finishReason: 'stop' },
@@ -23,13 +23,13 @@ async function storeWithSessions() {
     for (const entry of entries) await store.append(id, [entry], { lease })
     await lease.release()
   }
-  await add('a', { title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000 }, [said('one'), reply])
+  await add('a', { title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000 }, [text('one'), reply])
   const [first] = await store.entries('a')
   await add('empty', {}, [])
-  await add('child', { source: 'subagent', parentSessionId: 'a', startedAtMs: 2_000 }, [said('two')])
+  await add('child', { source: 'subagent', parentSessionId: 'a', startedAtMs: 2_000 }, [text('two')])
   await store.setTags('a', ['home', 'tea'])
   const lease = await store.acquireLease('a', { owner: 'me' })
-  await store.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, said('three')], {
+  await store.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, text('three')], {
     lease,
   })
   await store.close()
@@ -47,7 +47,7 @@ it('moves all sessions of a store into another, numbers that name others include
   const store = await temporaryStore()
   await store.createSession({ id: 'before', source: 'cli' })
   const held = await store.acquireLease('before', { owner: 'me' })
-  for (let at = 0; at < 10; at++) await store.append('before', [said('filler')], { lease: held })
+  for (let at = 0; at < 10; at++) await store.append('before', [text('filler')], { lease: held })
   expect(await importInto(store, path)).toMatchObject([
     { type: 'imported', sessionId: 'a', messages: 3 },
     { type: 'imported', sessionId: 'child', messages: 1 },

@@ -63,8 +63,8 @@ export function object(value: unknown): JsonObject {
 }
 
 /** A call whose arguments are given parsed or as text. */
-export function toolCall(id: string, name: string, given: unknown): ToolCallPart {
-  const rawArgs = typeof given === 'string' ? given : JSON.stringify(given ?? {})
+export function toolCall(id: string, name: string, input: unknown): ToolCallPart {
+  const rawArgs = typeof input === 'string' ? input : JSON.stringify(input ?? {})
   return { type: 'tool-call', id, name, args: parseObject(rawArgs), rawArgs }
 }
 

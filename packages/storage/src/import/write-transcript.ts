@@ -19,8 +19,8 @@ type Written =
  * the file may have written it. While that is under way a note in the store says so, and what was left half
  * done is done anew the next time.
  */
-export async function writeTranscript(storage: Storage, given: Transcript): Promise<Written> {
-  const transcript = { ...given, entries: given.entries.filter(({ entry }) => !isPrompt(entry)) }
+export async function writeTranscript(storage: Storage, input: Transcript): Promise<Written> {
+  const transcript = { ...input, entries: input.entries.filter(({ entry }) => !isPrompt(entry)) }
   const { id: sessionId, source } = transcript
   const note = `import:${sessionId}`
   if (sessionId.length > MAX_ID_CHARS || /\p{C}/u.test(sessionId))

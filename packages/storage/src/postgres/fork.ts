@@ -17,14 +17,14 @@ const COUNT = `
   WHERE id = $1`
 
 /** Where a fork is made. */
-export interface ForkPlace {
+export interface ForkTarget {
   readonly connection: Connection
   readonly sessions: Sessions
   readonly log: Log
 }
 
 /** A session of its own with the conversation of another one up to an entry. */
-export function forkSession({ connection, sessions, log }: ForkPlace, fork: ForkSession): Promise<SessionInfo> {
+export function forkSession({ connection, sessions, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
   return connection.write(`session ${fork.id}`, async (statements) => {
     const parent = await sessions.read(statements, fork.from)
     if (!parent) throw unknownSession(fork.from)

@@ -54,8 +54,8 @@ export class JobQueue implements Jobs {
     this.#process = options.process
   }
 
-  async add(given: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }> {
-    const { kind, key, payload, maxAttempts, dueMs, nowMs } = cleanJob(given, this.#clock.now())
+  async add(input: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }> {
+    const { kind, key, payload, maxAttempts, dueMs, nowMs } = cleanJob(input, this.#clock.now())
     return this.#connection.write(KEY, async (statements) => {
       await statements.run(LOCK)
       const same = key === null ? undefined : await statements.first<JobRow>(WITH_KEY, key)

@@ -5,8 +5,8 @@ import { type Counts, countEntries } from '../shared/counts.js'
 import { leaseLost } from '../shared/lease-rules.js'
 import { decodeMessage, type MessageColumns } from '../shared/message-codec.js'
 import type { Connection } from './connection.js'
+import type { StoredInbox } from './inbox.js'
 import type { Leases } from './leases.js'
-import type { StoredMailbox } from './mailbox.js'
 import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
 import { Partials } from './partials.js'
 import type { Statements } from './statements.js'
@@ -75,13 +75,13 @@ interface Appended {
 export class Log {
   readonly #connection: Connection
   readonly #leases: Leases
-  readonly #mailbox: StoredMailbox
+  readonly #inbox: StoredInbox
   readonly #partials = new Partials()
 
-  constructor(connection: Connection, options: { readonly leases: Leases; readonly mailbox: StoredMailbox }) {
+  constructor(connection: Connection, options: { readonly leases: Leases; readonly inbox: StoredInbox }) {
     this.#connection = connection
     this.#leases = options.leases
-    this.#mailbox = options.mailbox
+    this.#inbox = options.inbox
   }
 
   async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
@@ -141,7 +141,7 @@ export class Log {
     const isPartial = this.#partials.isKept(sessionId) && entries.some(({ type }) => type === 'message')
     if (take.length === 0 && !isPartial) return this.#connection.writeOne(key, insert)
     return this.#connection.write(key, async (statements) => {
-      await this.#mailbox.take(statements, sessionId, take)
+      await this.#inbox.take(statements, sessionId, take)
       if (isPartial) await this.#partials.forget(statements, sessionId)
       return insert(statements)
     })

@@ -59,13 +59,13 @@ export function isCut(error: unknown): boolean {
 export function toStoreError(error: unknown, { shown, user, database, host, port }: ServerAddress): HermesError {
   if (HermesError.isInstance(error)) return error
   const native = nativeCode(error)
-  const said = errorLine(error)
+  const text = errorLine(error)
   const make = (code: string, message: string, retryable = false) =>
     new HermesError(message, { code, retryable, details: { store: shown, native }, cause: error })
-  if (BUSY.has(native)) return make('store.busy', `${shown} is busy (${said}); try again.`, true)
-  if (isCut(error)) return make('store.unreachable', `The connection to ${shown} was lost (${said}); try again.`, true)
-  if (TOO_LATE.test(said))
-    return make('store.unreachable', `${shown} did not answer in time (${said}); try again.`, true)
+  if (BUSY.has(native)) return make('store.busy', `${shown} is busy (${text}); try again.`, true)
+  if (isCut(error)) return make('store.unreachable', `The connection to ${shown} was lost (${text}); try again.`, true)
+  if (TOO_LATE.test(text))
+    return make('store.unreachable', `${shown} did not answer in time (${text}); try again.`, true)
   if (UNREACHED.has(native)) {
     const server = host.startsWith('/') ? `in ${host}` : `at ${host}:${port}`
     return make(
@@ -76,9 +76,9 @@ export function toStoreError(error: unknown, { shown, user, database, host, port
   }
   if (CERTIFICATE.test(native)) {
     const way = 'name who signed it: sslrootcert=FILE in the url, or trust it unseen: sslmode=no-verify'
-    return make('store.refused', `The certificate of ${shown} is not trusted (${said.split(';')[0]}); ${way}.`)
+    return make('store.refused', `The certificate of ${shown} is not trusted (${text.split(';')[0]}); ${way}.`)
   }
-  if (NO_ENCRYPTION.test(said)) {
+  if (NO_ENCRYPTION.test(text)) {
     return make('store.refused', `${shown} does not encrypt; take sslmode=disable, or have it set up TLS.`)
   }
   switch (native) {
@@ -87,7 +87,7 @@ export function toStoreError(error: unknown, { shown, user, database, host, port
     case '28000':
       return make(
         'store.refused',
-        `${shown} refuses "${user}" (${said}); check the url, or add ?sslmode=require to it.`,
+        `${shown} refuses "${user}" (${text}); check the url, or add ?sslmode=require to it.`,
       )
     case '3D000':
       return make('store.no_database', `There is no database "${database}" on ${shown}; make it: createdb ${database}`)
@@ -95,13 +95,13 @@ export function toStoreError(error: unknown, { shown, user, database, host, port
       return make('store.unwritable', `${shown} has no schema to make tables in; check its search_path.`)
     case '42501':
     case '25006':
-      return make('store.unwritable', `"${user}" may not write to ${shown} (${said}); have its owner grant that.`)
+      return make('store.unwritable', `"${user}" may not write to ${shown} (${text}); have its owner grant that.`)
     case '53100':
       return make('store.disk_full', `No space left on the server of ${shown}; free some and try again.`, true)
     case 'XX001':
     case 'XX002':
-      return make('store.corrupt', `${shown} is damaged (${said}); restore a copy made by pg_dump.`)
+      return make('store.corrupt', `${shown} is damaged (${text}); restore a copy made by pg_dump.`)
     default:
-      return make('store.failed', `${shown}: ${said}`)
+      return make('store.failed', `${shown}: ${text}`)
   }
 }

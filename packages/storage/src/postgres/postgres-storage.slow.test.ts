@@ -8,9 +8,9 @@ import {
   testApprovalStore,
   testAuditLog,
   testEnds,
-  testHolds,
   testJobs,
   testLedger,
+  testReservations,
   testStorage,
   testStore,
   testSummaries,
@@ -46,7 +46,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
   })
   testSummaries({ create: open })
   testLedger(part('ledger'))
-  testHolds({
+  testReservations({
     create: async () => {
       const [store, other] = [await database.open(), await openStorage({ url: database.url })]
       const close = async () => void (await Promise.all([store.close(), other.close()]))

@@ -8,11 +8,11 @@ import { AuditTrail } from './audit.js'
 import { Connection } from './connection.js'
 import { forkSession } from './fork.js'
 import { checkTables } from './health.js'
+import { StoredInbox } from './inbox.js'
 import { JobQueue } from './job-queue.js'
-import { LearningBook } from './learning-book.js'
+import { LearningStore } from './learning-store.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
-import { StoredMailbox } from './mailbox.js'
 import { getMeta, setMeta } from './meta.js'
 import { migrate } from './migrate.js'
 import { pruneSessions } from './prune.js'
@@ -20,9 +20,9 @@ import { Search } from './search.js'
 import { readServerAddress } from './server-address.js'
 import { Sessions } from './sessions.js'
 import { readStats } from './stats.js'
-import { SummaryBook } from './summary-book.js'
-import { UsageBook } from './usage.js'
-import { UsageHolds } from './usage-holds.js'
+import { SummaryStore } from './summary-store.js'
+import { UsageStore } from './usage.js'
+import { UsageReservations } from './usage-reservations.js'
 
 /** The store on PostgreSQL. Loaded by `openStorage` when it is first called with a url. */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
@@ -35,10 +35,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const aheadMs = Math.round(serverMs - clock.now())
   const serverClock = { now: () => clock.now() + aheadMs }
   const leases = new Leases(connection, { clock: serverClock, process: owner })
-  const mailbox = new StoredMailbox(connection, { clock: serverClock, process: owner })
-  const holds = new UsageHolds(connection, { clock: serverClock, process: owner })
+  const inbox = new StoredInbox(connection, { clock: serverClock, process: owner })
+  const reservations = new UsageReservations(connection, { clock: serverClock, process: owner })
   const sessions = new Sessions(connection, { leases, clock, process: owner })
-  const log = new Log(connection, { leases, mailbox })
+  const log = new Log(connection, { leases, inbox })
   const search = new Search(connection)
   return {
     createSession: (session) => sessions.create(session),
@@ -80,13 +80,13 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
         },
       }),
     usage: async (sessionId) => (await sessions.find(sessionId))?.usage ?? null,
-    ledger: new UsageBook(connection, { holds }),
+    ledger: new UsageStore(connection, { reservations }),
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
-    mailbox,
-    learnings: new LearningBook(connection, { clock }),
+    inbox,
+    learnings: new LearningStore(connection, { clock }),
     jobs: new JobQueue(connection, { clock, serverClock, process: owner }),
-    summaries: new SummaryBook(connection, { clock }),
+    summaries: new SummaryStore(connection, { clock }),
     meta: {
       get: (key) => connection.read((statements) => getMeta(statements, key)),
       set: (key, value) => connection.writeOne(`meta ${key}`, (statements) => setMeta(statements, key, value)),
@@ -100,7 +100,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       connection.close(async (statements) => {
         await sessions.endOwn(statements)
         await leases.releaseAll(statements)
-        await holds.releaseAll(statements)
+        await reservations.releaseAll(statements)
       }),
   }
 }

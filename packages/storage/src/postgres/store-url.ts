@@ -18,8 +18,8 @@ export function describeStoreUrl(url: string): { readonly shown: string; readonl
 
 /** The parts of a url; `fault` says what is wrong with it. Never throws. */
 export function readUrl(url: string) {
-  const given = URL.parse(url)
-  const { protocol, username, password, hostname, port, pathname, searchParams: parameters } = given ?? new URL('none:')
+  const input = URL.parse(url)
+  const { protocol, username, password, hostname, port, pathname, searchParams: parameters } = input ?? new URL('none:')
   const user = plain(username) || parameters.get('user') || ''
   return {
     user,

@@ -1,7 +1,7 @@
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
 import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
 import type { Connection } from './connection.js'
-import type { UsageHolds } from './usage-holds.js'
+import type { UsageReservations } from './usage-reservations.js'
 
 const COLUMNS = `at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
   reasoning_tokens, cost_usd, price_source, duration_ms, estimated`
@@ -31,17 +31,17 @@ const totalsOf = (group: UsageGroup | 'all') => `
   GROUP BY 1 ORDER BY 1`
 
 /** The usage ledger on PostgreSQL. */
-export class UsageBook implements UsageLedger {
+export class UsageStore implements UsageLedger {
   readonly #connection: Connection
-  readonly #holds: UsageHolds
+  readonly #reservations: UsageReservations
 
-  constructor(connection: Connection, options: { readonly holds: UsageHolds }) {
+  constructor(connection: Connection, options: { readonly reservations: UsageReservations }) {
     this.#connection = connection
-    this.#holds = options.holds
+    this.#reservations = options.reservations
   }
 
-  hold(...asked: Parameters<UsageHolds['hold']>): Promise<boolean> {
-    return this.#holds.hold(...asked)
+  reserve(...requested: Parameters<UsageReservations['reserve']>): Promise<boolean> {
+    return this.#reservations.reserve(...requested)
   }
 
   async record(

@@ -189,8 +189,8 @@ function readCalls(column: string | null): ToolCallPart[] {
   if (!Array.isArray(calls)) return []
   return calls.filter(isJsonObject).map((call) => {
     const called = isJsonObject(call['function']) ? call['function'] : {}
-    const given = called['arguments'] ?? ''
-    const rawArgs = typeof given === 'string' ? given : JSON.stringify(given)
+    const input = called['arguments'] ?? ''
+    const rawArgs = typeof input === 'string' ? input : JSON.stringify(input)
     return {
       type: 'tool-call',
       id: String(call['id'] ?? ''),

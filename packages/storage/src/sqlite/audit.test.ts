@@ -93,14 +93,14 @@ it('forgets expired approvals with the next question', async () => {
   const store = await openStorage({ path: temporaryPath() })
   const question = {
     action: { type: 'send', target: 't' },
-    subject: { sessionId: 's', surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
+    subject: { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
     rule: 'send',
     summary: 'Send to t',
     choices: ['once', 'deny'],
   } as const
-  const asked = { question, fingerprint: 'f', rules: ['send'], status: 'open', choice: null, by: null } as const
-  await store.approvals.put({ ...asked, id: 'old', askedAtMs: 1_000, expiresAtMs: 2_000 })
-  await store.approvals.put({ ...asked, id: 'new', askedAtMs: 2_000, expiresAtMs: 3_000 })
+  const requested = { question, fingerprint: 'f', rules: ['send'], status: 'open', choice: null, by: null } as const
+  await store.approvals.put({ ...requested, id: 'old', askedAtMs: 1_000, expiresAtMs: 2_000 })
+  await store.approvals.put({ ...requested, id: 'new', askedAtMs: 2_000, expiresAtMs: 3_000 })
   expect((await store.approvals.pending()).map(({ id }) => id)).toEqual(['new'])
   await store.close()
 })

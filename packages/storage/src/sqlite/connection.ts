@@ -1,6 +1,6 @@
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type BetterSqlite3 from 'better-sqlite3'
-import type { SoleOwner } from './sole-owner.js'
+import type { SingleProcessLock } from './single-process-lock.js'
 import { isBusy, toStoreError } from './store-error.js'
 
 /** Waits come at random, so that those who wait do not all come back at once. On a machine that is overloaded a turn takes seconds. */
@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly path: string
   readonly database: OpenFile
   /** Of a file without locks. Default: others may have it open too. */
-  readonly owner?: SoleOwner
+  readonly owner?: SingleProcessLock
   readonly clock: Clock
   readonly logger: Logger
 }

@@ -1,14 +1,14 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { processIdentity, shortIdentity } from '../shared/process-identity.js'
 import { openAlone } from './open-alone.js'
-import { inUse, soleOwner, takeAlone } from './sole-owner.js'
+import { inUse, singleProcessLock, takeAlone } from './single-process-lock.js'
 
 /**
  * Copies a database on a file system without locks. This process may have it open: no transaction goes on while the file is copied, and
  * what is committed is in it. @throws HermesError `store.in_use` while another process has it open.
  */
 export async function copyAlone(from: string, to: string): Promise<void> {
-  const holder = soleOwner(from)
+  const holder = singleProcessLock(from)
   if (holder === null) await copyUnused(from, to)
   else if (shortIdentity(holder) === shortIdentity(processIdentity())) copyFileSync(from, to)
   else throw inUse(from, holder)

@@ -11,14 +11,14 @@ import type { Sessions } from './sessions.js'
 import { countParameters, UPDATE_COUNTS } from './update-counts.js'
 
 /** Where a fork is made. */
-export interface ForkPlace {
+export interface ForkTarget {
   readonly connection: Connection
   readonly sessions: Sessions
   readonly log: Log
 }
 
 /** A session of its own with the conversation of another one up to an entry. */
-export function forkSession({ connection, sessions, log }: ForkPlace, fork: ForkSession): Promise<SessionInfo> {
+export function forkSession({ connection, sessions, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
   return connection.write(() => {
     const parent = sessions.find(fork.from)
     if (!parent) throw unknownSession(fork.from)

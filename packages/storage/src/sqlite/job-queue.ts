@@ -66,8 +66,8 @@ export class JobQueue implements Jobs {
     this.#process = options.process
   }
 
-  async add(given: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }> {
-    const job = cleanJob(given, this.#clock.now())
+  async add(input: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }> {
+    const job = cleanJob(input, this.#clock.now())
     return this.#connection.write(() => {
       for (const sql of CREATE) this.#connection.statement(sql).run()
       const same = job.key === null ? undefined : this.#connection.statement(WITH_KEY).get(job.key)

@@ -29,9 +29,9 @@ describe('a lease', () => {
   it('of another machine lasts as long as it says', async () => {
     const path = temporaryPath()
     const clock = createStepClock()
-    const far = await openStorage({ path, clock, owner: `${await endedProcess()}@elsewhere#1.x` })
-    await far.createSession({ id: 's', source: 'cli' })
-    await far.acquireLease('s', { owner: 'far', ttlMs: 1_000 })
+    const remote = await openStorage({ path, clock, owner: `${await endedProcess()}@elsewhere#1.x` })
+    await remote.createSession({ id: 's', source: 'cli' })
+    await remote.acquireLease('s', { owner: 'far', ttlMs: 1_000 })
     const store = await temporaryStore({ path, clock })
     await expect(store.acquireLease('s', { owner: 'me' })).rejects.toMatchObject({
       code: 'store.session_busy',
@@ -40,7 +40,7 @@ describe('a lease', () => {
     })
     clock.step(1_000)
     await store.acquireLease('s', { owner: 'me' })
-    await far.close()
+    await remote.close()
     await expect(store.acquireLease('s', { owner: 'third' })).rejects.toMatchObject({ code: 'store.session_busy' })
   })
 

@@ -4,8 +4,8 @@ import type { Lease } from '@hermes/contracts/store'
 import { countEntries } from '../shared/counts.js'
 import { decodeMessage, encodeMessage, type MessageColumns } from '../shared/message-codec.js'
 import type { Connection } from './connection.js'
+import type { StoredInbox } from './inbox.js'
 import type { Leases } from './leases.js'
-import type { StoredMailbox } from './mailbox.js'
 import { Partials } from './partials.js'
 import { countParameters, UPDATE_COUNTS } from './update-counts.js'
 
@@ -44,7 +44,7 @@ interface EntryRow extends MessageColumns {
 export class Log {
   readonly #connection: Connection
   readonly #leases: Leases
-  readonly #mailbox: StoredMailbox
+  readonly #inbox: StoredInbox
   readonly #clock: Clock
   readonly #appended: () => void
   readonly #partials: Partials
@@ -54,14 +54,14 @@ export class Log {
     connection: Connection,
     options: {
       readonly leases: Leases
-      readonly mailbox: StoredMailbox
+      readonly inbox: StoredInbox
       readonly clock: Clock
       readonly appended: () => void
     },
   ) {
     this.#connection = connection
     this.#leases = options.leases
-    this.#mailbox = options.mailbox
+    this.#inbox = options.inbox
     this.#clock = options.clock
     this.#appended = options.appended
     this.#partials = new Partials(connection)
@@ -124,7 +124,7 @@ export class Log {
     const atMs = options.atMs ?? this.#clock.now()
     return this.#connection.write(() => {
       this.#leases.use(sessionId, options.lease)
-      if (options.take) this.#mailbox.take(sessionId, options.take)
+      if (options.take) this.#inbox.take(sessionId, options.take)
       if (entries.some(({ type }) => type === 'message')) this.#partials.forget(sessionId)
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { OpenFile } from './connection.js'
-import { type SoleOwner, takeAlone } from './sole-owner.js'
+import { type SingleProcessLock, takeAlone } from './single-process-lock.js'
 
 // Of ENOLCK the engine makes a file that is busy, of other answers an error of input and output.
 const MAY_BE_NO_LOCKS = /^SQLITE_(BUSY|PROTOCOL|IOERR_\w*LOCK)/
@@ -40,7 +40,9 @@ export function isWithoutLocks(path: string): boolean {
 }
 
 /** A file without locks, for this process alone. @throws HermesError `store.in_use`. */
-export async function openAlone(path: string): Promise<{ readonly database: OpenFile; readonly owner: SoleOwner }> {
+export async function openAlone(
+  path: string,
+): Promise<{ readonly database: OpenFile; readonly owner: SingleProcessLock }> {
   // Some versions of Node print a warning when the engine loads.
   const { openLockless } = await import('./lockless-database.js')
   const owner = takeAlone(path)

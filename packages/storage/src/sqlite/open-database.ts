@@ -7,7 +7,7 @@ import { Connection, type OpenFile } from './connection.js'
 import { setJournal } from './journal.js'
 import { backUp, type FoundSchema, inspectSchema, isCurrent, isNewer, migrate } from './migrate.js'
 import { SCHEMA_VERSION } from './schema-sql.js'
-import type { SoleOwner } from './sole-owner.js'
+import type { SingleProcessLock } from './single-process-lock.js'
 import { toStoreError } from './store-error.js'
 
 /**
@@ -49,13 +49,13 @@ export async function openDatabase(options: SqliteOptions): Promise<Connection> 
   }
 }
 
-function close(database: OpenFile, owner: SoleOwner | undefined): void {
+function close(database: OpenFile, owner: SingleProcessLock | undefined): void {
   database.close()
   owner?.release()
 }
 
 /** Where the file system has no locks, without any. */
-async function openFile(path: string): Promise<{ readonly database: OpenFile; readonly owner?: SoleOwner }> {
+async function openFile(path: string): Promise<{ readonly database: OpenFile; readonly owner?: SingleProcessLock }> {
   const database = openShared(path)
   try {
     database.pragma('schema_version')

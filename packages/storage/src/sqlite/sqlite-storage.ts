@@ -8,17 +8,17 @@ import { StoredApprovals } from './approvals.js'
 import { AuditTrail } from './audit.js'
 import type { Connection } from './connection.js'
 import { forkSession } from './fork.js'
-import { lazyBooks } from './lazy-books.js'
+import { StoredInbox } from './inbox.js'
+import { lazyStores } from './lazy-stores.js'
 import { Leases } from './leases.js'
 import { Log } from './log.js'
-import { StoredMailbox } from './mailbox.js'
 import { getMeta, setMeta } from './meta.js'
 import { isCheckDue, openDatabase } from './open-database.js'
 import type { Queries } from './queries.js'
 import type { Search } from './search.js'
 import { Sessions } from './sessions.js'
 import { damaged } from './store-error.js'
-import { UsageBook } from './usage.js'
+import { UsageStore } from './usage.js'
 import { WordIndex } from './word-index.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
@@ -37,11 +37,11 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   if (connection.isAlone) onNotice((await import('./open-alone.js')).aloneNotice(path))
   const owner = options.owner ?? processIdentity()
   const leases = new Leases(connection, { clock, process: owner })
-  const ledger = new UsageBook(connection, { clock, process: owner })
-  const mailbox = new StoredMailbox(connection, { clock, process: owner })
+  const ledger = new UsageStore(connection, { clock, process: owner })
+  const inbox = new StoredInbox(connection, { clock, process: owner })
   const sessions = new Sessions(connection, { leases, clock, process: owner })
   const words = new WordIndex(connection, { logger })
-  const log = new Log(connection, { leases, mailbox, clock, appended: () => words.schedule() })
+  const log = new Log(connection, { leases, inbox, clock, appended: () => words.schedule() })
   let searching: Promise<Search> | undefined
   const search = () => (searching ??= import('./search.js').then((module) => new module.Search(connection, words)))
   const ask = queryRunner(connection)
@@ -93,8 +93,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     ledger,
     audit: new AuditTrail(connection),
     approvals: new StoredApprovals(connection),
-    mailbox,
-    ...lazyBooks(connection, { clock, process: owner }),
+    inbox,
+    ...lazyStores(connection, { clock, process: owner }),
     meta: {
       get: (key) => connection.read(() => getMeta(connection, key)),
       set: (key, value) => connection.write(() => setMeta(connection, key, value)),

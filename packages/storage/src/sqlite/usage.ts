@@ -2,7 +2,7 @@ import type { Clock } from '@hermes/contracts'
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
 import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
 import type { Connection } from './connection.js'
-import type { UsageHolds } from './usage-holds.js'
+import type { UsageReservations } from './usage-reservations.js'
 
 // The ledger's table is made by the first call that is recorded, so that opening a store costs no more for it. Rows belong to no
 // session by a foreign key: what was spent stays spent when a session is deleted.
@@ -56,11 +56,11 @@ const totalsOf = (group: UsageGroup | 'all', estimated: string) => `
   GROUP BY 1 ORDER BY 1`
 
 /** The usage ledger on SQLite. */
-export class UsageBook implements UsageLedger {
+export class UsageStore implements UsageLedger {
   readonly #connection: Connection
   readonly #options: { readonly clock: Clock; readonly process: string }
   /** Loaded by the first call under a budget. */
-  #holds: UsageHolds | null = null
+  #reservations: UsageReservations | null = null
   #isMade = false
 
   constructor(connection: Connection, options: { readonly clock: Clock; readonly process: string }) {
@@ -68,18 +68,18 @@ export class UsageBook implements UsageLedger {
     this.#options = options
   }
 
-  async hold(...asked: Parameters<NonNullable<UsageLedger['hold']>>): Promise<boolean> {
-    if (!this.#holds) {
-      const { UsageHolds: Loaded } = await import('./usage-holds.js')
+  async reserve(...requested: Parameters<NonNullable<UsageLedger['reserve']>>): Promise<boolean> {
+    if (!this.#reservations) {
+      const { UsageReservations: Loaded } = await import('./usage-reservations.js')
       await this.record([])
-      this.#holds ??= new Loaded(this.#connection, this.#options)
+      this.#reservations ??= new Loaded(this.#connection, this.#options)
     }
-    return this.#holds.hold(...asked)
+    return this.#reservations.reserve(...requested)
   }
 
   /** Inside a transaction: forgets the holds of this process. */
   releaseAll(): void {
-    this.#holds?.releaseAll()
+    this.#reservations?.releaseAll()
   }
 
   record(
@@ -88,7 +88,7 @@ export class UsageBook implements UsageLedger {
   ): Promise<void> {
     return this.#connection.write(() => {
       if (!this.#isMade) this.#make()
-      for (const id of releases) this.#holds?.release(id)
+      for (const id of releases) this.#reservations?.release(id)
       const insert = this.#connection.statement(INSERT)
       for (const { usage, isEstimate = false, ...record } of records) {
         const costUsd = usage.costUsd === 'unknown' ? null : usage.costUsd

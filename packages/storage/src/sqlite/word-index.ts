@@ -2,9 +2,9 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
 import { type IndexedMessage, toIndexText } from '../shared/index-text.js'
 import type { Connection } from './connection.js'
-import { LogMover } from './log-mover.js'
 import { getMeta } from './meta.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from './schema-sql.js'
+import { WalCheckpointer } from './wal-checkpointer.js'
 
 const DELAY_MS = 200
 // Taking in this much holds the event loop and other writers for some 10 ms, and 40 ms when the index merges its parts.
@@ -45,7 +45,7 @@ interface Row extends IndexedMessage {
 export class WordIndex {
   readonly #connection: Connection
   readonly #logger: Logger
-  readonly #logMover: LogMover
+  readonly #walCheckpointer: WalCheckpointer
   #timer: NodeJS.Timeout | null = null
   #isStopped = false
   #lastCatchUp: Promise<void> = Promise.resolve()
@@ -53,7 +53,7 @@ export class WordIndex {
   constructor(connection: Connection, options: { readonly logger: Logger }) {
     this.#connection = connection
     this.#logger = options.logger
-    this.#logMover = new LogMover(connection, options)
+    this.#walCheckpointer = new WalCheckpointer(connection, options)
   }
 
   /** Has the index brought up to date soon. Keeps no process alive. */
@@ -116,7 +116,7 @@ export class WordIndex {
     this.#isStopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    await this.#logMover.stop()
+    await this.#walCheckpointer.stop()
   }
 
   async #takeAllNew(): Promise<void> {
@@ -135,9 +135,9 @@ export class WordIndex {
 
   /** The index merges its parts in steps of their own, since what FTS5 does by itself with a commit holds up others for too long. */
   async #merge(): Promise<void> {
-    this.#logMover.step()
+    this.#walCheckpointer.step()
     while (!this.#isStopped && (await this.#connection.write(() => this.#mergeSome()))) {
-      this.#logMover.step()
+      this.#walCheckpointer.step()
       await nextTick()
     }
   }

@@ -11,7 +11,7 @@ const approval = (id: string, over: Partial<Approval> = {}, sessionId = 's'): Ap
   id,
   question: {
     action: { type: 'spawn', command: 'rm -rf dist', cwd: '/w', backend: 'local' },
-    subject: { sessionId, surface: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
+    subject: { sessionId, platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
     rule: 'recursive-delete',
     summary: 'Run rm -rf dist: it deletes folders',
     choices: ['once', 'deny'],

@@ -13,7 +13,7 @@ export interface EndSubject {
 }
 
 const HOUR_MS = 3_600_000
-const said = [{ type: 'message', message: userText('hello') }] as const
+const text = [{ type: 'message', message: userText('hello') }] as const
 
 /** Registers with vitest how sessions end, whichever way. `create` gives an empty store for each case. */
 export function testEnds(options: { readonly create: () => Promise<EndSubject> | EndSubject }): void {
@@ -30,7 +30,7 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
     const written = async (store: Storage, id: string, { holds = false } = {}) => {
       await store.createSession({ id, source: 'cli' })
       const lease = await store.acquireLease(id, { owner: 'me' })
-      await store.append(id, said, { lease })
+      await store.append(id, text, { lease })
       if (!holds) await lease.release()
       return lease
     }
@@ -106,7 +106,7 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       expect(Math.abs(endedAtMs! - lastSeenMs)).toBeLessThan(HOUR_MS / 2)
       expect(await next.endAbandonedSessions()).toEqual([])
       const lease = await next.acquireLease('s', { owner: 'next' })
-      expect(await next.append('s', said, { lease })).toHaveLength(1)
+      expect(await next.append('s', text, { lease })).toHaveLength(1)
     })
 
     it('is not noted for processes that run, and for those of other machines only after a time', async () => {
@@ -131,10 +131,10 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const { open, written } = await setUp()
       const store = await open()
       const lease = await written(store, 's')
-      await expect(store.append('s', said, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await expect(store.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
       await expect(lease.renew()).rejects.toMatchObject({ code: 'store.lease_lost' })
       await store.acquireLease('s', { owner: 'next' })
-      await expect(store.append('s', said, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await expect(store.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
     })
   })
 }

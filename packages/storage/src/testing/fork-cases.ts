@@ -15,7 +15,7 @@ const reply = (text: string): MessageEntry => ({
   },
   usage: { ...noUsage, inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
 })
-const said = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
+const text = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 
 async function storeWith(open: OpenStore, ...entries: readonly NewEntry[]) {
   const clock = createStepClock()
@@ -37,9 +37,9 @@ export function forkCases(open: OpenStore): void {
       const { store, seqs, clock } = await storeWith(
         open,
         { type: 'prompt', system: 'You are.', tools: [] },
-        said('one'),
+        text('one'),
         reply('a'),
-        said('two'),
+        text('two'),
       )
       clock.step(60_000)
       const fork = await store.forkSession({ from: 's', id: 'f', upToSeq: seqs[2]!, title: 'Other way' })
@@ -65,17 +65,17 @@ export function forkCases(open: OpenStore): void {
     })
 
     it('goes its own way: neither session sees what the other says', async () => {
-      const { store, lease } = await storeWith(open, said('one'))
+      const { store, lease } = await storeWith(open, text('one'))
       await store.forkSession({ from: 's', id: 'f' })
-      await store.append('s', [said('for s')], { lease })
+      await store.append('s', [text('for s')], { lease })
       const own = await store.acquireLease('f', { owner: 'me' })
-      await store.append('f', [said('for f')], { lease: own })
+      await store.append('f', [text('for f')], { lease: own })
       expect(project(await store.entries('s'))).toEqual([userText('one'), userText('for s')])
       expect(project(await store.entries('f'))).toEqual([userText('one'), userText('for f')])
     })
 
     it('brings back a turn that was undone when it is made before the undo', async () => {
-      const { store, seqs, lease } = await storeWith(open, said('one'), said('two'))
+      const { store, seqs, lease } = await storeWith(open, text('one'), text('two'))
       await store.append('s', [{ type: 'undo', fromSeq: seqs[1]! }], { lease })
       await store.forkSession({ from: 's', id: 'now' })
       await store.forkSession({ from: 's', id: 'then', upToSeq: seqs[1]! })
@@ -84,7 +84,7 @@ export function forkCases(open: OpenStore): void {
     })
 
     it('makes nothing when it cannot make all of it', async () => {
-      const { store } = await storeWith(open, said('one'))
+      const { store } = await storeWith(open, text('one'))
       await expect(store.forkSession({ from: 'nobody', id: 'f' })).rejects.toMatchObject({
         code: 'store.unknown_session',
       })

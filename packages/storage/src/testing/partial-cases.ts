@@ -16,7 +16,7 @@ async function begin(store: SessionStore) {
   return lease
 }
 
-const talk = async (store: SessionStore) =>
+const converse = async (store: SessionStore) =>
   (await store.entries('s')).map((entry) => entry.type === 'message' && entry.message)
 
 /** Answers that were being streamed when their process ended. A store without `keepPartial` skips them. */
@@ -32,7 +32,7 @@ export const partialCases: readonly StoreCase[] = [
     await lease.release()
     clock.step(5_000)
     await (await store.acquireLease('s', { owner: 'next' })).release()
-    expect((await talk(store)).filter(Boolean)).toEqual([userText('hello'), answer('one two three').message])
+    expect((await converse(store)).filter(Boolean)).toEqual([userText('hello'), answer('one two three').message])
   }),
   storeCase('has in the log what was kept last once the lease has run out, for who reads and who writes', async (f) => {
     const { store, clock } = f
@@ -40,10 +40,10 @@ export const partialCases: readonly StoreCase[] = [
     await store.keepPartial!('s', answer('one'), { lease })
     await store.keepPartial!('s', answer('one two \ud800\0'), { lease })
     clock.step(1_000)
-    expect(await talk(store)).toEqual([userText('hello'), answer('one two \ud800\0').message])
+    expect(await converse(store)).toEqual([userText('hello'), answer('one two \ud800\0').message])
     expect(await store.getSession('s')).toMatchObject({ messageCount: 2 })
     const next = await store.acquireLease('s', { owner: 'next' })
-    expect(await talk(store)).toHaveLength(2)
+    expect(await converse(store)).toHaveLength(2)
     await expect(store.keepPartial!('s', answer('late'), { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
     await next.release()
   }),
@@ -55,7 +55,7 @@ export const partialCases: readonly StoreCase[] = [
     await store.entries('s')
     await expect(store.append('s', [answer('one two')], { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
     await expect(lease.renew()).rejects.toMatchObject({ code: 'store.lease_lost' })
-    expect(await talk(store)).toEqual([userText('hello'), answer('one').message])
+    expect(await converse(store)).toEqual([userText('hello'), answer('one').message])
   }),
   storeCase('gives what was kept to the next writer, before anything of its own', async ({ store, clock }) => {
     const lease = await begin(store)
@@ -63,7 +63,7 @@ export const partialCases: readonly StoreCase[] = [
     clock.step(1_000)
     const next = await store.acquireLease('s', { owner: 'next' })
     await store.append('s', [question], { lease: next })
-    expect(await talk(store)).toEqual([userText('hello'), answer('one').message, userText('hello')])
+    expect(await converse(store)).toEqual([userText('hello'), answer('one').message, userText('hello')])
   }),
   storeCase('forgets what was kept when it is told to', async ({ store, clock }) => {
     const lease = await begin(store)

@@ -5,7 +5,7 @@ import { createStepClock } from './store-case.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 
-async function storeWithTalk(open: OpenStore) {
+async function storeWithConversation(open: OpenStore) {
   const clock = createStepClock()
   const store = await open({ clock })
   const startMs = clock.now()
@@ -45,7 +45,7 @@ async function storeWithTalk(open: OpenStore) {
 export function searchCases(open: OpenStore): void {
   describe('search', () => {
     it('finds words in texts, tool names and calls', async () => {
-      const { find } = await storeWithTalk(open)
+      const { find } = await storeWithConversation(open)
       expect(await find('docker')).toEqual([1, 4])
       expect(await find('DOCKER deployment')).toEqual([1])
       expect(await find('terminal')).toEqual([2, 3])
@@ -54,7 +54,7 @@ export function searchCases(open: OpenStore): void {
     })
 
     it('knows phrases, OR, NOT, prefixes and hyphenated words', async () => {
-      const { find } = await storeWithTalk(open)
+      const { find } = await storeWithConversation(open)
       expect(await find('"docker deployment"')).toEqual([1])
       expect(await find('"deployment docker"')).toEqual([])
       expect(await find('pods OR java')).toEqual([3, 5])
@@ -65,7 +65,7 @@ export function searchCases(open: OpenStore): void {
     })
 
     it('tells where a hit is and marks the match', async () => {
-      const { store, startMs } = await storeWithTalk(open)
+      const { store, startMs } = await storeWithConversation(open)
       const [hit] = await store.search('deployment')
       expect(hit).toEqual({
         sessionId: 'a',
@@ -83,7 +83,7 @@ export function searchCases(open: OpenStore): void {
     })
 
     it('narrows by role, source, session and time, and stops at the limit', async () => {
-      const { find, startMs } = await storeWithTalk(open)
+      const { find, startMs } = await storeWithConversation(open)
       expect(await find('terminal', { role: 'tool' })).toEqual([3])
       expect(await find('docker', { source: 'acp' })).toEqual([4])
       expect(await find('docker', { sessionId: 'a' })).toEqual([1])
@@ -94,7 +94,7 @@ export function searchCases(open: OpenStore): void {
     })
 
     it('takes lists, leaves sources and sessions out, and knows tags', async () => {
-      const { store, find } = await storeWithTalk(open)
+      const { store, find } = await storeWithConversation(open)
       expect(await find('docker', { source: ['acp', 'cli'] })).toEqual([1, 4])
       expect(await find('terminal', { role: ['user', 'tool'] })).toEqual([3])
       expect(await find('docker', { excludeSources: ['acp'] })).toEqual([1])
@@ -121,7 +121,7 @@ export function searchCases(open: OpenStore): void {
     })
 
     it('gives the newest first, and the best match first when asked', async () => {
-      const { store, startMs } = await storeWithTalk(open)
+      const { store, startMs } = await storeWithConversation(open)
       const order = async (options: object) =>
         (await store.search('docker OR java', options)).map((hit) => hit.atMs - startMs)
       expect(await order({})).toEqual([5_000, 4_000, 1_000])

@@ -21,8 +21,8 @@ export interface StorageSubject {
 export function testStorage(options: {
   readonly create: (options: { readonly clock?: Clock }) => Promise<StorageSubject> | StorageSubject
 }): void {
-  const open: OpenStore = async (given = {}) => {
-    const subject = await options.create(given)
+  const open: OpenStore = async (input = {}) => {
+    const subject = await options.create(input)
     onTestFinished(async () => subject.close?.())
     return subject.store
   }

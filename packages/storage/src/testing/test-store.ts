@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { SessionStore } from '@hermes/contracts/store'
 import { describe } from 'vitest'
+import { inboxCases } from './inbox-cases.js'
 import { leaseCases } from './lease-cases.js'
 import { logCases } from './log-cases.js'
-import { mailboxCases } from './mailbox-cases.js'
 import { partialCases } from './partial-cases.js'
 import { sessionCases } from './session-cases.js'
 import { createStepClock, type StepClock, type StoreCase, type StoreFixture } from './store-case.js'
@@ -33,7 +33,7 @@ export interface TestStoreOptions {
  * @throws Error when `skip` names a case that does not exist.
  */
 export function testStore(options: TestStoreOptions): void {
-  const cases: readonly StoreCase[] = [...sessionCases, ...logCases, ...leaseCases, ...partialCases, ...mailboxCases]
+  const cases: readonly StoreCase[] = [...sessionCases, ...logCases, ...leaseCases, ...partialCases, ...inboxCases]
   const skipped = new Map(options.skip?.flatMap(({ reason, tests }) => tests.map((title) => [title, reason] as const)))
   for (const title of skipped.keys()) {
     if (!cases.some((one) => one.title === title)) throw new Error(`testStore has no case "${title}" to skip.`)

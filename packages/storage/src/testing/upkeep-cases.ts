@@ -56,9 +56,9 @@ export function upkeepCases(open: OpenStore): void {
       ] as const) {
         await store.createSession({ id, source: 'claude-code', startedAtMs })
         const lease = await store.acquireLease(id, { owner: 'me' })
-        const said = [{ type: 'message', message: userText(`said in ${id}`) }] as const
-        await store.append(id, said, { lease, atMs: startedAtMs })
-        await store.append(id, said, { lease, atMs: lastAtMs })
+        const text = [{ type: 'message', message: userText(`said in ${id}`) }] as const
+        await store.append(id, text, { lease, atMs: startedAtMs })
+        await store.append(id, text, { lease, atMs: lastAtMs })
         await lease.release()
       }
       await add('open', { isOpen: true })

@@ -99,9 +99,9 @@ describe('session_search', () => {
     const { ask, storage, write } = await open()
     await write('20231115_d', [user('deploy in a child')], { parentSessionId: '20231114_c' })
     await write('20231115_e', [user('deploy in another fork')], { parentSessionId: '20231114_a' })
-    const asked = { query: 'deploy', sort: 'newest' }
+    const requested = { query: 'deploy', sort: 'newest' }
     const found = async (args: object, sessionId: string) =>
-      (await ask({ ...asked, ...args }, sessionId)).text?.split('\n').filter((line) => /^\d/.test(line))
+      (await ask({ ...requested, ...args }, sessionId)).text?.split('\n').filter((line) => /^\d/.test(line))
     expect(await found({}, '20231114_c')).toEqual([
       expect.stringMatching(/^20231115_e/),
       expect.stringMatching(/^20231114_b/),

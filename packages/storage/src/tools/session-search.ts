@@ -75,19 +75,24 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
   return text ?? failure(`Session ${session.session.id} has no message #${args.around}.`)
 }
 
-interface Asked extends Args {
+interface Requested extends Args {
   readonly afterMs: number | undefined
   readonly beforeMs: number | undefined
   readonly sessionId: string | undefined
 }
 
-async function search(storage: Storage, words: string, asked: Asked, context: ToolContext): Promise<ToolResult> {
-  const { sort = 'relevance', source, tag, afterMs, beforeMs, sessionId } = asked
-  const limit = limitOf(asked)
+async function search(
+  storage: Storage,
+  words: string,
+  requested: Requested,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { sort = 'relevance', source, tag, afterMs, beforeMs, sessionId } = requested
+  const limit = limitOf(requested)
   const filter: SearchOptions = {
     order: sort,
     limit: Math.min(limit * HITS_PER_SESSION, MAX_HITS),
-    role: asked.role ?? ROLES,
+    role: requested.role ?? ROLES,
     ...(source === undefined ? {} : { source }),
     ...(tag === undefined ? {} : { tag }),
     ...(afterMs === undefined ? {} : { afterMs }),
@@ -95,11 +100,11 @@ async function search(storage: Storage, words: string, asked: Asked, context: To
   }
   const own = await ownLineage(storage, context.sessionId)
   const hits = await storage.search(words, { ...filter, ...(sessionId ? { sessionId } : { excludeSessions: own }) })
-  const condensed = sessionId ? [] : await condensedHits(storage, words, { ...filter, sessionId: context.sessionId })
+  const compactedHits = sessionId ? [] : await summaryHits(storage, words, { ...filter, sessionId: context.sessionId })
   const others = sessionId ? hits : onePerLineage(await withRoots(storage, hits))
-  const shown = [...condensed.slice(0, 1), ...others].slice(0, limit)
+  const shown = [...compactedHits.slice(0, 1), ...others].slice(0, limit)
   const known = [...own, ...hits.map((hit) => hit.sessionId)]
-  const summaries = isNarrowed(asked) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
+  const summaries = isNarrowed(requested) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
   const backlog = await storage.searchBacklog()
@@ -117,7 +122,7 @@ async function ownLineage(storage: Storage, sessionId: string): Promise<readonly
 }
 
 /** What the running conversation had in it before it was condensed: the model does not see it any more. */
-async function condensedHits(
+async function summaryHits(
   storage: Storage,
   words: string,
   filter: SearchOptions & { readonly sessionId: string },
@@ -130,7 +135,7 @@ async function condensedHits(
 }
 
 /** A summary is of a whole session: it has no role, and says nothing of when. */
-function isNarrowed({ role, source, tag, afterMs, beforeMs, sessionId }: Asked): boolean {
+function isNarrowed({ role, source, tag, afterMs, beforeMs, sessionId }: Requested): boolean {
   return (
     [source, tag, afterMs, beforeMs, sessionId].some((filter) => filter !== undefined) ||
     role?.includes('assistant') === false

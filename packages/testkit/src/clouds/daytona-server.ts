@@ -65,10 +65,10 @@ export async function startDaytonaServer(): Promise<DaytonaServer> {
 }
 
 function create(request: Request, sandboxes: Map<string, Kept<Facts>>, machine: Machine): Kept<Facts> {
-  const asked = request.json() as unknown as Facts
-  if (sandboxes.has(asked.name)) throw new Refused(409, `Sandbox with name ${asked.name} already exists`)
-  const kept = { machine, facts: { ...asked, id: `id-${asked.name}` } }
-  sandboxes.set(asked.name, kept)
+  const requested = request.json() as unknown as Facts
+  if (sandboxes.has(requested.name)) throw new Refused(409, `Sandbox with name ${requested.name} already exists`)
+  const kept = { machine, facts: { ...requested, id: `id-${requested.name}` } }
+  sandboxes.set(requested.name, kept)
   return kept
 }
 
@@ -95,16 +95,16 @@ function runningMachine(sandboxes: Map<string, Kept<Facts>>, id = ''): Machine {
 async function toolbox(request: Request, response: ServerResponse, machine: Machine, what: string): Promise<void> {
   switch (what) {
     case 'process/execute': {
-      const asked = request.json() as {
+      const requested = request.json() as {
         readonly command: string
         readonly cwd?: string
         readonly envs?: Record<string, string>
       }
       const { exitCode, stdout, stderr } = await machine.run({
         program: '/bin/sh',
-        args: ['-c', asked.command],
-        cwd: asked.cwd,
-        env: asked.envs ?? {},
+        args: ['-c', requested.command],
+        cwd: requested.cwd,
+        env: requested.envs ?? {},
       })
       if (!machine.isRunning) throw new Refused(502, 'sandbox container is not running')
       return sendJson(response, { exitCode, result: Buffer.concat([stdout, stderr]).toString('utf8') })

@@ -226,10 +226,10 @@ export async function startModalServer(): Promise<ModalServer> {
     fail: (what, { status, message, times = 1 }) => void faults.push({ what, status, message, left: times }),
     cut: ({ stay = false } = {}) => front.cut(stay),
     hold: () => gate.shut(),
-    mend() {
+    repair() {
       faults.length = 0
       gate.open()
-      front.mend()
+      front.repair()
     },
     // A sandbox of this cloud that ends is gone with its files.
     stopMachines: stopAll,
@@ -301,19 +301,19 @@ async function listenInFront() {
   let target = 0
   let isCut = false
   const front = createServer((near) => {
-    const far = connect(target, '127.0.0.1')
-    for (const socket of [near, far]) {
+    const remote = connect(target, '127.0.0.1')
+    for (const socket of [near, remote]) {
       sockets.add(socket)
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
       socket.once('close', () => {
         sockets.delete(socket)
         near.destroy()
-        far.destroy()
+        remote.destroy()
       })
     }
     if (isCut) near.destroy()
-    near.pipe(far).pipe(near)
+    near.pipe(remote).pipe(near)
   })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   return {
@@ -325,7 +325,7 @@ async function listenInFront() {
       isCut = stay
       for (const socket of sockets) socket.destroy()
     },
-    mend: () => {
+    repair: () => {
       isCut = false
     },
     async close() {

@@ -17,7 +17,7 @@ export interface CloudServer {
   /** Answers nothing until {@link CloudServer.mend}; resolves when the first request waits. */
   hold(): Promise<void>
   /** Ends what `fail`, `cut` and `hold` began. */
-  mend(): void
+  repair(): void
   /** Stops all machines, as an idle limit does. */
   stopMachines(): void
   /** Removes all machines behind the client's back. */
@@ -125,7 +125,7 @@ export async function serveCloud<T>({ sandboxes, answer, refusal }: ServiceOptio
       for (const socket of sockets) socket.destroy()
     },
     hold: () => gate.shut(),
-    mend() {
+    repair() {
       isCut = false
       gate.open()
       faults.length = 0

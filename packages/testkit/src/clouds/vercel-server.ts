@@ -71,12 +71,12 @@ async function create(
   sandboxes: Map<string, Kept<Facts>>,
   machine: Kept<Facts>['machine'],
 ): Promise<void> {
-  const asked = request.json() as Partial<Facts> & {
+  const requested = request.json() as Partial<Facts> & {
     readonly projectId?: string
     readonly resources?: { readonly vcpus: number }
   }
-  const { name = '', persistent = true, runtime = 'node24', timeout = 300_000, tags = {}, resources } = asked
-  if (asked.projectId !== PROJECT) throw new Refused(403, 'Not authorized for this project.', 'forbidden')
+  const { name = '', persistent = true, runtime = 'node24', timeout = 300_000, tags = {}, resources } = requested
+  if (requested.projectId !== PROJECT) throw new Refused(403, 'Not authorized for this project.', 'forbidden')
   if (sandboxes.has(name)) throw new Refused(409, 'There is a sandbox with that name.', 'conflict')
   const facts = {
     name,

@@ -81,11 +81,11 @@ async function importBusybox(image: string, directory: string, env: Readonly<Rec
 
 function answers(stderr: NodeJS.ReadableStream, daemon: NodeJS.EventEmitter): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let text = ''
     stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000)
-      if (said.includes('API listen on')) resolve()
+      text = (text + chunk.toString()).slice(-4_000)
+      if (text.includes('API listen on')) resolve()
     })
-    daemon.once('exit', () => reject(new Error(`dockerd did not start: ${said}`)))
+    daemon.once('exit', () => reject(new Error(`dockerd did not start: ${text}`)))
   })
 }

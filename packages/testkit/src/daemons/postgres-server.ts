@@ -146,12 +146,12 @@ async function startServer(folder: string, { directory, env, user, port: wanted 
 
 function ready(stderr: NodeJS.ReadableStream, server: NodeJS.EventEmitter): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let text = ''
     stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000)
-      if (said.includes('ready to accept connections')) resolve()
+      text = (text + chunk.toString()).slice(-4_000)
+      if (text.includes('ready to accept connections')) resolve()
     })
-    server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)))
+    server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${text}`)))
   })
 }
 

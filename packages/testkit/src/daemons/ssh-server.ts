@@ -71,11 +71,11 @@ Subsystem sftp internal-sftp
 
 function listening(stderr: NodeJS.ReadableStream, daemon: NodeJS.EventEmitter): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let text = ''
     stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      if (said.includes('Server listening')) resolve()
+      text += chunk.toString()
+      if (text.includes('Server listening')) resolve()
     })
-    daemon.once('exit', () => reject(new Error(`sshd did not start: ${said}`)))
+    daemon.once('exit', () => reject(new Error(`sshd did not start: ${text}`)))
   })
 }

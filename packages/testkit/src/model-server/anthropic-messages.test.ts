@@ -20,7 +20,7 @@ const ask = (messages: MessageParam[] = [{ role: 'user', content: 'hi' }]) => ({
 
 describe('startModelServer over the Anthropic wire', () => {
   it('gives the official client the same message streamed and whole', async () => {
-    const turn = {
+    const step = {
       reasoning: 'Let me look.',
       redacted: 'c2VjcmV0',
       text: 'I read the file.',
@@ -31,7 +31,7 @@ describe('startModelServer over the Anthropic wire', () => {
       chunkSize: 3,
       usage: { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, cacheWriteTokens: 30, reasoningTokens: 2 },
     }
-    server.enqueue(turn, turn)
+    server.enqueue(step, step)
     const streamed = await client.messages.stream(ask()).finalMessage()
     const whole = await client.messages.create(ask())
     expect(whole.content.map(({ type }) => type)).toEqual([

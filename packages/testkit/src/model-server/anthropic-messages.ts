@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { checkMessagesRequest } from './messages-body.js'
 import { type AnswerContext, argumentText, countTokens, deltas, type ServedWire } from './served-wire.js'
-import type { AnswerTurn } from './turn.js'
+import type { AnswerStep } from './step.js'
 
 /** The Anthropic messages protocol. Thoughts are signed, and refused when they come back with another signature. */
 export const anthropicMessages: ServedWire = {
@@ -41,12 +41,12 @@ interface Block {
   readonly whole: object
 }
 
-function blocksOf({ turn, body, number }: AnswerContext): Block[] {
+function blocksOf({ step, body, number }: AnswerContext): Block[] {
   const blocks: Block[] = []
-  const { reasoning, redacted, text } = turn
+  const { reasoning, redacted, text } = step
   if (reasoning !== undefined) {
     const signature = signatureOf(body.model, reasoning)
-    const pieces = deltas(reasoning, turn).map((thinking) => ({ type: 'thinking_delta', thinking }))
+    const pieces = deltas(reasoning, step).map((thinking) => ({ type: 'thinking_delta', thinking }))
     blocks.push({
       start: { type: 'thinking', thinking: '', signature: '' },
       deltas: [...pieces, { type: 'signature_delta', signature }],
@@ -58,12 +58,12 @@ function blocksOf({ turn, body, number }: AnswerContext): Block[] {
     blocks.push({ start: whole, deltas: [], whole })
   }
   if (text !== undefined) {
-    const pieces = deltas(text, turn).map((piece) => ({ type: 'text_delta', text: piece }))
+    const pieces = deltas(text, step).map((piece) => ({ type: 'text_delta', text: piece }))
     blocks.push({ start: { type: 'text', text: '' }, deltas: pieces, whole: { type: 'text', text } })
   }
-  turn.toolCalls?.forEach((call, index) => {
+  step.toolCalls?.forEach((call, index) => {
     const head = { type: 'tool_use', id: call.id ?? `toolu_${number}_${index}`, name: call.name }
-    const pieces = deltas(argumentText(call), turn).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
+    const pieces = deltas(argumentText(call), step).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
     const whole = { ...head, input: call.args ?? {} }
     blocks.push({ start: { ...head, input: {} }, deltas: pieces, whole })
   })
@@ -82,7 +82,7 @@ function streamEvents(context: AnswerContext): string[] {
     }
     pieces.push(head + event({ type: 'content_block_stop', index }))
   })
-  const reason = stopReason(context.turn)
+  const reason = stopReason(context.step)
   if (reason !== null) {
     const delta = { stop_reason: reason, stop_sequence: null }
     pieces.push(event({ type: 'message_delta', delta, usage: usage(context) }))
@@ -93,7 +93,7 @@ function streamEvents(context: AnswerContext): string[] {
 
 function messageBody(context: AnswerContext): object {
   const content = blocksOf(context).map(({ whole }) => whole)
-  return { ...envelope(context), content, stop_reason: stopReason(context.turn), usage: usage(context) }
+  return { ...envelope(context), content, stop_reason: stopReason(context.step), usage: usage(context) }
 }
 
 function event(data: { readonly type: string; readonly [key: string]: unknown }): string {
@@ -104,14 +104,14 @@ function envelope({ body, number }: AnswerContext) {
   return { id: `msg_${number}`, type: 'message', role: 'assistant', model: body.model, stop_sequence: null }
 }
 
-function stopReason(turn: AnswerTurn): string | null {
-  if (turn.finishReason !== undefined) return turn.finishReason
-  return turn.toolCalls?.length ? 'tool_use' : 'end_turn'
+function stopReason(step: AnswerStep): string | null {
+  if (step.finishReason !== undefined) return step.finishReason
+  return step.toolCalls?.length ? 'tool_use' : 'end_turn'
 }
 
 /** Input counts are apart here: read from the cache, written to it, and the rest. */
 function usage(context: AnswerContext, outputSoFar?: number) {
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = context.turn.usage ?? {}
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = context.step.usage ?? {}
   const { input, output } = countTokens(context)
   return {
     input_tokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),

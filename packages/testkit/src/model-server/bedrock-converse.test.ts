@@ -7,7 +7,7 @@ import {
   type ConverseStreamOutput,
 } from '@aws-sdk/client-bedrock-runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { checkPrefix, type ModelServer, type ModelTurn, startModelServer } from '../index.js'
+import { checkPrefix, type ModelServer, type ModelStep, startModelServer } from '../index.js'
 import { encodeEventMessage } from './event-stream.js'
 
 let server: ModelServer
@@ -57,17 +57,17 @@ async function streamed(): Promise<ConverseStreamOutput[]> {
 
 describe('startModelServer over the Bedrock wire', () => {
   it('gives the official client the same blocks streamed and whole', async () => {
-    const turn: ModelTurn = {
+    const step: ModelStep = {
       reasoning: 'Let me look.',
       redacted: 'c2VjcmV0',
       text: 'I read the file.',
       toolCalls: [{ id: 'tooluse_a', name: 'read', args: { path: 'a', lines: [1, 2] } }],
       usage: { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, cacheWriteTokens: 30 },
     }
-    server.enqueue(turn, turn)
+    server.enqueue(step, step)
     const whole = await client.send(new ConverseCommand(ask()))
     const events = await streamed()
-    const [thought, hidden, said, asked] = whole.output?.message?.content ?? []
+    const [thought, hidden, text, requested] = whole.output?.message?.content ?? []
     const deltas = events.flatMap(({ contentBlockDelta }) => contentBlockDelta?.delta ?? [])
     const reasoningText = thought?.reasoningContent?.reasoningText
     const redactedContent = hidden?.reasoningContent?.redactedContent
@@ -75,8 +75,8 @@ describe('startModelServer over the Bedrock wire', () => {
       { reasoningContent: { text: reasoningText?.text } },
       { reasoningContent: { signature: reasoningText?.signature } },
       { reasoningContent: { redactedContent } },
-      { text: said?.text },
-      { toolUse: { input: JSON.stringify(asked?.toolUse?.input) } },
+      { text: text?.text },
+      { toolUse: { input: JSON.stringify(requested?.toolUse?.input) } },
     ])
     expect(Buffer.from(redactedContent!).toString()).toBe('secret')
     expect(events.find(({ contentBlockStart }) => contentBlockStart)?.contentBlockStart?.start?.toolUse).toEqual({
@@ -158,16 +158,16 @@ describe('startModelServer over the Bedrock wire', () => {
 
   it('finds the prefix of a conversation, cache points aside', async () => {
     server.setHandler(() => ({ text: 'ok' }))
-    const turns = [user(text('a')), assistant(text('b')), user(text('c'))]
+    const steps = [user(text('a')), assistant(text('b')), user(text('c'))]
     const mark = (message: { role: string; content: object[] }) => ({
       ...message,
       content: [...message.content, point],
     })
     const system = [text('You are.')]
-    await client.send(new ConverseCommand(ask(turns.slice(0, 1).map(mark), { system: [...system, point], toolConfig })))
-    await client.send(new ConverseCommand(ask([...turns.slice(0, 2), mark(turns[2]!)], { system, toolConfig })))
-    await client.send(new ConverseCommand(ask(turns, { system, toolConfig: { tools: [...toolConfig.tools, point] } })))
-    await client.send(new ConverseCommand(ask(turns, { system: [text('Other.')], toolConfig })))
+    await client.send(new ConverseCommand(ask(steps.slice(0, 1).map(mark), { system: [...system, point], toolConfig })))
+    await client.send(new ConverseCommand(ask([...steps.slice(0, 2), mark(steps[2]!)], { system, toolConfig })))
+    await client.send(new ConverseCommand(ask(steps, { system, toolConfig: { tools: [...toolConfig.tools, point] } })))
+    await client.send(new ConverseCommand(ask(steps, { system: [text('Other.')], toolConfig })))
     const [first, second, third, fourth] = server.requests
     expect(checkPrefix(first!, second!)).toBeNull()
     expect(checkPrefix(second!, third!)).toBeNull()

@@ -2,7 +2,7 @@ import { signatureOf } from './anthropic-messages.js'
 import { checkConverseRequest } from './converse-body.js'
 import { encodeEventMessage } from './event-stream.js'
 import { type AnswerContext, argumentText, countTokens, deltas, type ServedWire } from './served-wire.js'
-import type { AnswerTurn } from './turn.js'
+import type { AnswerStep } from './step.js'
 
 /** The Bedrock converse protocol with its binary event stream. Thoughts are signed as on the Anthropic wire. */
 export const bedrockConverse: ServedWire = {
@@ -49,12 +49,12 @@ interface Block {
   readonly whole: object
 }
 
-function blocksOf({ turn, body, number }: AnswerContext): Block[] {
+function blocksOf({ step, body, number }: AnswerContext): Block[] {
   const blocks: Block[] = []
-  const { reasoning, redacted, text } = turn
+  const { reasoning, redacted, text } = step
   if (reasoning !== undefined) {
     const signature = signatureOf(body.model, reasoning)
-    const pieces = deltas(reasoning, turn).map((piece) => ({ reasoningContent: { text: piece } }))
+    const pieces = deltas(reasoning, step).map((piece) => ({ reasoningContent: { text: piece } }))
     blocks.push({
       deltas: [...pieces, { reasoningContent: { signature } }],
       whole: { reasoningContent: { reasoningText: { text: reasoning, signature } } },
@@ -64,10 +64,10 @@ function blocksOf({ turn, body, number }: AnswerContext): Block[] {
     const whole = { reasoningContent: { redactedContent: redacted } }
     blocks.push({ deltas: [whole], whole })
   }
-  if (text !== undefined) blocks.push({ deltas: deltas(text, turn).map((piece) => ({ text: piece })), whole: { text } })
-  turn.toolCalls?.forEach((call, index) => {
+  if (text !== undefined) blocks.push({ deltas: deltas(text, step).map((piece) => ({ text: piece })), whole: { text } })
+  step.toolCalls?.forEach((call, index) => {
     const head = { toolUseId: call.id ?? `tooluse_${number}_${index}`, name: call.name }
-    const pieces = deltas(argumentText(call), turn).map((input) => ({ toolUse: { input } }))
+    const pieces = deltas(argumentText(call), step).map((input) => ({ toolUse: { input } }))
     blocks.push({
       start: { toolUse: head },
       deltas: pieces,
@@ -88,7 +88,7 @@ function streamEvents(context: AnswerContext): string[] {
     }
     pieces.push(head + event('contentBlockStop', { contentBlockIndex }))
   })
-  const reason = stopReason(context.turn)
+  const reason = stopReason(context.step)
   if (reason !== null) pieces.push(event('messageStop', { stopReason: reason }))
   pieces.push(event('metadata', { metrics: { latencyMs: 1 }, usage: usage(context) }))
   return pieces
@@ -97,7 +97,7 @@ function streamEvents(context: AnswerContext): string[] {
 function converseBody(context: AnswerContext): object {
   const content = blocksOf(context).map(({ whole }) => whole)
   const message = { role: 'assistant', content }
-  return { metrics: { latencyMs: 1 }, output: { message }, stopReason: stopReason(context.turn), usage: usage(context) }
+  return { metrics: { latencyMs: 1 }, output: { message }, stopReason: stopReason(context.step), usage: usage(context) }
 }
 
 /** The service pads its events with `p`. */
@@ -106,14 +106,14 @@ function event(type: string, data: object): string {
   return encodeEventMessage(headers, JSON.stringify({ ...data, p: 'abcdefghijklm' })).toString('latin1')
 }
 
-function stopReason(turn: AnswerTurn): string | null {
-  if (turn.finishReason !== undefined) return turn.finishReason
-  return turn.toolCalls?.length ? 'tool_use' : 'end_turn'
+function stopReason(step: AnswerStep): string | null {
+  if (step.finishReason !== undefined) return step.finishReason
+  return step.toolCalls?.length ? 'tool_use' : 'end_turn'
 }
 
 /** Input counts are apart here: read from the cache, written to it, and the rest. */
 function usage(context: AnswerContext) {
-  const { cacheReadTokens = 0, cacheWriteTokens = 0 } = context.turn.usage ?? {}
+  const { cacheReadTokens = 0, cacheWriteTokens = 0 } = context.step.usage ?? {}
   const { input, output } = countTokens(context)
   return {
     inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),

@@ -1,5 +1,5 @@
 import { type AnswerContext, argumentText, countTokens, deltas, type ServedWire } from './served-wire.js'
-import type { AnswerTurn, TurnToolCall } from './turn.js'
+import type { AnswerStep, StepToolCall } from './step.js'
 import { checkWirePairs } from './wire-body.js'
 
 const CREATED_SECONDS = 1_700_000_000
@@ -16,20 +16,20 @@ export const chatCompletions: ServedWire = {
 }
 
 function streamChunks(context: AnswerContext): string[] {
-  const { turn, body } = context
+  const { step, body } = context
   const head = `data: ${JSON.stringify({ ...envelope(context, 'chat.completion.chunk'), choices: 0 }).slice(0, -2)}`
   const event = (choices: unknown, rest = '') => `${head}${JSON.stringify(choices)}${rest}}\n\n`
   const delta = (fields: object) => event([{ index: 0, delta: fields, finish_reason: null }])
   const chunks = [delta({ role: 'assistant', content: '' })]
-  for (const piece of deltas(turn.reasoning, turn)) chunks.push(delta({ reasoning_content: piece }))
-  for (const piece of deltas(turn.text, turn)) chunks.push(delta({ content: piece }))
-  turn.toolCalls?.forEach((call, index) => {
+  for (const piece of deltas(step.reasoning, step)) chunks.push(delta({ reasoning_content: piece }))
+  for (const piece of deltas(step.text, step)) chunks.push(delta({ content: piece }))
+  step.toolCalls?.forEach((call, index) => {
     const start = { index, id: callId(call, context.number, index), type: 'function' }
     chunks.push(delta({ tool_calls: [{ ...start, function: { name: call.name, arguments: '' } }] }))
-    for (const piece of deltas(argumentText(call), turn))
+    for (const piece of deltas(argumentText(call), step))
       chunks.push(delta({ tool_calls: [{ index, function: { arguments: piece } }] }))
   })
-  const reason = finishReason(turn)
+  const reason = finishReason(step)
   if (reason !== null) chunks.push(event([{ index: 0, delta: {}, finish_reason: reason }]))
   if (body.stream_options?.include_usage) chunks.push(event([], `,"usage":${JSON.stringify(usage(context))}`))
   chunks.push('data: [DONE]\n\n')
@@ -37,15 +37,15 @@ function streamChunks(context: AnswerContext): string[] {
 }
 
 function completionBody(context: AnswerContext): object {
-  const { turn } = context
+  const { step } = context
   const message = {
     role: 'assistant',
-    content: turn.text ?? null,
-    ...(turn.reasoning === undefined ? {} : { reasoning_content: turn.reasoning }),
-    ...(turn.toolCalls === undefined
+    content: step.text ?? null,
+    ...(step.reasoning === undefined ? {} : { reasoning_content: step.reasoning }),
+    ...(step.toolCalls === undefined
       ? {}
       : {
-          tool_calls: turn.toolCalls.map((call, index) => ({
+          tool_calls: step.toolCalls.map((call, index) => ({
             id: callId(call, context.number, index),
             type: 'function',
             function: { name: call.name, arguments: argumentText(call) },
@@ -54,7 +54,7 @@ function completionBody(context: AnswerContext): object {
   }
   return {
     ...envelope(context, 'chat.completion'),
-    choices: [{ index: 0, message, finish_reason: finishReason(turn) }],
+    choices: [{ index: 0, message, finish_reason: finishReason(step) }],
     usage: usage(context),
   }
 }
@@ -63,24 +63,24 @@ function envelope(context: AnswerContext, object: string) {
   return { id: `chatcmpl-${context.number}`, object, created: CREATED_SECONDS, model: context.body.model }
 }
 
-function callId(call: TurnToolCall, number: number, index: number): string {
+function callId(call: StepToolCall, number: number, index: number): string {
   return call.id ?? `call_${number}_${index}`
 }
 
-function finishReason(turn: AnswerTurn): string | null {
-  if (turn.finishReason !== undefined) return turn.finishReason
-  return turn.toolCalls?.length ? 'tool_calls' : 'stop'
+function finishReason(step: AnswerStep): string | null {
+  if (step.finishReason !== undefined) return step.finishReason
+  return step.toolCalls?.length ? 'tool_calls' : 'stop'
 }
 
 function usage(context: AnswerContext) {
-  const given = context.turn.usage ?? {}
+  const usage = context.step.usage ?? {}
   const { input, output } = countTokens(context)
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    prompt_tokens_details: { cached_tokens: given.cacheReadTokens ?? 0 },
-    completion_tokens_details: { reasoning_tokens: given.reasoningTokens ?? 0 },
-    ...(given.costUsd === undefined ? {} : { cost: given.costUsd }),
+    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   }
 }

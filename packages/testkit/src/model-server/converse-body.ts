@@ -119,9 +119,9 @@ function checkBlock(
 function checkToolPairs(messages: readonly Message[]): string[] {
   return messages.flatMap(({ content }, at) => {
     const previous = messages[at - 1]?.content ?? []
-    const asked = previous.flatMap(({ toolUse }) => toolUse?.toolUseId ?? [])
-    const open = new Set(asked)
-    const problems = open.size < asked.length ? [`messages[${at - 1}]: toolUse ids must be unique`] : []
+    const requested = previous.flatMap(({ toolUse }) => toolUse?.toolUseId ?? [])
+    const open = new Set(requested)
+    const problems = open.size < requested.length ? [`messages[${at - 1}]: toolUse ids must be unique`] : []
     for (const { toolResult } of content)
       if (toolResult && !open.delete(toolResult.toolUseId))
         problems.push(`messages[${at}]: the toolResult ${toolResult.toolUseId} has no toolUse of its own before it`)

@@ -90,13 +90,13 @@ function checkToolPairs(messages: readonly Message[]): string[] {
   messages.forEach(({ role, content }, at) => {
     const results = content.filter(({ type }) => type === 'tool_result').map(({ tool_use_id }) => tool_use_id)
     const previous = messages[at - 1]?.content ?? []
-    const asked = new Set(previous.filter(({ type }) => type === 'tool_use').map(({ id }) => id))
+    const requested = new Set(previous.filter(({ type }) => type === 'tool_use').map(({ id }) => id))
     if (content.slice(0, results.length).some(({ type }) => type !== 'tool_result'))
       problems.push(`messages[${at}]: tool_result blocks come after other content`)
     if (new Set(results).size < results.length) problems.push(`messages[${at}]: two results for one call`)
     for (const id of results)
-      if (!asked.delete(id)) problems.push(`messages[${at}]: tool_result for unknown call ${JSON.stringify(id)}`)
-    for (const id of asked) problems.push(`messages[${at}]: tool_use ${id} has no tool_result right after it`)
+      if (!requested.delete(id)) problems.push(`messages[${at}]: tool_result for unknown call ${JSON.stringify(id)}`)
+    for (const id of requested) problems.push(`messages[${at}]: tool_use ${id} has no tool_result right after it`)
     const calls = role === 'assistant' ? content.filter(({ type }) => type === 'tool_use').map(({ id }) => id) : []
     if (new Set(calls).size < calls.length) problems.push(`messages[${at}]: tool_use ids must be unique`)
     if (calls.length > 0 && at === messages.length - 1) problems.push(`messages[${at}]: calls without results`)

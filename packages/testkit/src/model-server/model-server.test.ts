@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ModelServer, type ModelTurn, startModelServer } from '../index.js'
+import { type ModelServer, type ModelStep, startModelServer } from '../index.js'
 
 let server: ModelServer
 
 afterEach(() => server.close())
 
-async function start(...script: ModelTurn[]): Promise<void> {
+async function start(...script: ModelStep[]): Promise<void> {
   server = await startModelServer(script)
 }
 

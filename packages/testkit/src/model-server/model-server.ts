@@ -5,9 +5,9 @@ import { anthropicMessages } from './anthropic-messages.js'
 import { bedrockConverse, converseRoute } from './bedrock-converse.js'
 import { chatCompletions } from './chat-completions.js'
 import { responses } from './responses.js'
-import { sendJson, serveTurn } from './serve-turn.js'
+import { sendJson, serveStep } from './serve-step.js'
 import type { ServedWire } from './served-wire.js'
-import type { ModelTurn } from './turn.js'
+import type { ModelStep } from './step.js'
 import type { WireBody } from './wire-body.js'
 
 /** A request as it came over the wire. */
@@ -23,7 +23,7 @@ export interface CapturedRequest {
 }
 
 /** Decides each answer when it is needed. */
-export type TurnHandler = (request: CapturedRequest) => ModelTurn | Promise<ModelTurn>
+export type StepHandler = (request: CapturedRequest) => ModelStep | Promise<ModelStep>
 
 /** A model server that says what a test told it to, over real HTTP on loopback. */
 export interface ModelServer {
@@ -36,9 +36,9 @@ export interface ModelServer {
   /** What a real server would have refused in requests, and requests beyond the script. Empty in a good run. */
   readonly violations: readonly string[]
   /** Adds turns to the script. */
-  enqueue(...turns: readonly ModelTurn[]): void
+  enqueue(...steps: readonly ModelStep[]): void
   /** Answers what the script does not cover; `null` removes it. */
-  setHandler(handler: TurnHandler | null): void
+  setHandler(handler: StepHandler | null): void
   /** Resolves when `count` chat requests have come in. */
   waitForRequests(count: number): Promise<void>
   /** Drops open connections and stops. */
@@ -54,7 +54,7 @@ export interface ModelServerOptions {
 /** Starts a server on a free port of 127.0.0.1 that speaks chat completions, Anthropic messages, Responses and Bedrock converse,
  * and answers from `script`. */
 export async function startModelServer(
-  script: readonly ModelTurn[] = [],
+  script: readonly ModelStep[] = [],
   options: ModelServerOptions = {},
 ): Promise<ModelServer> {
   const server = new ScriptedServer(script, options.keepRequests ?? true)
@@ -76,13 +76,13 @@ class ScriptedServer implements ModelServer {
   readonly #server = createServer((incoming, response) => {
     this.#handle(incoming, response).catch(() => response.destroy())
   })
-  readonly #script: ModelTurn[]
+  readonly #script: ModelStep[]
   readonly #keepRequests: boolean
-  #handler: TurnHandler | null = null
+  #handler: StepHandler | null = null
   #count = 0
   #waiting: { readonly count: number; readonly resolve: () => void }[] = []
 
-  constructor(script: readonly ModelTurn[], keepRequests: boolean) {
+  constructor(script: readonly ModelStep[], keepRequests: boolean) {
     this.#script = [...script]
     this.#keepRequests = keepRequests
   }
@@ -94,11 +94,11 @@ class ScriptedServer implements ModelServer {
     this.baseUrl = `${this.anthropicBaseUrl}/v1`
   }
 
-  enqueue(...turns: readonly ModelTurn[]): void {
-    this.#script.push(...turns)
+  enqueue(...steps: readonly ModelStep[]): void {
+    this.#script.push(...steps)
   }
 
-  setHandler(handler: TurnHandler | null): void {
+  setHandler(handler: StepHandler | null): void {
     this.#handler = handler
   }
 
@@ -126,9 +126,9 @@ class ScriptedServer implements ModelServer {
     const request = this.#capture(incoming, response, wire.api, body)
     const problems = wire.check(body, incoming.headers)
     if (problems.length > 0) return this.#refuse(wire, request, response, problems.join('; '))
-    const turn = this.#script.shift() ?? (await this.#handler?.(request))
-    if (!turn) return this.#refuse(wire, request, response, 'the script has no turn left')
-    await serveTurn(wire, response, turn, { body, requestBytes: text.length, number: request.number })
+    const step = this.#script.shift() ?? (await this.#handler?.(request))
+    if (!step) return this.#refuse(wire, request, response, 'the script has no turn left')
+    await serveStep(wire, response, step, { body, requestBytes: text.length, number: request.number })
   }
 
   #capture(

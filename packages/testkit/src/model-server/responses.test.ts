@@ -22,7 +22,7 @@ const ask = (input: string | ResponseInputItem[] = 'hi') => ({
 
 describe('startModelServer over the Responses wire', () => {
   it('gives the official client the same response streamed and whole', async () => {
-    const turn = {
+    const step = {
       reasoning: 'Let me look.',
       text: 'I read the file.',
       phase: 'commentary',
@@ -33,7 +33,7 @@ describe('startModelServer over the Responses wire', () => {
       chunkSize: 3,
       usage: { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, reasoningTokens: 2 },
     } as const
-    server.enqueue(turn, turn)
+    server.enqueue(step, step)
     const types: string[] = []
     const stream = client.responses.stream(ask())
     const numbers: number[] = []
@@ -82,10 +82,10 @@ describe('startModelServer over the Responses wire', () => {
     ['a name with other characters', [{ ...call('a'), name: 'a.b' }, result('a')], {}, /name/],
     ['arguments that are cut off', [{ ...call('a'), arguments: '{"x' }, result('a')], {}, /not a JSON object/],
     ['an item id of another kind', [{ ...call('a'), id: 'call_1' }, result('a')], {}, /begins with 'fc'/],
-    ['a thought sealed by another', [thought('gAAAA.x.y'), said()], {}, /could not be verified/],
+    ['a thought sealed by another', [thought('gAAAA.x.y'), text()], {}, /could not be verified/],
     ['a thought that nothing follows', [thought('gAAAA.x.y'), user('go on')], {}, /required following item/],
-    ['a thought with the id it had', [{ ...thought('x'), id: 'rs_1' }, said()], {}, /rs_1' not found/],
-    ['user parts from the model', [{ ...said(), content: [{ type: 'input_text', text: 'a' }] }], {}, /output_text/],
+    ['a thought with the id it had', [{ ...thought('x'), id: 'rs_1' }, text()], {}, /rs_1' not found/],
+    ['user parts from the model', [{ ...text(), content: [{ type: 'input_text', text: 'a' }] }], {}, /output_text/],
     ['a sampling parameter', [user('a')], { temperature: 1 }, /temperature/],
     ['thinking asked of a model that never does', [user('a')], { model: 'gpt-4.1' }, /reasoning\.effort/],
     ['a limit that is too small', [user('a')], { max_output_tokens: 15 }, /below minimum/],
@@ -111,7 +111,7 @@ describe('startModelServer over the Responses wire', () => {
 function user(text: string) {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }
-function said() {
+function text() {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] }
 }
 function call(call_id: string) {

@@ -55,34 +55,34 @@ interface Item {
 }
 
 function itemsOf(context: AnswerContext): Item[] {
-  const { turn, number } = context
+  const { step, number } = context
   const items: Item[] = []
-  if (turn.reasoning !== undefined) items.push(thoughtItem(context, turn.reasoning))
-  if (turn.text !== undefined) items.push(messageItem(context, turn.text))
-  turn.toolCalls?.forEach((call, index) => {
+  if (step.reasoning !== undefined) items.push(thoughtItem(context, step.reasoning))
+  if (step.text !== undefined) items.push(messageItem(context, step.text))
+  step.toolCalls?.forEach((call, index) => {
     const id = `fc_${number}_${index}`
     const head = { id, type: 'function_call', call_id: call.id ?? `call_${number}_${index}`, name: call.name }
     const text = argumentText(call)
     items.push({
       start: { ...head, status: 'in_progress', arguments: '' },
       whole: { ...head, status: 'completed', arguments: text },
-      deltas: deltas(text, turn).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      deltas: deltas(text, step).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
       closing: [{ type: 'response.function_call_arguments.done', name: call.name, arguments: text }],
     })
   })
   return items
 }
 
-function messageItem({ turn, number }: AnswerContext, text: string): Item {
+function messageItem({ step, number }: AnswerContext, text: string): Item {
   const head = { id: `msg_${number}`, type: 'message', role: 'assistant' }
-  const phase = turn.phase === undefined ? {} : { phase: turn.phase }
+  const phase = step.phase === undefined ? {} : { phase: step.phase }
   const part = (value: string) => ({ type: 'output_text', text: value, annotations: [], logprobs: [] })
   const at = { content_index: 0 }
   return {
     start: { ...head, ...phase, status: 'in_progress', content: [] },
     whole: { ...head, ...phase, status: 'completed', content: [part(text)] },
     opening: { type: 'response.content_part.added', ...at, part: part('') },
-    deltas: deltas(text, turn).map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
+    deltas: deltas(text, step).map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
     closing: [
       { type: 'response.output_text.done', ...at, text, logprobs: [] },
       { type: 'response.content_part.done', ...at, part: part(text) },
@@ -91,13 +91,13 @@ function messageItem({ turn, number }: AnswerContext, text: string): Item {
 }
 
 /** A summary where one was asked for; else the thought itself, as servers of open models give it. */
-function thoughtItem({ turn, body, number }: AnswerContext, text: string): Item {
+function thoughtItem({ step, body, number }: AnswerContext, text: string): Item {
   const include = (body['include'] ?? []) as readonly string[]
   const sealed = include.includes('reasoning.encrypted_content') ? { encrypted_content: seal(body.model, text) } : {}
   const head = { id: `rs_${number}`, type: 'reasoning', ...sealed }
-  const asked = (body['reasoning'] as { readonly summary?: string } | undefined)?.summary !== undefined
-  const pieces = deltas(text, turn)
-  if (!asked)
+  const requested = (body['reasoning'] as { readonly summary?: string } | undefined)?.summary !== undefined
+  const pieces = deltas(text, step)
+  if (!requested)
     return {
       start: { ...head, summary: [] },
       whole: { ...head, summary: [], content: [{ type: 'reasoning_text', text }] },
@@ -144,10 +144,10 @@ function streamEvents(context: AnswerContext): string[] {
 }
 
 function responseBody(context: AnswerContext) {
-  const { turn, body, number } = context
+  const { step, body, number } = context
   const { input, output } = countTokens(context)
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = turn.usage ?? {}
-  const reason = turn.finishReason
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = step.usage ?? {}
+  const reason = step.finishReason
   const isWhole = reason === undefined || reason === 'completed'
   return {
     id: `resp_${number}`,

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { AnswerTurn } from './turn.js'
+import type { AnswerStep } from './step.js'
 import type { WireBody } from './wire-body.js'
 
 /** What an answer is built from: the turn, the request it answers and its number, counted from 1. */
 export interface AnswerContext {
-  readonly turn: AnswerTurn
+  readonly step: AnswerStep
   readonly body: WireBody
   readonly requestBytes: number
   readonly number: number
@@ -37,9 +37,9 @@ export interface ServedWire {
 const DEFAULT_CHUNK_CHARS = 64
 
 /** `text` in deltas. */
-export function deltas(text: string | undefined, turn: AnswerTurn): string[] {
+export function deltas(text: string | undefined, step: AnswerStep): string[] {
   if (!text) return []
-  const chunkChars = turn.chunkSize ?? DEFAULT_CHUNK_CHARS
+  const chunkChars = step.chunkSize ?? DEFAULT_CHUNK_CHARS
   if (text.length <= chunkChars) return [text]
   const result: string[] = []
   for (let start = 0; start < text.length; start += chunkChars) result.push(text.slice(start, start + chunkChars))
@@ -47,19 +47,19 @@ export function deltas(text: string | undefined, turn: AnswerTurn): string[] {
 }
 
 /** The argument text of a call. */
-export function argumentText(call: NonNullable<AnswerTurn['toolCalls']>[number]): string {
+export function argumentText(call: NonNullable<AnswerStep['toolCalls']>[number]): string {
   return call.rawArgs ?? JSON.stringify(call.args ?? {})
 }
 
 /** Token counts of a turn; what it does not say is counted from the bytes, four to a token. */
-export function countTokens({ turn, requestBytes }: AnswerContext): {
+export function countTokens({ step, requestBytes }: AnswerContext): {
   readonly input: number
   readonly output: number
 } {
-  const calls = turn.toolCalls?.reduce((sum, call) => sum + call.name.length + argumentText(call).length, 0) ?? 0
-  const answered = (turn.text?.length ?? 0) + (turn.reasoning?.length ?? 0) + calls
+  const calls = step.toolCalls?.reduce((sum, call) => sum + call.name.length + argumentText(call).length, 0) ?? 0
+  const answered = (step.text?.length ?? 0) + (step.reasoning?.length ?? 0) + calls
   return {
-    input: turn.usage?.inputTokens ?? Math.ceil(requestBytes / 4),
-    output: turn.usage?.outputTokens ?? Math.ceil(answered / 4),
+    input: step.usage?.inputTokens ?? Math.ceil(requestBytes / 4),
+    output: step.usage?.outputTokens ?? Math.ceil(answered / 4),
   }
 }

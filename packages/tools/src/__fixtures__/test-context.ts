@@ -50,8 +50,8 @@ export function createToolContext(options: TestContextOptions): TestContext {
     questions,
     taken,
     notices() {
-      const said = waiting.splice(0).flatMap((notice) => (typeof notice === 'function' ? notice() : notice) ?? [])
-      const notices = said.map((notice) => (typeof notice === 'string' ? { text: notice } : notice))
+      const text = waiting.splice(0).flatMap((notice) => (typeof notice === 'function' ? notice() : notice) ?? [])
+      const notices = text.map((notice) => (typeof notice === 'string' ? { text: notice } : notice))
       taken.push(...notices)
       return notices.map(({ text }) => text)
     },

@@ -130,8 +130,8 @@ describe('read_file and images', () => {
   )
 
   it('shows them to a model that sees', async () => {
-    const asked: string[] = []
-    const { put, read } = await setup({ seesImages: async (sessionId) => asked.push(sessionId) > 0 })
+    const requested: string[] = []
+    const { put, read } = await setup({ seesImages: async (sessionId) => requested.push(sessionId) > 0 })
     await put('dot.png', PNG)
     const result = await read('dot.png')
     expect(result.content).toEqual([
@@ -142,7 +142,7 @@ describe('read_file and images', () => {
       },
       { type: 'image', mediaType: 'image/png', data: PNG.toString('base64'), name: 'dot.png' },
     ])
-    expect(asked).toEqual(['session'])
+    expect(requested).toEqual(['session'])
   })
 
   it('says what they are to one that does not, and that they are too large', async () => {

@@ -54,11 +54,11 @@ export function strangeName(environment: Environment, path: string): string | nu
  */
 export async function outsideNote(
   { environment }: Pick<ToolContext, 'environment'>,
-  asked: string,
+  requested: string,
 ): Promise<string | null> {
   const { root } = environment
-  if (root === undefined || /^[/~]/.test(asked)) return null
-  const path = environment.resolve(asked)
+  if (root === undefined || /^[/~]/.test(requested)) return null
+  const path = environment.resolve(requested)
   if (isInside(path, root) || isInside(await environment.realpath(path), await environment.realpath(root))) return null
   return `${path} is outside the workspace ${root}: relative paths start at ${environment.cwd()} now.`
 }

@@ -76,8 +76,8 @@ export async function isCommitted(context: ToolContext, { root, program }: Found
   const paths = [program, await environment.realpath(program)].filter((path) => path.startsWith(`${repository}/`))
   if (paths.length === 0) return false
   const command = `git -c core.fsmonitor=false ls-files -- ${paths.map(quote).join(' ')}`
-  const leave = await permit({ type: 'spawn', command, cwd: repository, backend: environment.backend })
-  const { exitCode, output } = await environment.exec(leave, command, { cwd: repository, signal })
+  const spawnPermit = await permit({ type: 'spawn', command, cwd: repository, backend: environment.backend })
+  const { exitCode, output } = await environment.exec(spawnPermit, command, { cwd: repository, signal })
   signal.throwIfAborted()
   return exitCode === 0 ? output.trim() !== '' : exitCode !== NO_SUCH_PROGRAM
 }

@@ -81,12 +81,12 @@ describe('the linter of a project', () => {
   })
 
   it('stays away once the policy said no', async () => {
-    let asked = 0
-    const deny = ({ type }: { readonly type: string }) => type === 'spawn' && ++asked > 0
+    let requested = 0
+    const deny = ({ type }: { readonly type: string }) => type === 'spawn' && ++requested > 0
     const { write, folder } = await biomeProject({}, {}, { deny })
     expect(await write('a.ts', DEBUGGER)).toMatchObject({ isError: false })
     await write('b.ts', DEBUGGER)
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     expect(await readFile(join(folder, 'b.ts'), 'utf8')).toBe(DEBUGGER)
   })
 

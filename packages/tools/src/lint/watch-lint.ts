@@ -22,7 +22,7 @@ const NOTHING: LintAfter = async () => []
 
 interface Lint {
   /** Linters that took too long, failed, or may not run: not tried again in this session. */
-  readonly given: Set<string>
+  readonly input: Set<string>
   /** Linters that are known not to have come with the repository. */
   readonly trusted: Set<string>
   /** What was found in a version of a file. */
@@ -33,8 +33,8 @@ interface Lint {
 export async function watchLint(context: ToolContext, settings: ToolSettings, file: WatchedFile): Promise<LintAfter> {
   if (!settings.lint) return NOTHING
   const found = await findLinter(context, file.real).catch(() => null)
-  const lint = context.state.scratch('lint', (): Lint => ({ given: new Set(), trusted: new Set(), found: new Map() }))
-  if (!found || lint.given.has(found.linter.name)) return NOTHING
+  const lint = context.state.scratch('lint', (): Lint => ({ input: new Set(), trusted: new Set(), found: new Map() }))
+  if (!found || lint.input.has(found.linter.name)) return NOTHING
   const run = (version: string) => findings(context, settings, { found, lint, real: file.real, version })
   const before = file.version === null ? [] : await run(file.version)
   if (!before) return NOTHING
@@ -75,7 +75,7 @@ async function findings(
     context.signal.throwIfAborted()
     context.progress(`${found.linter.name} does not run here: ${errorLine(error)}`)
   }
-  lint.given.add(found.linter.name)
+  lint.input.add(found.linter.name)
   return null
 }
 

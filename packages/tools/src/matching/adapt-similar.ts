@@ -12,21 +12,21 @@ const QUOTES = /["'`]/g
  */
 export const adaptSimilar = (edit: Edit): string | null =>
   adaptLines(edit, (lines, from, to, { head, tail }) => {
-    const asked = from.slice(head, from.length - tail)
+    const requested = from.slice(head, from.length - tail)
     const found = to.slice(head, to.length - tail)
-    if (!asked.every((line, index) => bare(line) === bare(found[index]!))) return null
-    const styled = withSeparators(withQuotes(lines, asked, found), asked, found)
+    if (!requested.every((line, index) => bare(line) === bare(found[index]!))) return null
+    const styled = withSeparators(withQuotes(lines, requested, found), requested, found)
     return styled && translateIndentation(styled, from, to)
   })
 
-/** `lines` with the kind of quotes that `found` has where `asked` has others; `null` when no rule tells which. */
+/** `lines` with the kind of quotes that `found` has where `requested` has others; `null` when no rule tells which. */
 function withQuotes(
   lines: readonly string[],
-  asked: readonly string[],
+  requested: readonly string[],
   found: readonly string[],
 ): readonly string[] | null {
   const quotesOf = (block: readonly string[]) => toPlain(block.join('\n')).text.match(QUOTES) ?? []
-  const [from, to] = [quotesOf(asked), quotesOf(found)]
+  const [from, to] = [quotesOf(requested), quotesOf(found)]
   const kinds = new Map<string, string>()
   for (const [index, quote] of from.entries()) {
     if ((kinds.get(quote) ?? to[index]) !== to[index]) return null
@@ -39,20 +39,20 @@ function withQuotes(
   return isFree ? lines.map((line) => line.replace(QUOTES, (quote) => kinds.get(quote) ?? quote)) : null
 }
 
-/** `lines` ending in the separators of `found` where `asked` has others. */
+/** `lines` ending in the separators of `found` where `requested` has others. */
 function withSeparators(
   lines: readonly string[] | null,
-  asked: readonly string[],
+  requested: readonly string[],
   found: readonly string[],
 ): readonly string[] | null {
   const separator = (line: string) => /(?:[;,]|(?<!\s))\s*$/.exec(line)![0].trim()
-  const differs = asked.some((line, index) => separator(line) !== separator(found[index]!))
+  const differs = requested.some((line, index) => separator(line) !== separator(found[index]!))
   if (!differs || !lines || lines.length === 0) return lines
-  if (lines.length !== asked.length) return null
+  if (lines.length !== requested.length) return null
   const result = lines.map((line, index) => {
     const [own, theirs] = [separator(line), separator(found[index]!)]
-    if (separator(asked[index]!) === theirs) return line
-    return own === separator(asked[index]!)
+    if (separator(requested[index]!) === theirs) return line
+    return own === separator(requested[index]!)
       ? line.trimEnd().slice(0, line.trimEnd().length - own.length) + theirs
       : null
   })

@@ -18,9 +18,9 @@ export const contextAware: Strategy = {
     const similarity = await loadSimilarity()
     const known = wordsOf(text)
     const isLike = (at: number, index: number) => {
-      const [found, asked] = [plainLines[at]!, plainWanted[index]!]
-      if (found === asked) return true
-      return similarity(found, asked) >= LEAST && isSlip(lines[at]!, wanted[index]!, known)
+      const [found, requested] = [plainLines[at]!, plainWanted[index]!]
+      if (found === requested) return true
+      return similarity(found, requested) >= LEAST && isSlip(lines[at]!, wanted[index]!, known)
     }
     return findRuns(text, search, (first) => wanted.every((_, index) => isLike(first + index, index)))
   },

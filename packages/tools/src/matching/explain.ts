@@ -8,7 +8,7 @@ const SNIPPET_CHARS = 80
 const LINES_AROUND = 2
 
 /** The edit that came to nothing, as the model knows it. */
-export interface Asked {
+export interface Requested {
   readonly path: string
   readonly text: string
   readonly search: string
@@ -19,21 +19,21 @@ export interface Asked {
 /** Says why nothing was changed, and what to do next. */
 export async function explainOutcome(
   outcome: Exclude<EditOutcome, { type: 'edited' | 'already-applied' }>,
-  asked: Asked,
+  requested: Requested,
 ): Promise<string> {
   switch (outcome.type) {
     case 'ambiguous':
-      return explainAmbiguity(outcome, asked)
+      return explainAmbiguity(outcome, requested)
     case 'not-found':
-      return explainMiss(asked)
+      return explainMiss(requested)
     case 'unsure':
-      return `${asked.name} matches ${asked.path} at line ${outcome.line} only loosely (${outcome.strategy}), and what to write there is not certain; nothing was changed. Read those lines and copy them exactly.`
+      return `${requested.name} matches ${requested.path} at line ${outcome.line} only loosely (${outcome.strategy}), and what to write there is not certain; nothing was changed. Read those lines and copy them exactly.`
     default:
       return outcome satisfies never
   }
 }
 
-function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, { path, name }: Asked): string {
+function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, { path, name }: Requested): string {
   const { ranges, lfText } = outcome
   const places = ranges.slice(0, LOCATIONS).map((range) => {
     const snippet = lfText.slice(range.start, range.end).trim().split('\n', 1)[0]!
@@ -47,19 +47,19 @@ function explainAmbiguity(outcome: Extract<EditOutcome, { type: 'ambiguous' }>, 
   return [head, ...places, ...more].join('\n')
 }
 
-async function explainMiss(asked: Asked): Promise<string> {
-  const search = toLf(asked.search).text
-  const text = toLf(asked.text).text
+async function explainMiss(requested: Requested): Promise<string> {
+  const search = toLf(requested.search).text
+  const text = toLf(requested.text).text
   const regions = await closestRegions(text, search)
-  const head = `${asked.name} is not in ${asked.path}; nothing was changed.`
+  const head = `${requested.name} is not in ${requested.path}; nothing was changed.`
   if (regions.length === 0) return `${head} Nothing in the file is like it: read the file before editing.`
   return `${head} Did you mean:\n${regions.map((region) => drawRegion(region, text, search)).join('\n--\n')}`
 }
 
 function drawRegion({ firstLine, lines }: Region, text: string, search: string): string {
-  const asked = search.replace(/\n$/, '')
-  if (differsInWhitespace(lines.join('\n'), asked))
-    return `${draw(lines.map(visibleWhitespace), firstLine).join('\n')}\nonly whitespace differs (· space, → tab); you sent:\n${visibleWhitespace(asked)}`
+  const requested = search.replace(/\n$/, '')
+  if (differsInWhitespace(lines.join('\n'), requested))
+    return `${draw(lines.map(visibleWhitespace), firstLine).join('\n')}\nonly whitespace differs (· space, → tab); you sent:\n${visibleWhitespace(requested)}`
   const all = text.replace(/\n$/, '').split('\n')
   const from = Math.max(0, firstLine - 1 - LINES_AROUND)
   const end = firstLine - 1 + lines.length

@@ -17,7 +17,7 @@ export function translateIndentation(
   const pairs = from
     .map((line, index) => [line, to[index] ?? ''] as const)
     .filter(([line]) => !isBlank(line))
-    .map(([asked, found]) => [indentOf(asked), indentOf(found)] as const)
+    .map(([requested, found]) => [indentOf(requested), indentOf(found)] as const)
   const translate = shift(pairs) ?? scale(pairs)
   if (!translate) return null
   const result = lines.map((line) => {
@@ -29,13 +29,13 @@ export function translateIndentation(
 }
 
 function shift(pairs: readonly (readonly [string, string])[]): Translate | null {
-  const [asked, found] = pairs[0] ?? ['', '']
-  if (found.endsWith(asked)) {
-    const added = found.slice(0, found.length - asked.length)
+  const [requested, found] = pairs[0] ?? ['', '']
+  if (found.endsWith(requested)) {
+    const added = found.slice(0, found.length - requested.length)
     if (pairs.every(([from, to]) => to === added + from)) return (indent) => added + indent
   }
-  if (asked.endsWith(found)) {
-    const removed = asked.slice(0, asked.length - found.length)
+  if (requested.endsWith(found)) {
+    const removed = requested.slice(0, requested.length - found.length)
     if (pairs.every(([from, to]) => from === removed + to))
       return (indent) => (indent.startsWith(removed) ? indent.slice(removed.length) : null)
   }
@@ -54,5 +54,5 @@ function scale(pairs: readonly (readonly [string, string])[]): Translate | null 
     const length = (indent.length * to.length) / from.length
     return isUniform(indent, from) && Number.isInteger(length) ? unit.repeat(length) : null
   }
-  return pairs.every(([asked, found]) => translate(asked) === found) ? translate : null
+  return pairs.every(([requested, found]) => translate(requested) === found) ? translate : null
 }

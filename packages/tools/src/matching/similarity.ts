@@ -24,12 +24,12 @@ export async function loadSimilarity(): Promise<Similarity> {
 }
 
 /**
- * Whether a line of a file is what `asked` was meant to be: the same but for the spelling of words. Other numbers and operators make
+ * Whether a line of a file is what `requested` was meant to be: the same but for the spelling of words. Other numbers and operators make
  * another line, and so does a word that `known` has elsewhere: it names something else.
  */
-export function isSlip(found: string, asked: string, known: ReadonlySet<string>): boolean {
-  if (bare(found) === bare(asked)) return true
-  const [left, right] = [bare(found).match(TOKEN) ?? [], bare(asked).match(TOKEN) ?? []]
+export function isSlip(found: string, requested: string, known: ReadonlySet<string>): boolean {
+  if (bare(found) === bare(requested)) return true
+  const [left, right] = [bare(found).match(TOKEN) ?? [], bare(requested).match(TOKEN) ?? []]
   return (
     left.length === right.length &&
     left.every(
@@ -41,13 +41,13 @@ export function isSlip(found: string, asked: string, known: ReadonlySet<string>)
 /** The words of a text. */
 export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN) ?? [])
 
-function isMisspelt(found: string, asked: string): boolean {
-  if (!WORD.test(found) || !WORD.test(asked) || /\d/.test(found + asked)) return false
+function isMisspelt(found: string, requested: string): boolean {
+  if (!WORD.test(found) || !WORD.test(requested) || /\d/.test(found + requested)) return false
   const plain = (word: string) => word.toLowerCase().replaceAll('_', '')
-  if (plain(found) === plain(asked)) return true
-  if (Math.min(found.length, asked.length) < MIN_SLIP_CHARS) return false
+  if (plain(found) === plain(requested)) return true
+  if (Math.min(found.length, requested.length) < MIN_SLIP_CHARS) return false
   // The end of a name is what tells two of a kind apart: left and right, item and items, case_a and case_b.
-  return found.at(-1) === asked.at(-1) && isOneStepAway(found, asked)
+  return found.at(-1) === requested.at(-1) && isOneStepAway(found, requested)
 }
 
 /** One letter more, less, other, or two neighbours swapped. */

@@ -40,11 +40,11 @@ function plainOf(character: string, long: LongDashes): string {
   return PLAIN.find(([pattern]) => pattern.test(character))?.[1] ?? character
 }
 
-/** `text` with those characters in their plain form whose kind `asked` has where `found` has only plain ones: they came with the call. */
+/** `text` with those characters in their plain form whose kind `requested` has where `found` has only plain ones: they came with the call. */
 export function withPlainOf(
   text: string,
-  { asked, found }: { readonly asked: string; readonly found: string },
+  { requested, found }: { readonly requested: string; readonly found: string },
 ): string {
-  const drifted = PLAIN.filter(([pattern]) => pattern.test(asked) && !pattern.test(found))
+  const drifted = PLAIN.filter(([pattern]) => pattern.test(requested) && !pattern.test(found))
   return drifted.reduce((result, [pattern, plain]) => result.replace(new RegExp(pattern, 'g'), plain), text)
 }

@@ -24,7 +24,7 @@ async function adapt({ region, search, replacement }: Edit): Promise<string | nu
   let result = ''
   for (const part of diffWordsWithSpace(search, replacement)) {
     if (part.added) {
-      result += withPlainOf(part.value, { asked: search, found: region })
+      result += withPlainOf(part.value, { requested: search, found: region })
       continue
     }
     const end = position + toPlain(part.value, long).text.length

@@ -55,12 +55,12 @@ async function placeNotes(
   steps: readonly PermittedStep[],
   context: ToolContext,
 ): Promise<readonly string[]> {
-  const asked = operations.flatMap((operation) =>
+  const requested = operations.flatMap((operation) =>
     operation.type === 'move' ? [operation.from, operation.to] : [operation.path],
   )
   const notes = await Promise.all([
     ...steps.map(({ step, real }) => (step.type === 'write' ? linkNote(context, step.path, real) : null)),
-    ...[...new Set(asked)].map((path) => outsideNote(context, path)),
+    ...[...new Set(requested)].map((path) => outsideNote(context, path)),
   ])
   return notes.filter((note) => note !== null)
 }

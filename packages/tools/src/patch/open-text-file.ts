@@ -9,7 +9,7 @@ const MAX_FILE_BYTES = 20_000_000
 /** A text file as it is on disk. */
 export interface TextFile {
   /** The path as the model gave it. */
-  readonly asked: string
+  readonly requested: string
   readonly path: string
   /** With links followed. */
   readonly real: string
@@ -19,9 +19,9 @@ export interface TextFile {
 }
 
 /** Reads a file that is to be edited; a line for the model when it cannot be. @throws HermesError `policy.denied`. */
-export async function openTextFile(asked: string, context: ToolContext): Promise<TextFile | string> {
+export async function openTextFile(requested: string, context: ToolContext): Promise<TextFile | string> {
   const { environment } = context
-  const path = environment.resolve(asked)
+  const path = environment.resolve(requested)
   const real = await permitRead(context, path)
   const stat = await environment.stat(real)
   if (!stat) return missingFile(environment, path)
@@ -32,5 +32,5 @@ export async function openTextFile(asked: string, context: ToolContext): Promise
   if (!bytes) return missingFile(environment, path)
   const decoded = decodeText(bytes)
   if (!decoded) return `${path} is not UTF-8 text, so an edit could damage it; use a command in terminal.`
-  return { asked, path, real, stat, ...decoded }
+  return { requested, path, real, stat, ...decoded }
 }

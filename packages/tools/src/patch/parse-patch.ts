@@ -47,7 +47,7 @@ export function parsePatch(text: string): ParsedPatch {
   const begin = lines.findLastIndex((line) => BEGIN.test(line))
   if (lines.findLastIndex((line) => END.test(line)) < begin)
     return { type: 'malformed', problems: ['"*** End Patch" is missing, so the patch may be cut off; send all of it.'] }
-  const { sections, problems } = takeApart(lines, begin !== -1)
+  const { sections, problems } = splitPatch(lines, begin !== -1)
   const operations = sections.map((section) => parseSection(section, problems))
   if (sections.length === 0 && problems.length === 0)
     problems.push(
@@ -57,7 +57,7 @@ export function parsePatch(text: string): ParsedPatch {
 }
 
 /** The parts of a patch by file, and what is wrong with its outline. */
-function takeApart(lines: readonly string[], hasBegin: boolean) {
+function splitPatch(lines: readonly string[], hasBegin: boolean) {
   const sections: Section[] = []
   const problems: string[] = []
   let isInside = !hasBegin
@@ -80,10 +80,10 @@ function takeApart(lines: readonly string[], hasBegin: boolean) {
 }
 
 function explainStray(line: string): string {
-  const said = `"${line.slice(0, 80)}" stands before the first "*** Update File: path" or like header`
+  const text = `"${line.slice(0, 80)}" stands before the first "*** Update File: path" or like header`
   return UNIFIED.test(line)
-    ? `${said}: this looks like a unified diff. Write the header of each file in that form, and "@@ line above @@" without line numbers.`
-    : `${said}.`
+    ? `${text}: this looks like a unified diff. Write the header of each file in that form, and "@@ line above @@" without line numbers.`
+    : `${text}.`
 }
 
 function parseSection({ header, body }: Section, problems: string[]): PatchOperation {

@@ -66,7 +66,7 @@ async function save(
   const written = await writeChecked(context, { path: file.path, real, permit }, bytes, file.stat.version)
   if (typeof written === 'string') return failure(written)
   settings.sharedFiles?.wrote(context, real, written.version)
-  const where = [await linkNote(context, file.path, real), await outsideNote(context, file.asked)]
+  const where = [await linkNote(context, file.path, real), await outsideNote(context, file.requested)]
   return report(file, outcome, { stale, where, lint: await lintAfter(written.version) })
 }
 

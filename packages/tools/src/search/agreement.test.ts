@@ -82,8 +82,9 @@ it.skipIf(!hasRipgrep())('search_files answers the same with ripgrep and without
     await rm(join(folder, 'tree'), { recursive: true, force: true })
     for (const [at, lines] of rules) await write(join(folder, 'tree', at, '.gitignore'), lines.join('\n'))
     for (const [at, bytes] of files) await write(join(folder, 'tree', at), bytes)
-    const asked = { ...args, ...(file_glob === '' ? {} : { file_glob }) }
-    const search = (searcher: typeof walkSearcher) => call(createSearchFilesTool(undefined, [searcher]), asked, context)
+    const requested = { ...args, ...(file_glob === '' ? {} : { file_glob }) }
+    const search = (searcher: typeof walkSearcher) =>
+      call(createSearchFilesTool(undefined, [searcher]), requested, context)
     expect(await search(walkSearcher)).toEqual(await search(ripgrepSearcher))
   })
   await fc.assert(check, { numRuns: RUNS })

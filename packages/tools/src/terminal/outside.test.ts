@@ -54,11 +54,11 @@ describe('terminal, where commands are isolated', () => {
     ['Could not connect to Redis at /tmp/redis.sock: Connection refused', 'cannot reach the socket'],
     ['Error: connect ECONNREFUSED /tmp/s.sock', 'cannot reach the socket'],
     ["bwrap: Can't chdir to /home/ada/.hermes/x: No such file or directory", 'cannot see this folder'],
-  ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, said) => {
+  ])('says of a failure with "%s" that isolation is to blame, and how to go on', (output, text) => {
     const result = { output, exitCode: 1 }
     expect(isolationNote(result, { resolve, capabilities })).toMatch(
       new RegExp(
-        `^\\[isolated commands ${said}.*\\. If this one has to, run it again with outside=true: the user is asked\\.\\]$`,
+        `^\\[isolated commands ${text}.*\\. If this one has to, run it again with outside=true: the user is asked\\.\\]$`,
       ),
     )
     expect(isolationNote(result, { resolve, capabilities: { ...capabilities, outside: false } })).toBeNull()

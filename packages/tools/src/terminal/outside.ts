@@ -28,7 +28,7 @@ export function networkOf(
 }
 
 /** What isolation has programs say, and what commands in it cannot do. */
-const FAILURES: readonly (readonly [said: RegExp, cannot: string])[] = [
+const FAILURES: readonly (readonly [text: RegExp, cannot: string])[] = [
   [
     /Read-only file system|\bEROFS\b|\[Errno 30\]|Could not create local repository/i,
     'write outside the workspace and temporary folders',
@@ -72,8 +72,8 @@ function hiddenPath(
   const { hides } = environment.capabilities
   const end = output.slice(-MOST_CHARS)
   if (!hides || !NOT_SEEN.test(end)) return null
-  const said = end.split('\n').filter((line) => NOT_SEEN.test(line))
-  const named = [...said, command.slice(0, MOST_CHARS).replaceAll(/\$\{?HOME\}?(?=\/)/g, '~')]
+  const text = end.split('\n').filter((line) => NOT_SEEN.test(line))
+  const named = [...text, command.slice(0, MOST_CHARS).replaceAll(/\$\{?HOME\}?(?=\/)/g, '~')]
   const paths = named.flatMap((text) => text.match(PATHS) ?? []).slice(0, MOST_PATHS)
   return paths.find((path) => hides(environment.resolve(path))) ?? null
 }
@@ -92,7 +92,7 @@ export function isolationNote(
     return `[isolated commands cannot see ${hidden}. If this one has to, run it again with outside=true: the user is asked; terminal.isolation_read shows it for good.]`
   const isOffline = (capabilities.offline ?? false) || network === 'off'
   const failures = isOffline ? [...FAILURES, [NO_NETWORK, 'reach the network'] as const] : FAILURES
-  const cannot = failures.find(([said]) => said.test(output))?.[1]
+  const cannot = failures.find(([text]) => text.test(output))?.[1]
   if (cannot === undefined) return null
   return `[isolated commands cannot ${cannot}. If this one has to, run it again with outside=true: the user is asked.]`
 }

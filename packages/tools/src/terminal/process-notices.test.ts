@@ -22,7 +22,7 @@ async function setup(options: Partial<TestContextOptions> & { readonly pty?: boo
 }
 
 /** Resolves once observers that were there before have been told of the end. */
-const told = async (process: BackgroundProcess) => {
+const notified = async (process: BackgroundProcess) => {
   await process.wait()
   await new Promise<unknown>((onExit) => process.observe({ onExit }))
 }
@@ -44,7 +44,7 @@ describe('notify_on_complete', () => {
     const { context, run, process } = await setup()
     const result = await run('seq 1 2000; exit 3', { background: true, notify_on_complete: true })
     expect(result.text).toContain('You will be told when it ends')
-    await told(process())
+    await notified(process())
     const [notice, ...more] = context.notices()
     const { id } = process().info()
     expect(notice).toMatch(
@@ -59,7 +59,7 @@ describe('notify_on_complete', () => {
   it.each(['poll', 'log', 'wait', 'kill'])('tells nothing that %s has shown', async (action) => {
     const { context, run, manage, process } = await setup()
     await run('echo done', { background: true, notify_on_complete: true })
-    await told(process())
+    await notified(process())
     await manage(action, { session_id: process().info().id })
     expect(context.notices()).toEqual([])
   })
@@ -70,7 +70,7 @@ describe('notify_on_complete', () => {
     const { id: session_id } = process().info()
     await manage('poll', { session_id })
     await manage('submit', { session_id, data: 'go' })
-    await told(process())
+    await notified(process())
     expect(context.notices()).toEqual([expect.stringContaining('exited with 0. It wrote nothing.')])
     expect(context.taken.map(({ isExternal }) => isExternal)).toEqual([false])
   })
@@ -79,15 +79,17 @@ describe('notify_on_complete', () => {
     const { context, run, process } = await setup()
     const { text } = await run('echo match', { background: true, notify_on_complete: true, watch_patterns: ['match'] })
     expect(text).toContain('watch_patterns are left out')
-    await told(process())
+    await notified(process())
     expect(context.notices()).toEqual([expect.stringContaining('exited with 0')])
   })
 
   it('is refused where nobody would read it, and in the foreground', async () => {
-    const far = await setup({ unreachable: true })
-    expect((await far.run('true', { background: true, notify_on_complete: true })).text).toContain('cannot work here')
-    expect((await far.run('true', { background: true, watch_patterns: ['x'] })).text).toContain('cannot work here')
-    expect(far.context.permitted).toEqual([])
+    const remote = await setup({ unreachable: true })
+    expect((await remote.run('true', { background: true, notify_on_complete: true })).text).toContain(
+      'cannot work here',
+    )
+    expect((await remote.run('true', { background: true, watch_patterns: ['x'] })).text).toContain('cannot work here')
+    expect(remote.context.permitted).toEqual([])
     const { run } = await setup()
     expect((await run('true', { notify_on_complete: true })).text).toContain('need background=true')
     expect((await run('true', { notify_on_complete: false, watch_patterns: [] })).isError).toBe(false)
@@ -117,7 +119,7 @@ describe('watch_patterns', () => {
     expect(context.notices()).toEqual([`[Background process ${id} wrote:\nsaid ERROR 2\nsaid ERROR 3]`])
     await say('ERROR 4')
     process().closeInput()
-    await told(process())
+    await notified(process())
     expect(context.notices()).toEqual([`[Background process ${id} wrote:\nsaid ERROR 4]`])
     expect(context.taken.map(({ isExternal }) => isExternal)).toEqual([true, true, true])
   })
@@ -136,7 +138,7 @@ describe('watch_patterns', () => {
     expect(notices).toHaveLength(4)
     expect(notices.at(-1)).toContain('the watch is over')
     process().closeInput()
-    await told(process())
+    await notified(process())
     expect(context.notices()).toEqual([expect.stringContaining('exited with 0')])
   })
 })

@@ -56,13 +56,13 @@ export function notifyOnMatch(
 ): void {
   const limits = new WatchLimits(noticesOf(at.state).burst)
   const { id } = process.info()
-  let held: readonly string[] = []
+  let buffered: readonly string[] = []
   let matches = 0
   let rest = ''
   const take = (lines: readonly string[]) => {
     const found = lines.filter((line) => patterns.some((pattern) => line.includes(pattern)))
     if (found.length === 0) return
-    held = [...held, ...found].slice(-SHOWN_LINES)
+    buffered = [...buffered, ...found].slice(-SHOWN_LINES)
     matches += found.length
     const verdict = limits.judge(at.clock.now())
     if (verdict === 'quiet') return
@@ -73,8 +73,8 @@ export function notifyOnMatch(
     tell(verdict === 'stop')
   }
   const tell = (isLast: boolean) => {
-    at.notify(matchNotice(id, { shown: held, matches }, isLast))
-    held = []
+    at.notify(matchNotice(id, { shown: buffered, matches }, isLast))
+    buffered = []
     matches = 0
   }
   const stop = process.observe({

@@ -7,7 +7,7 @@ export const NO_PTY =
   'There is no pseudo-terminal here (it takes node-pty on this machine, script of util-linux on others), so it runs without one.'
 
 /** What a report needs besides the result. */
-interface Surroundings {
+interface ReportContext {
   readonly timeoutMs: number
   /** The shell's directory. */
   readonly before: string
@@ -20,7 +20,7 @@ interface Surroundings {
 export function report(
   args: { readonly command: string; readonly pty?: boolean },
   result: ExecResult,
-  at: Surroundings,
+  at: ReportContext,
   hasPty = true,
 ): ToolResult {
   const output = cleanOutput(result.output).trimEnd()
@@ -51,7 +51,7 @@ export function report(
 const partSaved = ({ savedBytes }: ExecResult): string =>
   savedBytes === undefined ? 'all of it' : `the first ${savedBytes} of them`
 
-function ending(result: ExecResult, meaning: string | null, at: Surroundings): readonly string[] {
+function ending(result: ExecResult, meaning: string | null, at: ReportContext): readonly string[] {
   if (result.timedOut)
     return [
       `[killed after ${at.timeoutMs / 1000} s. Give a longer timeout, make the work smaller, or run it with background=true and wait for it with process.]`,

@@ -46,7 +46,7 @@ async function setUp({ password = null, answer, pty }: Scene) {
   return { context, run, concealed, kept }
 }
 
-const said = (text: string): Answer => ({ type: 'answered', text })
+const text = (text: string): Answer => ({ type: 'answered', text })
 
 describe('sudo', () => {
   it('gets the configured password, wherever it stands in the command, and nobody is asked', async () => {
@@ -66,7 +66,7 @@ describe('sudo', () => {
   })
 
   it('has a person asked once, unseen, and what was said is taken out of what is shown', async () => {
-    const { run, context, concealed } = await setUp({ answer: said("it's s3cret") })
+    const { run, context, concealed } = await setUp({ answer: text("it's s3cret") })
     expect((await run('sudo echo one')).text).toBe('one')
     expect((await run('sudo echo two')).text).toBe('two')
     expect(context.questions).toEqual([
@@ -76,7 +76,7 @@ describe('sudo', () => {
   })
 
   it('forgets a password that was wrong and asks again the next time', async () => {
-    const { run, context } = await setUp({ answer: said('wrong') })
+    const { run, context } = await setUp({ answer: text('wrong') })
     const result = await run('sudo echo one')
     expect(result.data).toMatchObject({ exit_code: 1, sudo_auth_failed: true, sudo_cache_cleared: true })
     expect(result.text).toContain('[sudo did not take the password; the user is asked again when sudo is used next]')
@@ -115,7 +115,7 @@ describe('sudo', () => {
   })
 
   it('has a person asked again when a background process was given a password that is wrong', async () => {
-    const { run, context } = await setUp({ answer: said('wrong') })
+    const { run, context } = await setUp({ answer: text('wrong') })
     await run('sudo echo one', { background: true })
     const [process] = context.environment.processes()
     await new Promise((resolve) => process!.observe({ onExit: resolve }))
@@ -146,7 +146,7 @@ describe('sudo', () => {
   })
 
   it('asks nobody for commands that only speak of it', async () => {
-    const { run, context } = await setUp({ answer: said('x') })
+    const { run, context } = await setUp({ answer: text('x') })
     await run('echo pseudo sudoku; echo sudo')
     expect(context.questions).toEqual([])
   })

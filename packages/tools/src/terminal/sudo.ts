@@ -36,15 +36,15 @@ export async function sudoPassword(
   if (settings.password !== null) return { text: settings.password, from: 'settings' }
   const answer = answerOf(context.state)
   if (answer.password === null && !answer.isRefused && (await sudo.needsPassword())) {
-    const given = await context.ask({
+    const input = await context.ask({
       question: `Password for sudo, to run: ${command}`,
       choices: [],
       allowFreeText: true,
       isSecret: true,
     })
-    if (given.type === 'answered') settings.conceal(given.text)
-    answer.password = given.type === 'answered' ? given.text : null
-    answer.isRefused = given.type === 'unanswered'
+    if (input.type === 'answered') settings.conceal(input.text)
+    answer.password = input.type === 'answered' ? input.text : null
+    answer.isRefused = input.type === 'unanswered'
   }
   return answer.password === null ? null : { text: answer.password, from: 'person' }
 }

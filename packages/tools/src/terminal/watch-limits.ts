@@ -11,8 +11,8 @@ export type Verdict = 'tell' | 'quiet' | 'stop'
 /** How often one process may tell of matches: once in 15 seconds, eight times in all; three crowded windows in a row end it. */
 export class WatchLimits {
   readonly #shared: BurstLimit
-  #toldAtMs = Number.NEGATIVE_INFINITY
-  #told = 0
+  #notifiedAtMs = Number.NEGATIVE_INFINITY
+  #notified = 0
   #strikes = 0
   #isCrowded = false
 
@@ -21,17 +21,17 @@ export class WatchLimits {
   }
 
   judge(nowMs: number): Verdict {
-    if (nowMs - this.#toldAtMs < EVERY_MS) {
+    if (nowMs - this.#notifiedAtMs < EVERY_MS) {
       if (!this.#isCrowded) this.#strikes++
       this.#isCrowded = true
       return this.#strikes >= STRIKES ? 'stop' : 'quiet'
     }
-    if (this.#told >= LIFETIME) return 'stop'
+    if (this.#notified >= LIFETIME) return 'stop'
     if (!this.#shared.take(nowMs)) return 'quiet'
     if (!this.#isCrowded) this.#strikes = 0
     this.#isCrowded = false
-    this.#toldAtMs = nowMs
-    this.#told++
+    this.#notifiedAtMs = nowMs
+    this.#notified++
     return 'tell'
   }
 }

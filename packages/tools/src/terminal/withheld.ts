@@ -9,10 +9,10 @@ export function withheldNotes(
 ): readonly string[] {
   const { withheld = [] } = environment.capabilities
   if (withheld.length === 0) return []
-  const told = state.scratch('withheld-variables', () => new Set<string>())
+  const notified = state.scratch('withheld-variables', () => new Set<string>())
   const words = new Set(command.slice(0, MOST_CHARS).match(/\w+/g))
-  const named = withheld.filter((name) => words.has(name) && !told.has(name))
-  for (const name of named) told.add(name)
+  const named = withheld.filter((name) => words.has(name) && !notified.has(name))
+  for (const name of named) notified.add(name)
   return named.map(
     (name) =>
       `[${name} looks like a credential, so commands do not get it. The user can pass it on: terminal.env_passthrough: [${name}] in config.yaml.]`,

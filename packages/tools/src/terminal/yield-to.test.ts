@@ -5,23 +5,23 @@ import { createTerminalTool, defaultToolSettings } from '../index.js'
 
 /** A clock that has no patience, and counts how often it was asked for some. */
 function hasty() {
-  const asked: number[] = []
+  const requested: number[] = []
   const sleep = (ms: number, signal?: AbortSignal) => {
-    asked.push(ms)
+    requested.push(ms)
     return ms === 2_000 ? Promise.resolve() : systemClock.sleep(ms, signal)
   }
-  return { clock: { ...systemClock, sleep }, asked }
+  return { clock: { ...systemClock, sleep }, requested }
 }
 
 async function setUp() {
   const { environment } = await temporaryEnvironment()
   const user = new AbortController()
-  const { clock, asked } = hasty()
+  const { clock, requested } = hasty()
   const base = createToolContext({ environment })
   const tool = createTerminalTool({ ...defaultToolSettings, clock })
   const run = (command: string, progress: (text: string) => void = () => undefined) =>
     call(tool, { command }, { ...base, progress, steered: user.signal })
-  return { environment, user, asked, run, base }
+  return { environment, user, requested, run, base }
 }
 
 describe('a command during which the user says something', () => {
@@ -46,11 +46,11 @@ describe('a command during which the user says something', () => {
   })
 
   it('ends as ever where it takes no longer than a moment', async () => {
-    const { user, run, environment, asked } = await setUp()
+    const { user, run, environment, requested } = await setUp()
     const { data } = await run('echo quick')
     expect(data).toMatchObject({ output: 'quick', exit_code: 0 })
     user.abort()
-    expect(asked).not.toContain(2_000)
+    expect(requested).not.toContain(2_000)
     expect(environment.processes()).toEqual([])
   })
 })

@@ -29,9 +29,9 @@ export function yieldTo(
 export function yielded({ process, output }: ExecResult, { state, notify }: ToolContext): ToolResult {
   const { id, pid } = process!.info()
   if (notify) notifyOnExit(process!, state, notify)
-  const told = notify ? 'You will be told when it ends.' : 'Use process to wait for it.'
+  const notice = notify ? 'You will be told when it ends.' : 'Use process to wait for it.'
   const shown = cleanOutput(output).trimEnd()
-  const note = `[the user wrote, so the command goes on in the background: session_id ${id}, pid ${pid}. ${told}]`
+  const note = `[the user wrote, so the command goes on in the background: session_id ${id}, pid ${pid}. ${notice}]`
   const text = shown === '' ? note : `${shown}\n${note}`
   return { text, data: { output: shown, exit_code: null, session_id: id, pid, yielded: true } }
 }

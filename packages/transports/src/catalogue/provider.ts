@@ -89,10 +89,10 @@ export interface Provider {
   readonly defaultModel?: string
 }
 
-type Given = 'id' | 'name' | 'baseUrl'
+type RequiredField = 'id' | 'name' | 'baseUrl'
 
 /** A provider as the lists hold it: what is left out is as with most. */
-export type ProviderEntry = Pick<Provider, Given> & Partial<Omit<Provider, Given>>
+export type ProviderEntry = Pick<Provider, RequiredField> & Partial<Omit<Provider, RequiredField>>
 
 /** Fills in what an entry leaves out: a key, chat completions, nothing special, exercised by tests. */
 export function toProvider(entry: ProviderEntry): Provider {

@@ -13,11 +13,11 @@ export class CallIds {
   }
 
   /**
-   * The id of the next call: `given` by the server, unless that is empty or taken. The same conversation gives the same id; since each
+   * The id of the next call: `input` by the server, unless that is empty or taken. The same conversation gives the same id; since each
    * id becomes part of the messages that the next one is made from, ids do not come back within a conversation.
    */
-  next(given: string): string {
-    const id = given !== '' && !this.#isTaken(given) ? given : this.#fresh()
+  next(input: string): string {
+    const id = input !== '' && !this.#isTaken(input) ? input : this.#fresh()
     this.#taken.add(id)
     return id
   }

@@ -104,7 +104,7 @@ export class EventBody<Event> implements AsyncIterableIterator<readonly Event[]>
       }
       try {
         const value = JSON.parse(data)
-        if (event === 'error' || value?.error) throw saidBy(value?.error ?? value, this.#headers)
+        if (event === 'error' || value?.error) throw reportedError(value?.error ?? value, this.#headers)
         events.push(value)
       } catch (error) {
         this.#failure = error as Error
@@ -121,6 +121,6 @@ export class EventBody<Event> implements AsyncIterableIterator<readonly Event[]>
 }
 
 /** An error that stands inside of an answer. */
-export function saidBy(error: unknown, headers?: Headers): Error {
+export function reportedError(error: unknown, headers?: Headers): Error {
   return Object.assign(new Error('The server ended its answer with an error.'), { error, headers })
 }

@@ -14,9 +14,9 @@ const MAX_REFUSAL_BYTES = 1024 * 1024
  * A server that never ends one, or goes silent in it, is heard up to there. Streams of events pass as they are. Default of `fetch`: the
  * global one at the time of the call.
  */
-export function limitBodies(given: typeof fetch | undefined, limits: BodyLimits): typeof fetch {
+export function limitBodies(customFetch: typeof fetch | undefined, limits: BodyLimits): typeof fetch {
   return (input, init) =>
-    (given ?? fetch)(input, init).then((response) => {
+    (customFetch ?? fetch)(input, init).then((response) => {
       if (!response.ok) return limited(response, MAX_REFUSAL_BYTES, limits.refusalIdleMs)
       return isWhole(response) ? limited(response, MAX_ANSWER_BYTES, limits.answerIdleMs) : response
     })

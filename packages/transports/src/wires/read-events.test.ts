@@ -31,10 +31,10 @@ function setUp(words: readonly (string | Error)[], more: Partial<Omit<Reading, '
     finish: async () => last,
     ...more,
   })
-  async function* frame(given: Reading) {
+  async function* frame(input: Reading) {
     try {
-      yield given
-      yield await given.finish()
+      yield input
+      yield await input.finish()
     } catch (error) {
       log.push(`failed: ${(error as Error).message}`)
       throw error
@@ -42,13 +42,13 @@ function setUp(words: readonly (string | Error)[], more: Partial<Omit<Reading, '
       log.push('done')
     }
   }
-  return { log, read: (given: Reading = answer) => new CallReader(frame(given)) }
+  return { log, read: (input: Reading = answer) => new CallReader(frame(input)) }
 }
 
 async function all(reader: CallReader): Promise<string> {
-  let said = ''
-  for await (const event of reader) said += event.type === 'text-delta' ? event.text : event.type
-  return said
+  let text = ''
+  for await (const event of reader) text += event.type === 'text-delta' ? event.text : event.type
+  return text
 }
 
 describe('CallReader', () => {

@@ -30,12 +30,12 @@ export class ThinkTags {
   readonly #tag: RegExp | null
   #state: 'start' | 'thinking' | 'after' | 'text' = 'start'
   #close = /$^/
-  #held = ''
+  #buffered = ''
   readonly #line = new Line()
   /** Opening tags that were shown as text and not closed yet. */
   #shownOpens = 0
   /** Characters of text given so far, and at how many a closing tag of nothing stood at the beginning of a line. */
-  #given = 0
+  #writtenChars = 0
   #orphanAt: number | null = null
 
   /** Without names everything is text. */
@@ -47,7 +47,7 @@ export class ThinkTags {
   /** What is known of the text so far; the rest is held until more comes. */
   push(piece: string): SortedText {
     if (this.#tag === null) return { reasoning: '', text: piece }
-    this.#held += piece
+    this.#buffered += piece
     let reasoning = ''
     let text = ''
     for (let isMoving = true; isMoving; ) {
@@ -55,17 +55,17 @@ export class ThinkTags {
       const sorted = this.#step()
       reasoning += sorted.reasoning
       text += sorted.text
-      this.#given += sorted.text.length
-      isMoving = this.#held !== '' && this.#state !== before
+      this.#writtenChars += sorted.text.length
+      isMoving = this.#buffered !== '' && this.#state !== before
     }
     return { reasoning, text }
   }
 
   /** What is still held when the answer ends. */
   end(): SortedText {
-    const held = this.#held
-    this.#held = ''
-    return this.#state === 'thinking' ? { reasoning: held, text: '' } : { reasoning: '', text: held }
+    const buffered = this.#buffered
+    this.#buffered = ''
+    return this.#state === 'thinking' ? { reasoning: buffered, text: '' } : { reasoning: '', text: buffered }
   }
 
   /**
@@ -87,8 +87,8 @@ export class ThinkTags {
         return this.#think()
       case 'after':
         // The blank lines between thoughts and answer belong to neither.
-        this.#held = this.#held.trimStart()
-        if (this.#held !== '') this.#state = 'text'
+        this.#buffered = this.#buffered.trimStart()
+        if (this.#buffered !== '') this.#state = 'text'
         return NOTHING
       case 'text':
         return { reasoning: '', text: this.#read() }
@@ -98,11 +98,11 @@ export class ThinkTags {
   }
 
   #start(): SortedText {
-    const begun = this.#held.trimStart()
-    const isFar = this.#held.length - begun.length > MAX_INDENT
-    const opening = isFar ? 'none' : this.#opensAt(begun)
+    const begun = this.#buffered.trimStart()
+    const isRemote = this.#buffered.length - begun.length > MAX_INDENT
+    const opening = isRemote ? 'none' : this.#opensAt(begun)
     if (opening === 'whole') this.#open(begun)
-    else if (opening === 'none' && (isFar || begun !== '')) this.#state = 'text'
+    else if (opening === 'none' && (isRemote || begun !== '')) this.#state = 'text'
     return NOTHING
   }
 
@@ -116,41 +116,41 @@ export class ThinkTags {
   #open(text: string): void {
     const end = text.indexOf('>') + 1
     this.#close = new RegExp(`</${escaped(text.slice(1, end - 1))}>`, 'i')
-    this.#held = text.slice(end)
+    this.#buffered = text.slice(end)
     this.#line.restart()
     this.#state = 'thinking'
   }
 
   #think(): SortedText {
-    const close = this.#close.exec(this.#held)
+    const close = this.#close.exec(this.#buffered)
     if (close) {
-      const reasoning = this.#held.slice(0, close.index)
-      this.#held = this.#held.slice(close.index + close[0].length)
+      const reasoning = this.#buffered.slice(0, close.index)
+      this.#buffered = this.#buffered.slice(close.index + close[0].length)
       this.#state = 'after'
       return { reasoning, text: '' }
     }
-    const kept = partialTag(this.#held)
-    const reasoning = this.#held.slice(0, this.#held.length - kept)
-    this.#held = this.#held.slice(this.#held.length - kept)
+    const kept = partialTag(this.#buffered)
+    const reasoning = this.#buffered.slice(0, this.#buffered.length - kept)
+    this.#buffered = this.#buffered.slice(this.#buffered.length - kept)
     return { reasoning, text: '' }
   }
 
   /** Text line by line, up to a tag that opens thoughts or to what has to be held. */
   #read(): string {
     const parts: string[] = []
-    while (this.#held !== '') {
-      const plain = this.#line.isFresh ? PLAIN_LINES.exec(this.#held)?.[0] : undefined
+    while (this.#buffered !== '') {
+      const plain = this.#line.isFresh ? PLAIN_LINES.exec(this.#buffered)?.[0] : undefined
       if (plain) {
         parts.push(plain)
-        this.#held = this.#held.slice(plain.length)
+        this.#buffered = this.#buffered.slice(plain.length)
         continue
       }
-      const end = this.#held.indexOf('\n') + 1
-      const line = end === 0 ? this.#held : this.#held.slice(0, end)
-      const rest = end === 0 ? '' : this.#held.slice(end)
+      const end = this.#buffered.indexOf('\n') + 1
+      const line = end === 0 ? this.#buffered : this.#buffered.slice(0, end)
+      const rest = end === 0 ? '' : this.#buffered.slice(end)
       if (this.#line.isFenced) {
         this.#give(line, parts)
-        this.#held = rest
+        this.#buffered = rest
         continue
       }
       if (this.#line.isBlank) {
@@ -158,14 +158,14 @@ export class ThinkTags {
         const opening = indent === line ? 'none' : this.#opensAt(line.slice(indent.length))
         if (opening !== 'none') {
           this.#give(indent, parts)
-          this.#held = this.#held.slice(indent.length)
-          if (opening === 'whole') this.#open(this.#held)
+          this.#buffered = this.#buffered.slice(indent.length)
+          if (opening === 'whole') this.#open(this.#buffered)
           return parts.join('')
         }
       }
       const whole = line.length - (end === 0 ? partialTag(line) : 0)
       const read = this.#readLine(line.slice(0, whole), parts)
-      this.#held = this.#held.slice(read)
+      this.#buffered = this.#buffered.slice(read)
       if (read === whole && whole < line.length) break
     }
     return parts.join('')
@@ -185,7 +185,7 @@ export class ThinkTags {
         continue
       }
       const isAlone = this.#line.isBlank && this.#shownOpens === 0
-      if (isAlone) this.#orphanAt ??= this.#given + parts.reduce((sum, part) => sum + part.length, 0)
+      if (isAlone) this.#orphanAt ??= this.#writtenChars + parts.reduce((sum, part) => sum + part.length, 0)
       from += tag[0].length
     }
     this.#give(line.slice(from), parts)

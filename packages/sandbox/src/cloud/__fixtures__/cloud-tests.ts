@@ -32,8 +32,8 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
   const task = () => `task ${randomBytes(4).toString('hex')}`
 
   async function create(more: Partial<CloudOptions> = {}) {
-    const asked = await cloud.options({ task: task(), ...more } as Partial<Options>)
-    const environment = await cloud.open(asked)
+    const requested = await cloud.options({ task: task(), ...more } as Partial<Options>)
+    const environment = await cloud.open(requested)
     return { environment, dispose: () => environment.close() }
   }
 
@@ -43,12 +43,12 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
     return made
   }
 
-  afterEach(() => cloud.server().mend())
+  afterEach(() => cloud.server().repair())
 
   describe('failures in one line', () => {
     const failing = async (more: Partial<CloudOptions> = {}) => {
-      const asked = await cloud.options({ task: task(), ...more } as Partial<Options>)
-      const error: unknown = await cloud.open(asked).catch((thrown: unknown) => thrown)
+      const requested = await cloud.options({ task: task(), ...more } as Partial<Options>)
+      const error: unknown = await cloud.open(requested).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'HermesError', message: expect.stringMatching(/^[^\n]+\.$/) })
       return error as Error & { readonly code: string; readonly retryable: boolean }
     }
@@ -150,7 +150,7 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
       await held
       controller.abort()
       expect(await running).toMatchObject(stopped)
-      cloud.server().mend()
+      cloud.server().repair()
     }
     expect((await run('echo fine')).output).toBe('fine\n')
   })

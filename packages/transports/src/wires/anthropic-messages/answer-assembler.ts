@@ -117,8 +117,8 @@ export class AnswerAssembler {
 
   #openCall(at: number, start: WireAnswerBlock): ModelEvent[] {
     const index = this.#calls++
-    const given = start.id ?? ''
-    const id = this.#ids.next(given)
+    const input = start.id ?? ''
+    const id = this.#ids.next(input)
     const name = start.name ?? ''
     // A stream starts with an empty input and sends it in pieces; some servers send all of it here.
     const argsText = isEmpty(start.input) ? '' : JSON.stringify(start.input)

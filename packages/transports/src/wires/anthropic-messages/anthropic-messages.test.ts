@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
+import { type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTransport, type TransportOptions } from '../../index.js'
@@ -32,10 +32,10 @@ async function collect(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent[]>
 
 async function finish(
   made = transport(),
-  asked: Partial<ModelRequest> = {},
+  requested: Partial<ModelRequest> = {},
   credential: string | null = null,
 ): Promise<ModelFinish> {
-  return (await collect(made.stream({ ...request, ...asked }, { credential }))).at(-1) as ModelFinish
+  return (await collect(made.stream({ ...request, ...requested }, { credential }))).at(-1) as ModelFinish
 }
 
 /** Answers from memory, for shapes no well-behaved server sends. */
@@ -135,9 +135,9 @@ describe('the anthropic-messages wire', () => {
     ['claude-opus-5-5', { toolChoice: 'required' }, { tool_choice: { type: 'auto' } }],
     ['claude-opus-5-5', { toolChoice: 'none' }, { tool_choice: { type: 'none' }, tools: [{ name: 'read' }] }],
     ['claude-opus-5-5', { toolChoice: 'none', tools: [] }, { tool_choice: undefined, tools: undefined }],
-  ])('asks %s for what it can do: %j', async (model, asked, expected) => {
+  ])('asks %s for what it can do: %j', async (model, requested, expected) => {
     server.enqueue({ text: 'ok' })
-    await finish(transport(), { model, ...asked })
+    await finish(transport(), { model, ...requested })
     const absent = { thinking: undefined, output_config: undefined, temperature: undefined }
     const sent = { ...absent, tools: undefined, tool_choice: undefined, ...server.requests[0]?.body }
     expect(sent).toMatchObject(expected)
@@ -177,10 +177,10 @@ describe('the anthropic-messages wire', () => {
       { role: 'tool', callId: 'c', toolName: 'read', content: [{ type: 'text', text: 'x' }] },
     ]
     server.setHandler(() => ({ text: 'ok' }))
-    const asked = { model: 'claude-haiku-4-5', reasoningEffort: 'low' } as const
-    await finish(transport(), { ...asked, messages })
+    const requested = { model: 'claude-haiku-4-5', reasoningEffort: 'low' } as const
+    await finish(transport(), { ...requested, messages })
     const done: Message = { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }
-    await finish(transport(), { ...asked, messages: [...messages, done, user('next')] })
+    await finish(transport(), { ...requested, messages: [...messages, done, user('next')] })
     expect(server.requests.map(({ body }) => body['thinking'] !== undefined)).toEqual([false, true])
   })
 
@@ -205,7 +205,7 @@ describe('the anthropic-messages wire', () => {
     expect((await finish()).message.finishReason).toBe(expected)
   })
 
-  it.each<[string, ModelTurn, string, boolean]>([
+  it.each<[string, ModelStep, string, boolean]>([
     ['a stream that ends early', { fault: 'cut', text: 'x', how: 'end' }, 'transport.stream_cut', true],
     [
       'overload in the middle',
@@ -231,8 +231,8 @@ describe('the anthropic-messages wire', () => {
     server.enqueue({ text: '<think>hm</think>\n\nYes.', chunkSize: 3 })
     const quirks = { thinkTags: ['think'], schemaDialect: 'llama-cpp', body: { service_tier: 'x' } } as const
     const parameters = { type: 'object', properties: { path: { type: 'string', pattern: '^/' } } }
-    const asked = { tools: [{ name: 'read', description: 'Reads.', parameters }] }
-    const { message } = await finish(transport({ quirks }), asked)
+    const requested = { tools: [{ name: 'read', description: 'Reads.', parameters }] }
+    const { message } = await finish(transport({ quirks }), requested)
     expect(message.content).toEqual([
       { type: 'reasoning', text: 'hm' },
       { type: 'text', text: 'Yes.' },

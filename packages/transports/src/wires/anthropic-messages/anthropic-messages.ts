@@ -1,6 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
-import { EventBody, saidBy } from '../event-body.js'
+import { EventBody, reportedError } from '../event-body.js'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
@@ -68,7 +68,7 @@ export class AnthropicMessagesTransport implements Transport {
 
 function takeWhole(assembler: AnswerAssembler, text: string): void {
   const body = JSON.parse(text) as WireAnswer
-  if (body.error) throw saidBy(body.error)
+  if (body.error) throw reportedError(body.error)
   if (!Array.isArray(body.content)) throw new SyntaxError('The answer has no content.')
   assembler.pushWhole(body)
 }

@@ -127,14 +127,14 @@ describe('toWireConversation', () => {
   })
 
   const part = fc.oneof(fc.string({ maxLength: 4 }).map(text), fc.constant(image))
-  const said = fc.oneof(
+  const answerPart = fc.oneof(
     fc.constantFrom<AssistantPart>(thought(), thought({ ...stamp, model: 'x' }), text(' '), text('x')),
   )
   const ids = fc.constantFrom('a', 'b', 'c:1')
   const message: fc.Arbitrary<Message> = fc.oneof(
     fc.array(part, { maxLength: 3 }).map((content) => user(...content)),
     fc
-      .tuple(fc.array(said, { maxLength: 3 }), fc.uniqueArray(ids, { maxLength: 2 }))
+      .tuple(fc.array(answerPart, { maxLength: 3 }), fc.uniqueArray(ids, { maxLength: 2 }))
       .map(([parts, calls]) => assistant(...parts, ...calls.map(call))),
     fc.tuple(ids, fc.array(part, { maxLength: 2 })).map(([id, content]) => result(id, ...content)),
   )

@@ -70,15 +70,15 @@ function thinkingOf(
 
 /** With a budget, a turn that called tools without a thought of this endpoint has to end that way. */
 function goesOnWithoutThoughts(messages: readonly WireMessage[]): boolean {
-  const [asked, answered] = messages.slice(-2)
+  const [requested, answered] = messages.slice(-2)
   if (answered?.content[0]?.type !== 'tool_result') return false
-  return asked?.content[0]?.type !== 'thinking' && asked?.content[0]?.type !== 'redacted_thinking'
+  return requested?.content[0]?.type !== 'thinking' && requested?.content[0]?.type !== 'redacted_thinking'
 }
 
 /** Tokens of a budget come on top of those that were asked for. */
 function outputTokens(request: ModelRequest, family: ModelFamily, thinking: Thinking | undefined): number {
-  const asked = request.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS
-  return Math.min(family.maxOutputTokens, asked + (thinking?.type === 'enabled' ? thinking.budget_tokens : 0))
+  const requested = request.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS
+  return Math.min(family.maxOutputTokens, requested + (thinking?.type === 'enabled' ? thinking.budget_tokens : 0))
 }
 
 /** A model that thinks cannot be made to call a tool. */

@@ -103,8 +103,8 @@ export class AnswerAssembler {
 
   #openCall(at: number, start: { readonly toolUseId?: string | undefined; readonly name?: string | undefined }) {
     const index = this.#calls++
-    const { toolUseId: given = '', name = '' } = start
-    const id = this.#ids.next(given)
+    const { toolUseId: input = '', name = '' } = start
+    const id = this.#ids.next(input)
     this.#blocks.set(at, { type: 'call', index, id, name, argsText: '' })
     return [{ type: 'tool-call-delta', index, id, name } as const]
   }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { encodeEventMessage, type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
+import { encodeEventMessage, type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { classifyError, createTransport, type TransportOptions } from '../../index.js'
 
@@ -36,11 +36,11 @@ function transport(options: Partial<TransportOptions> = {}): Transport {
 
 async function finish(
   made = transport(),
-  asked: Partial<ModelRequest> = {},
+  requested: Partial<ModelRequest> = {},
   credential: string | null = null,
 ): Promise<ModelFinish> {
   let last: ModelEvent | undefined
-  for await (const event of made.stream({ ...request, ...asked }, { credential })) last = event
+  for await (const event of made.stream({ ...request, ...requested }, { credential })) last = event
   return last as ModelFinish
 }
 
@@ -175,10 +175,10 @@ describe('the bedrock-converse wire', () => {
     try {
       await withEnvironment({ AWS_CONTAINER_CREDENTIALS_FULL_URI: address }, async () => {
         const abort = new AbortController()
-        const asked = once(silent, 'request')
+        const requested = once(silent, 'request')
         const events = transport().stream(request, { credential: 'aws', signal: abort.signal })
         const next = expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ name: 'AbortError' })
-        const [{ socket }] = (await asked) as [IncomingMessage]
+        const [{ socket }] = (await requested) as [IncomingMessage]
         abort.abort()
         await next
         // The SDK is still waiting.
@@ -260,9 +260,9 @@ describe('the bedrock-converse wire', () => {
     [CLAUDE, { toolChoice: 'required', reasoningEffort: 'low' }, { toolConfig: { toolChoice: { auto: {} } } }],
     [NOVA, { toolChoice: 'none' }, { toolConfig: { tools: [{ toolSpec: { name: 'read' } }], toolChoice: undefined } }],
     [NOVA, { toolChoice: 'none', tools: [] }, { toolConfig: undefined }],
-  ])('asks %s for what it can do: %j', async (model, asked, expected) => {
+  ])('asks %s for what it can do: %j', async (model, requested, expected) => {
     server.enqueue({ text: 'ok' })
-    await finish(transport(), { model, ...asked })
+    await finish(transport(), { model, ...requested })
     const { toolConfig, ...body } = server.requests[0]!.body
     const absent = { additionalModelRequestFields: undefined, inferenceConfig: undefined }
     const choice = toolConfig ? { toolChoice: undefined, ...toolConfig } : undefined
@@ -338,8 +338,8 @@ describe('the bedrock-converse wire', () => {
     await finish(transport(), { reasoningEffort: 'low', messages })
     const done: Message = { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }
     await finish(transport(), { reasoningEffort: 'low', messages: [...messages, done, user('next')] })
-    const asked = server.requests.map(({ body }) => body['additionalModelRequestFields'] !== undefined)
-    expect(asked).toEqual([false, true])
+    const requested = server.requests.map(({ body }) => body['additionalModelRequestFields'] !== undefined)
+    expect(requested).toEqual([false, true])
   })
 
   it('maps tokens: what the cache gave and took belongs to the input', async () => {
@@ -377,7 +377,7 @@ describe('the bedrock-converse wire', () => {
     }
   })
 
-  it.each<[string, ModelTurn, string, boolean]>([
+  it.each<[string, ModelStep, string, boolean]>([
     ['a stream that ends early', { fault: 'cut', text: 'x', how: 'end' }, 'transport.stream_cut', true],
     [
       'throttling in the middle',
@@ -452,11 +452,11 @@ describe('the bedrock-converse wire', () => {
   it('never shows a secret the service echoes', async () => {
     const [, secret = '', token = ''] = KEYS.split(':')
     const message = `The canonical string was ${secret} ${token}`
-    for (const [credential, said] of [
+    for (const [credential, text] of [
       [KEYS, message],
       ['bearer-key-1', 'No: bearer-key-1'],
     ] as const) {
-      const error = await failure(raw(JSON.stringify({ message: said }), { status: 400 }), credential)
+      const error = await failure(raw(JSON.stringify({ message: text }), { status: 400 }), credential)
       expect(error.message).toContain('[key]')
       for (const word of [secret, token, 'bearer-key-1']) {
         expect(error.message).not.toContain(word)

@@ -8,9 +8,9 @@ const MARKED_MESSAGES = 3
  * of the last three messages. Four is what the provider allows. Unchanged for a model that takes none; an hour becomes five minutes for
  * one that keeps nothing longer.
  */
-export function markCache(request: WireRequest, family: ConverseFamily, asked: '5m' | '1h'): WireRequest {
+export function markCache(request: WireRequest, family: ConverseFamily, requested: '5m' | '1h'): WireRequest {
   if (!family.cacheTtl) return request
-  const isLong = asked === '1h' && family.cacheTtl === '1h'
+  const isLong = requested === '1h' && family.cacheTtl === '1h'
   const point = { cachePoint: { type: 'default' as const, ...(isLong ? { ttl: '1h' as const } : {}) } }
   const { system, messages = [] } = request
   const firstMarked = messages.length - MARKED_MESSAGES

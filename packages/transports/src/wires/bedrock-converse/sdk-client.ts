@@ -101,9 +101,9 @@ async function send(
 /** The error for a chain of credentials that led to none; `null` for another error. */
 function withoutCredentials(error: unknown): HermesError | null {
   if (!(error instanceof Error) || error.name !== 'CredentialsProviderError') return null
-  const said = error.message.split('\n')[0]?.replace(/\.?$/, '.')
+  const text = error.message.split('\n')[0]?.replace(/\.?$/, '.')
   return new HermesError(
-    `No AWS credentials: ${said} Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with the AWS CLI.`,
+    `No AWS credentials: ${text} Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with the AWS CLI.`,
     { code: 'transport.auth', cause: error },
   )
 }

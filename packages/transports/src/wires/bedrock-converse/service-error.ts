@@ -57,8 +57,8 @@ export async function refusal(response: Response, secrets: readonly string[]): P
   // Proxies answer in the shape of other wires.
   const body = isObject(whole['error']) ? whole['error'] : whole
   const named = headers.get('x-amzn-errortype') ?? body['__type'] ?? body['type'] ?? body['code']
-  const said = body['message'] ?? body['Message'] ?? (text.trim() === '' ? `Status ${status}.` : text)
-  const message = secrets.reduce((words, secret) => words.replaceAll(secret, '[key]'), String(said))
+  const detail = body['message'] ?? body['Message'] ?? (text.trim() === '' ? `Status ${status}.` : text)
+  const message = secrets.reduce((words, secret) => words.replaceAll(secret, '[key]'), String(detail))
   return serviceError({ type: typeName(named), message, status, headers })
 }
 

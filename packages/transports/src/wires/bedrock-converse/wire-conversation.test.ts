@@ -114,9 +114,9 @@ describe('toWireConversation', () => {
       assistant(thought({ ...stamp, endpoint: 'other' })),
     )
     expect(wire[0]).toEqual({ role: 'user', content: [{ text: '(continue)' }] })
-    const asked = wire[1]?.content[0]?.toolUse?.toolUseId
-    expect(asked).toMatch(/^[\w-]{1,64}$/)
-    expect(wire[2]?.content).toEqual([{ toolResult: { toolUseId: asked, content: [{ text: '(no output)' }] } }])
+    const requested = wire[1]?.content[0]?.toolUse?.toolUseId
+    expect(requested).toMatch(/^[\w-]{1,64}$/)
+    expect(wire[2]?.content).toEqual([{ toolResult: { toolUseId: requested, content: [{ text: '(no output)' }] } }])
     expect(wire[3]?.content).toEqual([{ text: '(empty)' }])
   })
 })
@@ -129,7 +129,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   fc
     .array(fc.oneof(anyText, anyId.map(call), fc.constant(hidden)), { maxLength: 4 })
     .map((parts) => assistant(...parts)),
-  fc.tuple(anyId, anyText).map(([id, said]) => result(id, said)),
+  fc.tuple(anyId, anyText).map(([id, text]) => result(id, text)),
 )
 const tools: ModelRequest['tools'] = [{ name: 't', description: '', parameters: { type: 'object', properties: {} } }]
 

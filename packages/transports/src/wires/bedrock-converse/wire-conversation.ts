@@ -66,7 +66,7 @@ export function toWireConversation(messages: readonly Message[], options: Conver
         wire.push({ role: 'assistant', content: orEmpty(assistantBlocks(message, options)) })
         break
       case 'tool':
-        fromUser(options.callsAsText ? toldResult(message) : [toolResult(message, options)])
+        fromUser(options.callsAsText ? resultAsText(message) : [toolResult(message, options)])
         break
       default:
         message satisfies never
@@ -197,9 +197,9 @@ function thoughts({ replay }: ReasoningPart, stamp: EndpointStamp): WireBlock[] 
   return [{ reasoningContent: { redactedContent: bytes(thought.redactedContent) } }]
 }
 
-function toldResult({ toolName, content }: ToolMessage): WireBlock[] {
-  const said = content.flatMap((part) => (part.type === 'text' ? texts([part]) : [image(part)]))
-  return [note(`The tool ${toolName} answered:`), ...(said.length === 0 ? [NO_OUTPUT] : said)]
+function resultAsText({ toolName, content }: ToolMessage): WireBlock[] {
+  const text = content.flatMap((part) => (part.type === 'text' ? texts([part]) : [image(part)]))
+  return [note(`The tool ${toolName} answered:`), ...(text.length === 0 ? [NO_OUTPUT] : text)]
 }
 
 function toolResult({ callId, content, isError }: ToolMessage, { resultStatus }: ConversationOptions): WireBlock {

@@ -100,8 +100,8 @@ function thinkingOf(
 
 /** With a budget, a turn that called tools without a thought of this endpoint has to end that way. */
 function goesOnWithoutThoughts(messages: readonly WireMessage[]): boolean {
-  const [asked, answered] = messages.slice(-2)
-  const first = asked?.content[0]
+  const [requested, answered] = messages.slice(-2)
+  const first = requested?.content[0]
   return answered?.content[0]?.toolResult !== undefined && first?.reasoningContent === undefined
 }
 
@@ -111,8 +111,8 @@ function limits(request: ModelRequest, family: ConverseFamily, reasoning: Reason
   if (family.reasoning === 'claude') {
     const budget =
       reasoning && 'thinking' in reasoning && reasoning.thinking.type === 'enabled' ? reasoning.thinking : null
-    const asked = (maxOutputTokens ?? DEFAULT_CLAUDE_TOKENS) + (budget?.budget_tokens ?? 0)
-    return { maxTokens: Math.min(claudeOf(request.model).maxOutputTokens, asked) }
+    const requested = (maxOutputTokens ?? DEFAULT_CLAUDE_TOKENS) + (budget?.budget_tokens ?? 0)
+    return { maxTokens: Math.min(claudeOf(request.model).maxOutputTokens, requested) }
   }
   if (reasoning && 'reasoningConfig' in reasoning && reasoning.reasoningConfig.maxReasoningEffort === 'high')
     return null

@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { createFakeClock, type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
+import { createFakeClock, type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTransport, type TransportOptions } from '../../index.js'
 
@@ -138,7 +138,7 @@ describe('the chat-completions wire', () => {
     expect(server.requests[1]?.body).not.toHaveProperty('stream')
   })
 
-  it.each<[string, ModelTurn, string, boolean]>([
+  it.each<[string, ModelStep, string, boolean]>([
     ['a refused key', { fault: 'status', status: 401 }, 'transport.auth', false],
     ['a rate limit', { fault: 'status', status: 429, retryAfterSeconds: 7 }, 'transport.rate_limit', true],
     ['an inner failure', { fault: 'status', status: 500 }, 'transport.server_error', true],

@@ -1,6 +1,6 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
-import { EventBody, saidBy } from '../event-body.js'
+import { EventBody, reportedError } from '../event-body.js'
 import { type CallGuard, cutError, guardCall } from '../guarded-call.js'
 import { oncePer } from '../once-per.js'
 import { createOpener } from '../open-answer.js'
@@ -68,7 +68,7 @@ export class ChatCompletionsTransport implements Transport {
 
 function takeWhole(assembler: AnswerAssembler, text: string): void {
   const body = JSON.parse(text) as WireChunk
-  if (body.error) throw saidBy(body.error)
+  if (body.error) throw reportedError(body.error)
   if (!body.choices?.length) throw new SyntaxError('The completion has no choices.')
   assembler.push(body)
 }

@@ -61,8 +61,8 @@ describe('toWireMessages', () => {
   })
 
   it('puts images of results into a user message after all results, together with what the user says next', () => {
-    const asked: Message[] = [user(text('go')), { role: 'assistant', content: [call('1'), call('2')] }]
-    const answered = [...asked, result('1', image), result('2', text('ok'))]
+    const requested: Message[] = [user(text('go')), { role: 'assistant', content: [call('1'), call('2')] }]
+    const answered = [...requested, result('1', image), result('2', text('ok'))]
     const shown = [{ type: 'text', text: 'Images from the result of t (1):' }, url]
     expect(toWireMessages(answered).slice(2)).toEqual([
       { role: 'tool', tool_call_id: '1', content: '(the result is an image; it follows)' },

@@ -112,8 +112,8 @@ export class AnswerAssembler {
 
   #callSlot(item: WireOutputItem): Slot {
     const index = this.#calls++
-    const given = item.call_id ?? ''
-    const id = this.#ids.next(given)
+    const input = item.call_id ?? ''
+    const id = this.#ids.next(input)
     return { type: 'call', index, id, name: item.name ?? '', argsText: '' }
   }
 

@@ -36,6 +36,6 @@ export function familyOf(model: string): ModelFamily {
 }
 
 /** The effort of a family that comes next to the one asked for: the same, else the next higher one, else its highest. */
-export function effortOf(asked: Effort, { efforts }: ModelFamily): Effort | undefined {
-  return efforts.find((effort) => ALL.indexOf(effort) >= ALL.indexOf(asked)) ?? efforts.at(-1)
+export function effortOf(requested: Effort, { efforts }: ModelFamily): Effort | undefined {
+  return efforts.find((effort) => ALL.indexOf(effort) >= ALL.indexOf(requested)) ?? efforts.at(-1)
 }

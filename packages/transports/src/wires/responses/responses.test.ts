@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, ModelRequest, Transport } from '@hermes/contracts/model'
-import { type ModelServer, type ModelTurn, startModelServer } from '@hermes/testkit'
+import { type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { classifyError, createTransport, type TransportOptions } from '../../index.js'
@@ -31,10 +31,10 @@ async function collect(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent[]>
 
 async function finish(
   made = transport(),
-  asked: Partial<ModelRequest> = {},
+  requested: Partial<ModelRequest> = {},
   credential: string | null = null,
 ): Promise<ModelFinish> {
-  return (await collect(made.stream({ ...request, ...asked }, { credential }))).at(-1) as ModelFinish
+  return (await collect(made.stream({ ...request, ...requested }, { credential }))).at(-1) as ModelFinish
 }
 
 /** Answers from memory, for shapes no well-behaved server sends. */
@@ -101,9 +101,9 @@ describe('the responses wire', () => {
     ['gpt-5', { toolChoice: 'none' }, { tool_choice: 'none', tools: [{ name: 'read' }] }],
     ['gpt-5', { toolChoice: 'none', tools: [] }, { tool_choice: undefined, tools: undefined }],
     ['gpt-5', { messages: [user('no system text')] }, { instructions: undefined }],
-  ])('asks %s for what it can do: %j', async (model, asked, expected) => {
+  ])('asks %s for what it can do: %j', async (model, requested, expected) => {
     server.enqueue({ text: 'ok' })
-    await finish(transport(), { model, ...asked })
+    await finish(transport(), { model, ...requested })
     const absent = { reasoning: undefined, include: undefined, temperature: undefined, instructions: undefined }
     const sent = { ...absent, tools: undefined, tool_choice: undefined, ...server.requests[0]?.body }
     expect(sent).toMatchObject(expected)
@@ -157,8 +157,8 @@ describe('the responses wire', () => {
     server.setHandler(() => ({ text: 'ok' }))
     const made = transport()
     for (const _ of [1, 2]) expect((await finish(made)).message.content).toEqual([{ type: 'text', text: 'ok' }])
-    const asked = server.requests.map(({ body: sent }) => sent['reasoning'])
-    expect(asked).toEqual([{ summary: 'auto' }, undefined, undefined])
+    const requested = server.requests.map(({ body: sent }) => sent['reasoning'])
+    expect(requested).toEqual([{ summary: 'auto' }, undefined, undefined])
   })
 
   it('asks once more without streaming when the server refuses to stream', async () => {
@@ -187,7 +187,7 @@ describe('the responses wire', () => {
     expect((await finish()).message.finishReason).toBe(expected)
   })
 
-  it.each<[string, ModelTurn, string, boolean]>([
+  it.each<[string, ModelStep, string, boolean]>([
     ['a stream that ends early', { fault: 'cut', text: 'x', how: 'end' }, 'transport.stream_cut', true],
     [
       'a failure inside the server',
@@ -256,8 +256,8 @@ describe('answers of servers that bend the protocol', () => {
       events(added(0, message), text(0, 'hel'), text(0, 'lo'), done(0, message), added(1, item), done(1, item), end()),
     ]) {
       const all = await collect(raw(body).stream(request, { credential: null }))
-      const said = all.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
-      expect(said).toBe('hello')
+      const text = all.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+      expect(text).toBe('hello')
       expect((all.at(-1) as ModelFinish).message).toEqual({
         role: 'assistant',
         content: [

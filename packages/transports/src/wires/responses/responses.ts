@@ -2,13 +2,13 @@ import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelRequest, Transport } from '@hermes/contracts/model'
 import { guardCall } from '../guarded-call.js'
 import type { WireOptions } from '../wire-options.js'
-import type { Answerer } from './answerer.js'
+import type { AnswerReader } from './answer-reader.js'
 
 /** The OpenAI Responses wire to one endpoint. All but this much of it is loaded on first use. */
 export class ResponsesTransport implements Transport {
   readonly api = 'responses'
   readonly #options: WireOptions
-  #answerer: Answerer | null = null
+  #answerReader: AnswerReader | null = null
 
   constructor(options: WireOptions) {
     this.#options = options
@@ -18,16 +18,16 @@ export class ResponsesTransport implements Transport {
     return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
   }
 
-  reset = (): void => this.#answerer?.reset()
+  reset = (): void => this.#answerReader?.reset()
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: '/responses', request, ...options }
     return guardCall(call, async (guard) => (await this.#load()).read(request, this.stamp(request.model), guard))
   }
 
-  async #load(): Promise<Answerer> {
-    const { Answerer } = await import('./answerer.js')
-    this.#answerer ??= new Answerer(this.#options)
-    return this.#answerer
+  async #load(): Promise<AnswerReader> {
+    const { AnswerReader } = await import('./answer-reader.js')
+    this.#answerReader ??= new AnswerReader(this.#options)
+    return this.#answerReader
   }
 }

@@ -21,7 +21,7 @@ const result = (callId: string, ...content: ToolResultPart[]): Message => ({
 const sealed = { type: 'reasoning', id: 'rs_1', status: 'completed', summary: [], encrypted_content: 'sealed' }
 const thought = (made = stamp) => ({ type: 'reasoning', text: '', replay: { stamp: made, data: sealed } }) as const
 const wireThought = { type: 'reasoning', summary: [], encrypted_content: 'sealed' }
-const said = (value: string) => ({
+const messageItem = (value: string) => ({
   type: 'message',
   role: 'assistant',
   content: [{ type: 'output_text', text: value }],
@@ -53,9 +53,9 @@ describe('toWireInput', () => {
   })
 
   it('keeps images within the results they belong to', () => {
-    const asked = [user(text('go')), assistant(text('on it'), call('a'), call('b'))]
-    const [, spoken, ...rest] = convert(...asked, result('a', text('look'), image), result('b', text('')))
-    expect(spoken).toEqual(said('on it'))
+    const requested = [user(text('go')), assistant(text('on it'), call('a'), call('b'))]
+    const [, spoken, ...rest] = convert(...requested, result('a', text('look'), image), result('b', text('')))
+    expect(spoken).toEqual(messageItem('on it'))
     expect(rest).toEqual([
       { type: 'function_call', call_id: 'a', name: 't', arguments: '{"n":1}' },
       { type: 'function_call', call_id: 'b', name: 't', arguments: '{"n":1}' },
@@ -94,7 +94,7 @@ describe('toWireInput', () => {
     const foreign = thought({ ...stamp, model: 'gpt-5.2' })
     const unsealed = { type: 'reasoning', text: 'hm' } as const
     expect(convert(user(text('a')), assistant(thought(), text('x'), foreign, unsealed, call('1'))).slice(1, 4)).toEqual(
-      [wireThought, said('x'), { type: 'function_call', call_id: '1', name: 't', arguments: '{"n":1}' }],
+      [wireThought, messageItem('x'), { type: 'function_call', call_id: '1', name: 't', arguments: '{"n":1}' }],
     )
   })
 
@@ -111,9 +111,9 @@ describe('toWireInput', () => {
     })
     const foreign = phase({ ...stamp, endpoint: 'other' })
     expect(convert(user(text('a')), assistant(phase(), text('x'), text('y'), foreign, text('z'))).slice(1)).toEqual([
-      { ...said('x'), phase: 'commentary' },
-      said('y'),
-      said('z'),
+      { ...messageItem('x'), phase: 'commentary' },
+      messageItem('y'),
+      messageItem('z'),
     ])
   })
 

@@ -96,7 +96,7 @@ function assistantItems(message: AssistantMessage, stamp: EndpointStamp, ids: Ca
   for (const part of message.content) {
     switch (part.type) {
       case 'text':
-        if (part.text !== '') items.push(said(part.text, phase))
+        if (part.text !== '') items.push(messageItem(part.text, phase))
         phase = undefined
         break
       case 'reasoning': {
@@ -124,7 +124,7 @@ function assistantItems(message: AssistantMessage, stamp: EndpointStamp, ids: Ca
   return items
 }
 
-function said(text: string, phase: string | undefined): WireItem {
+function messageItem(text: string, phase: string | undefined): WireItem {
   const content = [{ type: 'output_text', text }] as const
   return { type: 'message', role: 'assistant', content, ...(phase === undefined ? {} : { phase }) }
 }

@@ -1,0 +1,48 @@
+import { dirname } from 'node:path/posix'
+import type { TextPart } from '@hermes/contracts/conversation'
+import type { HookEvent } from '@hermes/contracts/extension'
+import { effectOf, seenFiles, type Tool, type ToolPlanContext } from '@hermes/contracts/tool'
+import { environmentContextOf } from './environment-context.js'
+
+/** A call that has its result. */
+export interface FinishedCall {
+  readonly tool: Tool
+  readonly args: unknown
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly plan: ToolPlanContext
+}
+
+/**
+ * What the world around the agent has to add to a result: instructions of folders it enters for the first time, and files that others
+ * changed since it saw them. Nearly always nothing, which costs no look at any file. Never rejects but with an abort.
+ */
+export async function resultNotes(context: HookEvent, call: FinishedCall): Promise<readonly TextPart[]> {
+  const { environment, session, clock } = context
+  if (!environment) return []
+  const around = environmentContextOf(environment, session)
+  const paths = pathsOf(call)
+  if (paths === null) around.ran({ startedAtMs: call.startedAtMs, endedAtMs: call.endedAtMs })
+  const folders = [...(paths ?? []).map((path) => dirname(path)), environment.cwd()]
+  const entered = around.enters(folders, session)
+  const isTimeToLook = seenFiles(session.state).size > 0 && around.isTimeToLook(clock.now())
+  if (entered.length === 0 && !isTimeToLook) return []
+  const { folderHints, changedFiles } = await import('./workspace-watch.js')
+  const location = { folders: entered, root: around.root }
+  const hints = entered.length === 0 ? [] : await folderHints(context, location)
+  const changes = isTimeToLook ? await changedFiles(context, around) : []
+  return [
+    ...hints.map((text) => ({ type: 'text', text, origin: 'external' }) as const),
+    ...changes.map((text) => ({ type: 'text', text, origin: 'reminder' }) as const),
+  ]
+}
+
+/** The files a call was about; `null` for one that may have changed any. */
+function pathsOf({ tool, args, plan }: FinishedCall): readonly string[] | null {
+  if (tool.paths === undefined) return effectOf(tool, args) === 'write' ? null : []
+  try {
+    return tool.paths(args, plan)
+  } catch {
+    return []
+  }
+}

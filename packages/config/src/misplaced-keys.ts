@@ -1,0 +1,74 @@
+import { isMap, type Path } from './check-field.js'
+import { meantName, nearest } from './nearest.js'
+import { type ConfigProblem, problemAt } from './problem.js'
+import { REFERENCE_SECTIONS } from './reference-sections.js'
+import { type Field, SCHEMA } from './schema.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** Sections in which a key with a typing error may leave something open that was meant to be closed. */
+const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal']
+
+/**
+ * Keys that may leave something open because they are written wrong: top-level ones that exist nowhere, and those of `approvals`,
+ * `security` and `terminal` that are near a known one. One line each.
+ */
+export async function misplacedKeys(file: string, yaml: YamlFile): Promise<ConfigProblem[]> {
+  return problemsOf(file, yaml, isMisplaced)
+}
+
+/** Every other key without a meaning here, those of the Hermes Agent that people come from included. One line each. */
+export async function unusedKeys(file: string, yaml: YamlFile): Promise<ConfigProblem[]> {
+  return problemsOf(file, yaml, (key) => !isMisplaced(key))
+}
+
+interface UnknownKey {
+  readonly path: Path
+  /** The known key that was likely meant. */
+  readonly meant: string | null
+}
+
+function isMisplaced({ path, meant }: UnknownKey): boolean {
+  if (path.length === 1) return meant !== null || !REFERENCE_SECTIONS.has(String(path[0]))
+  return meant !== null && GUARDED.includes(path[0])
+}
+
+async function problemsOf(
+  file: string,
+  yaml: YamlFile,
+  isWanted: (key: UnknownKey) => boolean,
+): Promise<ConfigProblem[]> {
+  const keys = await Promise.all(
+    unknownKeys(SCHEMA, yaml.value, []).map(async ({ path, known }) => {
+      const name = String(path.at(-1))
+      if (path.length === 1 && REFERENCE_SECTIONS.has(name)) return { path, meant: null }
+      // Two letters in the wrong order are two edits, also of a short name.
+      const meant = GUARDED.includes(path[0])
+        ? nearest(name, known, Math.min(2, name.length / 2))
+        : meantName(name, known)
+      return { path, meant: await meant }
+    }),
+  )
+  return keys.filter(isWanted).map(({ path, meant }) => {
+    const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
+    const place = yaml.locateKey(path)
+    if (meant !== null) return problemAt(file, place, `${written} is not a known key. Did you mean ${right}?`)
+    return { ...problemAt(file, place, `${written} is not a known key; it has no effect.`), isHarmless: true }
+  })
+}
+
+function unknownKeys(
+  field: Field | undefined,
+  value: unknown,
+  path: Path,
+): { readonly path: Path; readonly known: readonly string[] }[] {
+  if (!isMap(value)) return []
+  if (field?.type === 'record')
+    return Object.entries(value).flatMap(([name, item]) => unknownKeys(field.of, item, [...path, name]))
+  // Of those that may hold nothing else, loading has told already.
+  if (field?.type !== 'section' || field.isClosed) return []
+  const { fields, aliases = {} } = field
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (Object.hasOwn(fields, key)) return unknownKeys(fields[key], item, [...path, key])
+    return Object.hasOwn(aliases, key) ? [] : [{ path: [...path, key], known: Object.keys(fields) }]
+  })
+}

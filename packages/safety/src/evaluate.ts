@@ -1,0 +1,242 @@
+import { posix } from 'node:path'
+import type { Action, Subject } from '@hermes/contracts/policy'
+import { type CommandClass, classifyCollected } from './command/classify-command.js'
+import { collectInvocations } from './command/collect.js'
+import { type CommandContext, isCriticalPath } from './command/context.js'
+import { liftedRules } from './contained.js'
+import { commandText } from './describe-action.js'
+import { matchGlob } from './glob.js'
+import { surfaceAsks } from './later-surfaces.js'
+import { type AnalyzedAction, decidingRule } from './match-rules.js'
+import { askForNetwork } from './network-ask.js'
+import { askOutsideIsolation, askToWrite, ruleOfOutside } from './outside-isolation.js'
+import { outsideTextAsks } from './outside-text.js'
+import { checkPath, isWithin } from './path/check-path.js'
+import { isOutside, type ParsedRule } from './rules.js'
+import { type CheckUrlOptions, checkUrl } from './url/check-url.js'
+
+/** The steps of a verdict, in their order. */
+export const STAGES = Object.freeze(['floor', 'deny-globs', 'protected', 'rules', 'built-in', 'leave', 'mode'] as const)
+export type Stage = (typeof STAGES)[number]
+
+/** What the rules say before anybody is asked. */
+export type Verdict =
+  | { readonly type: 'allow'; readonly rule: string; readonly stage: Stage }
+  | { readonly type: 'ask'; readonly rules: readonly string[]; readonly reason: string; readonly stage: Stage }
+  | { readonly type: 'deny'; readonly rule: string; readonly reason: string; readonly stage: Stage }
+
+/** Everything a verdict depends on besides the action. */
+export interface EvaluationOptions {
+  readonly mode: 'ask' | 'off'
+  readonly home: string
+  readonly userHome: string
+  readonly workspace: readonly string[]
+  readonly denyGlobs: readonly string[]
+  readonly readOutsideWorkspace: 'allow' | 'ask' | 'deny'
+  readonly writeRoots: readonly string[]
+  readonly readable: readonly string[]
+  readonly network: CheckUrlOptions
+  /** Backends that are machines of the agent's own. */
+  readonly contained: readonly string[]
+  readonly rules: readonly ParsedRule[]
+  /** Whether the session has leave for a rule. */
+  readonly granted: (rule: string) => boolean
+  /** SHA-256 over the files that decide what a command does; `null` where there are none or nobody looked. */
+  readonly digest?: string | null
+}
+
+/** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
+export function evaluate(action: Action, subject: Subject, options: EvaluationOptions): Verdict {
+  const analyzed = analyzeAction(action, subject, options)
+  const lifted = liftedRules(action, options)
+  const command = analyzed.command ? classifyCollected(analyzed.command.collected, lifted) : null
+  if (command?.level === 'hardline')
+    return deny('floor', command.rule!, `The command ${command.reason}; nothing permits that.`)
+  if (
+    action.type === 'write' &&
+    action.operation !== 'write' &&
+    action.operation !== 'mkdir' &&
+    isCriticalPath(action.path, options)
+  ) {
+    return deny('floor', 'delete-system', 'The system or a home folder would be lost; nothing permits that.')
+  }
+  const glob = denyingGlob(analyzed, options)
+  if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
+  const check = checkTarget(action, options)
+  if (check?.type === 'deny') return check
+  const rule = decidingRule(options.rules, analyzed, options)
+  const outside = isOutside(action) ? ruleOfOutside(options.rules, analyzed, options) : rule
+  const denying = [rule, outside].find((one) => one?.effect === 'deny')
+  if (denying) return deny('rules', denying.pattern, `The permission rule "${denying.pattern}: deny" forbids it.`)
+  if (rule?.effect === 'allow' && outside?.effect === 'allow')
+    return { type: 'allow', rule: outside.pattern, stage: 'rules' }
+  const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!)
+  const asks = [
+    ...asking.map(({ pattern, unread }) => {
+      const why = unread ? 'cannot be read, and asks until it is mended' : 'asks first'
+      return ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" ${why}`)
+    }),
+    ...(rule?.effect === 'allow' ? [] : asksOfItself(analyzed, { check, command }, options)),
+    ...(isOutside(action) && !outside ? [asksToLeave(analyzed, options)] : []),
+  ]
+  const open = asks.flatMap(({ rules }) => rules).filter((name) => !options.granted(name))
+  if (open.length === 0)
+    return asks.length > 0
+      ? { type: 'allow', rule: 'granted', stage: 'leave' }
+      : outside?.effect === 'allow'
+        ? { type: 'allow', rule: outside.pattern, stage: 'rules' }
+        : { type: 'allow', rule: 'default', stage: 'built-in' }
+  if (options.mode === 'off' && asking.length === 0) return { type: 'allow', rule: 'mode-off', stage: 'mode' }
+  const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
+  return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))
+}
+
+type Asking = Extract<Verdict, { type: 'ask' }>
+
+/** What is asked about an action that no rule allows. */
+function asksOfItself(
+  analyzed: AnalyzedAction,
+  { check, command }: { readonly check: Asking | null; readonly command: CommandClass | null },
+  options: EvaluationOptions,
+): readonly Asking[] {
+  const { action, subject } = analyzed
+  const beyond = askToWrite(analyzed, options)
+  const network = askForNetwork(analyzed)
+  return [
+    ...(check ? [check] : []),
+    ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
+    ...(action.type === 'send' && subject.origin === 'model'
+      ? [ask('built-in', ['send'], 'it sends a message in your name')]
+      : []),
+    ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
+    ...surfaceAsks(analyzed, options).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
+    ...(network ? [ask('built-in', network.rules, network.reason)] : []),
+    ...(subject.tainted && subject.origin !== 'operator'
+      ? outsideTextAsks(analyzed, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
+      : []),
+  ]
+}
+
+function asksToLeave(analyzed: AnalyzedAction, options: EvaluationOptions): Asking {
+  const { rules, reason } = askOutsideIsolation(analyzed, options)
+  return ask('built-in', rules, reason)
+}
+
+/** The first of the configured deny globs that matches. */
+export function denyingGlob(
+  analyzed: AnalyzedAction,
+  { denyGlobs }: Pick<EvaluationOptions, 'denyGlobs'>,
+): string | undefined {
+  const named = denyGlobs.length === 0 ? [] : names(analyzed)
+  return denyGlobs.find((pattern) => named.some((name) => matchGlob(pattern, name)))
+}
+
+/** An action with its command line taken apart. */
+export function analyzeAction(action: Action, subject: Subject, options: EvaluationOptions): AnalyzedAction {
+  const { digest = null } = options
+  if (action.type !== 'spawn') return { action, subject, command: null, digest }
+  const text = commandText(action)
+  const collected = collectInvocations(text, placeOf(action, subject, options))
+  return { action, subject, command: { text, collected }, digest }
+}
+
+/** Where a command runs. The folders of this machine say nothing about another one; there the folder at hand is what is worked in. */
+function placeOf(
+  action: Extract<Action, { type: 'spawn' }>,
+  { workspace, writable }: Subject,
+  options: Pick<EvaluationOptions, 'home' | 'userHome' | 'workspace' | 'contained'>,
+): CommandContext {
+  const { home, userHome, contained } = options
+  // What leaves the isolation is asked about as that, for exactly what it does.
+  const isConfined = action.outside === true || writable !== undefined
+  const folders = action.backend === 'local' ? options.workspace : [...(workspace ? [workspace] : []), action.cwd]
+  return {
+    ...{ home, userHome, cwd: action.cwd },
+    ...(folders.length > 0 ? { workspace: folders } : {}),
+    isolated: isConfined || contained.includes(action.backend),
+    ...(action.outside === true ? { outside: true } : {}),
+  }
+}
+
+/** What deny globs are compared with. */
+function names({ action, command }: AnalyzedAction): readonly string[] {
+  switch (action.type) {
+    case 'spawn':
+      return [
+        command!.text.trim(),
+        ...command!.collected.invocations.flatMap((part) => [
+          part.written,
+          ...part.layers,
+          [part.name, ...part.args.map((word) => word.text)].join(' '),
+        ]),
+      ]
+    case 'read':
+    case 'write':
+      return [action.path]
+    case 'fetch':
+      return [action.url]
+    case 'send':
+      return [action.target]
+    default:
+      return action satisfies never
+  }
+}
+
+/** What stands against the path or address by itself. */
+export function checkTarget(action: Action, options: EvaluationOptions): Exclude<Verdict, { type: 'allow' }> | null {
+  if (action.type === 'fetch') {
+    const check = checkUrl(action.url, options.network)
+    if (check.ok) return null
+    const near = check.rule === 'loopback' || check.rule === 'private-network'
+    return near
+      ? ask('protected', [check.rule], check.reason)
+      : deny('protected', check.rule, `This URL is not fetched: ${check.reason}.`)
+  }
+  if (action.type !== 'read' && action.type !== 'write') return null
+  const operation = action.type === 'read' ? 'read' : action.operation
+  const { home, userHome, workspace, readable } = options
+  const check = checkPath(action.path, { home, userHome, workspace, readable, operation })
+  if (!check.ok && check.rule === 'bad-path')
+    return deny('protected', check.rule, `${action.path.replaceAll('\0', '\\0')} is no path: ${check.reason}.`)
+  if (!check.ok && check.severity === 'deny') {
+    return deny(
+      'protected',
+      check.rule,
+      `${action.path} is protected: ${check.reason}. No setting permits it; ask the user to do it.`,
+    )
+  }
+  if (
+    action.type === 'write' &&
+    options.writeRoots.length > 0 &&
+    !isInOneOf(posix.normalize(action.path), options.writeRoots)
+  )
+    return deny(
+      'protected',
+      'write-roots',
+      `Files are written below ${options.writeRoots.join(' and ')} only, and ${action.path} is not there.`,
+    )
+  // Leave to read one file of keys is for that file.
+  if (!check.ok && action.type === 'read') return ask('protected', [`${check.rule}:${action.path}`], check.reason)
+  if (!check.ok) return ask('protected', [check.rule], check.reason)
+  if (action.type === 'read' && action.holdsKeys && !isInOneOf(action.path, [...workspace, ...readable]))
+    return ask('protected', [`credential-content:${action.path}`], 'it begins like a file of keys or tokens')
+  const outside = options.workspace.length > 0 && !isInOneOf(action.path, options.workspace)
+  if (action.type === 'write' || !outside || options.readOutsideWorkspace === 'allow') return null
+  return options.readOutsideWorkspace === 'ask'
+    ? ask('protected', ['outside-workspace'], 'it is outside the workspace')
+    : deny(
+        'protected',
+        'outside-workspace',
+        `${action.path} is outside the workspace, and reading there is turned off.`,
+      )
+}
+
+const isInOneOf = (path: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(path, root))
+
+function ask(stage: Stage, rules: readonly string[], reason: string): Asking {
+  return { type: 'ask', rules, reason, stage }
+}
+
+function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { type: 'deny' }> {
+  return { type: 'deny', rule, reason, stage }
+}

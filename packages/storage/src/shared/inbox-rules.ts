@@ -1,0 +1,35 @@
+import { HermesError, type JsonObject } from '@hermes/contracts'
+import type { InboxMessage } from '@hermes/contracts/store'
+import { hasEnded } from './process-identity.js'
+
+/** How long a letter is held where nobody says. */
+export const DEFAULT_TTL_MS = 120_000
+
+/** The columns of {@link InboxRow}. */
+export const INBOX_COLUMNS = 'key, session_id, kind, body, holder, held_until_ms'
+
+/** A letter that is not taken yet, as its table has it. */
+export interface InboxRow {
+  readonly key: string
+  readonly session_id: string
+  readonly kind: string
+  readonly body: string
+  readonly holder: string | null
+  readonly held_until_ms: number | null
+}
+
+/** Whether somebody alive still has it in hand. */
+export function isWill({ holder, held_until_ms }: InboxRow, nowMs: number): boolean {
+  return holder !== null && nowMs < (held_until_ms ?? 0) && !hasEnded(holder)
+}
+
+export function toInboxMessage({ key, session_id: sessionId, kind, body }: InboxRow): InboxMessage {
+  return { key, sessionId, kind, body: JSON.parse(body) as JsonObject }
+}
+
+export function inboxMessageTaken(sessionId: string, key: string): HermesError {
+  return new HermesError(`Letter ${key} to session ${sessionId} is not waiting: it was taken already.`, {
+    code: 'store.letter_taken',
+    details: { sessionId, key },
+  })
+}

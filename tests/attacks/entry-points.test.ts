@@ -1,0 +1,39 @@
+// The same course through every door, and what is particular to one: twenty classes of holes that agents like this one had.
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
+import { expect, it } from 'vitest'
+import { tryEditor, tryFailures, tryGateway, tryKeylessGateway } from './entry-points/entry-point-tries.js'
+import { ENTRY_POINTS, runEntryPoint } from './entry-points/run-entry-points.js'
+import { KNOWN_HOLES } from './known-holes.js'
+
+const hold = (group: string, open: Readonly<Record<string, string>>) => {
+  const known = KNOWN_HOLES.entryPoints
+    .filter((id) => id.startsWith(`${group}: `))
+    .map((id) => id.slice(group.length + 2))
+  expect(Object.keys(open).sort(), JSON.stringify(open, null, 2)).toEqual(known.sort())
+}
+
+needs(missingPrograms('bwrap', 'git', 'curl'))('every door', () => {
+  it.each(ENTRY_POINTS)(
+    '%s lets nothing through where commands are isolated',
+    async (entryPoint) => hold(`${entryPoint} held`, await runEntryPoint(entryPoint, true)),
+    120_000,
+  )
+  it.each(ENTRY_POINTS)(
+    '%s lets nothing through where the policy is alone',
+    async (entryPoint) => hold(`${entryPoint} judged`, await runEntryPoint(entryPoint, false)),
+    120_000,
+  )
+
+  it(
+    'a gateway holds against clients, histories and rules that change',
+    async () => hold('gateway', await tryGateway()),
+    60_000,
+  )
+  it(
+    'a gateway without a key holds against pages and commands',
+    async () => hold('keyless', await tryKeylessGateway()),
+    60_000,
+  )
+  it('an answer in an editor covers what was shown', async () => hold('editor', await tryEditor()), 60_000)
+  it('a part that fails allows nothing', async () => hold('failures', await tryFailures()), 60_000)
+})
