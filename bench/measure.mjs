@@ -41,7 +41,7 @@ export const CONTESTANTS = {
   ],
 }
 
-/** What a contestant sees of the world: a home of its own, a key that opens nothing. */
+/** What a contestant sees of the world: a home of its own. */
 export function scratchEnvironment(workspace, home = join(workspace.directory, 'home')) {
   mkdirSync(join(home, 'tmp'), { recursive: true })
   return {
@@ -50,7 +50,6 @@ export function scratchEnvironment(workspace, home = join(workspace.directory, '
     HOME: home,
     HERMES_HOME: join(home, '.hermes'),
     TMPDIR: join(home, 'tmp'),
-    OPENAI_API_KEY: 'x',
   }
 }
 

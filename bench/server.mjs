@@ -5,6 +5,7 @@
 // `branches` are [{ has, turns, calls?, text? }] for those whose last user message holds `has`, such as an agent that was handed a task.
 // `calls` are [{ tool, args }], one for each turn. Without `tool` it calls the first one the request defines; without `args` it fills what that tool's schema requires.
 import { createServer } from 'node:http'
+import { networkInterfaces } from 'node:os'
 
 let script = { turns: 0 }
 let requests = []
@@ -73,4 +74,7 @@ process.on('message', (message) => {
 })
 process.on('disconnect', () => process.exit(0))
 server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', () => process.send({ type: 'listening', port: server.address().port }))
+// It stands for a provider on the network: a server on this machine would be asked for its window before the first request.
+const own = Object.values(networkInterfaces()).flat()
+const host = own.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1'
+server.listen(0, host, () => process.send({ type: 'listening', host, port: server.address().port }))
