@@ -43,7 +43,14 @@ export class StoredApprovals implements ApprovalStore {
       }
       if (status === 'open') this.#connection.statement(REMOVE_EXPIRED).run(askedAtMs)
       const { sessionId } = question.subject
-      const bound = { id, sessionId, status, askedAtMs, expiresAtMs, approval: JSON.stringify(approvalToJson(approval)) }
+      const bound = {
+        id,
+        sessionId,
+        status,
+        askedAtMs,
+        expiresAtMs,
+        approval: JSON.stringify(approvalToJson(approval)),
+      }
       this.#connection.statement(PUT).run(bound)
     })
   }
