@@ -22,6 +22,8 @@ export interface RestoreRequest {
   readonly paths?: readonly string[]
   /** Exactly the state of the checkpoint, edits of others included. Default `false`: those stay. */
   readonly force?: boolean
+  /** Files that stay as they are, from the workspace's root, each with why. Default none. */
+  readonly leave?: ReadonlyMap<string, string>
   /** The run that asks: what changed since its checkpoint counts as its own work. */
   readonly liveRunId?: string | undefined
   readonly sessionId?: string | undefined
@@ -62,9 +64,9 @@ async function restore(workspace: Workspace, objects: ObjectStore, request: Rest
   const now = await keepState(workspace, objects, request.signal)
   const paths = (request.paths ?? []).map((path) => insideRoot(root, path))
   for (const path of paths) requireKnown(objects, path, [target.tree, now.tree])
-  const { plan, tree } = await decide(workspace, objects, { request, target, now: now.tree, paths })
+  const { plan, tree, left } = await decide(workspace, objects, { request, target, now: now.tree, paths })
   const isWhole = paths.length === 0 && now.rootMode !== target.rootMode
-  const named = plan.conflicts.map((path) => ({ path, why: EDITED }))
+  const named = [...plan.conflicts.map((path) => ({ path, why: EDITED })), ...left]
   const { merged, edited, unavailable } = plan
   if (plan.changes.size === 0 && !isWhole)
     return { target, undo: null, restored: [], removed: [], merged, edited, conflicts: named, unavailable }
@@ -100,11 +102,11 @@ async function decide(
   { store, limits }: Workspace,
   objects: ObjectStore,
   { request, target, now, paths }: Decision,
-): Promise<{ readonly plan: RestorePlan; readonly tree: string }> {
+): Promise<{ readonly plan: RestorePlan; readonly tree: string; readonly left: RestoreReport['conflicts'] }> {
   const writer = objects.writer(limits.maxTotalBytes)
   try {
     const slices = createSlices(request.signal)
-    const plan = await planRestore({
+    const whole = await planRestore({
       store: objects,
       writer,
       target,
@@ -116,10 +118,13 @@ async function decide(
       merge: mergeText,
       slices,
     })
+    const { leave = new Map<string, string>() } = request
+    const plan = { ...whole, changes: new Map([...whole.changes].filter(([path]) => !leave.has(path))) }
+    const left = [...leave].filter(([path]) => whole.changes.has(path)).map(([path, why]) => ({ path, why }))
     const wanted = new Map([...plan.changes].map(([path, { to }]) => [path, to ?? null]))
     const tree = await overlay({ store: objects, writer, slices }, now, wanted)
     if (await writer.finish(slices)) objects.reload()
-    return { plan, tree }
+    return { plan, tree, left }
   } catch (error) {
     await writer.discard()
     throw error

@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { changesLifecycle, surfaceOf } from '@hermes/safety'
+import { changesLifecycle, surfaceOf, visibleText } from '@hermes/safety'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
-import { createStyle, printable } from '../render/style.js'
+import { createStyle } from '../render/style.js'
 
 interface Found {
   readonly path: string
@@ -37,7 +37,7 @@ export async function auditSurfaces(io: Io, { json }: { readonly json?: boolean 
   if (found.length === 0) io.stderr.write('Nothing in this folder runs or instructs by itself.\n')
   for (const { path, by, does, changedAtMs } of found) {
     const when = new Date(changedAtMs).toISOString().slice(0, 16).replace('T', ' ')
-    io.stdout.write(`${style.dim(when)}  ${printable(path)}  ${style.dim(`${by}: ${does}`)}\n`)
+    io.stdout.write(`${style.dim(when)}  ${visibleText(path)}  ${style.dim(`${by}: ${does}`)}\n`)
   }
   return EXIT.ok
 }

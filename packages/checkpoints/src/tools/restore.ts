@@ -4,6 +4,7 @@ import type { Checkpoint } from '../record.js'
 import { reportLines } from '../report-lines.js'
 import type { RestoreReport } from '../restore-workspace.js'
 import type { CheckpointsToolServices } from './tool-services.js'
+import { unpermitted } from './unpermitted.js'
 import { workspaceOf } from './workspace-of.js'
 
 const SHOWN = 20
@@ -44,9 +45,13 @@ async function restore(services: CheckpointsToolServices, args: Args, context: T
   const { checkpoints } = opened
   if (!args.checkpoint) return list(checkpoints.list(root))
   const permit = await context.permit({ type: 'write', path: root, operation: 'write', backend: 'local' })
-  const report = await checkpoints.restore(permit, root, {
+  const requested = {
     wanted: args.checkpoint,
     paths: (args.paths ?? []).map((path) => context.environment.resolve(path)),
+  }
+  const report = await checkpoints.restore(permit, root, {
+    ...requested,
+    leave: await unpermitted(checkpoints, root, requested, context),
     force: args.force,
     liveRunId: (await opened.runOf(context.sessionId))?.runId,
     sessionId: context.sessionId,
