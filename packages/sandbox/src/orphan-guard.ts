@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 
-const MARK = 'HERMES_COMMAND'
+const MARK = 'HERMES_GUARDED'
 
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
 // name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.

@@ -23,8 +23,12 @@ setInterval(() => {
 }, ${WATCH_EVERY_MS})
 `
 
+/** What the process writes to standard error before it looks at any byte of others. */
+export const BEGUN = 'hermes: begun'
+
 const RUN = `
 import { readFileSync, writeSync } from 'node:fs'
+writeSync(2, ${JSON.stringify(`${BEGUN}\n`)})
 import { Worker } from 'node:worker_threads'
 const [url, limits, argument] = process.argv.slice(1)
 new Worker(${JSON.stringify(WATCH)}, { eval: true, execArgv: [], env: {}, workerData: JSON.parse(limits) }).unref()
@@ -48,8 +52,8 @@ registerHooks({ resolve: (name, context, next) => next(/^\\..*\\.js$/.test(name)
 
 const SEATBELT = '(version 1)(allow default)(deny network*)(deny file-write*)(allow file-write* (literal "/dev/null"))'
 
-/** The command line that runs `confined` of a module in a process of its own, walled off as far as this machine can. */
-export function confinedArgv(
+/** The command lines that run `confined` of a module in a process of its own, the best walled off first: not every machine allows each. */
+export function confinedArgvs(
   module: string,
   {
     argument,
@@ -57,7 +61,8 @@ export function confinedArgv(
     timeoutMs,
   }: { readonly argument: string; readonly maxResidentBytes: number; readonly timeoutMs: number },
   support: IsolationSupport,
-): readonly [string, ...string[]] {
+  bubblewrap: string | null = findBubblewrap(),
+): readonly (readonly [string, ...string[]])[] {
   const file = realpathSync(fileURLToPath(module))
   const limits = { maxBytes: maxResidentBytes, timeoutMs: timeoutMs + AFTER_LIMIT_MS }
   const node = [
@@ -68,7 +73,7 @@ export function confinedArgv(
     ...(file.endsWith('.ts') ? ['--import', `data:text/javascript,${encodeURIComponent(FROM_SOURCES)}`] : []),
     ...['--input-type=module', '--eval', RUN, module, JSON.stringify(limits), argument],
   ]
-  return [...wall(support), ...node] as [string, ...string[]]
+  return walls(support, bubblewrap).map((wall) => [...wall, ...node] as [string, ...string[]])
 }
 
 /** The folder of the package that holds a file, and those of the packages it may import. */
@@ -90,13 +95,15 @@ function readdirOr(folder: string): string[] {
   }
 }
 
-function wall(support: IsolationSupport): string[] {
-  if (support.why() !== null) return []
-  if (process.platform === 'darwin') return ['/usr/bin/sandbox-exec', '-p', SEATBELT]
-  const program = findBubblewrap()
-  if (program === null) return []
+/** What a command line begins with. The last is none: Node's own permissions hold a program too. */
+function walls(support: IsolationSupport, bubblewrap: string | null): readonly (readonly string[])[] {
+  if (support.why() !== null) return [[]]
+  if (process.platform === 'darwin') return [['/usr/bin/sandbox-exec', '-p', SEATBELT]]
+  if (bubblewrap === null) return [[]]
   // Not as process 1: that one could not kill itself.
-  const namespaces = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--clearenv']
+  const common = ['--die-with-parent', '--cap-drop', 'ALL', '--clearenv']
   const files = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--chdir', '/']
-  return [program, ...namespaces, ...files, '--']
+  // A network of its own is what a container most often refuses, although it allows the rest.
+  const withNetwork = ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
+  return [...[['--unshare-all'], withNetwork].map((own) => [bubblewrap, ...own, ...common, ...files, '--']), []]
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,15 +62,42 @@ describe.each([
   })
 })
 
-needs(isolated.why())('isolated', () =>
+needs(isolated.why())('isolated', () => {
+  /** A bubblewrap that refuses what its second argument names, as machines do that allow the rest. */
+  async function refusing(refused: string): Promise<string> {
+    const path = await fileOf(
+      `#!/bin/sh\ncase " $* " in *" ${refused} "*) echo "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted" >&2; exit 1;; esac\nexec /usr/bin/bwrap "$@"\n`,
+    )
+    await chmod(path, 0o755)
+    return path
+  }
+
+  it.each(['--unshare-all', '--cap-drop'])('a module is read where the machine refuses %s', async (refused) => {
+    const bubblewrap = await refusing(refused)
+    expect(await attempt('echo', 'a', { support: isolated, bubblewrap })).toEqual({ type: 'done', value: 'A' })
+    const path = await fileOf('secret')
+    expect(await attempt('write', path, { support: isolated, bubblewrap })).toEqual({ type: 'failed' })
+    expect(await attempt('hang', '', { support: isolated, bubblewrap, timeoutMs: 300 })).toEqual({
+      type: 'out-of-time',
+    })
+  })
+
+  it('a module that began is not run again, however it ends', async () => {
+    const path = await fileOf('')
+    const counting = `${path}-bwrap`
+    await writeFile(counting, `#!/bin/sh\necho run >> ${path}\nexec /usr/bin/bwrap "$@"\n`, { mode: 0o755 })
+    expect(await attempt('read', path, { support: isolated, bubblewrap: counting })).toEqual({ type: 'failed' })
+    expect(await readFile(path, 'utf8')).toBe('run\n')
+  })
+
   it('a confined module reaches no port of this machine', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     cleanups.push(() => server.close())
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { readonly port: number }
     expect(await attempt('connect', String(port), { support: isolated })).toEqual({ type: 'failed' })
-  }),
-)
+  })
+})
 
 it('an abort before the start starts nothing', async () => {
   await expect(attempt('echo', '', { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow('stopped')

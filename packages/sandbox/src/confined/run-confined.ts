@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
 import { createIsolationSupport, type IsolationSupport } from '../isolation/isolation-support.js'
-import { confinedArgv, OUT_OF_MEMORY } from './confined-launch.js'
+import { BEGUN, confinedArgvs, OUT_OF_MEMORY } from './confined-launch.js'
 
 /** What one run may use. */
 export interface ConfinedLimits {
@@ -25,6 +25,8 @@ export interface ConfinedModule extends ConfinedLimits {
   readonly signal: AbortSignal
   /** What is known of this machine. Default: a look of its own. */
   readonly support?: IsolationSupport
+  /** The bubblewrap that holds the process on Linux; `null` for none. Default: that of the system. */
+  readonly bubblewrap?: string | null
 }
 
 /** What became of it. `failed`: the module threw, or the process ended in another way. */
@@ -37,30 +39,43 @@ export type ConfinedResult =
 
 /**
  * Runs a module on bytes in a Node process of its own: without variables, without leave to write, to start programs or to read anything
- * but code; where bubblewrap or sandbox-exec work also without network. It ends with its limits, and with this process on Linux.
+ * but code; where bubblewrap or sandbox-exec work also without network, as far as the machine allows. It ends with its limits, and with this process on Linux.
  *
  * @throws HermesError `environment.spawn_failed`.
  */
 export async function runConfined(request: ConfinedModule): Promise<ConfinedResult> {
-  const { module, bytes, signal, timeoutMs, support = createIsolationSupport() } = request
+  const { module, signal, timeoutMs, support = createIsolationSupport(), bubblewrap } = request
   signal.throwIfAborted()
-  const [program, ...args] = confinedArgv(module, request, support)
-  const limit = AbortSignal.timeout(timeoutMs)
+  const stopped = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  for (const argv of confinedArgvs(module, request, support, bubblewrap)) {
+    const result = await runOnce(argv, request, stopped)
+    // What was to hold it failed before it began, so that the next best may.
+    if (result !== null) return result
+  }
+  return { type: 'failed' }
+}
+
+/** `null` where the module was not reached. */
+async function runOnce(
+  [program, ...args]: readonly [string, ...string[]],
+  { bytes, signal, maxOutputBytes }: ConfinedModule,
+  stopped: AbortSignal,
+): Promise<ConfinedResult | null> {
   // A group of its own: who isolates it may be gone before what it starts is.
   const child = spawn(program, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
-  const stopped = AbortSignal.any([signal, limit])
   const stop = () => killGroup(child)
   stopped.addEventListener('abort', stop, { once: true })
-  const output = collect(child, request.maxOutputBytes)
+  if (stopped.aborted) stop()
+  const output = collect(child, maxOutputBytes)
   // It may end before it has read everything.
   child.stdin!.on('error', () => undefined)
   child.stdin!.end(bytes)
   const error = await ended(child)
   stopped.removeEventListener('abort', stop)
   signal.throwIfAborted()
-  if (limit.aborted) return { type: 'out-of-time' }
+  if (stopped.aborted) return { type: 'out-of-time' }
   if (error !== null) throw notStarted(program, error)
-  return output.result(child)
+  return output.hasBegun() ? output.result(child) : null
 }
 
 function ended(child: ChildProcess): Promise<Error | null> {
@@ -78,9 +93,12 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-function collect(child: ChildProcess, maxBytes: number): { result: (child: ChildProcess) => ConfinedResult } {
+function collect(
+  child: ChildProcess,
+  maxBytes: number,
+): { readonly hasBegun: () => boolean; readonly result: (child: ChildProcess) => ConfinedResult } {
   const pieces: Buffer[] = []
-  let [length, notes] = [0, '']
+  let [length, notes, begun] = [0, '', false]
   child.stdout!.on('data', (piece: Buffer) => {
     length += piece.length
     if (length <= maxBytes) pieces.push(piece)
@@ -88,8 +106,10 @@ function collect(child: ChildProcess, maxBytes: number): { result: (child: Child
   })
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     notes = (notes + text).slice(-10_000)
+    begun ||= notes.includes(BEGUN)
   })
   return {
+    hasBegun: () => begun,
     result: ({ exitCode }) => {
       if (length > maxBytes) return { type: 'too-long' }
       if (exitCode === 0) return { type: 'done', value: JSON.parse(Buffer.concat(pieces).toString()) }

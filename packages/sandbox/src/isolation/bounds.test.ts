@@ -205,6 +205,22 @@ it('takes a workspace for what it was when another environment of the program as
   expect(() => roots(bounds('home/work/sub', { workspaces }))).toThrow('was moved or replaced')
 })
 
+it('says where a workspace that is a link leads now, in an environment that is open and in one that is opened later', async () => {
+  const { at, bounds, roots } = await scene()
+  const workspaces: Workspaces = new Map()
+  for (const folder of ['one', 'two']) await mkdir(at('home', folder))
+  await symlink('one', at('home/current'))
+  const before = bounds('home/current', { workspaces })
+  expect(roots(before)).toContain('/home/one')
+  await rm(at('home/current'))
+  await symlink('two', at('home/current'))
+  for (const made of [before, bounds('home/current', { workspaces })])
+    expect(() => roots(made)).toThrow(
+      `${at('home/current')} leads to ${at('home/two')} now, and led to ${at('home/one')} when it was opened first, so commands do not run there: turn it back, or start Hermes again to work in ${at('home/two')}.`,
+    )
+  expect(roots(bounds('home/two', { workspaces }))).toContain('/home/two')
+})
+
 it('follows no link of the workspace to a folder that configuration names', async () => {
   const { at, bounds } = await scene()
   await symlink(at('home/.ssh'), at('home/work/out'))

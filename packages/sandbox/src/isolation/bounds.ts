@@ -50,6 +50,8 @@ export class Bounds {
   readonly #named: readonly string[]
   readonly #readable: readonly string[]
   readonly #pinned: Pinned[]
+  /** The workspace as it was asked for, and where that led when it was seen first. */
+  readonly #requested: { readonly path: string; readonly real: string }
   /** What is worked in. */
   #worked: readonly string[]
   readonly #hidden = new Set<string>()
@@ -62,6 +64,7 @@ export class Bounds {
     workspace = workspaceAt(resolve(cwd), isolation.workspaces),
   }: BoundsOptions) {
     this.cwd = workspace.path
+    this.#requested = { path: resolve(cwd), real: workspace.path }
     this.home = realOfExisting(home)
     this.temp = temp.map(realOfExisting)
     this.isolation = isolation
@@ -112,10 +115,12 @@ export class Bounds {
     return this.#pinned.map(({ path, descriptor }) => ({ path, descriptor }))
   }
 
-  /** @throws HermesError `environment.changed` when a folder that may be written is not where it was. */
+  /** @throws HermesError `environment.changed` when a folder that may be written, or what the workspace leads to, is not where it was. */
   check(): void {
     const changed = this.#pinned.find(({ path, stats }) => !isReal(path) || !isSame(identify(path)?.stats, stats))
     if (changed) throw moved(changed.path)
+    const { path, real } = this.#requested
+    if (realOfExisting(path) !== real) throw turned(path, { before: real, now: realOfExisting(path) })
   }
 
   /**
@@ -198,5 +203,12 @@ function moved(path: string): HermesError {
   return new HermesError(
     `${path} was moved or replaced since this environment was opened, so commands do not run: put it back, or start again there.`,
     { code: 'environment.changed', details: { path } },
+  )
+}
+
+function turned(path: string, { before, now }: { readonly before: string; readonly now: string }): HermesError {
+  return new HermesError(
+    `${path} leads to ${now} now, and led to ${before} when it was opened first, so commands do not run there: turn it back, or start Hermes again to work in ${now}.`,
+    { code: 'environment.changed', details: { path, before, now } },
   )
 }
