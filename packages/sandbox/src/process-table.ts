@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { BackgroundProcess } from '@hermes/contracts/environment'
 import { fileError } from './file-error.js'
-import type { IsolatedProgram, Started } from './isolation/isolated-program.js'
+import { type IsolatedProgram, notIsolated, type Started } from './isolation/isolated-program.js'
+import { startHeld, untilStarted } from './isolation/start-held.js'
 import { childHandle, type ProcessHandle, ptyHandle } from './process-handle.js'
 import { trimLog } from './process-log.js'
 import {
@@ -22,7 +23,7 @@ import { processStartTime } from './process-tree.js'
 import { loadPty, type PtyModule, SCREEN } from './pty.js'
 import { quote } from './quote.js'
 import type { Launch, RemoteProcess, RemoteStart } from './remote-start.js'
-import { backgroundArgs, type ShellProgram } from './shell-script.js'
+import { backgroundArgs, RUN_HELD, type ShellProgram } from './shell-script.js'
 import { TrackedProcess } from './tracked-process.js'
 
 const MAX_TRACKED = 64
@@ -53,6 +54,13 @@ interface Start {
   readonly files: ProcessFiles
   readonly launch: Launch | undefined
   readonly isolate: StartIsolated | undefined
+}
+
+/** What is run here for a process: a shell that leaves the exit status. */
+interface Client extends IsolatedProgram {
+  /** What that shell runs. */
+  readonly line: string
+  readonly cwd: string
 }
 
 /**
@@ -100,7 +108,7 @@ export class ProcessTable {
       isolate,
     }
     const job = remote?.type === 'job' ? await this.#startJob(start, remote.start) : null
-    const handle = job?.handle ?? (await (module ? this.#startPty(start, module) : this.#startChild(start)))
+    const handle = job?.handle ?? (await this.#startHere(start, module))
     const { pid } = handle
     const startTime = job ? '' : (processStartTime(pid) ?? '')
     const times = { startedAtMs: this.#options.clock.now(), endedAtMs: null }
@@ -173,39 +181,68 @@ export class ProcessTable {
     }
   }
 
-  async #startChild(start: Start): Promise<ProcessHandle> {
+  /** Starts what runs here for a process. */
+  async #startHere(start: Start, module: PtyModule | null): Promise<ProcessHandle> {
+    const { clock } = this.#options
+    const requested = module ? { ...start, env: { ...start.env, TERM: SCREEN.name } } : start
+    const { result } = await startHeld(
+      () => this.#clientOf(requested),
+      async (client) => {
+        // One that was not started left nothing that anybody is to read.
+        removeFiles(start.files)
+        const handle = module ? this.#startPty(client, start, module) : await this.#startChild(client, start)
+        if (client.mark === null) return handle
+        const exit = new Promise<Parameters<Parameters<typeof handle.onExit>[0]>>((resolve) =>
+          handle.onExit((...end) => resolve(end)),
+        )
+        await untilStarted(client, exit, clock)
+        // It may have ended before anybody listens.
+        return {
+          ...handle,
+          onExit: (listener: Parameters<typeof handle.onExit>[0]) => void exit.then((end) => listener(...end)),
+        }
+      },
+    )
+    return result
+  }
+
+  async #startChild({ args, cwd, env, descriptors, mark }: Client, { files }: Start): Promise<ProcessHandle> {
     const { program } = this.#options
-    const { command, cwd, env, descriptors, release } = await this.#clientOf(start)
-    const log = this.#openLog(start.files)
+    const log = this.#openLog(files)
     let child: ChildProcess
     try {
-      child = spawn(program.path, backgroundArgs(program, command, start.files.exit), {
+      child = spawn(program.path, args, {
         cwd,
-        env: { ...env, PWD: cwd },
+        env,
         detached: true,
-        stdio: ['pipe', log, log, ...(descriptors.length > 0 ? ['ignore' as const] : []), ...descriptors],
+        stdio: ['pipe', log, log, mark?.descriptor ?? 'ignore', ...descriptors],
       })
       child.unref()
       ;(child.stdin as unknown as { unref?: () => void } | null)?.unref?.()
     } catch (error) {
-      removeFiles(start.files)
+      removeFiles(files)
       throw spawnFailed(error, program.path)
     } finally {
-      release()
       closeSync(log)
     }
     return childHandle(child, child.pid ?? (await failure(child, program.path)))
   }
 
   /** What is run here for `start`. Isolated, the shell that leaves the exit status is outside. */
-  async #clientOf({ command, cwd, env, files, launch, isolate }: Start) {
-    const plain = { command, cwd, env, descriptors: [] as readonly number[], release: (): void => undefined }
-    if (launch) return { ...plain, command: launch.command(files.report), cwd: '/', env: launch.env }
-    if (!isolate) return plain
-    const { path, args } = this.#options.program
-    const requested = { program: path, args: [...args, '-c', 'eval " $1"', 'bash', command], env: { ...env, PWD: cwd } }
-    const { program, args: wrapped, ...isolated } = await isolate(requested)
-    return { ...plain, ...isolated, command: [program, ...wrapped].map(quote).join(' ') }
+  async #clientOf({ command, cwd, env, files, launch, isolate }: Start): Promise<Client> {
+    const { program } = this.#options
+    const line = (text: string) => backgroundArgs(program, text, files.exit)
+    const plain = (text: string, folder: string, input: Start['env']): Client => ({
+      ...notIsolated({ program: program.path, args: line(text), env: { ...input, PWD: folder } }),
+      ...{ line: text, cwd: folder },
+    })
+    if (launch) return plain(launch.command(files.report), '/', launch.env)
+    if (!isolate) return plain(command, cwd, env)
+    const { path, args } = program
+    const requested = { program: path, args: [...args, '-c', RUN_HELD, 'bash', command], env: { ...env, PWD: cwd } }
+    const held = await isolate(requested)
+    const text = [held.program, ...held.args].map(quote).join(' ')
+    return { ...held, program: path, args: line(text), line: text, cwd, env: { ...held.env, PWD: cwd } }
   }
 
   async #startJob({ files }: Start, start: (log: string) => Promise<RemoteProcess>): Promise<RemoteProcess> {
@@ -218,21 +255,15 @@ export class ProcessTable {
     }
   }
 
-  async #startPty(start: Start, module: PtyModule): Promise<ProcessHandle> {
+  #startPty(client: Client, { files, cwd }: Start, module: PtyModule): ProcessHandle {
     const { program } = this.#options
-    const { files, cwd } = start
-    const client = await this.#clientOf({ ...start, env: { ...start.env, TERM: SCREEN.name } })
     const log = this.#openLog(files)
     try {
-      const command = withDescriptors(client.command, client.descriptors)
-      const args = backgroundArgs(program, command, files.exit)
+      const args = backgroundArgs(program, withDescriptors(client), files.exit)
       const pty = module.spawn(program.path, args, { ...SCREEN, cwd, env: { ...client.env, PWD: cwd } })
       pty.onData((data) => appendQuietly(files.log, data))
-      // It opens what it is given some time after it was started.
-      pty.onExit(client.release)
       return ptyHandle(pty)
     } catch (error) {
-      client.release()
       removeFiles(files)
       throw spawnFailed(error, program.path)
     } finally {
@@ -326,9 +357,10 @@ export class ProcessTable {
 }
 
 /** What runs on a pseudo-terminal gets no file descriptors from here, but it can open those that this program has. */
-function withDescriptors(command: string, descriptors: readonly number[]): string {
-  const opened = descriptors.map((descriptor, at) => ` ${at + 4}</proc/${process.pid}/fd/${descriptor}`)
-  return command + opened.join('')
+function withDescriptors({ line, descriptors, mark }: Client): string {
+  const input = descriptors.map((descriptor, at) => ` ${at + 4}</proc/${process.pid}/fd/${descriptor}`)
+  const marked = mark ? ` 3>>/proc/${process.pid}/fd/${mark.descriptor}` : ''
+  return line + marked + input.join('')
 }
 
 function readText(path: string): string {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { commandTooLong } from './command-text.js'
 import { systemCode } from './file-error.js'
+import type { StartMark } from './isolation/start-mark.js'
 import type { OrphanGuard } from './orphan-guard.js'
 import type { OutputPipe } from './output-pipe.js'
 import type { ProcessHandle } from './process-handle.js'
@@ -30,6 +31,7 @@ interface CommandRun {
   readonly descriptors: readonly number[]
   /** See `IsolatedProgram`: the guard is told of its group from here. */
   readonly isConfined: boolean
+  readonly mark: StartMark | null
   /** Stops waiting for the process. */
   readonly yieldSignal?: AbortSignal | undefined
 }
@@ -121,7 +123,7 @@ function start(run: CommandRun) {
         run.stdin ?? 'ignore',
         run.pipe.childEnd,
         typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
-        (run.isConfined ? null : run.guard.channel()) ?? 'ignore',
+        (run.isConfined ? run.mark?.descriptor : run.guard.channel()) ?? 'ignore',
         ...run.descriptors,
       ],
     })

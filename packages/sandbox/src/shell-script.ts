@@ -37,6 +37,9 @@ shift 2;
 trap '{ printf %s "$?" >| "$__hermes_exit"; } 2>/dev/null' EXIT;
 eval " $__hermes_command"`)
 
+/** Tells that it runs, and runs the command that is its argument. */
+export const RUN_HELD = `{ printf '+\\n' >&3; exec 3>&-; } 2>/dev/null; eval " $1"`
+
 /** So that the shell counts the lines of the command from 1, in what it says of mistakes. */
 function onOneLine(script: string): string {
   return script.replace(/\n\s*/g, ' ')

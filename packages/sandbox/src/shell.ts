@@ -5,11 +5,11 @@ import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { commandOutput, outputListener } from './command-output.js'
 import { fileError } from './file-error.js'
 import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } from './isolation/isolated-program.js'
-import { MountFailure } from './isolation/mount-failure.js'
+import { HeldOutput, startHeld } from './isolation/start-held.js'
 import { type Capture, type LoginOptions, withLogin } from './login-shell.js'
 import { OrphanGuard } from './orphan-guard.js'
 import type { OutputCollector } from './output-collector.js'
-import { type OutputPipe, OutputPipes } from './output-pipe.js'
+import { OutputPipes } from './output-pipe.js'
 import type { ProcessHandle } from './process-handle.js'
 import type { ProcessTable } from './process-table.js'
 import { groupExists, killTree } from './process-tree.js'
@@ -152,31 +152,23 @@ export class Shell {
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
       const requested = env ? { ...options, env } : options
-      const failure = new MountFailure(emit)
-      let take = (chunk: Buffer) => failure.push(chunk)
-      const attempt = async (pipe: OutputPipe) => {
-        const child = await this.#child(line, statePath, requested, start)
-        if (!child.isConfined) failure.flush()
-        const end = await runCommand({
-          ...child,
-          cwd: start.cwd,
-          stdin,
-          pipe,
-          onOutput: (chunk) => take(chunk),
-          yieldSignal: options.yieldSignal,
-          timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
-          signal,
-          clock: this.#options.clock,
-          guard: this.#guard,
-        }).finally(child.release)
-        return { child, end }
+      const held = new HeldOutput(emit)
+      let take: ((chunk: Buffer) => void) | null = null
+      const common = {
+        ...{ cwd: start.cwd, stdin, yieldSignal: options.yieldSignal, signal },
+        ...{ clock: this.#options.clock, guard: this.#guard },
+        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
       }
-      let { child, end } = await attempt(pipe)
-      // The command was not started, and nothing of its input was read.
-      if (failure.isAll(end) && readIfThere(statePath) === null && !signal.aborted) {
-        take = emit
-        ;({ child, end } = await attempt(await scratch.pipes.acquire()))
-      } else failure.flush()
+      const { program: child, result: end } = await startHeld(
+        () => this.#child(line, statePath, requested, start),
+        async (child, isLast) => {
+          held.drop()
+          const onOutput = (chunk: Buffer) => (take ? take(chunk) : held.push(child, chunk))
+          return runCommand({ ...child, ...common, onOutput, pipe: isLast ? await scratch.pipes.acquire() : pipe })
+        },
+        ({ stopped, goesOn }) => stopped === null && !goesOn && !signal.aborted,
+      )
+      held.flush()
       if (end.goesOn) {
         const { process, append } = this.#letGo(end.goesOn, { command, cwd: start.cwd, output: output.text() }, askpass)
         take = append
@@ -235,20 +227,20 @@ export class Shell {
 
   /** Runs a shell of the user's for its state alone, held as commands are; what it starts ends with it. */
   async #capture({ timeoutMs, ...requested }: Parameters<Capture>[0], signal: AbortSignal): Promise<ShellState | null> {
-    const { isolate, isIsolated, clock } = this.#options
+    const { isolate, clock } = this.#options
     const scratch = this.#prepareScratch()
     const path = join(scratch.state, `state-${++this.#commands}`)
     const { cwd } = this.start(undefined)
-    const isConfined = process.platform === 'linux' && isIsolated()
     const env = { ...requested.env, PWD: cwd }
-    const args = [...requested.args, path]
-    const own = { program: requested.program, args, env }
-    const run = isConfined ? own : { program: '/bin/sh', args: ['-c', REGISTER, 'sh', requested.program, ...args], env }
-    const pipe = await scratch.pipes.acquire()
+    const args = ['-c', REGISTER, 'sh', requested.program, ...requested.args, path]
+    const run = { program: '/bin/sh', args, env }
+    const common = { cwd, stdin: null, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.#guard }
     try {
-      const child = isolate ? await isolate(run, this.folders()) : notIsolated(run)
-      const common = { cwd, stdin: null, pipe, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.#guard }
-      const end = await runCommand({ ...child, ...common }).finally(child.release)
+      const { result: end } = await startHeld(
+        async () => (isolate ? isolate(run, this.folders()) : notIsolated(run)),
+        async (child) => runCommand({ ...child, ...common, pipe: await scratch.pipes.acquire() }),
+        ({ stopped }) => stopped === null,
+      )
       if (end.remainingGroup !== null) await killTree(end.remainingGroup, { clock })
       const saved = end.stopped === null ? readIfThere(path) : null
       return saved && parseShellState(saved, {})

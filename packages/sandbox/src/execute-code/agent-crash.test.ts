@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, utimes } from 'node:fs/promises'
+import { readdir, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { codeFolderIn } from '../code-folder.js'
 import { codeScene, isAlive, PATH, pythonMissing } from './__fixtures__/code-scene.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 needs(pythonMissing)('a killed agent', () => {
   it('ends a program whose agent is killed, after it noticed; its folder goes later', async () => {
-    const { tempDir, leftovers, python } = await codeScene()
+    const { tempDir, python } = await codeScene()
     const loader = fixture('../__fixtures__/resolve-sources.mjs')
     const script = fixture('./__fixtures__/code-agent.mjs')
     const args = ['--conditions=@hermes/source', '--import', loader, script, tempDir, PATH]
@@ -25,10 +26,11 @@ needs(pythonMissing)('a killed agent', () => {
     await vi.waitFor(() => expect(isAlive(daemon)).toBe(false), { timeout: 10_000 })
     expect(await readFile(join(tempDir, 'noticed'), 'utf8')).toBe('Agent process disconnected')
 
-    const folders = (await leftovers()).filter((name) => name.startsWith('hermes-code-'))
+    const all = codeFolderIn(tempDir)
+    const folders = await readdir(all)
     expect(folders).toHaveLength(1)
-    await utimes(join(tempDir, folders[0]!), 0, 0)
+    await utimes(join(all, folders[0]!), 0, 0)
     expect((await python('print(1)')).status).toBe('success')
-    expect((await leftovers()).filter((name) => name.startsWith('hermes-code-'))).toEqual([])
+    expect(await readdir(all)).toEqual([])
   })
 })

@@ -1,8 +1,11 @@
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { commandLines, missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
+import { codeFolderIn } from '../code-folder.js'
+import { createLocalEnvironment } from '../local-environment.js'
+import { testPermit } from '../testing/permit.js'
 import { codeScene } from './__fixtures__/code-scene.js'
 
 needs(missingPrograms('bwrap', 'python3'))('an isolated program', () => {
@@ -41,6 +44,31 @@ needs(missingPrograms('bwrap', 'python3'))('an isolated program', () => {
     await writeFile(join(directory, '.ssh', 'id_rsa'), 'PRIVATE')
     const { output } = await python(`import os\nprint(os.path.exists("${directory}/.ssh/id_rsa"))`)
     expect(output).toBe('False\n')
+  })
+
+  it('reaches the tools of no other session, nor does a command, also of one that begins later', async () => {
+    const { python, tempDir, directory } = await codeScene({ isolation: {} })
+    const plain = await codeScene({ tempDir })
+    const environment = createLocalEnvironment({
+      ...{ cwd: directory, home: directory, outputDir: join(directory, 'out'), env: { PATH: '/usr/bin:/bin' } },
+      ...{ temp: [tempDir], isolation: {} },
+    })
+    onTestFinished(() => environment.close())
+    const all = codeFolderIn(tempDir)
+    const look = `echo on; until [ -e ${tempDir}/now ]; do sleep 0.05; done; ls ${all}/*/rpc.sock; true`
+    const isOn = Promise.withResolvers<void>()
+    const permit = testPermit({ type: 'spawn', command: look, cwd: directory, backend: 'local' })
+    const command = environment.exec(permit, look, { onOutput: () => isOn.resolve() })
+    await isOn.promise
+    await plain.python('x = 1', { keep: true })
+    const [theirs = '', ...others] = await readdir(all)
+    expect(others).toEqual([])
+    const socket = join(all, theirs, 'rpc.sock')
+    await access(socket)
+    const { output } = await python(`import os\nprint(os.path.exists("${socket}"))`)
+    expect(output).toBe('False\n')
+    await writeFile(join(tempDir, 'now'), '')
+    expect((await command).output).toMatch(/^on\nls: cannot access /)
   })
 
   it('ends with all it started', async () => {

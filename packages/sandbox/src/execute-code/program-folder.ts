@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolDefinition } from '@hermes/contracts/tool'
+import { codeFolder, codeFolderIn } from '../code-folder.js'
 import { processStartTime } from '../process-tree.js'
 import { javascriptStubs } from './javascript-stubs.js'
 import type { Language } from './language.js'
@@ -25,7 +26,7 @@ export async function makeProgramFolder(options: {
   readonly definitions: readonly ToolDefinition[]
 }): Promise<ProgramFolder> {
   const base = shortEnough(options.tempDir)
-  const path = await mkdtemp(join(base, `hermes-code-${process.pid}-`))
+  const path = await mkdtemp(join(codeFolder(base) ?? base, `${process.pid}-`))
   const stubs = scriptDefinitions(options.definitions)
   if (options.language === 'python') await writeFile(join(path, 'hermes_tools.py'), pythonStubs(stubs))
   else {
@@ -42,16 +43,16 @@ export async function makeProgramFolder(options: {
 }
 
 function shortEnough(tempDir: string): string {
-  const longest = join(tempDir, 'hermes-code-1234567-XXXXXX', 'rpc.sock')
+  const longest = join(codeFolderIn(tempDir), '1234567-XXXXXX', 'rpc.sock')
   return Buffer.byteLength(longest) > MAX_SOCKET_PATH_BYTES ? '/tmp' : tempDir
 }
 
 /** Removes the folders of agents that crashed. Young ones stay: whose process is not seen may live in another container. */
 export async function removeAbandoned(tempDir: string, nowMs: number): Promise<void> {
-  const base = shortEnough(tempDir)
+  const base = codeFolderIn(shortEnough(tempDir))
   const names = await readdir(base).catch(() => [])
   for (const name of names) {
-    const owner = /^hermes-code-(\d+)-\w{6}$/.exec(name)?.[1]
+    const owner = /^(\d+)-\w{6}$/.exec(name)?.[1]
     if (owner === undefined || processStartTime(Number(owner)) !== null) continue
     const path = join(base, name)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: nowMs }))

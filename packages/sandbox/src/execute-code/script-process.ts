@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { type Isolate, type IsolatedProgram, notIsolated } from '../isolation/isolated-program.js'
+import { startHeld, untilStarted } from '../isolation/start-held.js'
 import type { OrphanGuard } from '../orphan-guard.js'
 import { groupExists, killMarked, killTree, processStartTime } from '../process-tree.js'
 
@@ -39,15 +40,19 @@ export class ScriptProcess {
   readonly stderr: Readable
   /** Resolves when the program itself has ended. */
   readonly exit: Promise<ScriptEnd>
+  readonly #pipes: readonly Readable[]
   readonly #group: number
   readonly #launch: ScriptLaunch
   /** Numbers of processes are used again. */
   readonly #startTime: string | undefined
   #isSettled = false
 
-  private constructor(child: ChildProcess, launch: ScriptLaunch) {
-    this.stdout = child.stdout!
-    this.stderr = child.stderr!
+  private constructor(child: ChildProcess, launch: ScriptLaunch, { isConfined }: Pick<IsolatedProgram, 'isConfined'>) {
+    this.#pipes = [child.stdout!, child.stderr!]
+    // Node throws away what an ended child wrote before anybody listened, and a held one is waited for first.
+    const [stdout, stderr] = this.#pipes as readonly [Readable, Readable]
+    this.stdout = isConfined ? stdout.pipe(new PassThrough()) : stdout
+    this.stderr = isConfined ? stderr.pipe(new PassThrough()) : stderr
     this.#group = child.pid!
     this.#launch = launch
     this.#startTime = processStartTime(this.#group) ?? undefined
@@ -61,12 +66,15 @@ export class ScriptProcess {
     const limit = String(Math.ceil(launch.maxMemoryBytes / 1024))
     const requested = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
     const folders = { scratch: launch.folder, writable: launch.folder }
-    const started = (await launch.isolate?.(requested, folders)) ?? notIsolated(requested)
-    try {
-      return new ScriptProcess(await spawned(launch, started), launch)
-    } finally {
-      started.release()
-    }
+    const { result } = await startHeld(
+      async () => (await launch.isolate?.(requested, folders)) ?? notIsolated(requested),
+      async (program) => {
+        const process = new ScriptProcess(await spawned(launch, program), launch, program)
+        await untilStarted(program, process.exit, launch.clock)
+        return process
+      },
+    )
+    return result
   }
 
   /** Ends the program and all it started; resolves once they are gone. */
@@ -87,8 +95,7 @@ export class ScriptProcess {
     const limit = this.#launch.clock.sleep(DRAIN_LIMIT_MS, settled.signal).catch(() => undefined)
     await Promise.race([closed, limit])
     settled.abort()
-    this.stdout.destroy()
-    this.stderr.destroy()
+    for (const stream of [...this.#pipes, this.stdout, this.stderr]) stream.destroy()
   }
 
   async #kill(graceMs?: number): Promise<void> {
@@ -103,14 +110,20 @@ export class ScriptProcess {
 
 function spawned(
   launch: ScriptLaunch,
-  { program, args, env, descriptors, isConfined }: IsolatedProgram,
+  { program, args, env, descriptors, isConfined, mark }: IsolatedProgram,
 ): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: launch.cwd,
       env: isConfined ? { ...env, ...launch.guard.mark } : env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', (isConfined ? null : launch.guard.channel()) ?? 'ignore', ...descriptors],
+      stdio: [
+        'ignore',
+        'pipe',
+        'pipe',
+        (isConfined ? mark?.descriptor : launch.guard.channel()) ?? 'ignore',
+        ...descriptors,
+      ],
     })
     if (isConfined && child.pid !== undefined) launch.guard.add(child.pid, launch.env['HERMES_RPC_SOCKET'])
     child.once('spawn', () => resolve(child))

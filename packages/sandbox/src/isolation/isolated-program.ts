@@ -1,3 +1,5 @@
+import type { StartMark } from './start-mark.js'
+
 /** One program to start: what is run, with what. */
 export interface Started {
   readonly program: string
@@ -19,9 +21,11 @@ export interface IsolatedProgram extends Started {
   readonly descriptors: readonly number[]
   /** Whether it has a process namespace of its own, from which it cannot tell the orphan guard of its group. */
   readonly isConfined: boolean
+  /** Tells whether it runs; `null` where nothing is between us and the program. */
+  readonly mark: StartMark | null
   /** Why all programs of the environment were ended since, as a line; `null` when they were not. */
   stopped(): string | null
-  /** To be called once it was started, or could not be. */
+  /** Closes the descriptors; called once it runs, or could not be started. */
   release(): void
 }
 
@@ -37,6 +41,7 @@ export const notIsolated = (requested: Started): IsolatedProgram => ({
   ...requested,
   descriptors: [],
   isConfined: false,
+  mark: null,
   stopped: () => null,
   release: () => undefined,
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
+import { codeFolder } from '../code-folder.js'
 import type { Bounds } from './bounds.js'
 import { bubblewrapArgs, CHECK_ROOTS, isMounted } from './bubblewrap-args.js'
 import { prepareCache } from './caches.js'
@@ -19,6 +20,7 @@ import { NamespaceHolder } from './namespace-holder.js'
 import { defaultLimits } from './namespace-limits.js'
 import { isHidden, type Place, planPlaces } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
+import { StartMark } from './start-mark.js'
 
 interface IsolationSettings {
   /** Closed with the isolation. */
@@ -31,7 +33,7 @@ interface IsolationSettings {
   readonly path: () => string
 }
 
-/** 3 is the orphan guard's. */
+/** 3 is the orphan guard's, or tells that a program was started. */
 const [USER_DESCRIPTOR, PID_DESCRIPTOR, ARGS_DESCRIPTOR, FIRST_ROOT_DESCRIPTOR] = [4, 5, 6, 7] as const
 const NO_ISOLATION = 'environment.no_isolation'
 const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' }
@@ -112,8 +114,10 @@ export class Isolation {
   #places(folders: WorkingFolders): readonly Place[] {
     const { bounds, outputDir, path } = this.#settings
     const [sockets, namespace] = [this.#sockets, this.#holder.processes]
+    // Made where it is not there yet: a running command would see one that is made later.
+    const code = bounds.temp.flatMap((folder) => codeFolder(folder) ?? [])
     return planPlaces({
-      ...{ bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path(), sockets, namespace },
+      ...{ code, bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path(), sockets, namespace },
     })
   }
 
@@ -147,7 +151,8 @@ export class Isolation {
       const all = [...launch, ...check, requested.program, ...requested.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]
       const stopped = () => this.#holder.stopped(held)
-      return { program, args: all, env: CLEAN_ENV, descriptors, isConfined: true, stopped, release }
+      const mark = new StartMark(folders.scratch)
+      return { program, args: all, env: CLEAN_ENV, descriptors, isConfined: true, mark, stopped, release }
     } catch (error) {
       release()
       throw error

@@ -35,12 +35,15 @@ export function planPlaces({
   path: programs,
   sockets,
   namespace,
+  code = [],
 }: {
   readonly bounds: Bounds
   readonly sockets: ForeignSockets
   /** The process namespace of the commands, such as `pid:[4026532412]`; `null` where there is none yet. */
   readonly namespace: string | null
   readonly outputDir: string
+  /** Folders that programs of any session have theirs in. Default none. */
+  readonly code?: readonly string[]
   /** Where the command leaves its state. */
   readonly writable: string
   /** What commands download again and again. */
@@ -66,6 +69,7 @@ export function planPlaces({
     [...home.named, ...bounds.temp.flatMap((folder) => namesIn(folder, ({ name }) => SOCKET_FOLDERS.test(name)))],
     hide,
   )
+  add(code, hide)
   add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
   const needed = [bounds.home, outputDir, ...bounds.named, ...bounds.roots.map(({ path }) => path)]
   const isNeeded = (folder: string) => needed.some((path) => isWithin(path, folder))

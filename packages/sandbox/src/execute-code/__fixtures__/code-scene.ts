@@ -6,6 +6,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { ToolCaller, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
 import { missingPrograms } from '@hermes/testkit/daemons'
 import { onTestFinished } from 'vitest'
+import { codeFolderIn } from '../../code-folder.js'
 import { processStartTime } from '../../process-tree.js'
 import { testPermit } from '../../testing/permit.js'
 import { type CodeHostOptions, type CodeRequest, codeAction, createCodeHost } from '../index.js'
@@ -79,7 +80,8 @@ export async function codeScene(options: Partial<CodeHostOptions> & { readonly a
   }
   const python = (code: string, more?: Partial<CodeRequest>) => run('python', code, more)
   const javascript = (code: string, more?: Partial<CodeRequest>) => run('javascript', code, more)
-  return { directory, tempDir, host, calls, progress, run, python, javascript, leftovers: () => readdir(tempDir) }
+  const leftovers = () => readdir(codeFolderIn(tempDir)).catch(() => [])
+  return { directory, tempDir, host, calls, progress, run, python, javascript, leftovers }
 }
 
 /** Whether a process of that number runs. */
