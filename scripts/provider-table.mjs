@@ -1,8 +1,7 @@
 // The table of providers in README.md, made from the catalogue of packages/transports. Used by generate.mjs.
 import { existsSync, readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { importSource } from './import-source.mjs'
 
 const BEGIN = '<!-- providers: written by pnpm gen -->'
 const END = '<!-- /providers -->'
@@ -20,21 +19,6 @@ export async function providerTable(root) {
   const { PROVIDERS, ABSENT_PROVIDERS = [] } = await importSource(catalogue)
   const text = `${readme.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}${renderAbsent(ABSENT_PROVIDERS)}\n${readme.slice(to)}`
   return { file, text, count: PROVIDERS.length }
-}
-
-/** Sources name each other by what they are built to. */
-async function importSource(file) {
-  const hooks = registerHooks({
-    resolve: (specifier, context, next) => {
-      const isOwn = /^\.\.?\//.test(specifier) && context.parentURL?.endsWith('.ts')
-      return next(isOwn ? specifier.replace(/\.js$/, '.ts') : specifier, context)
-    },
-  })
-  try {
-    return await import(pathToFileURL(file).href)
-  } finally {
-    hooks.deregister()
-  }
 }
 
 const WIRES = {

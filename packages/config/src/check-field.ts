@@ -1,4 +1,4 @@
-import type { Field, Section } from './schema.js'
+import type { Field, Section } from './field.js'
 
 /** A key path in `config.yaml`. */
 export type Path = readonly (string | number)[]

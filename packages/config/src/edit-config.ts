@@ -2,11 +2,12 @@ import { HermesError } from '@hermes/contracts'
 import { checkField, describeValue, type Issue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
 import { hasReference } from './expand.js'
+import type { Field } from './field.js'
 import { readToEdit, writePrivate } from './files.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
 import { meantName, nearest } from './nearest.js'
-import { type Field, fieldAt, keyPath, SCHEMA } from './schema.js'
+import { fieldAt, keyPath, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
 /**

@@ -9,6 +9,7 @@ export type {
   HermesConfig,
   ModelSettings,
   ProviderSettings,
+  TerminalSettings,
 } from './hermes-config.js'
 export { type DefaultHomeOptions, defaultHome, type HomeLayout, homeLayout } from './home.js'
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.js'
@@ -22,5 +23,4 @@ export {
 } from './permissions.js'
 export type { ConfigProblem } from './problem.js'
 export { loadSecrets, type Secrets, setSecret, type Variables } from './secrets.js'
-export type { TerminalSettings } from './terminal-settings.js'
 export { withTerminalVariables } from './terminal-variables.js'

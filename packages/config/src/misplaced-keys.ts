@@ -1,8 +1,9 @@
 import { isMap, type Path } from './check-field.js'
+import type { Field } from './field.js'
 import { meantName, nearest } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { REFERENCE_SECTIONS } from './reference-sections.js'
-import { type Field, SCHEMA } from './schema.js'
+import { SCHEMA } from './schema.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Sections in which a key with a typing error may leave something open that was meant to be closed. */

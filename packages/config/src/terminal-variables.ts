@@ -1,8 +1,8 @@
 import { checkField, describeValue, expectedOf, type Issue } from './check-field.js'
+import type { Field, Section } from './field.js'
 import type { HermesConfig } from './hermes-config.js'
-import type { Field } from './schema.js'
+import { SCHEMA } from './schema.js'
 import type { Variables } from './secrets.js'
-import { TERMINAL_FIELDS, type TerminalSettings } from './terminal-settings.js'
 
 /** A folder of this machine as often as of another one, so that only the file sets it. */
 const NOT_BY_VARIABLE: readonly string[] = ['cwd']
@@ -18,7 +18,7 @@ export function withTerminalVariables(
 ): { readonly config: HermesConfig; readonly problems: readonly string[] } {
   const problems: string[] = []
   const found: Record<string, unknown> = {}
-  for (const [key, field] of Object.entries(TERMINAL_FIELDS) as [keyof TerminalSettings, Field][]) {
+  for (const [key, field] of Object.entries((SCHEMA.fields['terminal'] as Section).fields)) {
     const names = [`TERMINAL_${key.toUpperCase()}`, ...(key === 'backend' ? ['TERMINAL_ENV'] : [])]
     const name = names.find((one) => variables[one])
     if (name === undefined || NOT_BY_VARIABLE.includes(key)) continue

@@ -1,0 +1,197 @@
+import { choice, flag, oneOf, record, seconds, section, share, text, texts, whole } from './kinds.js'
+import { MODELS } from './models.js'
+import { TERMINAL } from './terminal.js'
+
+/** Every key that Hermes reads from `config.yaml`. */
+export const CONFIG = section({
+  ...MODELS,
+  toolsets: texts(['hermes-cli']).describe(
+    'Default `[hermes-cli]`, which stands for the set of the platform: `hermes-acp` in editors, `hermes-telegram` there.',
+  ),
+  platform_toolsets: record(texts()).describe(
+    'In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` …',
+  ),
+  custom_toolsets: record(texts()).describe("Toolsets of one's own: names of tools and of other toolsets."),
+  tools: section({
+    tool_search: section({
+      enabled: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('auto').describe(
+        '`auto`: definitions beyond the threshold are listed by name, and opened through `tool_search`.',
+      ),
+      // Of a window of 200,000 tokens, whatever the model: what a session sends must not depend on who answers.
+      threshold_pct: whole(0, 100)(5).describe('Per cent of a window of 200,000 tokens, 0 to 100.'),
+      listing_max_tokens: whole(0)(4_000).describe('For the names of hidden tools.'),
+    }),
+  }),
+  agent: section({
+    max_turns: whole(1)(90).describe('Tool rounds in one run, at least 1.'),
+    api_max_retries: whole(0, 100)(3).describe('Default 3; 0 means never.'),
+    max_wait: seconds().describe(
+      'Seconds that a call waits in all for a server that asks to. Default: 600, and 21,600 where nobody watches.',
+    ),
+    disabled_toolsets: texts(),
+    coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
+      'auto',
+    ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
+    environment_hint: text('').describe('Added to what the system text says of the machine. Default none.'),
+  }),
+  terminal: TERMINAL.describe('Where commands run and files live.'),
+  compression: section({
+    enabled: flag(true).describe('Whether long sessions are condensed.'),
+    threshold: share().describe(
+      "Share of the model's window. Default: half of a window of 512,000 tokens or more, three quarters of a smaller one.",
+    ),
+    threshold_tokens: whole(1)().describe('Tokens at which to condense at the latest.'),
+    model_thresholds: record(share()).describe(
+      "`threshold` of models whose id holds the key, or of a provider's as `PROVIDER:PART`; the longest key counts.",
+    ),
+    target_ratio: share(0.2).describe('The newest messages that stay, as a share of the threshold.'),
+    protect_first_n: whole(0)(3).describe('Messages that stay at the beginning.'),
+    protect_last_n: whole(0)(20).describe('Messages that stay at the end, as long as they fit.'),
+  }),
+  context: section({
+    engine: text('compressor').describe(
+      "What condenses long sessions: `compressor`, or a module of one's own by path or package name.",
+    ),
+  }),
+  delegation: section({
+    model: text().describe('Default: the model of the agent that delegates.'),
+    provider: text(),
+    base_url: text(),
+    max_iterations: whole(1)(50).describe('Model calls of one task.'),
+    max_concurrent_children: whole(1)(3).describe('Tasks at a time.'),
+    max_spawn_depth: whole(1, 3)(1).describe('Levels below the agent a person talks to; 1 to 3.'),
+    orchestrator_enabled: flag(true).describe('Whether children may delegate at all.'),
+    max_summary_chars: whole(1)(24_000).describe('Longer answers are cut; in characters.'),
+  }).describe('Tasks that an agent hands to fresh agents.'),
+  tool_loop_guardrails: section({
+    warnings_enabled: flag(true).describe('Whether the model is told.'),
+    hard_stop_enabled: flag(false).describe(
+      'Whether such calls are refused and the run ended, where a person watches.',
+    ),
+    non_interactive_hard_stop_enabled: flag(true).describe('The same where nobody does.'),
+    warn_after: section({
+      exact_failure: whole(1)(2),
+      same_tool_failure: whole(1)(3),
+      idempotent_no_progress: whole(1)(2),
+    }).describe('After how many of a kind the model is told. Default 2, 3 and 2.'),
+    hard_stop_after: section({
+      exact_failure: whole(1)(5),
+      same_tool_failure: whole(1)(8),
+      idempotent_no_progress: whole(1)(5),
+    }).describe('After how many the next one is refused. Default 5, 8 and 5.'),
+    loop_caps: section({
+      max_web_searches: whole(1)(50),
+      max_subagents: whole(1)(50),
+    }).describe('What one run may start, whoever watches. Default 50 of each.'),
+  }).describe('What is done about calls that go in circles.'),
+  memory: section({
+    memory_enabled: flag(true).describe('Whether the agent keeps notes, MEMORY.md.'),
+    user_profile_enabled: flag(true).describe('Whether it keeps what it learns of its user, USER.md.'),
+    memory_char_limit: whole(1)(2_200),
+    user_char_limit: whole(1)(1_375),
+    nudge_interval: whole(0)(10).describe(
+      'Messages of the person without anything saved before the model is reminded. Default 10; 0 for never.',
+    ),
+    flush_min_turns: whole(0)(6).describe(
+      'Messages of the person since anything was saved from which on a session is looked through. Default 6; 0 for never.',
+    ),
+    provider: text('').describe('`honcho`, `mem0`, `supermemory` or `local`. Default none.'),
+    base_url: text().describe("A server of one's own."),
+    user_id: text().describe('Whose memories they are. Default: the user of this machine.'),
+    workspace: text().describe('Keeps programs with one account apart. Default `hermes`.'),
+    recall_limit: whole(1, 50)(8).describe('The most that is recalled for one message. Default 8, at most 50.'),
+    recall_timeout: seconds(3).describe('Seconds a message waits for it.'),
+    embedding: section({
+      base_url: text(),
+      model: text(),
+      key_env: text(),
+    }).describe('What gives vectors to `local`. Default: OpenAI.'),
+  }),
+  code_execution: section({
+    timeout: seconds(120).describe('Seconds one may take.'),
+    max_tool_calls: whole(1)(50),
+  }).describe('Programs that `execute_code` runs.'),
+  tool_output: section({
+    max_bytes: whole(1)(50_000),
+    max_lines: whole(1)(2_000),
+    max_line_length: whole(1)(2_000).describe('Characters.'),
+  }),
+  file_read_max_chars: whole(1)(100_000),
+  lint: section({
+    enabled: flag(true),
+    timeout: seconds(3).describe('Seconds; a linter that takes longer is not asked again in the session.'),
+  }).describe('After a write, new errors of the linter that the project is set up for are told.'),
+  approvals: section({
+    // YAML 1.1 writes the word off as the boolean false.
+    mode: choice({ ask: 'ask', smart: 'smart', off: 'off', manual: 'ask', false: 'off' })('ask').describe(
+      'Default `ask`; the file may say `manual` for it.',
+    ),
+    timeout: seconds(300).describe('Seconds to wait for an answer.'),
+    deny: texts().describe('Globs of commands that never run.'),
+    smart_policy: text('').describe(
+      'What the model that reviews questions goes by besides its own rules, in plain words.',
+    ),
+  }),
+  security: section({
+    allow_private_urls: flag(false).describe(
+      'Whether this machine and private networks are fetched from without asking.',
+    ),
+    allowed_ranges: texts().describe('Addresses and ranges such as `198.18.0.0/15` that count as public ones.'),
+    website_blocklist: section({
+      enabled: flag(false),
+      domains: texts(),
+    }).describe('Domains that nothing is fetched from, nor from what is below them.'),
+  }),
+  checkpoints: section({
+    enabled: flag(true),
+    max_snapshots: whole(1)(20).describe('Kept of one workspace.'),
+    max_total_size_mb: whole(1)(500).describe('Of all workspaces together.'),
+    max_file_size_mb: whole(1)(10).describe('Larger files are named, not kept.'),
+    auto_prune: flag(true).describe('Whether old ones go by themselves.'),
+    retention_days: whole(1)(7),
+    min_interval_hours: whole(0)(24).describe('Between two looks for old ones.'),
+  }).describe('Snapshots of the workspace before something in it may be destroyed.'),
+  command_allowlist: texts(),
+  database: section({
+    journal_mode: oneOf(
+      'wal',
+      'delete',
+    )('wal').describe(
+      '`delete` for disks on which a write-ahead log does not work; network file systems are noticed without it.',
+    ),
+    synchronous: oneOf(
+      'normal',
+      'full',
+    )('normal').describe('`normal` survives a kill of every process, `full` also a power loss.'),
+  }),
+  storage: section({
+    url: text().describe('`postgres://USER:PASSWORD@HOST:PORT/DATABASE` of the sessions. Default: a file in the home.'),
+  }),
+  gateway: section({
+    api_server: section({
+      key: text().describe('What clients have to send as a bearer token.'),
+      host: text(),
+      port: whole(0, 65_535)().describe('0 takes a free one.'),
+      model_name: text().describe('The model id that clients are shown.'),
+      max_concurrent_runs: whole(1)(),
+      // Who may ask is not always who owns the files.
+      context_references: flag(false).describe('Whether `@file:`, `@url:` and their kin in a request are attached.'),
+    }),
+  }).describe('The HTTP API of the gateway; the app has the defaults.'),
+  context_file_max_chars: whole(1)(20_000),
+  platform_hints: record(
+    section(
+      {
+        append: text(),
+        replace: text(),
+      },
+      { shorthand: 'append' },
+    ),
+  ).describe(
+    'What the system text says of how an agent speaks, by surface (`cli`, `oneshot`, `acp`, `gateway` …): more, or instead.',
+  ),
+  timezone: text('').describe("IANA name; empty for the machine's."),
+  display: section({
+    busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
+  }),
+})

@@ -1,0 +1,5 @@
+export { expectedOf } from '../check-field.js'
+export { CONFIG } from './config.js'
+export { toJsonSchema } from './json-schema.js'
+export { kindOf } from './kinds.js'
+export { toField } from './table.js'
