@@ -18,6 +18,8 @@ export interface CapturedRequest {
   readonly api: ServedWire['api']
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: WireBody
+  /** The body as it came. */
+  readonly text: string
   /** Resolves with `sent` when the whole answer went out, with `closed` when the connection ended before that. */
   readonly ended: Promise<'sent' | 'closed'>
 }
@@ -123,7 +125,7 @@ class ScriptedServer implements ModelServer {
     if (!wire) return sendJson(response, 404, chatCompletions.refusal(404, `No route ${incoming.method} ${path}.`))
     const text = await readText(incoming)
     const body = { ...JSON.parse(text), ...converse } as WireBody
-    const request = this.#capture(incoming, response, wire.api, body)
+    const request = this.#capture(incoming, response, { api: wire.api, body, text })
     const problems = wire.check(body, incoming.headers)
     if (problems.length > 0) return this.#refuse(wire, request, response, problems.join('; '))
     const step = this.#script.shift() ?? (await this.#handler?.(request))
@@ -134,14 +136,13 @@ class ScriptedServer implements ModelServer {
   #capture(
     incoming: IncomingMessage,
     response: ServerResponse,
-    api: ServedWire['api'],
-    body: WireBody,
+    came: Pick<CapturedRequest, 'api' | 'body' | 'text'>,
   ): CapturedRequest {
     const number = ++this.#count
     const ended = new Promise<'sent' | 'closed'>((resolve) => {
       response.once('close', () => resolve(response.writableFinished ? 'sent' : 'closed'))
     })
-    const request: CapturedRequest = { number, api, headers: incoming.headers, body, ended }
+    const request: CapturedRequest = { ...came, number, headers: incoming.headers, ended }
     if (this.#keepRequests) this.requests.push(request)
     for (const waiter of this.#waiting) if (waiter.count <= number) waiter.resolve()
     this.#waiting = this.#waiting.filter((waiter) => waiter.count > number)
