@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const repository = join(import.meta.dirname, '../..')
-const SCRIPTS = ['boundaries', 'generate', 'packed', 'record-demo', 'release'].map((name) => `scripts/${name}.mjs`)
+const SCRIPTS = ['boundaries', 'generate', 'golden', 'packed', 'record-demo', 'release'].map(
+  (name) => `scripts/${name}.mjs`,
+)
 
 describe.each([...SCRIPTS, 'bench/run.mjs'])('node %s', (script) => {
   const run = (option: string) =>
