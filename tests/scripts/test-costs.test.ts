@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -41,6 +41,14 @@ describe('the cost of tests', () => {
   it('has a share for each package', () => {
     expect(reckoned({ 'packages/b/src/x.test.ts': 1 }, 140)).toMatchObject({ isOver: true })
   })
+})
+
+it('every package and every folder of tests has a share', () => {
+  const root = join(import.meta.dirname, '../..')
+  const { packages } = JSON.parse(readFileSync(join(root, 'scripts/test-shares.json'), 'utf8'))
+  const tests = globSync('{packages,apps,tests}/*/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**'] })
+  const folders = new Set(tests.map((path) => path.replaceAll('\\', '/').split('/').slice(0, 2).join('/')))
+  expect(Object.keys(packages).sort()).toEqual([...folders].sort())
 })
 
 describe('the clock', () => {
