@@ -202,10 +202,18 @@ export const newest = ({ body }: CapturedRequest): string => JSON.stringify(body
 
 /** How many results of the background have come to a home and wait for the next message. */
 export function waitingResults(home: string): unknown {
+  return countRows(home, 'hermes_mailbox WHERE body IS NOT NULL AND holder IS NULL')
+}
+
+/** How many model calls are in the ledger of a home: each is written a moment after its answer. */
+export function writtenCalls(home: string): unknown {
+  return countRows(home, 'hermes_usage')
+}
+
+function countRows(home: string, rows: string): unknown {
   const database = new DatabaseSync(join(home, 'state.db'), { readOnly: true })
   try {
-    const count = 'SELECT count(*) AS count FROM hermes_mailbox WHERE body IS NOT NULL AND holder IS NULL'
-    return database.prepare(count).get()!['count']
+    return database.prepare(`SELECT count(*) AS count FROM ${rows}`).get()!['count']
   } finally {
     database.close()
   }

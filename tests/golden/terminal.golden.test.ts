@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { call, goldenSessions, isChild, newest, type Person } from './stage.js'
+import { call, goldenSessions, isChild, newest, type Person, writtenCalls } from './stage.js'
 
 const session = goldenSessions('terminal')
 const RECORD = '## Active Task\nnone\n\n## Goal\nread\n\n## Completed Actions\n1. read a lot'
@@ -265,10 +265,10 @@ session('a-conversation-is-compacted-on-request', async ({ server, put, config, 
   )
 })
 
-session('the-model-is-changed-and-sessions-are-named', async ({ answer, terminal }) => {
+session('the-model-is-changed-and-sessions-are-named', async ({ home, answer, terminal }) => {
   answer(({ body }) => ({ text: `${body.model} saw ${body.messages.length}.` }))
-  await terminal([], (person) =>
-    converse(person, [
+  await terminal([], async (person) => {
+    await converse(person, [
       ['/title Garden', 'This session is called Garden.'],
       ['Plant.', /Plant\.\ntest saw 2\.\n>$/],
       ['/new', 'A new session.'],
@@ -278,14 +278,17 @@ session('the-model-is-changed-and-sessions-are-named', async ({ answer, terminal
       ['/model tiny', 'does not list "tiny"'],
       ['/model tiny --force', 'Now tiny answers'],
       ['Water.', /tiny saw 4\.\n>$/],
+    ])
+    await expect.poll(() => writtenCalls(home), { interval: 20, timeout: 15_000 }).toBe(3)
+    await converse(person, [
       ['/usage', /tokens in/],
       ['/tools', /read_file +file/],
       ['/help', /\/exit/],
       ['/modle', '/model'],
       ['/yolo', 'YOLO is on'],
       ['/stop', 'Nothing is running.'],
-    ]),
-  )
+    ])
+  })
 })
 
 session('a-killed-conversation-is-resumed', async ({ cwd, script, terminal }) => {
