@@ -1,4 +1,4 @@
-// Condensing a session of 200,000 tokens, without the time of the model.
+// Compacting a session of 200,000 tokens, without the time of the model.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ export async function compression({ rounds }) {
     if (round > 0) for (const name of Object.keys(samples)) samples[name].push(measured[name])
   }
   return [
-    row('200,000 tokens: whether to condense, before each request', 'ms', samples.check),
+    row('200,000 tokens: whether to compact, before each request', 'ms', samples.check),
     row('200,000 tokens: cut, cut down for the summariser', 'ms', samples.prepass, atMost(50)),
-    row('200,000 tokens: condensed, without the model', 'ms', samples.whole, atMost(100)),
+    row('200,000 tokens: compacted, without the model', 'ms', samples.whole, atMost(100)),
     row('what is left, of the threshold', '%', samples.shareOfThreshold, atMost(100)),
   ]
 }
@@ -29,6 +29,6 @@ async function run(job) {
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'compression/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (code !== 0) throw new Error(`the process that condenses ended with ${code}`)
+  if (code !== 0) throw new Error(`the process that compacts ended with ${code}`)
   return JSON.parse(output)
 }

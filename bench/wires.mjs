@@ -1,4 +1,4 @@
-// What the wires cost: decoding a recorded stream beside the SDK of the wire alone, and mending a long conversation.
+// What the wires cost: decoding a recorded stream beside the SDK of the wire alone, and repairing a long conversation.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { atMost, row } from './report.mjs'

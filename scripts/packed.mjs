@@ -171,7 +171,7 @@ function useCli({ tarballs, path, major }) {
   const version = run('npx', ['--no', '@hermes/cli', '--version'], { cwd: directory, path, env: home })
   if (!/^\S*\d+\.\d+\.\d+/.test(version)) throw new Error(`--version printed ${JSON.stringify(version)}`)
   const demo = run('npx', ['--no', '@hermes/cli', 'demo'], { cwd: directory, path, env: home })
-  if (!demo.includes('all tests pass\nThe demo project is mended.')) throw new Error(`no passing test in: ${demo}`)
+  if (!demo.includes('all tests pass\nThe demo project is fixed.')) throw new Error(`no passing test in: ${demo}`)
 }
 
 /** Greets the server and leaves: one line of the protocol comes back, nothing else. */

@@ -1,4 +1,4 @@
-// node process.mjs '{"tokens":…}': condenses one long session, with a model that answers at once, and prints how long each part took
+// node process.mjs '{"tokens":…}': compacts one long session, with a model that answers at once, and prints how long each part took
 // the first time, in milliseconds.
 import { createContextCompressor } from '../../packages/compression/src/index.ts'
 import { findRegion } from '../../packages/compression/src/region.ts'

@@ -1,5 +1,5 @@
 // One process of the bench of the wires, started with the sources: node process.mjs ROUNDS. Prints one line of JSON: milliseconds that the
-// SDK of each wire takes for a recorded stream, those that our transport takes for the same bytes, and those of mending a conversation.
+// SDK of each wire takes for a recorded stream, those that our transport takes for the same bytes, and those of repairing a conversation.
 import { registerHooks } from 'node:module'
 
 const transports = new URL('../../packages/transports/src/index.ts', import.meta.url).href
@@ -166,7 +166,7 @@ function measureRepair() {
   ]).flat()
   const times = []
   for (let round = -20; round < rounds * 20; round++) {
-    // What was mended before is known by its identity, so each time it is another conversation.
+    // What was repaired before is known by its identity, so each time it is another conversation.
     const fresh = structuredClone([...long, ...long.slice(0, 200 - long.length)])
     const startedAtMs = performance.now()
     repairConversation(fresh)

@@ -1,4 +1,4 @@
-// Planning and tasks that were handed on, as an editor sees them.
+// Planning and delegated tasks, as an editor sees them.
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Tasks that were handed on and plans, at the keyboard: listed, held, told something, ended; results that come by themselves.
+// Delegated tasks and plans, at the keyboard: listed, held, told something, ended; results that come by themselves.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CapturedRequest } from '@hermes/testkit'
@@ -34,7 +34,7 @@ function gate() {
   return { opened: promise, release: resolve }
 }
 
-needs('tmux', hasTmux)('tasks that were handed on', () => {
+needs('tmux', hasTmux)('delegated tasks', () => {
   it('are shown while they run, and can be held, told something and ended', async () => {
     const [first, second] = [gate(), gate()]
     scene.server.setHandler(async (request) => {

@@ -1,4 +1,4 @@
-// A session longer than the window of its model: it is condensed on the way, keeps its task, and goes on in a new process.
+// A session longer than the window of its model: it is compacted on the way, keeps its task, and goes on in a new process.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
@@ -53,7 +53,7 @@ function read(times: number, summary: string): void {
 it.each([
   ['a summary', RECORD],
   ['no usable summary', 'I would rather not.'],
-])('condenses a run of tool calls with %s, keeps the task, and goes on in a new process', async (_, summary) => {
+])('compacts a run of tool calls with %s, keeps the task, and goes on in a new process', async (_, summary) => {
   const { server, home, cwd } = scene
   read(12, summary)
   const run = await runCli(['chat', '-q', TASK, '--json', '--yolo'], { home, cwd })
@@ -76,7 +76,7 @@ it.each([
   expect(found.stdout).toContain('echo 1')
 })
 
-it('condenses and goes on when the provider finds the conversation too long', async () => {
+it('compacts and goes on when the provider finds the conversation too long', async () => {
   const { server, home, cwd } = scene
   await configure(1_000_000)
   let refused = false
@@ -97,11 +97,11 @@ it('condenses and goes on when the provider finds the conversation too long', as
   })
   const run = await runCli(['chat', '-q', TASK, '--yolo'], { home, cwd })
   expect(run).toMatchObject({ exitCode: 0, stdout: 'Done after all.\n' })
-  expect(run.stderr).toContain('Condensing the conversation')
+  expect(run.stderr).toContain('Compacting the conversation')
   expect(server.requests.filter(isSummary)).toHaveLength(1)
 })
 
-it('is condensed at once for a model with a smaller window', async () => {
+it('is compacted at once for a model with a smaller window', async () => {
   const { server, home, cwd } = scene
   const model = { provider: 'custom', default: 'large', base_url: server.baseUrl }
   const model_overrides = { large: { context_window: 200_000 }, small: { context_window: 12_000 } }
@@ -115,7 +115,7 @@ it('is condensed at once for a model with a smaller window', async () => {
   expect(chars(first)).toBeLessThan(12_000 * 4)
 })
 
-it("is condensed by an engine of one's own, and in the usual way where there is none", async () => {
+it("is compacted by an engine of one's own, and in the usual way where there is none", async () => {
   const { server, home, cwd } = scene
   const config = JSON.parse(await readFile(join(home, 'config.yaml'), 'utf8')) as object
   const own = async (engine: string) =>
@@ -145,7 +145,7 @@ it("is condensed by an engine of one's own, and in the usual way where there is 
 })
 
 needs('tmux', hasTmux)('in a conversation', () => {
-  it('shows what would go, and condenses when it is told to', async () => {
+  it('shows what would go, and compacts when it is told to', async () => {
     const { server, home, cwd } = scene
     await configure(60_000)
     read(8, RECORD)

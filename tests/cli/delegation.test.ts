@@ -211,7 +211,7 @@ it('ends a chain of orchestrators at the depth that is set', async () => {
   const { server, home } = scene
   await mkdir(home, { recursive: true })
   await writeFile(join(home, 'config.yaml'), 'delegation: {max_spawn_depth: 2, max_iterations: 4}\n')
-  // Every agent hands on all it is asked to do, for ever.
+  // Every agent delegates all it is asked to do, for ever.
   server.setHandler((request) =>
     request.body.messages.at(-1)!.role === 'tool'
       ? { text: String(request.body.messages.at(-1)!.content) }

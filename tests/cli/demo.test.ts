@@ -25,14 +25,14 @@ async function filesLeft(): Promise<string[]> {
   return names.flat().filter((name) => name !== 'node-compile-cache')
 }
 
-it('mends the project and proves it: the test fails first and passes at the end', async () => {
+it('fixes the project and proves it: the test fails first and passes at the end', async () => {
   const { exitCode, stdout, stderr } = await demo({ HERMES_COMMAND: 'npx -y pnpm@12 hermes' })
   expect(stderr, 'If the recording no longer matches: pnpm gen:demo').toBe('')
   expect(exitCode).toBe(0)
   const [before, proof] = stdout.split('Checking the project ourselves')
   expect(before).toContain('2 of 3 tests fail')
   expect(proof).toContain(
-    'all tests pass\nThe demo project is mended. Now yours: npx -y pnpm@12 hermes asks for a model, then for a task.\n',
+    'all tests pass\nThe demo project is fixed. Now yours: npx -y pnpm@12 hermes asks for a model, then for a task.\n',
   )
 })
 

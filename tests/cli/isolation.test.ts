@@ -65,7 +65,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
-    // What is dangerous anywhere would ask too. It is no leave to go outside.
+    // What is dangerous anywhere would ask too. It is no grant to go outside.
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal.*': allow\n")
     // Programs of the machine that the home directory of the test does not have.
     const env = { RUSTUP_HOME: process.env['RUSTUP_HOME'] ?? join(homedir(), '.rustup') }

@@ -1,4 +1,4 @@
-// A session of three hundred turns that is condensed five times finishes its task. It is recorded while a model plays that knows nothing
+// A session of three hundred turns that is compacted five times finishes its task. It is recorded while a model plays that knows nothing
 // but what each request says, then replayed in another home, where every request has to be the same.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

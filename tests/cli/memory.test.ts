@@ -1,4 +1,4 @@
-// What one session remembers, the next one knows; and the commands that show and mend it.
+// What one session remembers, the next one knows; and the commands that show and repair it.
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

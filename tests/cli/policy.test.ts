@@ -88,11 +88,11 @@ it('asks about all that a rule which cannot be read may have been meant to deny,
   const file = rulesFile()
   await mkdir(scene.home, { recursive: true })
   await writeFile(file, '"*": allow\nterminal(touch *: deny\n')
-  const line = `hermes: ${file}:2:1: "terminal(touch *" is not a pattern; write a name such as terminal.* or terminal(git push*). Until it is mended, everything terminal is about asks.\n`
+  const line = `hermes: ${file}:2:1: "terminal(touch *" is not a pattern; write a name such as terminal.* or terminal(git push*). Until it is fixed, everything terminal is about asks.\n`
   scene.server.enqueue(calls('touch x'), { text: 'No.' })
   const { stderr, exitCode } = await chat('-q', 'x')
   expect([stderr.startsWith(line), exitCode]).toEqual([true, 0])
-  expect(lastResult()).toContain('cannot be read, and asks until it is mended')
+  expect(lastResult()).toContain('cannot be read, and asks until it is fixed')
   const explained = JSON.parse((await hermes('permissions', 'explain', '--json', 'touch x')).stdout)
   expect(explained).toMatchObject({ decision: 'ask', source: `${file}:2:1` })
   expect((await hermes('doctor', '--offline')).stdout).toContain(line.replace('hermes: ', 'warn  '))
@@ -220,7 +220,7 @@ it('prunes old decisions, and verifies what stays', async () => {
 })
 
 needs('tmux', hasTmux)('a question at the keyboard', () => {
-  it('says that a helper asks; leave for the session is shown and taken back', async () => {
+  it('says that a helper asks; grants for the session are listed and revoked', async () => {
     const { server, home, cwd } = scene
     await mkdir(join(cwd, 'build'))
     const isChild = (request: CapturedRequest) => JSON.stringify(request.body.messages[0]).includes('another agent')
@@ -247,7 +247,7 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     await say('/approvals')
     await terminal.shows('Allowed for this session: recursive-delete (Run rm -rf build).')
     await say('/approvals revoke session')
-    await terminal.shows('Leave for this session is taken back')
+    await terminal.shows('The grants of this session are revoked')
     await say('/approvals revoke abc')
     await terminal.shows('Nothing waits for an answer under abc.')
   })

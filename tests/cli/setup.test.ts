@@ -101,7 +101,7 @@ describe('hermes setup with flags', () => {
     await writeFile(join(scene.home, 'config.yaml'), 'agent: [1, 2\n')
     const result = await setup(['--base-url', scene.server.baseUrl, '--model', 'small'])
     expect(result.exitCode).toBe(2)
-    expect(result.stderr).toMatch(/config\.yaml:\d+:\d+: .*Mend it/)
+    expect(result.stderr).toMatch(/config\.yaml:\d+:\d+: .*Fix it/)
     expect(await config()).toBe('agent: [1, 2\n')
     expect(scene.server.requests).toHaveLength(0)
   })

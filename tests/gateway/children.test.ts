@@ -1,4 +1,4 @@
-// Tasks that were handed on, over HTTP: shown in the stream, listed, held, told something and ended.
+// Delegated tasks, over HTTP: shown in the stream, listed, held, told something and ended.
 import type { CapturedRequest } from '@hermes/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Gateway, startGateway } from '../support/gateway.js'
@@ -63,14 +63,14 @@ it('shows tasks in the stream, and lets them be held, told something and ended',
   expect(JSON.stringify(scene.server.requests.filter(isChild).at(-1)!.body)).toContain('Only red ones.')
 })
 
-it('has no tasks where nothing was handed on', async () => {
+it('has no tasks where nothing was delegated', async () => {
   expect(await bodyOf(await gateway.request('/sessions/nobody/children'))).toEqual({
     status: 200,
     body: { object: 'list', data: [] },
   })
 })
 
-it('tells what was denied to tasks, to programs and to what they handed on', async () => {
+it('tells what was denied to tasks, to programs and to what they delegated', async () => {
   const dangerous = { name: 'terminal', args: { command: `rm -rf ${scene.folder}/old` } }
   scene.server.setHandler((request) => {
     if (lastOf(request).role === 'tool') return { text: 'It may not.' }

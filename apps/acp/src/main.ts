@@ -14,7 +14,7 @@ Options:
   -m, --model <id>      model to use
   --provider <name>     provider to use
   --base-url <url>      any OpenAI-compatible endpoint
-  --max-turns <n>       model calls of one prompt before the agent has to sum up
+  --max-turns <n>       model calls (steps) of one prompt before the agent has to summarise
   --yolo                do not ask before dangerous commands (a hard floor stays)
   -V, --version         print the version
   -h, --help            print this

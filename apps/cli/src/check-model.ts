@@ -4,7 +4,7 @@ import type { Runtime } from '@hermes/runtime'
 const MENDABLE: readonly string[] = ['models.no_key', 'models.foreign_key']
 
 /**
- * What keeps the model from answering that can still be mended, as a line; `null` when nothing does.
+ * What keeps the model from answering that can still be fixed, as a line; `null` when nothing does.
  * @throws HermesError for what can not, such as a provider that does not exist
  */
 export function checkModel(

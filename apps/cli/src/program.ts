@@ -42,7 +42,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .action((options) => choose(async (world) => (await import('./commands/doctor.js')).doctor(world, options)))
   program
     .command('demo')
-    .description('watch the agent mend a small broken project; needs no key and no network')
+    .description('watch the agent fix a small broken project; needs no key and no network')
     .addOption(new Option('--record <file>', 'record a live endpoint instead').hideHelp())
     .addOption(new Option('--base-url <url>', 'the endpoint to record').hideHelp())
     .action((options) => choose(async (world) => (await import('./commands/demo.js')).demo(world, options)))

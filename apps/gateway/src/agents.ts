@@ -44,7 +44,7 @@ export class Agents {
     return [...known, ...(await storage.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 
-  /** The tasks that the agent of a session has handed on; `null` where it has none now. */
+  /** The tasks that the agent of a session has delegated; `null` where it has none now. */
   children(sessionId: string): ReadyAgent['children'] | null {
     return this.#cached.get(sessionId)?.ready.children ?? null
   }

@@ -28,7 +28,7 @@ Options:
   -m, --model <id>               model to use
   --provider <name>              provider to use
   --base-url <url>               any OpenAI-compatible endpoint
-  --max-turns <n>                model calls of one request before the agent has to sum up
+  --max-turns <n>                model calls (steps) of one request before the agent has to summarise
   -V, --version                  print the version
   -h, --help                     print this
 `

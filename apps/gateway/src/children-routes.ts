@@ -1,4 +1,4 @@
-// The tasks an agent has handed on: listed, ended, held, let go and told something over HTTP.
+// The tasks an agent has delegated: listed, ended, held, let go and told something over HTTP.
 import type { ChildInfo, Children } from '@hermes/agent-core'
 import { isJsonObject } from '@hermes/contracts'
 import { ApiError } from './api-error.js'

@@ -85,7 +85,7 @@ describe('toEnding', () => {
 
   it('tells in the words of the API how a run ended', () => {
     expect(ending('completed').finishReason).toBe('stop')
-    expect(ending('stopped', 'agent.turn_limit').finishReason).toBe('length')
+    expect(ending('stopped', 'agent.step_limit').finishReason).toBe('length')
     expect(ending('stopped', 'agent.content_filter').finishReason).toBe('content_filter')
     expect(() => ending('interrupted')).toThrow('the session can go on')
   })

@@ -1,6 +1,6 @@
 /**
  * What the agent is doing right now. `retrying`: a model call failed and is made again after a wait; `compacting`: the conversation is
- * being condensed; `waiting`: for a person, or because it is paused.
+ * being compacted; `waiting`: for a person, or because it is paused.
  */
 export interface Activity {
   readonly state: 'idle' | 'model' | 'retrying' | 'tool' | 'compacting' | 'waiting'

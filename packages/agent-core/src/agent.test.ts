@@ -189,7 +189,7 @@ describe('createAgent', () => {
     expect(await agent.run('go').result).toMatchObject({
       status: 'stopped',
       text: 'Half done.',
-      error: { code: 'agent.turn_limit' },
+      error: { code: 'agent.step_limit' },
     })
     expect(model.requests[2]!.toolChoice).toBe('none')
     expect(model.requests[2]!.tools).toEqual(model.requests[0]!.tools)

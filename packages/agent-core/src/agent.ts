@@ -45,7 +45,7 @@ export interface Agent {
   /** Ends the model call and foreground process trees; background processes live on. Nothing happens when idle. */
   interrupt(reason?: string): void
   /**
-   * Condenses the session now, telling most about `focus`, what is older than the newest `keepTurns` messages of the user. Rejects with
+   * Compacts the session now, telling most about `focus`, what is older than the newest `keepTurns` messages of the user. Rejects with
    * `agent.busy` while a run is active, and with an `AbortError`.
    */
   compact(options?: CompactOptions & { readonly signal?: AbortSignal }): Promise<CompactOutcome>
@@ -161,7 +161,7 @@ class CoreAgent implements Agent {
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
   async #queueSteering({ steering, session, logger }: AgentParts, count?: number): Promise<void> {
     for (const { text, origin, inboxMessage, settle } of steering.take(count)) {
-      // A letter waits in its box, from where the next run takes it.
+      // An inbox message waits in the inbox, from where the next run takes it.
       if (inboxMessage !== undefined) continue
       const data: JsonObject = origin === 'steer' ? { text } : { text, origin }
       try {
@@ -177,7 +177,7 @@ class CoreAgent implements Agent {
 
   async compact(options: CompactOptions & { readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
     const { engine } = this.#parts
-    if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that condenses a session.' }
+    if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that compacts a session.' }
     return this.#alone(options.signal, async (signal) => {
       const outcome = await engine.compact(await compactRequest(this.#parts, 'asked', { ...options, signal }), {
         signal,

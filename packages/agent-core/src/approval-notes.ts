@@ -9,12 +9,12 @@ const FOR: Readonly<Record<Exclude<ApprovalChoice, 'deny'>, string>> = {
   always: 'for good',
 }
 
-/** Who gave leave for something a call does, and for how long where a person said so. */
+/** Who allowed something a call does, and for how long where a person said so. */
 export type Approver =
   | { readonly type: 'user'; readonly choice: ApprovalChoice }
   | { readonly type: 'other'; readonly note: string }
 
-/** Notes that leave was given for what a call does, so that its result can say so. */
+/** Notes that somebody allowed what a call does, so that its result can say so. */
 export function noteApproval(state: ToolState, callId: string, approver: Approver): void {
   const notes = notesOf(state)
   const of = notes.get(callId) ?? new Set()

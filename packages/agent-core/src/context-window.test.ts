@@ -64,7 +64,7 @@ const sent = (model: ReturnType<typeof scriptedModel>, index: number) =>
   )
 
 describe('a session that grows', () => {
-  it('is condensed before the last request without tools too', async () => {
+  it('is compacted before the last request without tools too', async () => {
     let due = false
     const context = engine(() => due)
     const call = async function* () {
@@ -72,12 +72,12 @@ describe('a session that grows', () => {
       yield finish('', [['a', 'look', {}]])
     }
     const { agent, model } = setUp([call, { text: 'Half done.' }], context, 1)
-    expect(await agent.run('go').result).toMatchObject({ error: { code: 'agent.turn_limit' }, text: 'Half done.' })
+    expect(await agent.run('go').result).toMatchObject({ error: { code: 'agent.step_limit' }, text: 'Half done.' })
     expect(model.requests[1]).toMatchObject({ toolChoice: 'none' })
     expect(context.requested).toMatchObject([{ cause: 'threshold' }])
   })
 
-  it('is condensed before the request that would be too much, also between tool calls, and says so', async () => {
+  it('is compacted before the request that would be too much, also between tool calls, and says so', async () => {
     let due = false
     const context = engine(() => due)
     const { agent, model } = setUp(
@@ -106,7 +106,7 @@ describe('a session that grows', () => {
   })
 
   it.each(['transport.context_overflow', 'transport.long_context_tier', 'transport.payload_too_large'])(
-    'is condensed when the provider finds it too long (%s), and asked again',
+    'is compacted when the provider finds it too long (%s), and asked again',
     async (code) => {
       const context = engine(() => false)
       const { agent, model } = setUp([{ text: 'One.' }, refused(code), { text: 'Two.' }], context)
@@ -117,7 +117,7 @@ describe('a session that grows', () => {
     },
   )
 
-  it('is condensed as often as that makes room, however long the request takes', async () => {
+  it('is compacted as often as that makes room, however long the request takes', async () => {
     const context = engine(() => true)
     const calls = Array.from({ length: 60 }, (_, at) => ({ calls: [[`c${at}`, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'Done.' }], context)
@@ -126,7 +126,7 @@ describe('a session that grows', () => {
     expect(context.requested.length).toBeGreaterThan(59)
   })
 
-  it('is condensed again once something made room after two that gained little', async () => {
+  it('is compacted again once something made room after two that gained little', async () => {
     const sizes = [95, 95, 95, 10, 95, 95, 95]
     const context = engine(() => true)
     const requested: string[] = []
@@ -160,7 +160,7 @@ describe('a session that grows', () => {
     expect(requested).toEqual(['threshold', 'threshold', 'truncate', 'truncate'])
   })
 
-  it('is condensed twice for one refused request at most, whatever that gains', async () => {
+  it('is compacted twice for one refused request at most, whatever that gains', async () => {
     const context = engine(() => false)
     const { agent } = setUp([{ text: 'One.' }, tooLong, tooLong, tooLong, tooLong], context)
     await agent.run('first').result
@@ -168,7 +168,7 @@ describe('a session that grows', () => {
     expect(context.requested.map(({ cause }) => cause)).toEqual(['overflow', 'overflow', 'truncate'])
   })
 
-  it('is condensed twice when that gains little, then cut without a model, and at last the run ends with one clear line', async () => {
+  it('is compacted twice when that gains little, then cut without a model, and at last the run ends with one clear line', async () => {
     const context = engine(() => true, { gains: false })
     const calls = ['a', 'b', 'c', 'd'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, tooLong, tooLong], context)
@@ -198,7 +198,7 @@ describe('a session that grows', () => {
     })
   })
 
-  it('tells the person once per run when condensing has become pointless', async () => {
+  it('tells the person once per run when compacting has become pointless', async () => {
     const context: ContextEngine = { ...engine(() => false), isDue: () => 'in vain' }
     const calls = ['a', 'b'].map((id) => ({ calls: [[id, 'look', {}]] as const }))
     const { agent } = setUp([...calls, { text: 'One.' }, { text: 'Two.' }], context)
@@ -240,7 +240,7 @@ describe('a session that grows', () => {
     })
   })
 
-  it('ends with the error of the provider where nothing condenses it', async () => {
+  it('ends with the error of the provider where nothing compacts it', async () => {
     const agent = createAgent({ model: scriptedModel([tooLong]) })
     expect((await agent.run('go').result).error).toMatchObject({ code: 'transport.context_overflow' })
   })
@@ -286,7 +286,7 @@ it('never asks for more than two summaries that gain little between two messages
   )
 })
 
-describe('condensing on request', () => {
+describe('compacting on request', () => {
   it('stores the summary, keeps tasks and the focus, and tools know of it', async () => {
     const context = engine(() => false)
     const todo = defineTool({
@@ -351,10 +351,10 @@ describe('condensing on request', () => {
     const one = createAgent({ ...options, model: scriptedModel([{ text: 'One.' }]) })
     const other = createAgent({ ...options, model: scriptedModel([]) })
     await one.run('first').result
-    const condensing = one.compact()
+    const compacting = one.compact()
     await expect(other.compact()).rejects.toMatchObject({ code: 'store.session_busy' })
     release()
-    expect(await condensing).toMatchObject({ type: 'unchanged' })
+    expect(await compacting).toMatchObject({ type: 'unchanged' })
     expect(await other.compact()).toMatchObject({ type: 'unchanged' })
   })
 

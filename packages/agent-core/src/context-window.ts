@@ -55,7 +55,7 @@ function adviseOnce(context: RunContext): void {
   const text =
     fixed > estimateTokens(session.messages()) / 2
       ? `System text and tools alone take about ${fixed} tokens, too much for the window that ${modelNow(context)} runs with. ${context.engine?.largerWindow ?? 'Choose a model with a larger window.'} Fewer toolsets help too.`
-      : 'The conversation is nearly full, and condensing it gains little. Start a new session, condense it about one topic with /compress TOPIC, or use a model with a larger window.'
+      : 'The conversation is nearly full, and compacting it gains little. Start a new session, compact it about one topic with /compress TOPIC, or use a model with a larger window.'
   emit({ type: 'notice', level: 'warning', text })
 }
 
@@ -63,7 +63,7 @@ function adviseOnce(context: RunContext): void {
 async function compact(context: RunContext, cause: CompactRequest['cause']): Promise<Usage | null> {
   const { engine, session, signal } = context
   if (!engine) return null
-  context.activity.set('compacting', 'condensing the conversation')
+  context.activity.set('compacting', 'compacting the conversation')
   context.emit({ type: 'compaction-start' })
   const outcome = await engine.compact(await compactRequest(context, cause, { signal }), { signal })
   await storeCompaction(context, outcome, cause === 'truncate')
@@ -174,7 +174,7 @@ function contextFull(context: RunContext, cause: HermesError): HermesError {
     fixed > contextTokens(context.session.entries) / 2
       ? `System text and tools alone take about ${fixed} tokens: use fewer toolsets, or a model with a larger window.`
       : 'Start a new session, or go on with a model that has a larger window.'
-  return new HermesError(`The conversation no longer fits ${modelNow(context)}, even condensed. ${way}`, {
+  return new HermesError(`The conversation no longer fits ${modelNow(context)}, even compacted. ${way}`, {
     code: 'agent.context_full',
     details: cause.details,
     cause,

@@ -1,7 +1,7 @@
 import type { TextPart } from '@hermes/contracts/conversation'
 import type { InboxMessage } from '@hermes/contracts/store'
 
-/** What a letter says to the model. Kept in the letter, so that it reads the same whoever delivers it. */
+/** What an inbox message says to the model. Kept in the inbox message, so that it reads the same whoever delivers it. */
 export function inboxMessagePart({ body }: InboxMessage): TextPart & { readonly origin: 'external' | 'reminder' } {
   const origin = body['origin'] === 'external' ? 'external' : 'reminder'
   return { type: 'text', text: String(body['text'] ?? ''), origin }

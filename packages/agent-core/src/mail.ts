@@ -3,7 +3,7 @@ import type { InboxMessage } from '@hermes/contracts/store'
 import type { ToolMail } from '@hermes/contracts/tool'
 import type { AgentParts } from './run-context.js'
 
-/** How a tool leaves word for later runs of the session; `undefined` where none will come, or the store takes no letters. */
+/** How a tool leaves word for later runs of the session; `undefined` where none will come, or the store takes no inbox messages. */
 export function toolMail({ session, steering, notify }: AgentParts): ToolMail | undefined {
   const { inbox } = session
   if (!inbox || !notify) return undefined

@@ -47,7 +47,9 @@ class MemoryStore implements SessionStore {
   #take(keys: readonly string[]): void {
     for (const key of keys) {
       if (this.#inboxMessages.get(key)?.isWill !== false)
-        throw new HermesError(`Letter ${key} is not waiting: it was taken already.`, { code: 'store.letter_taken' })
+        throw new HermesError(`Inbox message ${key} is not waiting: it was taken already.`, {
+          code: 'store.inbox_message_taken',
+        })
     }
     for (const key of keys) this.#inboxMessages.set(key, null)
   }

@@ -64,7 +64,7 @@ export interface WaitingNote {
   readonly text: string
   /** `steer` from the user, the others from a tool: its own words, or text from outside. */
   readonly origin: 'steer' | 'reminder' | 'external'
-  /** Key of the letter it says, which is to be taken with it. */
+  /** Key of the inbox message it says, which is to be taken with it. */
   readonly inboxMessage?: string
   /** To be called once it is durable. */
   readonly settle: (how: 'delivered' | 'queued') => void
@@ -96,7 +96,7 @@ export class SteerQueue {
     this.#waiting.push({ say, settle: () => undefined })
   }
 
-  /** A letter that was delivered and could be carried now; nothing is lost when it is not. */
+  /** An inbox message that was delivered and could be carried now; nothing is lost when it is not. */
   announce(inboxMessage: InboxMessage, isTaken: () => boolean): void {
     const { text, origin } = inboxMessagePart(inboxMessage)
     const say = () => (isTaken() ? null : { text, origin })

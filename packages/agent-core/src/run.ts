@@ -238,7 +238,7 @@ async function grace(context: RunContext, progress: Progress): Promise<RunResult
     status: 'stopped',
     ...progress,
     error: {
-      code: 'agent.turn_limit',
+      code: 'agent.step_limit',
       message: `${message} Continue the session to go on.`,
       details: { limit: context.maxSteps },
     },

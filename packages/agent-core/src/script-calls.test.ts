@@ -207,5 +207,5 @@ it('gives steps back for programs, though not for ever', async () => {
       maxSteps: 2,
     }).run('go').result
   expect(await spend(3)).toMatchObject({ status: 'completed' })
-  expect(await spend(4)).toMatchObject({ status: 'stopped', error: { code: 'agent.turn_limit' } })
+  expect(await spend(4)).toMatchObject({ status: 'stopped', error: { code: 'agent.step_limit' } })
 })

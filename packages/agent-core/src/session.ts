@@ -115,7 +115,7 @@ export class SessionLog {
     return this.#isNew || !this.inbox ? [] : this.inbox.waiting(this.id)
   }
 
-  /** Whether this process put the letter into the log. */
+  /** Whether this process put the inbox message into the log. */
   hasTaken(key: string): boolean {
     return this.#taken.has(key)
   }
@@ -125,7 +125,7 @@ export class SessionLog {
     return this.appendTaking([], ...entries)
   }
 
-  /** The same for entries that say letters, which are taken in the same step. */
+  /** The same for entries that say inbox messages, which are taken in the same step. */
   async appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))

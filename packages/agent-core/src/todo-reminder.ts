@@ -34,7 +34,7 @@ const MAX_CLOSED = 30
 const CLOSED_CHARS = 200
 
 /**
- * The tasks of a session as text that survives a compaction: the open ones word for word, of the others the newest, cut to a line, so that
+ * The tasks of a session as text that survives a compaction: the open ones verbatim, of the others the newest, cut to a line, so that
  * nothing is done twice. `null` when there are none.
  */
 export function tasksToCarry(state: ToolState): string | null {

@@ -1,4 +1,4 @@
-// Long sessions of any shape, condensed several times: nothing that the agent works on is lost. HERMES_TEST_RUNS raises the number.
+// Long sessions of any shape, compacted several times: nothing that the agent works on is lost. HERMES_TEST_RUNS raises the number.
 import type { CompactRequest } from '@hermes/contracts/context'
 import {
   type Entry,

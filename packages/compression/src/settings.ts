@@ -22,7 +22,7 @@ export interface Budgets {
   readonly tail: number
   /** The most a summary may take. */
   readonly summary: number
-  /** What the user said, word for word. */
+  /** What the user said, verbatim. */
   readonly words: number
 }
 

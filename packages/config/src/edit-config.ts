@@ -189,7 +189,7 @@ function placeOf(edit: YamlEdit, path: readonly string[]): readonly string[] {
   return alias !== undefined && edit.has([...parent, alias]) ? [...parent, alias] : path
 }
 
-/** Writes the edited text. A file with wrong values is only touched by an edit that mends one of them. */
+/** Writes the edited text. A file with wrong values is only touched by an edit that fixes one of them. */
 async function save(home: string, before: string, after: string): Promise<void> {
   const file = homeLayout(home).config
   const [old, edited] = [await issuesOf(file, before), await issuesOf(file, after)]
@@ -206,7 +206,7 @@ async function issuesOf(file: string, text: string): Promise<string[]> {
 }
 
 function broken(message: string): HermesError {
-  return new HermesError(`${message} Mend this first; nothing was written.`, { code: 'config.broken' })
+  return new HermesError(`${message} Fix this first; nothing was written.`, { code: 'config.broken' })
 }
 
 function invalidValue(key: string, expected: string, found: unknown): HermesError {

@@ -34,7 +34,7 @@ it('reads no file of a home without end: one that is a device is a problem of on
   })
   expect(await loadPermissions({ home })).toMatchObject({
     rules: { '*': 'ask' },
-    problems: [{ message: `Cannot read ${permissions}: ${what}. Until it is mended, every action asks.` }],
+    problems: [{ message: `Cannot read ${permissions}: ${what}. Until it is fixed, every action asks.` }],
   })
   expect((await loadSecrets({ home, env: {} })).problems).toMatchObject([{ message: `Cannot read ${env}: ${what}` }])
 })

@@ -33,8 +33,8 @@ describe('loadPermissions', () => {
     expect(rules).toEqual({ a: 'allow', b: 'ask', c: 'ask' })
     expect(unread).toEqual(['b', 'c'])
     expect(problems.map(({ message }) => message)).toEqual([
-      `${file}:2:4: "b" must be allow, ask or deny, found the text "Deny". Until it is mended, this asks.`,
-      `${file}:3:4: "c" must be allow, ask or deny, found a map. Until it is mended, this asks.`,
+      `${file}:2:4: "b" must be allow, ask or deny, found the text "Deny". Until it is fixed, this asks.`,
+      `${file}:3:4: "c" must be allow, ask or deny, found a map. Until it is fixed, this asks.`,
     ])
   })
 

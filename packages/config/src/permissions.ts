@@ -6,7 +6,7 @@ import { homeLayout } from './home.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { parseYaml, type YamlFile } from './yaml-file.js'
 
-const CLOSED = 'Until it is mended, every action asks.'
+const CLOSED = 'Until it is fixed, every action asks.'
 
 /** What a rule of `permissions.yaml` says. */
 export type Decision = 'allow' | 'ask' | 'deny'
@@ -43,7 +43,7 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
   const unread = entries.filter(([, word]) => !isDecision(word))
   const problems = unread.map(([pattern, word]) => {
     const found = describeValue(word)
-    const message = `"${pattern}" must be allow, ask or deny, found ${found}. Until it is mended, this asks.`
+    const message = `"${pattern}" must be allow, ask or deny, found ${found}. Until it is fixed, this asks.`
     return problemAt(file, yaml.locate([pattern]), message)
   })
   return { rules: Object.fromEntries(rules), problems, unread: unread.map(([pattern]) => pattern), sourceOf }

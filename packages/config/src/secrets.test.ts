@@ -62,7 +62,7 @@ describe('loadSecrets', () => {
     })
   })
 
-  it('says when others can read .env and how to mend it', async () => {
+  it('says when others can read .env and how to fix it', async () => {
     await writeFile(file, 'A=1\n', { mode: 0o644 })
     const { problems } = await loadSecrets({ home, env: {} })
     expect(problems).toEqual([{ message: `Others can read ${file}. Run: chmod 600 ${file}`, file }])

@@ -21,7 +21,7 @@ export interface CompactRequest extends ContextState {
    * last summaries gained little and it is too long again, so this is done without a model.
    */
   readonly cause: 'threshold' | 'overflow' | 'asked' | 'truncate'
-  /** Texts that have to reach the model word for word, for example the open tasks. */
+  /** Texts that have to reach the model verbatim, for example the open tasks. */
   readonly carry: readonly string[]
   /** What the summary should tell most about. */
   readonly focus?: string

@@ -191,7 +191,7 @@ export interface CallScope {
   readonly sessionId?: string
   /** The run it is part of: after a fallback the calls of one turn stay with the endpoint that answered, and the next turn goes back. */
   readonly turnId?: string
-  /** For work that was handed on: the session and turn it is done for, whose ledger and budgets count it. */
+  /** For delegated work: the session and turn of the parent, whose ledger and budgets count it. */
   readonly root?: { readonly sessionId: string; readonly turnId?: string }
 }
 

@@ -55,7 +55,7 @@ export interface Subject {
 declare const permitBrand: unique symbol
 
 /**
- * Leave to do one action once. Only a policy makes one; sinks take it as their first argument, so forgetting it does not compile.
+ * A permit to do one action once. Only a policy makes one; sinks take it as their first argument, so forgetting it does not compile.
  */
 export interface Permit {
   readonly [permitBrand]: true
@@ -87,7 +87,7 @@ export interface ApprovalQuestion {
   readonly grant?: string
 }
 
-/** What a person may answer: leave for this one action, for the rest of the session, for good, or none. */
+/** What a person may answer: a permit for this one action, a grant for the rest of the session or for good, or none. */
 export type ApprovalChoice = 'once' | 'session' | 'always' | 'deny'
 
 /** How an approval ended. */

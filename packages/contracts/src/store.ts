@@ -64,9 +64,9 @@ export interface SessionStore {
   /** In order of `seq`. An unknown session has none. */
   entries(sessionId: string, options?: { readonly afterSeq?: number }): Promise<readonly Entry[]>
   /**
-   * Appends all or none and resolves once they are durable; returns their `seq` in order. `take` are keys of letters of this session that
+   * Appends all or none and resolves once they are durable; returns their `seq` in order. `take` are keys of inbox messages of this session that
    * the entries say: they are taken in the same step.
-   * Rejects with `store.lease_lost` when `lease` is not the newest one, with `store.letter_taken` when a letter is not waiting any more.
+   * Rejects with `store.lease_lost` when `lease` is not the newest one, with `store.inbox_message_taken` when an inbox message is not waiting any more.
    */
   append(
     sessionId: string,
@@ -114,15 +114,15 @@ export interface InboxMessage {
   readonly body: JsonObject
 }
 
-/** Letters to sessions: durable, each delivered and taken exactly once. Rejections are `HermesError` `store.*`. */
+/** Messages to sessions: durable, each delivered and taken exactly once. Rejections are `HermesError` `store.*`. */
 export interface Inbox {
   /**
-   * Keeps a letter back: it is delivered as it is should this process end, or not hold it again for `ttlMs` (default 120,000). Replaces
-   * what is held under the key. `false` when a letter of that key was delivered or taken. Rejects with `store.unknown_session`.
+   * Keeps an inbox message back: it is delivered as it is should this process end, or not hold it again for `ttlMs` (default 120,000). Replaces
+   * what is held under the key. `false` when an inbox message of that key was delivered or taken. Rejects with `store.unknown_session`.
    */
   setWill(inboxMessage: InboxMessage, options?: { readonly ttlMs?: number }): Promise<boolean>
   /**
-   * Delivers a letter, in place of one that is held under its key. `false` when one of that key was delivered or taken before. Rejects
+   * Delivers an inbox message, in place of one that is held under its key. `false` when one of that key was delivered or taken before. Rejects
    * with `store.unknown_session`.
    */
   send(inboxMessage: InboxMessage): Promise<boolean>

@@ -100,7 +100,7 @@ export type Answer =
 export interface ToolState {
   /** Data of the newest successful result of `toolName` (which must keep it, see `Tool.keepsData`), and how many calls of any tool came after it. */
   latest(toolName: string): { readonly data: JsonValue; readonly callsSince: number } | null
-  /** How often the conversation was condensed, or turns of it taken back: what earlier results said may be out of the model's sight since. */
+  /** How often the conversation was compacted, or turns of it taken back: what earlier results said may be out of the model's sight since. */
   compactions(): number
   /** Scratch space of the session, made on first use, gone when the process ends. */
   scratch<T>(key: string, create: () => T): T

@@ -252,7 +252,7 @@ const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
 
 function unreadable(file: string, why: string): HermesError {
-  return new HermesError(`${file} cannot be read: ${why}. Mend or move it; it is left as it is.`, {
+  return new HermesError(`${file} cannot be read: ${why}. Fix or move it; it is left as it is.`, {
     code: 'memory.unreadable',
   })
 }

@@ -139,7 +139,7 @@ describe('a store', () => {
     }
   })
 
-  it('is mended by and by when somebody put thousands of lines of nonsense there', async () => {
+  it('is repaired by and by when somebody put thousands of lines of nonsense there', async () => {
     const memory = open()
     for (const word of ['one', 'two']) await memory.change('memory', [add(word)], 'test')
     const nonsense = Array.from({ length: 30_000 }, (_, index) => `line ${index}`)

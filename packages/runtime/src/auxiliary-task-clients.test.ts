@@ -113,7 +113,7 @@ describe('the auxiliary task of looking at images', () => {
   it('says what to do where nobody can', async () => {
     const ready = await open({ model_overrides: { m: { supports_vision: false } } })
     await expect(ready.auxiliaryTask('vision')).rejects.toMatchObject({
-      code: 'models.no_side_task',
+      code: 'models.no_auxiliary_task',
       message: expect.stringContaining('auxiliary.vision'),
     })
   })

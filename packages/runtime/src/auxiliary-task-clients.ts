@@ -53,7 +53,7 @@ export class AuxiliaryTasks {
 
   /**
    * The client for a task of a session that `main` answers in.
-   * @throws HermesError as choosing a model does; `models.no_side_task` when nobody can do it.
+   * @throws HermesError as choosing a model does; `models.no_auxiliary_task` when nobody can do it.
    */
   async client(task: string, main: ModelChoice): Promise<ModelClient> {
     const { config, modelOptions, fallbacks, sees, endpointOf, spending, clock, logger } = this.#options
@@ -70,7 +70,7 @@ export class AuxiliaryTasks {
     const [first, ...others] = await Promise.all(choices.map(endpointOf))
     if (!first)
       throw new HermesError(`No model can do ${task}; name one as auxiliary.${task} in config.yaml.`, {
-        code: 'models.no_side_task',
+        code: 'models.no_auxiliary_task',
         details: { task },
       })
     const client = createModelClient({

@@ -10,7 +10,7 @@ const ALWAYS_FITS = 4_000
 /** No share of such a window that compaction may be set to is less. */
 const FITS_ANY_SHORT = 10 * ALWAYS_FITS
 
-/** What condenses the sessions of an agent, and with what. */
+/** What compacts the sessions of an agent, and with what. */
 export interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
   /** Whose window it is. */
@@ -29,7 +29,7 @@ export interface ContextEngineOptions {
   readonly models: readonly ModelClient[]
   /** Whose spending a summary is. */
   readonly scopeOf: (cause: CompactRequest['cause']) => Omit<CallScope, 'purpose'>
-  /** Told of the log before anything of it is condensed. Must not throw. */
+  /** Told of the log before anything of it is compacted. Must not throw. */
   readonly beforeCompaction?: (entries: readonly Entry[]) => void
   readonly clock: Clock
   readonly logger: Logger

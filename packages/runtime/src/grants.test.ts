@@ -219,7 +219,7 @@ describe('an "always"', () => {
   })
 })
 
-describe('leave for the session', () => {
+describe('a grant for the session', () => {
   /** What was allowed, and what is not the same: another line, or the same one after something changed. */
   const SUBSTITUTIONS: readonly (readonly [allowed: string, then: string, change?: () => Promise<unknown>])[] = [
     ['bash deploy.sh', 'bash deploy.sh', () => writeFile(join(cwd, 'deploy.sh'), 'id\n')],

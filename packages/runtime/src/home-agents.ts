@@ -113,7 +113,7 @@ interface AgentResources {
   readonly close: () => Promise<void>
 }
 
-/** Who answers an agent: as it was found, which is handed on to children, and with the calls counted for this agent. */
+/** Who answers an agent: as it was found, which children get too, and with the calls counted for this agent. */
 interface AgentModel {
   readonly resolved: ResolvedModel
   readonly model: ResilientModelClient
@@ -177,7 +177,7 @@ export class HomeAgents {
     }
   }
 
-  /** Ends what agents have handed on and nobody waits for. */
+  /** Ends delegated tasks that nobody waits for. */
   async closeChildren(): Promise<void> {
     await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
   }
@@ -338,7 +338,7 @@ export class HomeAgents {
       scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),
       ...(lineage.depth === 0
         ? {
-            // Nobody waits for it: the log keeps what is condensed.
+            // Nobody waits for it: the log keeps what is compacted.
             beforeCompaction: (entries) =>
               void auxiliaryTasks.keepWhatLasts(sessionId, entries, () => auxiliaryTasks.client('compression', choice)),
           }
@@ -420,7 +420,7 @@ export class HomeAgents {
     return { ...child, ...note, close: () => this.#endChild(child) }
   }
 
-  /** Nobody goes on with the session of a task that was handed on. */
+  /** Nobody goes on with the session of a delegated task. */
   async #endChild({ agent, close }: ReadyAgent): Promise<void> {
     await close()
     const end = { endedAtMs: this.#options.clock.now(), endReason: 'task_end' }

@@ -1,4 +1,4 @@
-// What nobody saved is looked for once more before a session loses it: when it is condensed, and after its end.
+// What nobody saved is looked for once more before a session loses it: when it is compacted, and after its end.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -100,7 +100,7 @@ it('keeps what lasts also when the summary fails', async () => {
   await expect.poll(remembered).toBe('Prefers metric units.\n')
 })
 
-it('does not look through what was condensed once more when it is left', async () => {
+it('does not look through what was compacted once more when it is left', async () => {
   const older = await runtime.createAgent({})
   await older.agent.run('An older session.').result
   await older.agent.run('Thank you.').result

@@ -20,7 +20,7 @@ export interface Lineage {
   readonly role: ChildTask['role']
   /** The only tools it may have; `null` for all. */
   readonly tools: readonly string[] | null
-  /** Where what it hands on is listed; `null` for an agent that has a tree of its own. */
+  /** Where what it delegates is listed; `null` for an agent that has a tree of its own. */
   readonly tree: ChildTree | null
 }
 

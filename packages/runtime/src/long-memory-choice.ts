@@ -84,7 +84,7 @@ async function readAccount(path: string): Promise<JsonObject> {
   } catch (error) {
     // What a parser says may quote a key.
     const reason = error instanceof SyntaxError ? 'it is not valid JSON' : errorLine(error)
-    throw unconfigured(`${path} cannot be used: ${reason}. Mend it, or move it away.`)
+    throw unconfigured(`${path} cannot be used: ${reason}. Fix it, or move it away.`)
   }
 }
 

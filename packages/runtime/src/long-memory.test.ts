@@ -115,7 +115,7 @@ describe('a provider that config.yaml names', () => {
   it('uses no other account where the file of the home is broken, and quotes nothing of it', async () => {
     await writeFile(join(home.path, 'mem0.json'), '{"api_key": "file-key", oops')
     const { longMemory } = await open({ provider: 'mem0' })
-    await expect(longMemory!.describe()).rejects.toThrow(/mem0\.json cannot be used: it is not valid JSON\. Mend it/)
+    await expect(longMemory!.describe()).rejects.toThrow(/mem0\.json cannot be used: it is not valid JSON\. Fix it/)
   })
 
   it('is not there without one', async () => {

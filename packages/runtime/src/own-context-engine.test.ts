@@ -91,7 +91,7 @@ describe('loadOwnEngine', () => {
     await expect(load('half.mjs')).rejects.toMatchObject({ code, message: expect.stringContaining('no method plan') })
     await expect(load('nowhere')).rejects.toMatchObject({ code })
     expect(engineProblems({ engine: 'nowhere', home, userHome: home })).toEqual([
-      'context.engine: there is no module "nowhere"; long sessions are condensed in the usual way.',
+      'context.engine: there is no module "nowhere"; long sessions are compacted in the usual way.',
     ])
   })
 })

@@ -49,7 +49,7 @@ export function engineProblems(context: EngineContext): readonly string[] {
   } catch {
     // A package that is not there, as below.
   }
-  return [`context.engine: there is no module "${context.engine}"; long sessions are condensed in the usual way.`]
+  return [`context.engine: there is no module "${context.engine}"; long sessions are compacted in the usual way.`]
 }
 
 function resolveEngine({ engine, home, userHome }: EngineContext): string {

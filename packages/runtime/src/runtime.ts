@@ -101,7 +101,7 @@ export interface ReadyAgent {
    * without a summary get one, beside everything else.
    */
   nameSession(): Promise<string | null>
-  /** The tasks it has handed on, to watch, pause, end and tell something. */
+  /** The tasks it has delegated, to watch, pause, end and tell something. */
   readonly children: Children
   /** Whether background processes or tasks of the agent still run. */
   hasProcesses(): boolean

@@ -91,7 +91,7 @@ describe('spending', () => {
     ).toEqual([[id, 3]])
   })
 
-  it('of a summary counts for the session that is condensed, and for its turn', async () => {
+  it('of a summary counts for the session that is compacted, and for its turn', async () => {
     await open({ budget: { turn: { tokens: 1_000_000 } }, compression: { threshold_tokens: 6_000, protect_last_n: 1 } })
     server.setHandler(() => ({ text: 'ok', usage: { inputTokens: 7_000, outputTokens: 10, costUsd: 0.25 } }))
     const { agent } = await runtime.createAgent({})

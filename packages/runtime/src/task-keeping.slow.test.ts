@@ -1,5 +1,5 @@
 // What a person wants survives any number of summaries: a session for each summariser, most of which give nothing of use, with three
-// compactions each; forty sessions where HERMES_TEST_RUNS is set. The next request has the task, the open tasks and the constraints word for word.
+// compactions each; forty sessions where HERMES_TEST_RUNS is set. The next request has the task, the open tasks and the constraints verbatim.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -112,7 +112,7 @@ async function open(server: ModelServer, root: string): Promise<Runtime> {
   const [home, cwd] = [join(root, 'home'), join(root, 'work')]
   for (const folder of [home, cwd]) await mkdir(folder)
   const model = { provider: 'custom', default: 'm', base_url: server.baseUrl, context_length: WINDOW }
-  // Nobody but the conversation and what condenses it asks the model, whose script would be out of step.
+  // Nobody but the conversation and what compacts it asks the model, whose script would be out of step.
   const auxiliary = { session_summary: { enabled: false } }
   await writeFile(join(home, 'config.yaml'), JSON.stringify({ model, auxiliary, agent: { api_max_retries: 0 } }))
   const line = (at: number) => `${at} ${'some words of a long line '.repeat(3)}`

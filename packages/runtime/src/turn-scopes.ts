@@ -8,7 +8,7 @@ export interface ScopedAgent {
   readonly rootSessionId: string | null
 }
 
-/** Knows which turn the root of each tree of agents is in, so that what it hands on counts for that turn. */
+/** Knows which turn the root of each tree of agents is in, so that what it delegates counts for that turn. */
 export class TurnScopes {
   readonly #turns = new Map<string, string>()
   readonly #roots = new Map<string, string>()

@@ -39,7 +39,7 @@ export interface EvaluationOptions {
   /** Backends that are machines of the agent's own. */
   readonly contained: readonly string[]
   readonly rules: readonly ParsedRule[]
-  /** Whether the session has leave for a rule. */
+  /** Whether the session has a grant for a rule. */
   readonly granted: (rule: string) => boolean
   /** SHA-256 over the files that decide what a command does; `null` where there are none or nobody looked. */
   readonly digest?: string | null
@@ -73,7 +73,7 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
   const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!)
   const asks = [
     ...asking.map(({ pattern, unread }) => {
-      const why = unread ? 'cannot be read, and asks until it is mended' : 'asks first'
+      const why = unread ? 'cannot be read, and asks until it is fixed' : 'asks first'
       return ask('rules', [`rule:${pattern}`], `the permission rule "${pattern}" ${why}`)
     }),
     ...(rule?.effect === 'allow' ? [] : asksOfItself(analyzed, { check, command }, options)),

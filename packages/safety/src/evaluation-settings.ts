@@ -41,7 +41,7 @@ const ALLOWLIST_SOURCE = 'command_allowlist'
 export interface EvaluationContext {
   readonly options: Omit<EvaluationOptions, 'rules' | 'granted'>
   readonly rules: readonly ParsedRule[]
-  /** Names of built-in rules that the allowlist gives leave for. */
+  /** Names of built-in rules that the allowlist permits. */
   readonly granted: ReadonlySet<string>
 }
 

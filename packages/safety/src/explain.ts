@@ -112,7 +112,7 @@ function reasonToAllow(stage: Stage, rule: string): string {
     case 'rules':
       return `The permission rule "${rule}: allow" allows it.`
     case 'leave':
-      return 'The allowlist gives leave for what asks.'
+      return 'The allowlist permits what asks.'
     case 'mode':
       return 'Approvals are off, and only a question stands against it.'
     case 'built-in':

@@ -135,7 +135,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = Object.freeze({
   terraform: ['main.tf'],
 })
 const OF_THE_SYSTEM = /^\/(?:usr|opt|bin|sbin|lib|snap|nix|System|Library)\//
-/** Of files and folders; what names more of them gets no lasting leave. */
+/** Of files and folders; what names more of them gets no lasting grant. */
 const MAX_FILES = 400
 
 /** Files that decide about a folder that a program is given as what to run or to install. */

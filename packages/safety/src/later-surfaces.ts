@@ -13,8 +13,8 @@ export interface SurfaceAsk {
 }
 
 /**
- * What an action changes of what runs or instructs later, a question for each file; leave is for that file. Once text from outside was
- * read the questions have names of their own, so that leave given before covers none of them.
+ * What an action changes of what runs or instructs later, a question for each file; a grant is for that file. Once text from outside was
+ * read the questions have names of their own, so that grants given before cover none of them.
  */
 export function surfaceAsks(
   { action, subject, command }: AnalyzedAction,

@@ -229,7 +229,7 @@ describe('a command that is to run outside the isolation', () => {
     expect(await setUp({}, 'off').decide(outside('rm -rf /'))).toMatchObject({ type: 'deny', rule: 'delete-system' })
   })
 
-  it('gets leave once, for the session by remote of git or by the command, or for good by the command', async () => {
+  it('gets a permit once, for the session by remote of git or by the command, or for good by the command', async () => {
     const { policy, decide, always } = setUp()
     const requested: string[] = []
     policy.listen('s', (_, question) => void requested.push(question.summary))

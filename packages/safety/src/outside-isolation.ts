@@ -68,7 +68,7 @@ export function askOutsideIsolation(
 }
 
 /**
- * What is asked before a tool writes a file where isolated commands could not; `null` where they could. Leave is for files of the same
+ * What is asked before a tool writes a file where isolated commands could not; `null` where they could. A grant is for files of the same
  * folder. Once text from outside was read there is a question of its own for all of them.
  */
 export function askToWrite(
@@ -81,7 +81,7 @@ export function askToWrite(
   return { rules: [`files-in:${posix.dirname(action.path)}`], reason: WRITES }
 }
 
-/** The rule that leave for one thing alone goes by. */
+/** The rule that a grant for one thing alone goes by. */
 function exactly(what: string): string {
   return `unisolated-${createHash('sha256').update(what).digest('hex').slice(0, 12)}`
 }

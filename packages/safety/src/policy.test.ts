@@ -199,7 +199,7 @@ describe('createPolicy', () => {
       expect(await decide(run('ls'))).toMatchObject({ type: 'deny', rule: 'rule:terminal(git push*' })
       expect(await decide(run('ls'))).toMatchObject({
         reason: expect.stringMatching(
-          /^The permission rule "terminal\(git push\*" cannot be read, and asks until it is mended\./,
+          /^The permission rule "terminal\(git push\*" cannot be read, and asks until it is fixed\./,
         ),
       })
       expect(await decide(write('/home/ada/project/x'))).toMatchObject({ type: 'allow' })
@@ -361,7 +361,7 @@ describe('createPolicy', () => {
       expect(await decide('/home/ada/bin/git', { origin: 'operator' })).toBe('allow')
     })
 
-    it('gives leave for files outside folder by folder, and never by a reviewer', async () => {
+    it('grants files outside folder by folder, and never by a reviewer', async () => {
       const reviewed: ApprovalQuestion[] = []
       const review = async (question: ApprovalQuestion) => {
         reviewed.push(question)
@@ -828,7 +828,7 @@ describe('a reviewer', () => {
   })
 })
 
-it('shows leave for a session and takes it back', async () => {
+it('lists the grants of a session and revokes them', async () => {
   const { policy, listen, decide, decideAndAnswer } = setUp()
   listen()
   await decideAndAnswer(run('rm -rf dist'), 'session')

@@ -42,7 +42,7 @@ export interface PolicyOptions extends EvaluationSettings {
   readonly currentRules?: () => Promise<readonly PermissionRule[]>
   /**
    * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are; `null` where there is none of them.
-   * Paths may begin with `~`. Without it, commands that files decide about get no lasting leave.
+   * Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
    */
   readonly digestFiles?: (paths: readonly string[]) => Promise<string | null>
   /**
@@ -75,11 +75,11 @@ export function createPolicy(options: PolicyOptions): RevocablePolicy {
   return new RulePolicy(options)
 }
 
-/** A policy whose leave for a session can be looked at and taken back. */
+/** A policy whose grants for a session can be listed and revoked. */
 export interface RevocablePolicy extends Policy {
-  /** What answers gave leave for until the session ends, in this process, one line each, sorted. */
+  /** What answers granted until the session ends, in this process, one line each, sorted. */
   listGrants(sessionId: string): readonly string[]
-  /** Ends that leave; what asked before asks again. */
+  /** Ends those grants; what asked before asks again. */
   revokeGrants(sessionId: string): void
 }
 
@@ -98,8 +98,8 @@ class RulePolicy implements RevocablePolicy {
   /** How often a session's shell, by its root, may have been told that names of programs mean others. */
   readonly #lookupChanges = new Map<string, number>()
   /**
-   * What a session has leave for, by its root, each with a line for a person. What text from outside may be after has rules of its own, so
-   * leave given before such text came in covers none of it.
+   * What a session is granted, by its root, each with a line for a person. Grants given before untrusted text entered the session do not
+   * cover actions such text could aim at: those have rules of their own.
    */
   readonly #grants = new Map<string, Map<string, string>>()
   readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
@@ -193,7 +193,7 @@ class RulePolicy implements RevocablePolicy {
     return this.#lookupChanges.get(rootOf(subject)) ?? 0
   }
 
-  /** What leave for a session is bound to. */
+  /** What a grant for a session is bound to. */
   #key(action: Action, subject: Subject, digest: string | null): Promise<string> {
     return actionKey(action, digest, this.#epoch(subject))
   }

@@ -31,7 +31,7 @@ export function questionOf(
   const isOnce = rules.some((name) => ONCE_ONLY.includes(name))
   const lasting = isOnce || hasSecret ? null : grant
   const broad = isOnce ? [] : broadGrants(rules)
-  // Leave for more than the same action needs no knowledge of what that will do.
+  // A grant for more than the same action needs no knowledge of what that will do.
   const mayHold = !isOnce && (isRepeatable || broad.length === rules.length)
   const choices: ApprovalChoice[] = [
     ...['once' as const, ...(mayHold ? (['session'] as const) : [])],

@@ -36,9 +36,9 @@ describe('parseRules', () => {
     ])
     expect(problems).toHaveLength(7)
     expect(problems.slice(0, 4)).toEqual([
-      '"file.wirte" names no tool; file.write may be meant. Until it is mended, everything file.write is about asks.',
+      '"file.wirte" names no tool; file.write may be meant. Until it is fixed, everything file.write is about asks.',
       '"terminal(" is not a pattern; write a name such as terminal.* or terminal(git push*).',
-      '"file.read" must be allow, ask or deny, not "sometimes". Until it is mended, this asks.',
+      '"file.read" must be allow, ask or deny, not "sometimes". Until it is fixed, this asks.',
       expect.stringMatching(
         /^"constructor\.x" names nothing known; use a tool such as browser\.\* or one of \*, terminal, .*\.$/,
       ),
@@ -58,7 +58,7 @@ describe('parseRules', () => {
     const { rules, problems } = parseRules({ [pattern]: 'deny' }, { sourceOf: () => 'p.yaml:3:1' })
     expect(rules).toEqual([{ pattern, effect: 'ask', source: 'p.yaml:3:1', unread: true }])
     expect(problems).toEqual([expect.stringMatching(/^p\.yaml:3:1: /)])
-    expect(problems[0]?.endsWith(`Until it is mended, ${what} asks.`)).toBe(true)
+    expect(problems[0]?.endsWith(`Until it is fixed, ${what} asks.`)).toBe(true)
   })
 
   it.each<[Record<string, string>, string[]]>([

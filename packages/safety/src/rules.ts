@@ -200,7 +200,7 @@ export function parseRules(
     const doubtful = () => parseRule({ pattern, effect: 'ask', unread: true, ...place }) as ParsedRule
     const problem = (text: string) => problems.push(source === undefined ? text : `${source}: ${text}`)
     if (effect !== 'allow' && effect !== 'ask' && effect !== 'deny') {
-      problem(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}. Until it is mended, this asks.`)
+      problem(`"${pattern}" must be allow, ask or deny, not ${JSON.stringify(effect)}. Until it is fixed, this asks.`)
       rules.push(doubtful())
       continue
     }
@@ -209,7 +209,7 @@ export function parseRules(
     else if (effect === 'allow') problem(parsed)
     else {
       const instead = doubtful()
-      problem(`${parsed} Until it is mended, ${nameOf(instead.selector)} asks.`)
+      problem(`${parsed} Until it is fixed, ${nameOf(instead.selector)} asks.`)
       rules.push(instead)
     }
   }

@@ -2,8 +2,8 @@ import type { Collected } from './command/collect.js'
 import { expands, UNKNOWN_DIGEST } from './grants.js'
 
 /**
- * Rules whose leave for a session is for more than the one action that was asked about, and what that is. Each names what it is about, and
- * the question says so; leave for any other rule is for the same action alone.
+ * Rules whose grant for a session is for more than the one action that was asked about, and what that is. Each names what it is about, and
+ * the question says so; a grant for any other rule is for the same action alone.
  */
 const BROAD: readonly (readonly [rule: RegExp, says: string])[] = Object.freeze([
   [/^write-beyond:(.+)$/, 'every command that changes files in $1'],
@@ -15,7 +15,7 @@ const BROAD: readonly (readonly [rule: RegExp, says: string])[] = Object.freeze(
   [/^outside-workspace$/, 'every file that is read outside the workspace'],
 ])
 
-/** What leave for the session says, for the rules where it is for more than the same action; empty where it is for that alone. */
+/** What a grant for the session says, for the rules where it is for more than the same action; empty where it is for that alone. */
 export function broadGrants(rules: readonly string[]): readonly string[] {
   return rules.flatMap((rule) => {
     const found = BROAD.find(([pattern]) => pattern.test(rule))
@@ -23,7 +23,7 @@ export function broadGrants(rules: readonly string[]): readonly string[] {
   })
 }
 
-/** Whether leave for the rule is for all that its name says. */
+/** Whether a grant for the rule is for all that its name says. */
 function isBroad(rule: string): boolean {
   return BROAD.some(([pattern]) => pattern.test(rule))
 }
@@ -39,7 +39,7 @@ export function isRepeatable(collected: Collected | null, digest: string | null)
   })
 }
 
-/** The name under which leave for a rule is kept. */
+/** The name under which a grant for a rule is kept. */
 export function grantName(rule: string, key: string): string {
   return isBroad(rule) ? rule : `${rule} @ ${key}`
 }

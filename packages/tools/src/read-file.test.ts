@@ -179,7 +179,7 @@ describe('read_file', () => {
     expect((await read('a.txt')).text).toBe('1|two')
   })
 
-  it('delivers a page again once the conversation was condensed', async () => {
+  it('delivers a page again once the conversation was compacted', async () => {
     const { folder, environment } = await temporaryEnvironment()
     await writeFile(join(folder, 'a.txt'), 'one\n')
     let compactions = 0
@@ -189,7 +189,7 @@ describe('read_file', () => {
     expect((await call(tool, { path: 'a.txt' }, context)).text).toBe('1|one')
   })
 
-  it('asks for leave to read the path and what it links to', async () => {
+  it('asks for a permit to read the path and what it links to', async () => {
     const { read, folder, context } = await setup({ 'real.txt': 'x' })
     await symlink('real.txt', join(folder, 'link.txt'))
     await read('link.txt')

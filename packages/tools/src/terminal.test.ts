@@ -52,7 +52,7 @@ describe('terminal', () => {
     ])
   })
 
-  it('asks for leave for exactly the command it planned', async () => {
+  it('asks for a permit for exactly the command it planned', async () => {
     const { run, context, folder } = await setup()
     const args = { command: 'echo hi', background: false }
     const planned = createTerminalTool().actions?.(args, context)

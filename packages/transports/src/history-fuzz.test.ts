@@ -75,7 +75,7 @@ describe(`${numRuns} random histories (seed ${seed})`, () => {
     )
   })
 
-  it('are mended once and for all, and nothing stored is touched', () => {
+  it('are repaired once and for all, and nothing stored is touched', () => {
     fc.assert(
       fc.property(histories, (entries) => {
         const messages = project(entries)

@@ -19,7 +19,7 @@ describe('parseToolArguments', () => {
     ['Python constants', '{"a": True, "b": None}', { a: true, b: null }],
     ['a code fence', '```json\n{"a":1}\n```', { a: 1 }],
     ['a code fence around a slip', '```json\n{"a":1,}\n```', { a: 1 }],
-  ])('mends %s', async (_name, text, args) => {
+  ])('repairs %s', async (_name, text, args) => {
     expect(await parseToolArguments(text)).toEqual({ args, repaired: true })
   })
 

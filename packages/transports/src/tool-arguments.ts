@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts
 export interface ParsedToolArguments {
   /** `null` when the text is cut off, beyond repair, or not an object. */
   readonly args: JsonObject | null
-  /** Whether syntax had to be mended. */
+  /** Whether syntax had to be repaired. */
   readonly repaired: boolean
   /** Present when `args` is `null`: one line saying what is wrong and where. */
   readonly problem?: string
@@ -12,12 +12,12 @@ export interface ParsedToolArguments {
 
 const SHOWN_CHARS = 60
 
-/** Text that is no object is mended up to here: the library takes time with the square of its length. */
+/** Text that is no object is repaired up to here: the library takes time with the square of its length. */
 const MAX_PROSE_CHARS = 10_000
 
 /**
  * Reads the arguments a model wrote. Slips of syntax (trailing commas, single quotes, raw control characters, surplus closing
- * brackets, a code fence) are mended; a missing end is not invented. Empty text means no arguments, and so do `null` and `None`.
+ * brackets, a code fence) are repaired; a missing end is not invented. Empty text means no arguments, and so do `null` and `None`.
  */
 export async function parseToolArguments(text: string): Promise<ParsedToolArguments> {
   const trimmed = text.trim()

@@ -10,7 +10,7 @@ import { openCli } from '../open-cli.js'
 import { createProgressView } from '../render/progress.js'
 import { createStyle } from '../render/style.js'
 
-/** The agent mends a small broken project in a temporary folder. No key, no network; the user's home is not touched. */
+/** The agent fixes a small broken project in a temporary folder. No key, no network; the user's home is not touched. */
 export async function demo(
   io: Io,
   options: { readonly record?: string; readonly baseUrl?: string } = {},
@@ -69,7 +69,7 @@ async function verify(io: Io, cwd: string): Promise<number> {
   try {
     const { stdout } = await promisify(execFile)(io.nodePath, ['slug.test.js'], { cwd })
     io.stdout.write(
-      `${stdout}${style.green('The demo project is mended.')} Now yours: ${io.env['HERMES_COMMAND'] ?? 'hermes'} asks for a model, then for a task.\n`,
+      `${stdout}${style.green('The demo project is fixed.')} Now yours: ${io.env['HERMES_COMMAND'] ?? 'hermes'} asks for a model, then for a task.\n`,
     )
     return EXIT.ok
   } catch (error) {

@@ -134,7 +134,7 @@ function describe({ action, decision, reason, source, steps, rules }: Explanatio
 
 /** `hermes permissions add PATTERN DECISION`. */
 export async function permissionsAdd(io: Io, pattern: string, decision: RuleEffect): Promise<number> {
-  // Read as one that allows, for what a rule that cannot be read would do until it is mended is no matter here.
+  // Read as one that allows, for what a rule that cannot be read would do until it is fixed is no matter here.
   const [problem] = parseRules({ [pattern]: 'allow' }).problems
   if (problem !== undefined) throw new UsageError(problem)
   const home = homeOf(io)

@@ -19,7 +19,7 @@ const MODELS_NAMED = 20
 export async function setup(io: Io, options: SetupOptions): Promise<number> {
   const home = homeOf(io)
   const { problems, source } = await loadConfig({ home, env: io.env })
-  if (source !== 'file' && problems[0]) throw new UsageError(`${problems[0].message} Mend it, then run setup again.`)
+  if (source !== 'file' && problems[0]) throw new UsageError(`${problems[0].message} Fix it, then run setup again.`)
   const { values: secrets } = await loadSecrets({ home, env: io.env })
   if (options.provider !== undefined || options.baseUrl !== undefined) return fromFlags(io, options, secrets)
   if (options.model !== undefined || options.keyEnv !== undefined)

@@ -6,7 +6,7 @@ import type { Talk } from './talk.js'
 
 const USAGE = '/agents, /agents kill N, /agents pause [N], /agents resume [N], /agents steer N TEXT'
 
-/** `/agents`: lists the tasks that were handed on; ends, holds, lets go or tells one something. */
+/** `/agents`: lists the delegated tasks; ends, holds, lets go or tells one something. */
 export async function agents(talk: Talk, args: string): Promise<void> {
   const [verb = '', id = '', ...rest] = args.split(/\s+/).filter(Boolean)
   const { children } = talk.seat
@@ -32,7 +32,7 @@ export async function agents(talk: Talk, args: string): Promise<void> {
 function list(talk: Talk): void {
   const { seat, output, style } = talk
   const children = seat.children.list()
-  if (children.length === 0) talk.say('No tasks were handed on in this conversation.')
+  if (children.length === 0) talk.say('No tasks were delegated in this conversation.')
   for (const child of children) {
     const line = clip(`${'  '.repeat(depthOf(child))}${printable(describeChild(child, Date.now()))}`, output.columns())
     output.write(`${child.endedAtMs === null ? line : style.dim(line)}\n`)

@@ -16,7 +16,7 @@ export async function approvals(talk: Talk, args: string): Promise<void> {
   }
   if (second !== 'session') return talk.say(await revokeApproval(talk.runtime, second))
   talk.runtime.permissions.policy.revokeGrants(talk.seat.agent.sessionId)
-  talk.say('Leave for this session is taken back; you are asked again.')
+  talk.say('The grants of this session are revoked; you are asked again.')
 }
 
 async function list(talk: Talk): Promise<void> {

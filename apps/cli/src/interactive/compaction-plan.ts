@@ -24,7 +24,7 @@ export function describePlan(plan: CompactPlan, entries: readonly Entry[], colum
     `${headline} They are ${counts.join(', ')}.`,
     ...(first ? [clip(`first: ${preview(first)}`, columns)] : []),
     ...(last ? [clip(`last: ${preview(last)}`, columns)] : []),
-    'The newest messages, your newest request and the open tasks stay as they are; what you said stays word for word as far as it fits.',
+    'The newest messages, your newest request and the open tasks stay as they are; what you said stays verbatim as far as it fits.',
   ].join('\n')
 }
 

@@ -24,7 +24,7 @@ export interface Seat {
   readonly entries: readonly Entry[]
   /** A question that the session was parked with was answered since; resuming uses the answer. */
   readonly isAnswered: boolean
-  /** The tasks the agent has handed on. */
+  /** The tasks the agent has delegated. */
   readonly children: ReadyAgent['children']
   models(): Promise<readonly string[]>
   /** The seat with another model, in the same shell; this one is not used any more. */

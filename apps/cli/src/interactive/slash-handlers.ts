@@ -150,7 +150,7 @@ async function compress(talk: Talk, args: string): Promise<void> {
     const { describePlan } = await import('./compaction-plan.js')
     return talk.say(describePlan(plan, agent.entries(), talk.output.columns()))
   }
-  talk.say('Condensing the conversation …')
+  talk.say('Compacting the conversation …')
   const outcome = await agent.compact(options)
   if (outcome.type === 'unchanged') return talk.say(outcome.reason)
   const { tokensBefore = 0, tokensAfter = 0 } = outcome.entry

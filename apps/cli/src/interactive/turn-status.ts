@@ -30,7 +30,7 @@ function describe({ state, description }: Activity): string {
     case 'tool':
       return printable(description)
     case 'compacting':
-      return 'condensing the conversation'
+      return 'compacting the conversation'
     case 'retrying':
       return 'waiting for the model server'
     case 'waiting':

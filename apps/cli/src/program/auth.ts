@@ -3,7 +3,7 @@ import type { Action } from '../action.js'
 
 /** `hermes auth …`. */
 export function addAuth(program: Command, choose: (action: Action) => void): void {
-  const auth = program.command('auth').description('keep, list and mend keys and logins of model providers')
+  const auth = program.command('auth').description('keep, list and repair keys and logins of model providers')
   auth
     .command('list', { isDefault: true })
     .description('every key and login, and whether it can be used')

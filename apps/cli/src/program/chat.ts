@@ -33,7 +33,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--provider <name>', 'provider to use')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
-    .option('--max-turns <n>', 'model calls before it has to sum up', Number)
+    .option('--max-turns <n>', 'model calls (steps) of a turn before it has to summarise', Number)
     .option('--plan', 'look and plan only, change nothing')
     .option('--accept', 'with -c or -r: carry out the plan that was made')
     .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')

@@ -60,7 +60,7 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'compaction-start':
         closeText()
-        line(style.dim('Condensing the conversation …'))
+        line(style.dim('Compacting the conversation …'))
         return
       case 'notice':
         closeText()

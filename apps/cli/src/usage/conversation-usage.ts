@@ -46,7 +46,7 @@ function describeUsage({ inputTokens, cacheReadTokens, outputTokens, costUsd }: 
   return `${inputTokens} tokens in${cached}, ${outputTokens} out; ${cost}.`
 }
 
-/** What was handed on is not part of the conversation, but of what it costs. */
+/** What was delegated is not part of the conversation, but of what it costs. */
 function describeTasks(tasks: readonly { readonly usage: Usage }[]): string {
   const sum = tasks.reduce((total, { usage }) => addUsage(total, usage), noUsage)
   return `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}, ${describeUsage(sum)}`

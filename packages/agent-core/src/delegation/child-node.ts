@@ -4,7 +4,7 @@ import type { ChildResult, ChildTask } from './child-task.js'
 
 /** One delegated task as lists show it. */
 export interface ChildInfo {
-  /** Its place below the agent a person talks to: `2` is the second task, `2.1` the first one that it handed on. */
+  /** Its place below the agent a person talks to: `2` is the second task, `2.1` the first one that it delegated. */
   readonly id: string
   readonly goal: string
   readonly role: ChildTask['role']
@@ -17,7 +17,7 @@ export interface ChildInfo {
   readonly sessionId: string | null
   readonly modelCalls: number
   readonly toolCalls: number
-  /** Its own and that of what it handed on, so far. */
+  /** Its own and that of what it delegated, so far. */
   readonly usage: Usage
   /** Unix milliseconds. */
   readonly startedAtMs: number
@@ -37,7 +37,7 @@ export class ChildNode {
   isPaused = false
   /** Of its own model calls so far. */
   usage: Usage = noUsage
-  /** Of what it handed on and has ended. */
+  /** Of what it delegated and has ended. */
   delegated: Usage = noUsage
   sessionId: string | null = null
   /** Why it was ended from outside. */

@@ -28,7 +28,7 @@ export interface ChildResult {
   readonly sessionId: string | null
   readonly toolCalls: number
   readonly durationMs: number
-  /** Of its own and of what it handed on. */
+  /** Of its own and of what it delegated. */
   readonly usage: Usage
   /** Whether text from outside went into it. */
   readonly isTainted: boolean

@@ -7,7 +7,7 @@ import { Slots } from './slots.js'
 
 /** The delegated tasks of one agent and of all below it, as they are now. */
 export interface Children {
-  /** Parents before what they handed on. Of those that have ended the newest 50. */
+  /** Parents before what they delegated. Of those that have ended the newest 50. */
   list(): readonly ChildInfo[]
   /** What all that has ended came to. */
   usage(): Usage

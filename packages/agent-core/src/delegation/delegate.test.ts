@@ -281,7 +281,7 @@ describe('an answer that has to be data', () => {
     expect(request(models[0]!)).toContain('must be one JSON object that fits this schema')
   })
 
-  it('may be mended once', async () => {
+  it('may be corrected once', async () => {
     const { resultText, models } = setUp({ scripts: [[{ text: 'There are three.' }, { text: '{"count": 3}' }]] })
     expect((await resultText({ goal: 'Count.', output_schema: schema })).data).toMatchObject([{ output: { count: 3 } }])
     expect(request(models[0]!, 1)).toContain('It is not JSON')

@@ -5,7 +5,7 @@ import { toolParameters } from '@hermes/registry'
 /** An answer that has to be data. */
 export type StructuredAnswer =
   | { readonly type: 'fits'; readonly output: JsonObject }
-  /** One line that says what to mend. */
+  /** One line that says what to correct. */
   | { readonly type: 'unfit'; readonly problem: string }
 
 /** Reads an answer as JSON, a fence around it or not, and checks it against `schema`. */

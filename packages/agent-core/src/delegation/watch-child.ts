@@ -35,7 +35,7 @@ export interface WatchOptions {
 
 /**
  * Interrupts an agent that has made no progress for too long: 450 s without a word of the model, 1,200 s without one of a tool or while the
- * conversation is condensed. Waiting for a person counts for nothing, its own and that of agents below. `onLook` is called at every look, each 30 s, until `stop`.
+ * conversation is compacted. Waiting for a person counts for nothing, its own and that of agents below. `onLook` is called at every look, each 30 s, until `stop`.
  */
 export function watchChild(
   agent: Agent,

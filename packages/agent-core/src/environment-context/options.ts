@@ -2,6 +2,6 @@
 export interface RuntimeStateOptions {
   /** Whether git is asked about the workspace: for some ten milliseconds with each message of the person but the first. Default `true`. */
   readonly git?: boolean
-  /** What was handed on and has not ended, a few words each. Default: nothing ever is. */
+  /** What was delegated and has not ended, a few words each. Default: nothing ever is. */
   readonly delegated?: () => readonly string[]
 }

@@ -45,7 +45,7 @@ async function hintFile(environment: Environment, folder: string): Promise<strin
   return name === undefined ? null : join(folder, name)
 }
 
-/** `null` where there is no leave, and for what leads out of the workspace or is no text. */
+/** `null` where there is no permit, and for what leads out of the workspace or is no text. */
 async function readHint(context: HookEvent, path: string, { root }: { readonly root: string }): Promise<string | null> {
   const environment = context.environment!
   try {

@@ -36,11 +36,11 @@ export const CONFIG = section({
   }),
   terminal: TERMINAL.describe('Where commands run and files live.'),
   compression: section({
-    enabled: flag(true).describe('Whether long sessions are condensed.'),
+    enabled: flag(true).describe('Whether long sessions are compacted.'),
     threshold: share().describe(
       "Share of the model's window. Default: half of a window of 512,000 tokens or more, three quarters of a smaller one.",
     ),
-    threshold_tokens: whole(1)().describe('Tokens at which to condense at the latest.'),
+    threshold_tokens: whole(1)().describe('Tokens at which to compact at the latest.'),
     model_thresholds: record(share()).describe(
       "`threshold` of models whose id holds the key, or of a provider's as `PROVIDER:PART`; the longest key counts.",
     ),
@@ -50,7 +50,7 @@ export const CONFIG = section({
   }),
   context: section({
     engine: text('compressor').describe(
-      "What condenses long sessions: `compressor`, or a module of one's own by path or package name.",
+      "What compacts long sessions: `compressor`, or a module of one's own by path or package name.",
     ),
   }),
   delegation: section({

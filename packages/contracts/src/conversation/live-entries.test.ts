@@ -4,7 +4,7 @@ import { type Entry, liveEntries, type NewEntry, project, turnStarts, userText }
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 300)
 
-/** What a session may do: talk, call, condense, note something. `share` chooses among what is there. */
+/** What a session may do: talk, call, compact, note something. `share` chooses among what is there. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.constant('user' as const) },
   { weight: 4, arbitrary: fc.constant('assistant' as const) },

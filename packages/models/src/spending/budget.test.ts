@@ -109,7 +109,7 @@ describe('budgets', () => {
     expect((await ask()).error).toBeNull()
   })
 
-  it('count what was handed on for the session and turn it is done for', async () => {
+  it('count delegated usage for the session and turn of the parent', async () => {
     const { ask } = setUp({ turn: { tokens: 100 } })
     const root = { sessionId: 's', turnId: 'a' }
     expect((await ask({ sessionId: 'child', turnId: 'own', root })).error).toBeNull()

@@ -73,7 +73,7 @@ class LedgerGuard implements BudgetGuard {
   }
 
   async admit(requested: BudgetedCall): Promise<Admission> {
-    // What was handed on counts for whom it is done.
+    // Delegated usage is charged to the parent.
     const call = { ...requested, ...requested.root }
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LAST_WAIT_MS)) {
       const admission = await this.#tryToAdmit(call)

@@ -54,7 +54,7 @@ describe('createUsageRecorder', () => {
     ])
   })
 
-  it('books what was handed on to the session it is done for', async () => {
+  it('charges delegated usage to the session of the parent', async () => {
     const { recorder, written } = setUp()
     recorder.record({ ...event(1), sessionId: 'child', root: { sessionId: 's', turnId: 'a' } })
     await recorder.flush()

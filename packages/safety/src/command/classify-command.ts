@@ -21,7 +21,7 @@ export interface CommandClass {
   readonly rule: string | null
   /** What it does, for a person: "deletes folders with everything in them". */
   readonly reason: string | null
-  /** Every rule that matched, `rule` first. Leave for one of them is not leave for the others. */
+  /** Every rule that matched, `rule` first. A grant for one of them is not a grant for the others. */
   readonly rules: readonly string[]
 }
 

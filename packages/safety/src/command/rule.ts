@@ -6,7 +6,7 @@ export interface CommandRule {
   readonly rule: string
   /** What the command does, for a person: "deletes folders with everything in them". */
   readonly reason: string
-  /** What leave for it is for, where that is less than everything the rule is about; becomes part of its name. */
+  /** What a grant for it is for, where that is less than everything the rule is about; becomes part of its name. */
   about?(invocation: Invocation): string
   /** Base names it looks at; without them, every program. */
   readonly programs?: readonly string[]

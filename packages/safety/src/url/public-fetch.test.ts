@@ -25,7 +25,7 @@ const permit = async (action: Action) => {
 const text = (body: Uint8Array) => Buffer.from(body).toString()
 
 describe('createPublicFetch', () => {
-  it('asks for leave at every hop and gives what the last one answers', async () => {
+  it('asks for a permit at every hop and gives what the last one answers', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/a') response.writeHead(302, { location: '/b' }).end()
       else response.writeHead(200, { 'content-type': 'text/HTML; charset=utf-8' }).end('there')
@@ -42,15 +42,15 @@ describe('createPublicFetch', () => {
     expect(requested.map((action) => action.type === 'fetch' && new URL(action.url).pathname)).toEqual(['/a', '/b'])
   })
 
-  it('never follows a redirect without leave', async () => {
+  it('never follows a redirect without a permit', async () => {
     const port = await serve((_, response) => {
       response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
     })
     const strict = async (action: Action) => {
-      if (action.type === 'fetch' && action.url.includes('169.254')) throw new Error('no leave')
+      if (action.type === 'fetch' && action.url.includes('169.254')) throw new Error('no permit')
       return createPermit(action)
     }
-    await expect(createPublicFetch()(`http://127.0.0.1:${port}/`, { permit: strict })).rejects.toThrow(/no leave/)
+    await expect(createPublicFetch()(`http://127.0.0.1:${port}/`, { permit: strict })).rejects.toThrow(/no permit/)
   })
 
   it('refuses a public name that leads to this machine or a private network, before it connects', async () => {

@@ -5,7 +5,7 @@ import { ProgramHost } from './program-host.js'
 /** A way to a side whose every program is the one given. */
 class TestHost extends ProgramHost {
   readonly backend = 'far'
-  readonly name = 'the far side'
+  readonly name = 'the remote host'
   readonly isolated = true
   protected override readonly maxReplyBytes = 1_000_000
   readonly #program: string

@@ -9,7 +9,7 @@ import { RemoteFiles } from './remote-files.js'
 /** A way to a shell of this machine that may damage what is sent. */
 class Way extends ProgramHost {
   readonly backend = 'far'
-  readonly name = 'the far side'
+  readonly name = 'the remote host'
   readonly isolated = false
   damage = (bytes: Uint8Array): Uint8Array => bytes
 

@@ -37,7 +37,7 @@ async function setUp() {
 }
 
 needs(pythonMissing)('the tool execute_code', () => {
-  it('asks for leave to run the code, and gives output, status, calls and time', async () => {
+  it('asks for a permit to run the code, and gives output, status, calls and time', async () => {
     const { call, actions, directory } = await setUp()
     const outcome = await call({ code: 'print(6 * 7)' })
     expect(outcome.content).toMatchObject([

@@ -15,7 +15,7 @@ const reply = (text: string): MessageEntry => ({
   },
 })
 
-/** Forks sessions at any entry, whatever was condensed or undone before. */
+/** Forks sessions at any entry, whatever was compacted or undone before. */
 export async function anyFork(store: Storage): Promise<void> {
   const step = fc.tuple(fc.constantFrom('said', 'said', 'reply', 'compaction', 'undo'), fc.nat({ max: 50 }))
   let made = 0

@@ -22,7 +22,7 @@ const WAITING = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE session_id = 
 const GET = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE key = $1 AND session_id = $2 AND body IS NOT NULL FOR UPDATE`
 const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = $1'
 
-/** Letters on PostgreSQL. */
+/** Inbox messages on PostgreSQL. */
 export class StoredInbox implements Inbox {
   readonly #connection: Connection
   readonly #clock: Pick<Clock, 'now'>
@@ -49,7 +49,7 @@ export class StoredInbox implements Inbox {
     })
   }
 
-  /** Inside a transaction. @throws HermesError `store.letter_taken`. */
+  /** Inside a transaction. @throws HermesError `store.inbox_message_taken`. */
   async take(statements: Statements, sessionId: string, keys: readonly string[]): Promise<void> {
     for (const key of keys) {
       const row = await statements.first<InboxRow>(GET, key, sessionId)

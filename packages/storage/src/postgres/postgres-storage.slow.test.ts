@@ -70,7 +70,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
       await close()
     })
 
-    it('gives models the very same conversation in a fork, whatever was condensed or undone', async () => {
+    it('gives models the very same conversation in a fork, whatever was compacted or undone', async () => {
       const { store, close } = await open()
       await anyFork(store)
       await close()

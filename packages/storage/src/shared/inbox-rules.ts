@@ -2,13 +2,13 @@ import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { InboxMessage } from '@hermes/contracts/store'
 import { hasEnded } from './process-identity.js'
 
-/** How long a letter is held where nobody says. */
+/** How long an inbox message is held where nobody says. */
 export const DEFAULT_TTL_MS = 120_000
 
 /** The columns of {@link InboxRow}. */
 export const INBOX_COLUMNS = 'key, session_id, kind, body, holder, held_until_ms'
 
-/** A letter that is not taken yet, as its table has it. */
+/** An inbox message that is not taken yet, as its table has it. */
 export interface InboxRow {
   readonly key: string
   readonly session_id: string
@@ -28,8 +28,8 @@ export function toInboxMessage({ key, session_id: sessionId, kind, body }: Inbox
 }
 
 export function inboxMessageTaken(sessionId: string, key: string): HermesError {
-  return new HermesError(`Letter ${key} to session ${sessionId} is not waiting: it was taken already.`, {
-    code: 'store.letter_taken',
+  return new HermesError(`Inbox message ${key} to session ${sessionId} is not waiting: it was taken already.`, {
+    code: 'store.inbox_message_taken',
     details: { sessionId, key },
   })
 }

@@ -34,7 +34,7 @@ const WAITING = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE session_id = 
 const GET = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE key = ? AND session_id = ? AND body IS NOT NULL`
 const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = ?'
 
-/** Letters on SQLite. */
+/** Inbox messages on SQLite. */
 export class StoredInbox implements Inbox {
   readonly #connection: Connection
   readonly #clock: Clock
@@ -63,7 +63,7 @@ export class StoredInbox implements Inbox {
     })
   }
 
-  /** Inside a transaction. @throws HermesError `store.letter_taken`. */
+  /** Inside a transaction. @throws HermesError `store.inbox_message_taken`. */
   take(sessionId: string, keys: readonly string[]): void {
     for (const key of keys) {
       const row = this.#exists() ? this.#connection.statement(GET).get(key, sessionId) : undefined

@@ -27,9 +27,9 @@ async function appendTaking(store: SessionStore, take: readonly string[]): Promi
   }
 }
 
-/** What every mailbox does. */
+/** What every inbox does. */
 export const inboxCases: readonly StoreCase[] = [
-  inboxCase('has letters wait for their session, oldest first', async ({ store, inbox }) => {
+  inboxCase('has inbox messages wait for their session, oldest first', async ({ store, inbox }) => {
     await store.createSession({ id: 'other', source: 'cli' })
     expect(await inbox.waiting('s')).toEqual([])
     expect(await inbox.send(inboxMessage('a'))).toBe(true)
@@ -46,25 +46,25 @@ export const inboxCases: readonly StoreCase[] = [
     expect(await inbox.setWill(inboxMessage('a'))).toBe(false)
     expect(await inbox.waiting('s')).toEqual([])
   }),
-  inboxCase('takes a letter with the entries that say it, all or none', async ({ store, inbox }) => {
+  inboxCase('takes an inbox message with the entries that say it, all or none', async ({ store, inbox }) => {
     await inbox.send(inboxMessage('a'))
     await inbox.send(inboxMessage('b'))
     await appendTaking(store, ['a'])
     const before = await store.entries('s')
     for (const keys of [['a'], ['unknown'], ['b', 'a']])
-      await expect(appendTaking(store, keys)).rejects.toMatchObject({ code: 'store.letter_taken' })
+      await expect(appendTaking(store, keys)).rejects.toMatchObject({ code: 'store.inbox_message_taken' })
     expect(await store.entries('s')).toEqual(before)
     expect(await inbox.waiting('s')).toEqual([inboxMessage('b')])
   }),
-  inboxCase('holds a letter back until another of its key is sent in its place', async ({ store, inbox }) => {
+  inboxCase('holds an inbox message back until another of its key is sent in its place', async ({ store, inbox }) => {
     expect(await inbox.setWill(inboxMessage('a', { body: { text: 'orphan' } }))).toBe(true)
     expect(await inbox.waiting('s')).toEqual([])
-    await expect(appendTaking(store, ['a'])).rejects.toMatchObject({ code: 'store.letter_taken' })
+    await expect(appendTaking(store, ['a'])).rejects.toMatchObject({ code: 'store.inbox_message_taken' })
     expect(await inbox.send(inboxMessage('a'))).toBe(true)
     expect(await inbox.waiting('s')).toEqual([inboxMessage('a')])
     expect(await inbox.setWill(inboxMessage('a'))).toBe(false)
   }),
-  storeCase('delivers a letter that is not held any more, once', async ({ store, clock }) => {
+  storeCase('delivers an inbox message that is not held any more, once', async ({ store, clock }) => {
     await store.createSession({ id: 's', source: 'cli' })
     const inbox = store.inbox!
     await inbox.setWill(inboxMessage('a'), { ttlMs: 1_000 })
@@ -78,7 +78,7 @@ export const inboxCases: readonly StoreCase[] = [
     expect(await inbox.send(inboxMessage('a'))).toBe(false)
     expect(await inbox.waiting('s')).toEqual([])
   }),
-  inboxCase('has no letters for a session that does not exist', async ({ inbox }) => {
+  inboxCase('has no inbox messages for a session that does not exist', async ({ inbox }) => {
     await expect(inbox.send(inboxMessage('a', { sessionId: 'nobody' }))).rejects.toMatchObject({
       code: 'store.unknown_session',
     })

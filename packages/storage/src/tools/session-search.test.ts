@@ -95,7 +95,7 @@ describe('session_search', () => {
     expect((await ask({ source: 'telegram' })).text).toBe('There are no earlier sessions.')
   })
 
-  it('leaves out the whole lineage of the running session, but for what was condensed away', async () => {
+  it('leaves out the whole lineage of the running session, but for what was compacted away', async () => {
     const { ask, storage, write } = await open()
     await write('20231115_d', [user('deploy in a child')], { parentSessionId: '20231114_c' })
     await write('20231115_e', [user('deploy in another fork')], { parentSessionId: '20231114_a' })

@@ -39,7 +39,7 @@ type Args = FromSchema<typeof parameters>
 
 /**
  * Searches, reads and lists earlier conversations. The running one is left out with those it was forked from and those forked from it, since
- * the model has it before its eyes; but for what was condensed away. `session_id` may name any of them.
+ * the model has it before its eyes; but for what was compacted away. `session_id` may name any of them.
  */
 export const createSessionSearchTool = (services: StorageToolServices) =>
   defineTool<Args>({
@@ -121,7 +121,7 @@ async function ownLineage(storage: Storage, sessionId: string): Promise<readonly
   return [sessionId, ...[...above, ...below].map(({ id }) => id)]
 }
 
-/** What the running conversation had in it before it was condensed: the model does not see it any more. */
+/** What the running conversation had in it before it was compacted: the model does not see it any more. */
 async function summaryHits(
   storage: Storage,
   words: string,

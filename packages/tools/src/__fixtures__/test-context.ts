@@ -31,7 +31,7 @@ export interface TestContextOptions {
   /** Nobody would read notices. */
   readonly unreachable?: true
   /** The data of earlier results by tool name. */
-  /** How often the conversation was condensed so far. */
+  /** How often the conversation was compacted so far. */
   readonly compactions?: () => number
   readonly latest?: Readonly<Record<string, { readonly data: JsonValue; readonly callsSince: number }>>
 }

@@ -77,7 +77,7 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 /**
- * Asks for leave to read `path`, and what it links to, and gives the path with links followed.
+ * Asks for a permit to read `path`, and what it links to, and gives the path with links followed.
  * @throws HermesError `policy.denied`.
  */
 export async function permitRead(context: ToolContext, path: string): Promise<string> {
@@ -117,7 +117,7 @@ export async function permitLifecycle(context: ToolContext, path: string, after:
 }
 
 /**
- * Asks for leave to write `path`, and what it links to. Write to the path given back: it has no links, so a link stays one.
+ * Asks for a permit to write `path`, and what it links to. Write to the path given back: it has no links, so a link stays one.
  * @throws HermesError `policy.denied`.
  */
 export async function permitWrite(

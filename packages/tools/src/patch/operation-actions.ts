@@ -15,7 +15,7 @@ const changeAction = ({ environment }: Plan, path: string, operation: 'remove' |
 })
 
 /**
- * Asks for leave to take `path` away or to give it another name, where it says and where its folder is, and gives the path with the
+ * Asks for a permit to take `path` away or to give it another name, where it says and where its folder is, and gives the path with the
  * links of its folder followed; one at its end is not.
  * @throws HermesError `policy.denied`.
  */

@@ -153,7 +153,7 @@ describe('patch', () => {
     expect((await patch('"b": 2', '"b": 3')).text).not.toContain('Syntax error')
   })
 
-  it('writes nothing without leave', async () => {
+  it('writes nothing without a permit', async () => {
     const { context, content } = await setup('one\n')
     const { environment } = context
     const strict = createToolContext({ environment, deny: (action) => action.type === 'write' })

@@ -18,7 +18,7 @@ function toArgumentText({ args, rawArgs }: ToolCallPart): string {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     if (isObject && !hasLoneSurrogate(rawArgs, value)) return rawArgs
   } catch {
-    // Mended on arrival: the mended form goes back.
+    // Repaired on arrival: the repaired form goes back.
   }
   return JSON.stringify(args)
 }

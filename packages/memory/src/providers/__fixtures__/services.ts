@@ -154,7 +154,7 @@ export function supermemory(): Service {
   }
 }
 
-/** Honcho, with what it draws conclusions from kept word for word. */
+/** Honcho, with what it draws conclusions from kept verbatim. */
 export function honcho(): Service {
   const shelf = new Shelf()
   const [workspaces, peers, sessions] = [new Set<string>(), new Set<string>(), new Set<string>()]

@@ -45,7 +45,7 @@ describe('toWireMessages', () => {
     ])
   })
 
-  it('replays valid arguments byte for byte, mended ones mended, unparsed ones as {}', () => {
+  it('replays valid arguments byte for byte, repaired ones repaired, unparsed ones as {}', () => {
     const calls = [call('1', '{ "a":1 }', { a: 1 }), call('2', '{"a":1,}', { a: 1 }), call('3', '{"cut', null)]
     const wire = toWireMessages([
       user(text('go')),

@@ -78,7 +78,7 @@ describe('toWireInput', () => {
     expect(ids).toEqual(['a', 'a', 'a_2', 'a_2'])
   })
 
-  it('replays valid arguments byte for byte, mended ones mended, unparsed ones as {}', () => {
+  it('replays valid arguments byte for byte, repaired ones repaired, unparsed ones as {}', () => {
     const calls = [
       { ...call('1'), rawArgs: '{ "n":1 }' },
       { ...call('2'), rawArgs: '{"n":1,}' },
