@@ -122,12 +122,18 @@ describe('a prompt', () => {
     for (const id of ids) expect(updates.some(({ update }) => finished(id)(update))).toBe(true)
   })
 
-  it('says that text is void when a reply breaks off and starts again', async () => {
+  it('says where another reply takes the place of one that broke off, and the same one once', async () => {
     scene.server.enqueue({ fault: 'cut', text: 'Half an ans', chunkSize: 4, afterChunks: 2 }, { text: 'The answer.' })
     const { newSession, prompt, updates } = await open()
-    expect(await prompt(await newSession(scene.cwd), 'Ask.')).toBe('end_turn')
-    expect(agentText(updates)).toMatch(/^Half.*starts again.*The answer\.$/s)
-  })
+    const id = await newSession(scene.cwd)
+    expect(await prompt(id, 'Ask.')).toBe('end_turn')
+    expect(agentText(updates)).toMatch(/^Half.*asked again, it says.*The answer\.$/s)
+    const before = agentText(updates)
+    const cut = { fault: 'cut', text: 'All of it, once.', chunkSize: 4, afterChunks: 2 } as const
+    scene.server.enqueue(cut, { text: 'All of it, once.' })
+    expect(await prompt(id, 'Again.')).toBe('end_turn')
+    expect(agentText(updates)).toBe(`${before}All of it, once.`)
+  }, 60_000)
 
   it('shows an answer that did not come as a stream', async () => {
     scene.server.enqueue({ fault: 'no-stream', text: 'All at once.' })

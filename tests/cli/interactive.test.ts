@@ -221,6 +221,19 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     }
   })
 
+  it('shows an answer once whose stream was cut twice in a row', async () => {
+    const text = 'A kettle, a stove and a cat that sleeps on it.'
+    const cut = { fault: 'cut', text, chunkSize: 6, afterChunks: 3 } as const
+    scene.server.enqueue(cut, { ...cut, afterChunks: 2 }, { text, chunkSize: 6 })
+    await using terminal = await open()
+    await say(terminal, 'What is in the kitchen?')
+    // The waits before it is asked again are 5 and 10 seconds.
+    await expect.poll(() => scene.server.requests.length, { timeout: 60_000 }).toBe(3)
+    const screen = await terminal.shows(/sleeps on it\.\n>$/)
+    expect(screen.match(/kettle/g)).toHaveLength(1)
+    expect(screen).toContain(text)
+  }, 90_000)
+
   it('asks no more once YOLO is on, but keeps the hard floor', async () => {
     scene.server.enqueue(call('terminal', { command: 'rm -rf build' }), call('terminal', { command: 'rm -rf /' }), {
       text: 'Finished.',

@@ -29,3 +29,17 @@ it('searches many files without ripgrep, and stops a pattern that does not end',
     expect.stringContaining('it backtracks without end'),
   ])
 })
+
+it('finds what was piped in beside a question, and shows it with the session', async () => {
+  scene.server.enqueue({ text: 'A list of birds.' })
+  const args = ['chat', '-q', 'What is this about', '--base-url', scene.server.baseUrl, '-m', 'test']
+  expect(await runCli(args, { ...scene, input: 'kingfisher\nnightjar\n' })).toMatchObject({ exitCode: 0 })
+  const found = await runCli(['sessions', 'search', 'nightjar'], scene)
+  expect(found.stdout).toContain('nightjar')
+  // The question stands apart from it.
+  expect((await runCli(['sessions', 'search', '"this about"'], scene)).stdout).toContain('about')
+  const id = JSON.parse((await runCli(['sessions', 'list', '--json'], scene)).stdout).id
+  expect((await runCli(['sessions', 'show', id], scene)).stdout).toContain('kingfisher')
+  const notified = scene.server.requests[0]!.body.messages.at(-1)!
+  expect(JSON.stringify(notified)).toMatch(/What is this about.*Standard input:.*kingfisher/)
+})

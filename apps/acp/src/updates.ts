@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
-import { type AgentEvent, describeRetry } from '@hermes/agent-core'
+import { type AgentEvent, describeRetry, type NewText, RepeatedText } from '@hermes/agent-core'
 import { type AssistantMessage, messageText } from '@hermes/contracts/conversation'
 import type { CallIds } from './call-ids.js'
 import { toPlan } from './plan.js'
@@ -14,6 +14,9 @@ export class RunUpdates {
   /** The newest line of each source of a call. */
   readonly #progress = new Map<string, Map<string, string>>()
   readonly #streamed = { text: '', reasoning: '' }
+  readonly #repeated = new RepeatedText()
+  /** The message that an answer asked again goes on with; `null` when none broke off. */
+  #brokenId: string | null = null
 
   constructor(ids: CallIds, place: Place) {
     this.#ids = ids
@@ -25,12 +28,12 @@ export class RunUpdates {
     switch (event.type) {
       case 'message-delta':
         this.#streamed.text = event.messageId
-        return [textChunk('agent_message_chunk', event.text, event.messageId)]
+        return this.#text(this.#repeated.add(event.text), event.messageId)
       case 'reasoning-delta':
         this.#streamed.reasoning = event.messageId
         return [textChunk('agent_thought_chunk', event.text, event.messageId)]
       case 'message-end':
-        return this.#unstreamed(event.messageId, event.message)
+        return this.#messageEnd(event)
       case 'tool-start':
         return [this.#start(event)]
       case 'tool-progress':
@@ -43,7 +46,9 @@ export class RunUpdates {
       case 'approval-resolve':
         return this.#goesOn(event)
       case 'retry-wait':
-        return [retry(event)]
+        if (event.discardedMessageId !== undefined && this.#repeated.breakOff())
+          this.#brokenId ??= event.discardedMessageId
+        return [textChunk('agent_thought_chunk', `${event.message} ${describeRetry(event)}\n`)]
       case 'run-start':
       case 'run-end':
       case 'message-start':
@@ -57,6 +62,20 @@ export class RunUpdates {
       default:
         return event satisfies never
     }
+  }
+
+  #messageEnd({ messageId, message }: AgentEvent & { readonly type: 'message-end' }): readonly SessionUpdate[] {
+    const rest = this.#text(this.#repeated.end(), messageId)
+    this.#brokenId = null
+    return [...rest, ...this.#unstreamed(messageId, message)]
+  }
+
+  /** What was shown cannot be taken back, so it is said where another answer takes its place. */
+  #text({ text, isOther }: NewText, newId: string): readonly SessionUpdate[] {
+    if (isOther) this.#brokenId = null
+    const messageId = this.#brokenId ?? newId
+    const words = isOther ? `\n\n[The reply broke off; asked again, it says:]\n\n${text}` : text
+    return words === '' ? [] : [textChunk('agent_message_chunk', words, messageId)]
   }
 
   /** A server that does not stream says everything at the end. */
@@ -120,11 +139,4 @@ export function textChunk(
 /** What a model thought before it answered. */
 export function reasoningText(message: AssistantMessage): string {
   return message.content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
-}
-
-/** What was shown cannot be taken back, so it is said that it is void. */
-function retry(event: AgentEvent & { readonly type: 'retry-wait' }): SessionUpdate {
-  const wait = `${event.message} ${describeRetry(event)}`
-  if (event.discardedMessageId === undefined) return textChunk('agent_thought_chunk', `${wait}\n`)
-  return textChunk('agent_message_chunk', `\n\n[The reply broke off and starts again. ${wait}]\n\n`)
 }

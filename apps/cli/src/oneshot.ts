@@ -94,7 +94,7 @@ function toInput(options: ChatOptions, piped: string | null): RunInput {
   if (piped === null) return options.query
   const content: UserPart[] = [
     { type: 'text', text: options.query },
-    { type: 'text', text: `Standard input:\n\n${piped}`, origin: 'external' },
+    { type: 'text', text: `\nStandard input:\n\n${piped}`, origin: 'external', withFencedInput: true },
   ]
   return { content }
 }

@@ -59,7 +59,7 @@ describe('ReplyReader', () => {
     expect(textOf(end('1', 'All at once.'))).toBe('All at once.')
   })
 
-  it('says that a reply starts again after a retry', () => {
+  it('says a reply once that is asked again, and says where another one begins', () => {
     const retry = {
       type: 'retry-wait',
       attempt: 1,
@@ -68,8 +68,11 @@ describe('ReplyReader', () => {
       message: 'broke',
       discardedMessageId: '1',
     } as const
-    expect(textOf(delta('1', 'Onc'), retry, delta('2', 'Once.'))).toBe(
-      'Onc\n\n[The reply broke off and starts again.]\n\nOnce.',
+    expect(textOf(delta('1', 'Onc'), retry, delta('2', 'Once.'))).toBe('Once.')
+    const again = { ...retry, discardedMessageId: '2' }
+    expect(textOf(delta('1', 'Onc'), retry, delta('2', 'On'), again, delta('3', 'Once.'))).toBe('Once.')
+    expect(textOf(delta('1', 'Onc'), retry, delta('2', 'Twice.'))).toBe(
+      'Onc\n\n[The reply broke off; asked again, it says:]\n\nTwice.',
     )
   })
 })

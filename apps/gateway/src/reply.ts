@@ -1,4 +1,4 @@
-import { type AgentEvent, type Denial, denialOf, type RunResult } from '@hermes/agent-core'
+import { type AgentEvent, type Denial, denialOf, type NewText, RepeatedText, type RunResult } from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 
@@ -24,7 +24,7 @@ export type Piece =
 
 /** Of other tools it would be their output, which comes at the end. */
 const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
-const STARTS_AGAIN = '\n\n[The reply broke off and starts again.]\n\n'
+const SAYS_OTHER = '\n\n[The reply broke off; asked again, it says:]\n\n'
 
 /** Turns the events of one run into pieces and remembers what was denied. */
 export class ReplyReader {
@@ -34,23 +34,26 @@ export class ReplyReader {
   readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
   #streamedId = ''
   #hasText = false
+  readonly #repeated = new RepeatedText()
+  /** A reply is asked again, and nothing new of it came yet. */
+  #isRepeated = false
 
   read(event: AgentEvent): readonly Piece[] {
     const denial = denialOf(event)
     if (denial) this.denials.push(denial)
     switch (event.type) {
       case 'message-delta':
-        return [this.#text(event.messageId, event.text)]
+        return this.#pieces(event.messageId, this.#repeated.add(event.text))
       case 'message-end': {
+        const rest = this.#pieces(event.messageId, this.#repeated.end())
         const text = event.messageId === this.#streamedId ? '' : messageText(event.message)
-        const pieces = text === '' ? [] : [this.#text(event.messageId, text)]
+        const pieces = text === '' ? rest : [...rest, this.#text(event.messageId, text)]
         this.isCutOff = event.message.finishReason === 'length' && toolCalls(event.message).length === 0
         return pieces
       }
       case 'retry-wait':
-        return event.discardedMessageId === this.#streamedId && this.#hasText
-          ? [{ type: 'text', text: this.#again() }]
-          : []
+        if (event.discardedMessageId !== undefined) this.#isRepeated = this.#repeated.breakOff()
+        return []
       case 'tool-start':
         this.#labels.set(event.callId, { tool: event.toolName, label: event.summary, emoji: event.icon })
         return [this.#progress(event, { status: 'running' })]
@@ -85,9 +88,15 @@ export class ReplyReader {
     return { type: 'text', text: isNext ? `\n\n${text}` : text }
   }
 
-  #again(): string {
-    this.#hasText = false
-    return STARTS_AGAIN
+  /** What was sent cannot be taken back, so it is said where another answer takes its place. */
+  #pieces(messageId: string, { text, isOther }: NewText): readonly Piece[] {
+    if (text === '' && !isOther) return []
+    // The rest of a reply that broke off is no reply of its own.
+    if (this.#isRepeated || isOther) this.#streamedId = messageId
+    this.#isRepeated = false
+    if (!isOther) return [this.#text(messageId, text)]
+    this.#hasText = true
+    return [{ type: 'text', text: `${SAYS_OTHER}${text}` }]
   }
 
   #toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, denial: Denial | null): Piece {

@@ -37,6 +37,7 @@ export {
 } from './prompt/layers.js'
 export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
 export type { ReferenceOptions } from './references/options.js'
+export { type NewText, RepeatedText } from './repeated-text.js'
 export type { RunInput } from './run-input.js'
 export { createSessionId } from './session-id.js'
 export type { Undone } from './undo.js'

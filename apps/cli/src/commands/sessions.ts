@@ -1,9 +1,10 @@
-import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import { toolCalls } from '@hermes/contracts/conversation'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { clip, createStyle, printable } from '../render/style.js'
 import { findSession } from '../session-choice.js'
+import { shownText } from '../sessions/shown-text.js'
 import { undoLine } from '../sessions/undo-line.js'
 
 /** `hermes sessions list`: newest first. */
@@ -51,7 +52,7 @@ export async function showSession(io: Io, name: string, options: { readonly json
         const calls = toolCalls(message).map((call) =>
           style.cyan(clip(`→ ${call.name} ${call.rawArgs}`, io.stdout.columns())),
         )
-        const text = io.stdout.isTTY ? printable(messageText(message)) : messageText(message)
+        const text = io.stdout.isTTY ? printable(shownText(message)) : shownText(message)
         const body = [text.trimEnd(), ...calls].filter((part) => part !== '').join('\n')
         io.stdout.write(`${style.bold(label)} ${style.dim(`#${entry.seq}`)}\n${body}\n\n`)
       } else if (entry.type === 'undo') io.stdout.write(`${style.yellow(undoLine(entries, entry))}\n\n`)

@@ -53,3 +53,25 @@ it('counts the lines of a command that it does not show, and shows what is said 
   ])
   expect(end(lines(9).join('\n'), [])).toEqual(['  line 9', '  5 ms'])
 })
+
+it('shows an answer once that broke off twice, and where another one begins', () => {
+  const { written, view } = viewWithout(true)
+  const delta = (messageId: string, text: string) => view.show({ ...base, type: 'message-delta', messageId, text })
+  const cut = (discardedMessageId: string) =>
+    view.show({ ...base, type: 'retry-wait', message: 'It broke.', discardedMessageId } as never)
+  const end = () =>
+    view.show({ ...base, type: 'message-end', messageId: 'm', message: { role: 'assistant', content: [] } as never })
+  delta('a', 'The answer ')
+  cut('a')
+  delta('b', 'The ')
+  cut('b')
+  delta('c', 'The answer is ')
+  delta('c', '42.')
+  end()
+  expect(written.splice(0).join('')).toBe('The answer is 42.\n')
+  delta('d', 'Yes')
+  cut('d')
+  delta('e', 'No.')
+  end()
+  expect(written.join('')).toBe('Yes\n  The reply broke off; asked again, it says:\nNo.\n')
+})

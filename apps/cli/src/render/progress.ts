@@ -1,4 +1,4 @@
-import { type AgentEvent, describeRetry } from '@hermes/agent-core'
+import { type AgentEvent, describeRetry, type NewText, RepeatedText } from '@hermes/agent-core'
 import { isJsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
@@ -22,6 +22,16 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
   const style = createStyle(output)
   const line = (body: string) => output.write(`${body}\n`)
   let openText = false
+  const repeated = new RepeatedText()
+  const write = ({ text: words, isOther }: NewText) => {
+    if (isOther) {
+      closeText()
+      line(style.yellow('  The reply broke off; asked again, it says:'))
+    }
+    if (words === '') return
+    output.write(printable(words))
+    openText = true
+  }
   const watched = new Set<string>()
   const closeText = () => {
     if (openText) output.write('\n')
@@ -30,11 +40,10 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
   const show = (event: AgentEvent): void => {
     switch (event.type) {
       case 'message-delta':
-        if (!text) return
-        output.write(printable(event.text))
-        openText = true
+        if (text) write(repeated.add(event.text))
         return
       case 'message-end':
+        write(repeated.end())
         closeText()
         if (!text && toolCalls(event.message).length > 0) {
           const words = messageText(event.message).trim()
@@ -55,6 +64,8 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         if (!asksHere(event, output)) line(toolEnd(event, style, output.columns()))
         return
       case 'retry-wait':
+        // What is shown may be how the next answer begins, so it stays open for the rest.
+        if (event.discardedMessageId !== undefined && repeated.breakOff() && openText) return
         closeText()
         line(style.yellow(clip(`  ${event.message} ${describeRetry(event)}`, output.columns() * 2)))
         return

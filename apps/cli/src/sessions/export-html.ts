@@ -1,5 +1,6 @@
-import { type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
+import { type Message, toolCalls } from '@hermes/contracts/conversation'
 import type { ExportedSession } from './export-session.js'
+import { shownText } from './shown-text.js'
 import { undoLine } from './undo-line.js'
 
 const STYLE = `
@@ -80,7 +81,7 @@ ${articles.join('\n')}
 
 function article(message: Message, atMs: number): readonly string[] {
   if (message.role === 'system') return []
-  const text = messageText(message).trim()
+  const text = shownText(message).trim()
   const calls = toolCalls(message).map((call) => folded(`Calls ${call.name}`, call.rawArgs))
   const body = message.role === 'tool' ? folded(`Result${message.isError ? ' (failed)' : ''}`, text) : block(text)
   const who = message.role === 'tool' ? message.toolName : message.role

@@ -1,5 +1,6 @@
-import { type AssistantMessage, type Entry, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
+import { type AssistantMessage, type Entry, type Message, toolCalls } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
+import { shownText } from './shown-text.js'
 import { undoLine } from './undo-line.js'
 
 /** A session with its whole log. */
@@ -36,7 +37,7 @@ export function exportMarkdown({ session, entries }: ExportedSession): string {
 }
 
 function section(message: Message): readonly string[] {
-  const text = messageText(message).trim()
+  const text = shownText(message).trim()
   switch (message.role) {
     case 'system':
       return []

@@ -18,6 +18,8 @@ export interface TextPart {
   readonly type: 'text'
   readonly text: string
   readonly origin?: Origin
+  /** Text from outside that the person handed over by themselves: it is shown and found like their own words. */
+  readonly withFencedInput?: true
 }
 
 /** Binary content, base64 without a data-URL prefix. */

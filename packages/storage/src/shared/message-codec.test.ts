@@ -15,7 +15,10 @@ const text = fc.oneof(
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue)
 const object = fc.dictionary(fc.string(), json, { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonObject>
 const origin = fc.constantFrom('user', 'memory', 'steer', 'reminder', 'external')
-const textPart = fc.record({ type: fc.constant('text'), text, origin }, { requiredKeys: ['type', 'text'] })
+const textPart = fc.record(
+  { type: fc.constant('text'), text, origin, withFencedInput: fc.constant(true) },
+  { requiredKeys: ['type', 'text'] },
+)
 const image = fc.record({ type: fc.constant('image'), mediaType: fc.constant('image/png'), data: text })
 const stamp = fc.record({ provider: text, endpoint: text, model: text })
 const reasoning = fc.record(

@@ -91,7 +91,8 @@ function toColumns(message: Message): MessageColumns {
 /** What the program put into a user message for the model's eyes stays out of the columns: they are shown and searched. */
 function isInColumn(message: Message, part: Part): part is Part & { readonly text: string } {
   if (part.type === 'reasoning') return true
-  return part.type === 'text' && (message.role !== 'user' || (part.origin ?? 'user') === 'user')
+  if (part.type !== 'text') return false
+  return message.role !== 'user' || (part.origin ?? 'user') === 'user' || part.withFencedInput === true
 }
 
 function joinTexts(message: Message, type: 'text' | 'reasoning'): string | null {
