@@ -103,13 +103,13 @@ needs('user namespaces', canMount)('a home on a bad disk', () => {
       `export TMPDIR="$PWD"
        hermes chat -q Fill --base-url "$URL" -m m --yolo
        rm "$HERMES_HOME/big"
-       hermes sessions import "$PWD"
+       hermes sessions rescue --all
        hermes sessions show "$(hermes sessions list --json | sed -n 's/.*"id":"\\([^"]*\\)".*/\\1/p')"`,
     )
     expect(stderr).toMatch(
-      /No space left to write \S+state\.db; free some and try again\. What was said is kept in \S+\.jsonl\.\n/,
+      /No space left to write \S+state\.db; free some and try again\. What was said is kept in \S+\.jsonl; hermes sessions rescue brings it back\.\n/,
     )
-    expect(stdout).toMatch(/ {2}\d messages from \S+hermes-rescue-\S+\.jsonl\n/)
+    expect(stdout).toMatch(/^\S+ {2}\d messages? brought back\n/m)
     expect(stdout).toContain('→ terminal')
     expect(stdout).toContain('tool terminal')
   })

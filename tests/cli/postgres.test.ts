@@ -117,15 +117,27 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
     const result = await runCli(chat('-c', '-q', 'go on'), { ...scene, env: { TMPDIR: scene.cwd } })
     await postgres.start()
     expect(result.exitCode).toBe(1)
-    expect(result.stderr).toMatch(/^hermes: [^\n]+ What was said is kept in [^\n]+hermes-rescue-[^\n]+\.jsonl\.\n/)
+    expect(result.stderr).toMatch(
+      /^hermes: [^\n]+ What was said is kept in [^\n]+hermes-rescue-[^\n]+\.jsonl; hermes sessions rescue brings it back\.\n/,
+    )
     expect(result.stderr).not.toContain(encodeURIComponent(PASSWORD))
-    expect((await hermes(['sessions', 'import', scene.cwd])).stdout).toMatch(/messages? from .*hermes-rescue-/)
+    const listed = await hermes(['sessions', 'rescue'])
+    expect(listed.stdout).toMatch(/hermes-rescue-\S+\.jsonl\n(?: {2}.*\n)* {2}assistant: An answer that nobody took\./)
+    const id = listed.stdout.split(' ')[0]!
+    expect((await hermes(['doctor'])).stdout).toMatch(
+      new RegExp(`^warn {2}Words of ${id} were rescued to .*: hermes sessions rescue`, 'm'),
+    )
+    expect((await hermes(['sessions', 'rescue', id])).stdout).toMatch(/^\S+ {2}1 message brought back\n$/)
+    expect((await hermes(['sessions', 'rescue', '--all'])).stderr).toMatch(/^Nothing was rescued/)
+    expect((await hermes(['doctor'])).stdout).not.toContain('rescued')
     expect((await hermes(['sessions', 'search', 'nobody took'])).stdout).toContain('An answer that nobody took.')
-  })
+  }, 120_000)
 
   it('are checked by doctor, backed up by pg_dump, and their url is shown without its password', async () => {
     const doctor = await hermes(['doctor'])
-    expect(doctor.stdout).toContain(`Sessions in ${address()} are sound; its backups are yours to make (pg_dump)`)
+    expect(doctor.stdout).toContain(
+      `Sessions in ${address()} are sound. There is no daily backup of them; make your own with pg_dump`,
+    )
     for (const args of [
       ['backup', 'create'],
       ['backup', 'restore', '-y'],
@@ -134,7 +146,7 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
       const result = await hermes(args)
       expect(result).toMatchObject({ exitCode: 2, stdout: '' })
       expect(result.stderr).toBe(
-        `hermes: The sessions are in ${address()}, not in a file; copy them with pg_dump --format=custom and go back with pg_restore --clean.\n`,
+        `hermes: The sessions are in ${address()}, not in a file, and have no daily backup here; copy them with pg_dump --format=custom and go back with pg_restore --clean.\n`,
       )
     }
     const shown = await hermes(['config', 'get', 'storage.url'])

@@ -16,6 +16,8 @@ export interface HomeLayout {
   /** Full output of commands whose result was cut. */
   readonly outputs: string
   readonly backups: string
+  /** What the store took no more. */
+  readonly rescue: string
   /** Snapshots of workspaces. */
   readonly checkpoints: string
 }
@@ -36,6 +38,7 @@ export function homeLayout(home: string): HomeLayout {
     cache,
     outputs: join(cache, 'terminal'),
     backups: join(home, 'backups'),
+    rescue: join(home, 'rescue'),
     checkpoints: join(home, 'checkpoints', 'workspaces'),
   }
 }

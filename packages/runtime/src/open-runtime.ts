@@ -38,7 +38,7 @@ import type { ModelChoice } from './model-choice.js'
 import { ModelResolver } from './model-resolver.js'
 import { networkProblems } from './network-settings.js'
 import { openEnvironment } from './open-environment.js'
-import { type HomeStore, openStore, storeSecrets } from './open-store.js'
+import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './open-store.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
 import type { BackendStatus } from './terminal-backends.js'
 import { TurnScopes } from './turn-scopes.js'
@@ -108,6 +108,7 @@ interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'pla
 class HomeRuntime implements Runtime {
   readonly config: HermesConfig
   readonly problems: readonly string[]
+  readonly rescueDirs: readonly string[]
   readonly policy: Policy
   readonly permissions: HomePolicy
   readonly checkpoints: HomeCheckpoints
@@ -139,6 +140,7 @@ class HomeRuntime implements Runtime {
     this.#clock = options.clock ?? systemClock
     this.config = config
     this.problems = loaded.problems
+    this.rescueDirs = rescueDirsOf(options)
     const common: Common = {
       ...{ home, userHome, cwd, platform, config, clock: this.#clock, logger: this.#logger },
       fetchTo: (address) => this.fetchTo(address),
@@ -238,9 +240,16 @@ class HomeRuntime implements Runtime {
   }
 
   async storage(): Promise<Storage> {
-    const { home, tempDir: rescueDir, onNotice } = this.#options
+    const { home, onNotice } = this.#options
     const noticeOptions = onNotice ? { onNotice } : {}
-    const options = { home, config: this.config, rescueDir, clock: this.#clock, logger: this.#logger, ...noticeOptions }
+    const options = {
+      home,
+      config: this.config,
+      rescueDirs: this.rescueDirs,
+      clock: this.#clock,
+      logger: this.#logger,
+      ...noticeOptions,
+    }
     this.#store ??= openStore(options).catch((error: unknown) => {
       // A server that is down now may be up when somebody asks again.
       this.#store = null

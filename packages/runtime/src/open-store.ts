@@ -17,7 +17,7 @@ export interface OpenStoreOptions {
   readonly home: string
   readonly config: Pick<HermesConfig, 'database' | 'storage'>
   /** Where goes what the store takes no more. */
-  readonly rescueDir: string
+  readonly rescueDirs: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
   readonly onNotice?: (line: string) => void
@@ -53,4 +53,15 @@ export function storeSecrets({ storage }: Pick<HermesConfig, 'storage'>): readon
   if (storage.url === undefined) return []
   const { password } = describeStoreUrl(storage.url)
   return password === null ? [] : [storage.url, password]
+}
+
+/** Where a store leaves what it takes no more: in the home, else where programs keep what they need for a while. */
+export function rescueDirsOf({
+  home,
+  tempDir,
+}: {
+  readonly home: string
+  readonly tempDir: string
+}): readonly string[] {
+  return [homeLayout(home).rescue, tempDir]
 }

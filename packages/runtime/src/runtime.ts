@@ -153,6 +153,8 @@ export interface Runtime {
   readonly models: Pick<HomeModels, 'directory' | 'window'>
   /** The session store; opened on first use, from when on it is backed up once a day. */
   storage(): Promise<Storage>
+  /** Folders where the store leaves what it takes no more. */
+  readonly rescueDirs: readonly string[]
   /** Copies of the session store, in the home's folder `backups`. */
   backups(): Backups
   /** Snapshots of workspaces; loaded on first use. */

@@ -5,6 +5,13 @@ export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
 export { describeStoreUrl } from './postgres/store-url.js'
+export {
+  bringIn,
+  findRescueFiles,
+  type RescuedEntry,
+  type RescueFile,
+  type RescueOutcome,
+} from './rescue-files.js'
 export type {
   ForkSession,
   LatestSessionFilter,

@@ -15,8 +15,8 @@ interface CommonOptions {
   readonly clock?: Clock
   /** Told of upgrades and of waiting for other writers. Default: nobody. */
   readonly logger?: Logger
-  /** Where entries go that the store takes no more, as `hermes-rescue-SESSION.jsonl`. Default: nowhere. */
-  readonly rescueDir?: string
+  /** Where entries go that the store takes no more, as `hermes-rescue-SESSION.jsonl`: the first that takes them. Default: nowhere. */
+  readonly rescueDirs?: readonly string[]
   /**
    * Who this process is in leases. Default `pid@machine#start.nonce`, which lets others see that the process has ended;
    * any other form is trusted until its lease runs out.

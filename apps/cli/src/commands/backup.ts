@@ -69,7 +69,7 @@ async function backupsOf(io: Io): Promise<Backups> {
   if (url !== undefined) {
     const { shown } = describeStoreUrl(url)
     throw new UsageError(
-      `The sessions are in ${shown}, not in a file; copy them with pg_dump --format=custom and go back with pg_restore --clean.`,
+      `The sessions are in ${shown}, not in a file, and have no daily backup here; copy them with pg_dump --format=custom and go back with pg_restore --clean.`,
     )
   }
   const { stateDb, backups } = homeLayout(home)

@@ -4,7 +4,7 @@ import { memoryFindings } from '../doctor/memory.js'
 import { modelFinding } from '../doctor/model.js'
 import { programFindings } from '../doctor/programs.js'
 import { proxyFindings } from '../doctor/proxies.js'
-import { storeFinding } from '../doctor/store.js'
+import { rescueFindings, storeFinding } from '../doctor/store.js'
 import { terminalFindings } from '../doctor/terminal.js'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
@@ -29,6 +29,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
   const runtime = await openCli(quiet, { platform: 'cli', yolo: false })
   try {
     show([await storeFinding(io, runtime)])
+    show(await rescueFindings(runtime))
     show([await modelFinding(runtime, { isOffline: options.offline ?? false })])
     show(await memoryFindings(runtime, { isOffline: options.offline ?? false }))
     show(await terminalFindings(runtime, { isOffline: options.offline ?? false }))

@@ -2,13 +2,22 @@ import { stat } from 'node:fs/promises'
 import { homeLayout } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
-import { describeStoreUrl } from '@hermes/storage'
+import { describeStoreUrl, findRescueFiles } from '@hermes/storage'
 import type { Io } from '../io.js'
 import { isMissing } from '../is-missing.js'
 import { homeOf } from '../open-cli.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 const WEEK_MS = 604_800_000
+
+/** What was said while the store took no more, and was not brought back yet. */
+export async function rescueFindings({ rescueDirs }: Pick<Runtime, 'rescueDirs'>): Promise<readonly Finding[]> {
+  const files = await findRescueFiles(rescueDirs)
+  if (files.length === 0) return []
+  const ids = [...new Set(files.map(({ sessionId }) => sessionId))].join(', ')
+  const paths = files.map(({ path }) => path).join(', ')
+  return [warn(`Words of ${ids} were rescued to ${paths}. See them and bring them back: hermes sessions rescue`)]
+}
 
 /** Whether the session database is sound; reads all of it. */
 export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
@@ -30,7 +39,10 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
 async function serverFinding(runtime: Runtime, shown: string): Promise<Finding> {
   try {
     const [problem] = await (await runtime.storage()).integrityCheck()
-    if (problem === undefined) return ok(`Sessions in ${shown} are sound; its backups are yours to make (pg_dump)`)
+    if (problem === undefined)
+      return ok(
+        `Sessions in ${shown} are sound. There is no daily backup of them; make your own with pg_dump --format=custom`,
+      )
     return fail(`Sessions in ${shown}: ${problem}`)
   } catch (error) {
     return fail(`Sessions: ${errorLine(error)}`)

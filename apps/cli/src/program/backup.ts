@@ -5,7 +5,9 @@ import type { Action } from '../action.js'
 export function addBackup(program: Command, choose: (action: Action) => void): void {
   const backup = program
     .command('backup')
-    .description('copy the sessions, check copies, go back to one; one is made every day')
+    .description(
+      'copy the sessions, check copies, go back to one; one is made every day, except of PostgreSQL (pg_dump)',
+    )
   const load = () => import('../commands/backup.js')
   backup
     .command('create')

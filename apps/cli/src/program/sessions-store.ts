@@ -3,7 +3,7 @@ import type { Action } from '../action.js'
 
 const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-/** `hermes sessions search`, `export`, `import`, `prune` and `stats`. */
+/** `hermes sessions search`, `export`, `import`, `rescue`, `prune` and `stats`. */
 export function addStoreCommands(sessions: Command, choose: (action: Action) => void): void {
   addSearch(sessions, choose)
   sessions
@@ -23,6 +23,14 @@ export function addStoreCommands(sessions: Command, choose: (action: Action) => 
     .option('--json', 'as JSON lines')
     .action((path, options) =>
       choose(async (world) => (await import('../commands/sessions-import.js')).importFrom(world, path, options)),
+    )
+  sessions
+    .command('rescue [session...]')
+    .description('what was said while the store took no more: lists it, or brings it back into its sessions')
+    .option('--all', 'bring all of it back')
+    .option('--json', 'as JSON lines')
+    .action((names, options) =>
+      choose(async (world) => (await import('../commands/sessions-rescue.js')).rescueSessions(world, names, options)),
     )
   sessions
     .command('prune')

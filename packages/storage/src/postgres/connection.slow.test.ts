@@ -211,7 +211,7 @@ needs(postgresMissing())('a server', () => {
     it('keeps what was said beside it, and goes on once it is back', async () => {
       const rescueDir = mkdtempSync(join(tmpdir(), 'hermes-rescue-'))
       onTestFinished(() => rmSync(rescueDir, { recursive: true }))
-      const store = await open({ url: server.url(await database()), clock, rescueDir })
+      const store = await open({ url: server.url(await database()), clock, rescueDirs: [rescueDir] })
       await store.createSession({ id: 's', source: 'cli' })
       const lease = await store.acquireLease('s', { owner: 'me' })
       const [first] = await store.append('s', [say('before')], { lease })
@@ -219,7 +219,9 @@ needs(postgresMissing())('a server', () => {
       const file = join(rescueDir, 'hermes-rescue-s.jsonl')
       await expect(store.append('s', [say('meanwhile')], { lease })).rejects.toMatchObject({
         code: 'store.unreachable',
-        message: expect.stringMatching(/^[^\n]+What was said is kept in [^\n]+hermes-rescue-s\.jsonl\.$/),
+        message: expect.stringMatching(
+          /^[^\n]+What was said is kept in [^\n]+hermes-rescue-s\.jsonl; hermes sessions rescue brings it back\.$/,
+        ),
       })
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ sessionId: 's', ...say('meanwhile') })
       await server.start()

@@ -63,7 +63,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs = clock.now(), take }) =>
       orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
-        directory: options.rescueDir ?? null,
+        directories: options.rescueDirs ?? [],
         sessionId,
         entries,
         atMs,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, closeSync, constants, fstatSync, openSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, fstatSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { NewEntry } from '@hermes/contracts/conversation'
@@ -15,37 +15,60 @@ const LOSING = new Set([
   'store.refused',
 ])
 
+/** How the file of a session is called. */
+function rescueName(sessionId: string): string {
+  return `hermes-rescue-${sessionId.replace(/[^\w-]/g, '_')}`
+}
+
 /**
- * Does `append`; where the store takes no more, the entries go into a file in `directory` as JSON lines, and the error says which.
- * `hermes sessions import FILE` brings them back.
+ * Does `append`; where the store takes no more, the entries go into a file in the first of `directories` that takes it, as JSON lines, and
+ * the error says which. `hermes sessions rescue` brings them back.
  */
 export async function orRescue<Result>(
   append: () => Promise<Result>,
   {
-    directory,
+    directories,
     sessionId,
     entries,
     atMs,
-  }: { directory: string | null; sessionId: string; entries: readonly NewEntry[]; atMs: number },
+  }: { directories: readonly string[]; sessionId: string; entries: readonly NewEntry[]; atMs: number },
 ): Promise<Result> {
   try {
     return await append()
   } catch (error) {
-    if (directory === null || !HermesError.isInstance(error) || !LOSING.has(error.code)) throw error
+    if (!HermesError.isInstance(error) || !LOSING.has(error.code)) throw error
     const lines = entries.map((entry) => `${JSON.stringify({ sessionId, atMs, ...entry })}\n`)
-    let file: string
-    try {
-      file = keep(join(directory, `hermes-rescue-${sessionId.replace(/[^\w-]/g, '_')}`), lines.join(''))
-    } catch {
-      // What is told is why it could not be stored, not why it could not be kept elsewhere either.
-      throw error
-    }
-    throw new HermesError(`${error.message} What was said is kept in ${file}.`, {
+    const file = keepInFirst(directories, rescueName(sessionId), lines.join(''))
+    // What is told is why it could not be stored, not why it could not be kept elsewhere either.
+    if (file === null) throw error
+    const advice = 'hermes sessions rescue brings it back.'
+    throw new HermesError(`${error.message} What was said is kept in ${file}; ${advice}`, {
       code: error.code,
       retryable: error.retryable,
       details: { ...error.details, rescuedTo: file },
       cause: error,
     })
+  }
+}
+
+function keepInFirst(directories: readonly string[], name: string, text: string): string | null {
+  for (const directory of directories) {
+    try {
+      makeFolder(directory)
+      return keep(join(directory, name), text)
+    } catch {
+      // The next one may have room.
+    }
+  }
+  return null
+}
+
+/** One level: file systems that take no folders would be tried for ever otherwise. */
+function makeFolder(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch {
+    // It is there, or the file cannot be made either.
   }
 }
 

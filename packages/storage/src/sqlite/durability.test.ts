@@ -75,7 +75,7 @@ describe('what the disk takes no more', () => {
     const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = temporaryPath()
-    const store = await temporaryStore({ path, rescueDir: folder })
+    const store = await temporaryStore({ path, rescueDirs: [folder] })
     await store.createSession({ id: 's', source: 'cli' })
     const lease = await store.acquireLease('s', { owner: 'me' })
     const database = new Database(path)
@@ -87,7 +87,9 @@ describe('what the disk takes no more', () => {
     const error = await store.append('s', [message], { lease, atMs: 5 }).catch((thrown: unknown) => thrown)
     const file = join(folder, 'hermes-rescue-s.jsonl')
     expect(error).toMatchObject({ code: 'store.failed', details: { rescuedTo: file } })
-    expect((error as Error).message).toMatch(/What was said is kept in .*\.jsonl\.$/)
+    expect((error as Error).message).toMatch(
+      /What was said is kept in .*\.jsonl; hermes sessions rescue brings it back\.$/,
+    )
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ sessionId: 's', atMs: 5, ...message })
   })
 
@@ -102,7 +104,7 @@ describe('what the disk takes no more', () => {
     }
     const rescue = async (sessionId: string) => {
       const parts = {
-        directory: folder,
+        directories: ['/proc/nowhere', folder],
         sessionId,
         entries: [{ type: 'message', message: userText('mine') }],
         atMs: 0,
@@ -127,8 +129,13 @@ describe('what the disk takes no more', () => {
       throw new HermesError('No space left.', { code })
     }
     const rescue = (code: string, directory: string | null) =>
-      orRescue(fail(code), { directory, sessionId: '../s', entries: [], atMs: 0 })
-    await expect(rescue('store.disk_full', '/nowhere/at/all')).rejects.toMatchObject({ message: 'No space left.' })
+      orRescue(fail(code), {
+        directories: directory === null ? [] : [directory],
+        sessionId: '../s',
+        entries: [],
+        atMs: 0,
+      })
+    await expect(rescue('store.disk_full', '/proc/nowhere')).rejects.toMatchObject({ message: 'No space left.' })
     await expect(rescue('store.disk_full', null)).rejects.toMatchObject({ message: 'No space left.' })
     await expect(rescue('store.lease_lost', tmpdir())).rejects.toMatchObject({ message: 'No space left.' })
   })

@@ -74,7 +74,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
     append: (sessionId, entries, { lease, atMs, take }) =>
       orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
-        directory: options.rescueDir ?? null,
+        directories: options.rescueDirs ?? [],
         sessionId,
         entries,
         atMs: atMs ?? clock.now(),
