@@ -170,6 +170,12 @@ const ALLOWED = [
     reason: 'the store and its copies, in the home; what a full disk takes no more goes where the program says',
   },
   {
+    files: ['packages/storage/src/rescue-files.ts'],
+    uses: ['fs write'],
+    owner: 'storage',
+    reason: 'removes a file of rescued words once they are in the store',
+  },
+  {
     files: ['packages/storage/src/sqlite/health.ts'],
     uses: ['node:worker_threads', 'createRequire'],
     owner: 'storage',
