@@ -10,9 +10,9 @@ import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
 import { hook } from './__fixtures__/hook.js'
+import { finish, type ScriptedStep, scriptedModel } from './__fixtures__/testing-model.js'
 import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
-import { interruptedMessage } from './partial-answer.js'
-import { finish, type ScriptedStep, scriptedModel } from './testing-model.js'
+import { interruptedMessage } from './loop/partial-answer.js'
 
 const record = (name: string, over: Partial<Tool> = {}) =>
   defineTool<{ n?: number }>({

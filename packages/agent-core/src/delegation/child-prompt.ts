@@ -1,4 +1,4 @@
-import type { RunInput } from '../run-input.js'
+import type { RunInput } from '../loop/run-input.js'
 import type { ChildTask } from './child-task.js'
 
 const CHILD = `You were started by another agent to do one task, and will end with it. Nobody can answer questions: decide, and say how you decided.

@@ -1,10 +1,10 @@
 import type { Extension } from '@hermes/contracts/extension'
-import type { LoopGuardOptions } from '../loop-guard.js'
-import { environmentContext } from './environment-context.js'
-import { loopGuard } from './loop-guard.js'
-import { planMode } from './plan-mode.js'
-import { todoReminder } from './todo-reminder.js'
-import { truncationMarkers } from './truncation-markers.js'
+import { environmentContext } from './environment-context/extension.js'
+import { loopGuard } from './loop-guard/extension.js'
+import type { LoopGuardOptions } from './loop-guard/loop-guard.js'
+import { planMode } from './plan-mode/extension.js'
+import { todoReminder } from './todo-reminder/extension.js'
+import { truncationMarkers } from './truncation-markers/extension.js'
 
 /** What an agent has when nothing else is chosen. */
 export function standardExtensions(options: { readonly loopGuard?: LoopGuardOptions } = {}): readonly Extension[] {

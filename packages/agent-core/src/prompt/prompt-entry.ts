@@ -1,6 +1,6 @@
 import type { Entry, NewEntry, PromptEntry } from '@hermes/contracts/conversation'
-import { environmentContextOf } from '../environment-context/environment-context.js'
-import type { RunContext } from '../run-context.js'
+import { environmentContextOf } from '../extensions/environment-context/environment-context.js'
+import type { RunContext } from '../loop/run-context.js'
 import { guidanceAfterSwitch } from './guidance.js'
 
 /** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */

@@ -1,0 +1,36 @@
+import type { Extension } from '@hermes/contracts/extension'
+import type { RuntimeStateOptions } from './options.js'
+import { resultNotes } from './result-notes.js'
+import { runtimeState as stateNow } from './runtime-state.js'
+
+/** Tells the model with a result about instructions of folders it enters, and files that others changed since it saw them. */
+export function environmentContext(): Extension {
+  return {
+    name: 'environment-context',
+    setup({ hooks }) {
+      hooks.on(
+        'tool-result',
+        async (event) => {
+          const { caller, tool, isRefused } = event
+          if (caller === 'program' || tool === null || isRefused) return undefined
+          const append = await resultNotes(event, { ...event, tool })
+          return append.length === 0 ? undefined : { append }
+        },
+        { order: 30 },
+      )
+    },
+  }
+}
+
+/**
+ * Tells with each message of a person what changed around the session since it was told last: what git says of the workspace, background
+ * processes, delegated tasks, where the shell is, and files of the session that others wrote.
+ */
+export function runtimeState(options: RuntimeStateOptions = {}): Extension {
+  return {
+    name: 'runtime-state',
+    setup({ hooks }) {
+      hooks.on('input', async (event) => ({ before: await stateNow(event, options) }), { order: 20 })
+    },
+  }
+}

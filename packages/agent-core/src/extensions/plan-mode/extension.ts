@@ -1,0 +1,19 @@
+import type { Extension } from '@hermes/contracts/extension'
+import { isPlanning, planRefusal } from './plan-mode.js'
+
+/** While a session plans, refuses calls that could change something, those of programs too. */
+export function planMode(): Extension {
+  return {
+    name: 'plan-mode',
+    setup({ hooks }) {
+      hooks.on(
+        'before-tool-call',
+        ({ session, tool, args }) => {
+          const reason = isPlanning(session.entries) ? planRefusal(tool, args) : null
+          return reason === null ? undefined : { type: 'block', reason }
+        },
+        { order: 80 },
+      )
+    },
+  }
+}

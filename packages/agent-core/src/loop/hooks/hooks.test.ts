@@ -1,0 +1,328 @@
+import { type Clock, type HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { ContextEngine } from '@hermes/contracts/context'
+import { messageText, type TextPart } from '@hermes/contracts/conversation'
+import type { Extension, HookName } from '@hermes/contracts/extension'
+import type { Action } from '@hermes/contracts/policy'
+import { defineTool, type Tool } from '@hermes/contracts/tool'
+import { createPolicy } from '@hermes/safety'
+import { describe, expect, it } from 'vitest'
+import { hook } from '../../__fixtures__/hook.js'
+import { type ScriptedStep, scriptedModel } from '../../__fixtures__/testing-model.js'
+import { type AgentOptions, createAgent } from '../../index.js'
+import { createHooks } from './hook-table.js'
+
+const parameters = { type: 'object', properties: { n: { type: 'integer' } } } as const
+const look = defineTool<{ n?: number }>({
+  name: 'look',
+  toolset: 'test',
+  description: 'look',
+  effect: 'read',
+  concurrency: 'parallel',
+  parameters,
+  execute: ({ n = 0 }) => `seen ${n}`,
+}) as Tool
+
+const ONE_CALL: readonly ScriptedStep[] = [{ calls: [['a', 'look', { n: 1 }]] }, { text: 'Done.' }]
+const NEVER = () => new Promise<never>(() => undefined)
+
+function setUp(
+  extensions: readonly Extension[],
+  options: Partial<AgentOptions> & { turns?: readonly ScriptedStep[] } = {},
+) {
+  const { turns = ONE_CALL, ...more } = options
+  const model = scriptedModel(turns)
+  const lines: string[] = []
+  const log = (text: string) => void lines.push(text)
+  const logger: Logger = { ...silentLogger, warn: log, error: log }
+  const agent = createAgent({ model, tools: [look], extensions, logger, ...more })
+  const result = () => model.requests[1]!.messages.at(-1)!
+  return { agent, model, lines, result }
+}
+
+/** A clock on which every wait is over at once. */
+const hasty: Clock = {
+  now: () => systemClock.now(),
+  sleep: (_, signal) => systemClock.sleep(0, signal),
+}
+
+describe('registrations', () => {
+  it('are called by their order, then in the order they came, and no more once taken back', async () => {
+    const calls: string[] = []
+    const note = (name: string, order?: number): Extension =>
+      hook('before-model-call', () => void calls.push(name) as undefined, order === undefined ? {} : { order })
+    const own: Extension = {
+      name: 'own',
+      setup: ({ hooks }) => {
+        const registration = hooks.on('before-model-call', () => {
+          calls.push('once')
+          registration.dispose()
+          registration.dispose()
+          return undefined
+        })
+      },
+    }
+    const { agent } = setUp([note('late', 5), note('first'), own, note('second'), note('early', -5)])
+    await agent.run('go').result
+    expect(calls).toEqual(['early', 'first', 'once', 'second', 'late', 'early', 'first', 'second', 'late'])
+  })
+
+  it('that come while a point is dispatched count from the next time on', async () => {
+    const calls: string[] = []
+    const growing: Extension = {
+      name: 'growing',
+      setup: ({ hooks }) =>
+        void hooks.on('before-model-call', () => {
+          calls.push('one')
+          hooks.on('before-model-call', () => void calls.push('more') as undefined)
+          return undefined
+        }),
+    }
+    const { agent } = setUp([growing])
+    await agent.run('go').result
+    expect(calls).toEqual(['one', 'one', 'more'])
+  })
+
+  it('of an extension that cannot be set up are taken back, and the others work', async () => {
+    const calls: string[] = []
+    const broken: Extension = {
+      name: 'broken',
+      setup: ({ hooks }) => {
+        hooks.on('run-start', () => void calls.push('broken'))
+        throw new Error('no such folder')
+      },
+    }
+    const { agent, lines } = setUp([broken, hook('run-start', () => void calls.push('fine'))])
+    expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
+    expect(calls).toEqual(['fine'])
+    expect(lines).toEqual(['Extension broken could not be set up and is left out.'])
+  })
+
+  it('go when the agent is closed, the last extension first, also where one throws', async () => {
+    const closed: string[] = []
+    const leaving = (name: string): Extension => ({
+      name,
+      setup: () => () => {
+        closed.push(name)
+        if (name === 'two') throw new Error('still busy')
+      },
+    })
+    const { agent, lines } = setUp([leaving('one'), leaving('two'), leaving('three')])
+    await agent.close()
+    await agent.close()
+    expect(closed).toEqual(['three', 'two', 'one'])
+    expect(lines).toEqual(['Extension two could not be closed cleanly.'])
+  })
+
+  it('cost nothing where there are none', () => {
+    const hooks = createHooks([], { logger: silentLogger })
+    expect(hooks.at('tool-result')).toBe(hooks.at('run-end'))
+  })
+})
+
+describe('observers and transformers', () => {
+  const names: readonly HookName[] = ['run-start', 'input', 'after-model-call', 'tool-result', 'run-end']
+
+  it.each(names)('that fail, never end or give nonsense at %s are named in the log and skipped', async (name) => {
+    const throwing = hook(name, () => {
+      throw new Error('broke')
+    })
+    const hanging = hook(name, NEVER, { timeoutMs: 20 })
+    const odd = hook(name, (() => ({ before: 'x', append: [3] })) as never)
+    const { agent, lines, result } = setUp([throwing, hanging, odd], { clock: hasty })
+    expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'Done.' })
+    await expect.poll(() => lines.length).toBeGreaterThanOrEqual(2)
+    expect(new Set(lines)).toEqual(new Set([`Hook ${name} of test-${name} failed and was skipped.`]))
+    expect(messageText(result())).toBe('seen 1')
+  })
+
+  it('add to the message of the person in their order, though they work at the same time', async () => {
+    const text = (words: string): TextPart => ({ type: 'text', text: words, origin: 'reminder' })
+    let release = () => {}
+    const waits = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow = hook('input', async () => {
+      await waits
+      return { before: [text('b1')], after: [text('a1')] }
+    })
+    const quick = hook('input', async ({ input }) => {
+      release()
+      return { before: [text('b2')], after: [text(`a2 ${String(input)}`)] }
+    })
+    const { agent, model } = setUp([slow, quick])
+    await agent.run('go').result
+    const { content } = model.requests[0]!.messages.at(-1)! as { content: readonly TextPart[] }
+    expect(content.map((part) => part.text)).toEqual(['b1', 'b2', 'go', 'a1', 'a2 go'])
+  })
+
+  it('put another result in place, which stays as untrusted as the one before', async () => {
+    const outside = { ...look, execute: () => ({ text: 'from a page', external: true }) }
+    const replace = { content: [{ type: 'text', text: 'shorter' }], isError: false } as const
+    const { agent, result } = setUp(
+      [hook('tool-result', () => ({ replace, append: [{ type: 'text', text: 'noted', origin: 'reminder' }] }))],
+      { tools: [outside] },
+    )
+    const shown: unknown[] = []
+    for await (const event of agent.run('go')) if (event.type === 'tool-end') shown.push(event.content)
+    expect(result().content).toMatchObject([
+      { text: 'shorter', origin: 'external' },
+      { text: 'noted', origin: 'reminder' },
+    ])
+    expect(shown).toMatchObject([[{ text: 'shorter' }]])
+  })
+
+  it('name what has to survive a summary', async () => {
+    const carried: (readonly string[])[] = []
+    const contextEngine: ContextEngine = {
+      isDue: () => true,
+      plan: () => null,
+      compact: async ({ carry }) => {
+        carried.push(carry)
+        return { type: 'unchanged', reason: 'nothing to take out' }
+      },
+    }
+    const { agent } = setUp([hook('compaction', () => ['the address']), hook('compaction', () => undefined)], {
+      turns: [{ text: 'Done.' }],
+      contextEngine,
+    })
+    await agent.run('go').result
+    expect(carried).toEqual([['the address']])
+  })
+})
+
+describe('gates', () => {
+  it.each([
+    [
+      'throw',
+      () => {
+        throw new Error('broke')
+      },
+    ],
+    ['never answer', NEVER],
+    ['give nonsense', () => ({ type: 'allow' })],
+  ])('that %s block the call', async (_, handler) => {
+    const { agent, lines, result } = setUp([hook('before-tool-call', handler as never, { timeoutMs: 20 })], {
+      clock: hasty,
+    })
+    expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
+    expect(result()).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^A check before this call/) }],
+    })
+    expect(lines).toEqual(['Hook before-tool-call of test-before-tool-call failed, which counts as an objection.'])
+  })
+
+  it('that have no objection allow nothing: the policy decides all the same', async () => {
+    const command: Action = { type: 'spawn', command: 'rm -rf ~', cwd: '/w', backend: 'local' }
+    const act = { ...look, actions: () => [command] }
+    const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+    const { agent, result } = setUp([hook('before-tool-call', () => undefined)], { tools: [act], policy })
+    await agent.run('go').result
+    expect(messageText(result())).toMatch(/^Not permitted/)
+  })
+
+  it('have time for as long as a person thinks about their question', async () => {
+    const action: Action = { type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' }
+    const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+    let nowMs = 0
+    const clock: Clock = {
+      now: () => nowMs,
+      sleep: async (ms, signal) => {
+        await systemClock.sleep(1, signal)
+        nowMs += ms
+      },
+    }
+    const asking = hook('before-tool-call', async (event) => {
+      await event.permit(action)
+      return undefined
+    })
+    const { agent, result } = setUp([asking], { policy, clock })
+    policy.listen(agent.sessionId, (id) => setTimeout(() => void policy.answer(id, 'once'), 100))
+    await agent.run('go').result
+    expect(nowMs).toBeGreaterThan(30_000)
+    expect(messageText(result())).toMatch(/^seen 1/)
+  })
+
+  it('change the arguments: they have to fit, the message of the model stays, log and result say it', async () => {
+    const change = (n: unknown) =>
+      hook('before-tool-call', () => ({ type: 'rewrite', args: { n } as never, reason: 'too small' }))
+    const { agent, model, result } = setUp([change(7)])
+    await agent.run('go').result
+    expect(result().content).toMatchObject([
+      { text: 'seen 7' },
+      { text: '[test-before-tool-call changed the arguments of this call (too small): {"n":7}]', origin: 'reminder' },
+    ])
+    expect(model.requests[1]!.messages.at(-2)).toMatchObject({ content: [{ args: { n: 1 }, rawArgs: '{"n":1}' }] })
+    const data = { callId: 'a', extension: 'test-before-tool-call', reason: 'too small', args: { n: 7 } }
+    expect(agent.entries()).toContainEqual(expect.objectContaining({ type: 'note', kind: 'hook.rewrite', data }))
+
+    const bad = setUp([change({})])
+    await bad.agent.run('go').result
+    expect(messageText(bad.result())).toMatch(/changed the arguments of this call to some that do not fit/)
+  })
+
+  it('end the run before the model is asked, before a call, and after a result', async () => {
+    const ending = { type: 'end-run', code: 'test.over', message: 'It is over.' } as const
+    const error = { code: 'test.over', message: 'It is over.', details: {} }
+    const before = setUp([hook('before-model-call', () => ending)])
+    expect(await before.agent.run('go').result).toMatchObject({ status: 'stopped', error })
+    expect(before.model.requests).toEqual([])
+
+    const call = setUp([hook('before-tool-call', () => ({ ...ending, reason: 'Not run.' }))])
+    expect(await call.agent.run('go').result).toMatchObject({ status: 'stopped', error })
+    const [stored] = call.agent
+      .entries()
+      .flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+      .slice(-1)
+    expect(messageText(stored!)).toBe('Not run.')
+
+    const after = setUp([hook('tool-result', () => ({ end: ending }))])
+    expect(await after.agent.run('go').result).toMatchObject({ status: 'stopped', error })
+  })
+
+  it('are asked in turn until one objects', async () => {
+    const requested: string[] = []
+    const gate = (name: string, reason?: string) =>
+      hook('before-tool-call', () => {
+        requested.push(name)
+        return reason === undefined ? undefined : { type: 'block', reason }
+      })
+    const { agent, result } = setUp([gate('one'), gate('two', 'Ask first.'), gate('three')])
+    await agent.run('go').result
+    expect([requested, messageText(result())]).toEqual([['one', 'two'], 'Ask first.'])
+  })
+
+  it('let an interrupt through', async () => {
+    const { agent } = setUp([hook('before-tool-call', NEVER)])
+    const run = agent.run('go')
+    for await (const event of run) if (event.type === 'tool-start') agent.interrupt()
+    expect((await run.result).status).toBe('interrupted')
+  })
+})
+
+it('what extensions remember for a run is gone with it', async () => {
+  const counts: number[] = []
+  const counting = hook('before-model-call', (event) => {
+    const seen = event.perRun('counting', () => ({ calls: 0 }))
+    counts.push(++seen.calls)
+    return undefined
+  })
+  const { agent } = setUp([counting], { turns: [...ONE_CALL, { text: 'Again.' }] })
+  await agent.run('go').result
+  await agent.run('once more').result
+  expect(counts).toEqual([1, 2, 1])
+})
+
+it('a permit that nobody may be asked for is refused, not asked for', async () => {
+  const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
+  const action: Action = { type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' }
+  const codes: string[] = []
+  const asking = hook('run-start', async (event) => {
+    await event.permit(action, { mayAsk: false }).catch((error: HermesError) => codes.push(error.code))
+  })
+  const { agent } = setUp([asking], { policy, turns: [{ text: 'Done.' }] })
+  const questions: string[] = []
+  policy.listen(agent.sessionId, (id) => void questions.push(id))
+  await agent.run('go').result
+  expect([codes, questions]).toEqual([['policy.denied'], []])
+})

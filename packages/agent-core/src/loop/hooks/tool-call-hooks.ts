@@ -1,0 +1,113 @@
+// The points of a tool call, for calls of the model and for calls of programs alike.
+import type { JsonObject } from '@hermes/contracts'
+import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
+import type { RunEnding, ToolCallEvent, ToolResultEvent } from '@hermes/contracts/extension'
+import type { ToolOutcome } from '@hermes/contracts/tool'
+import { cutHeadTail } from '../../prompt/layers.js'
+import type { RunContext } from '../run-context.js'
+import { planContext } from '../tool-context.js'
+import { visibleTools } from '../visible-tools.js'
+import { askGate, transformations } from './dispatch.js'
+import { hookEvent } from './run-hook-event.js'
+
+const GATE_FAILED = 'A check before this call failed, so it was not run.'
+const MAX_RESULT_CHARS = 100_000
+const SHOWN_ARGS_CHARS = 300
+
+type Own<Event> = Omit<Event, keyof ReturnType<typeof hookEvent> | 'plan' | 'reply'>
+
+/** What the gates say of a call: its arguments, as they were or changed, or why it is not run. */
+export type GatedCall =
+  | { readonly type: 'open'; readonly args: JsonObject; readonly note: string | null }
+  | { readonly type: 'refused'; readonly reason: string }
+
+/** Asks the gates before a call; the first objection counts. A handler that ends the run has that noted. */
+export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): Promise<GatedCall> {
+  const changes: string[] = []
+  let { args, rawArgs } = call
+  for (const hook of context.hooks.at('before-tool-call')) {
+    const { callId } = call
+    const event = hookEvent(
+      context,
+      { ...call, args, rawArgs, reply: replyOf(context), plan: planContext(context) },
+      callId,
+    )
+    const verdict = await askGate(hook, 'before-tool-call', event, { type: 'block', reason: GATE_FAILED })
+    if (!verdict) continue
+    switch (verdict.type) {
+      case 'block':
+        return { type: 'refused', reason: verdict.reason }
+      case 'end-run':
+        endRun(context, verdict)
+        return { type: 'refused', reason: verdict.reason }
+      case 'rewrite': {
+        const prepared = await context.registry.prepare(
+          { name: call.tool.name, args: verdict.args },
+          visibleTools(context),
+        )
+        if (prepared.type === 'immediate')
+          return {
+            type: 'refused',
+            reason: `${hook.owner} changed the arguments of this call to some that do not fit it, so it was not run.`,
+          }
+        args = prepared.args as JsonObject
+        rawArgs = JSON.stringify(args)
+        const { owner } = hook
+        const data = { callId, extension: owner, reason: verdict.reason, args }
+        await context.session.append({ type: 'note', kind: 'hook.rewrite', data })
+        changes.push(
+          `[${owner} changed the arguments of this call (${verdict.reason}): ${cutHeadTail(rawArgs, SHOWN_ARGS_CHARS)}]`,
+        )
+        break
+      }
+      default:
+        verdict satisfies never
+    }
+  }
+  return { type: 'open', args, note: changes.length === 0 ? null : changes.join('\n') }
+}
+
+/** A result after the transformers: in its place, and after it. */
+export interface ChangedResult {
+  readonly outcome: ToolOutcome
+  readonly appended: readonly TextPart[]
+}
+
+/** Lets the transformers change a result, each seeing what those before it made of it. */
+export async function changeResult(context: RunContext, result: Own<ToolResultEvent>): Promise<ChangedResult> {
+  const hooks = context.hooks.at('tool-result')
+  if (hooks.length === 0) return { outcome: result.outcome, appended: [] }
+  let { outcome } = result
+  const appended: TextPart[] = []
+  const plan = planContext(context)
+  const reply = replyOf(context)
+  const eventNow = () => hookEvent(context, { ...result, outcome, plan, reply }, result.callId)
+  for await (const { result: change } of transformations(hooks, 'tool-result', eventNow)) {
+    if (change.replace) outcome = inPlaceOf(outcome, change.replace, result.tool?.maxResultChars)
+    appended.push(...(change.append ?? []))
+    if (change.end) endRun(context, change.end)
+  }
+  return { outcome, appended }
+}
+
+/** What stands in the place of text from outside counts as such. */
+function inPlaceOf(
+  { content: before }: ToolOutcome,
+  { content, isError }: { readonly content: readonly ToolResultPart[]; readonly isError: boolean },
+  maxChars = MAX_RESULT_CHARS,
+): ToolOutcome {
+  const isOutside = before.some((part) => 'origin' in part && part.origin === 'external')
+  const kept = content.map((part) => {
+    if (part.type !== 'text') return part
+    const text = cutHeadTail(part.text, maxChars)
+    return isOutside ? ({ ...part, text, origin: 'external' } as const) : { ...part, text }
+  })
+  return { content: kept, isError }
+}
+
+/** The first ending counts. */
+export function endRun({ ending }: RunContext, { code, message }: Omit<RunEnding, 'type'>): void {
+  ending.requested ??= { code, message }
+}
+
+const replyOf = ({ activity }: RunContext): number => activity.current.modelCalls

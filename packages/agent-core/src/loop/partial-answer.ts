@@ -1,0 +1,93 @@
+import { errorLine, type Logger } from '@hermes/contracts'
+import type { AssistantMessage } from '@hermes/contracts/conversation'
+import type { SessionLog } from '../session/session.js'
+
+/** An answer is durable so long after it was shown, so one that takes less is written once, whole. */
+const EVERY_MS = 950
+const CUT_NOTE = '[This reply was cut off here: the program ended.]'
+
+/** What had been streamed of an answer, and why it ends there. */
+export function interruptedMessage(text: string, note: string): AssistantMessage {
+  return {
+    role: 'assistant',
+    content: [
+      { type: 'text', text },
+      { type: 'text', text: note, origin: 'reminder' },
+    ],
+    finishReason: 'unknown',
+  }
+}
+
+/** Whether an answer is one of {@link interruptedMessage}. */
+export function isCutOff({ content, finishReason }: AssistantMessage): boolean {
+  const last = content.at(-1)
+  return finishReason === 'unknown' && last?.type === 'text' && last.origin === 'reminder'
+}
+
+/** Keeps an answer outside the log while it is streamed, for the case that the process is killed. A store that fails loses that alone. */
+export class PartialAnswer {
+  readonly #session: Pick<SessionLog, 'keepPartial'>
+  readonly #logger: Logger
+  readonly #text: () => string
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> | null = null
+  #isKept = false
+  #isNew = false
+
+  constructor(options: {
+    readonly session: Pick<SessionLog, 'keepPartial'>
+    readonly logger: Logger
+    /** What has been shown by now. */
+    readonly text: () => string
+  }) {
+    this.#session = options.session
+    this.#logger = options.logger
+    this.#text = options.text
+  }
+
+  /** More of it was shown. */
+  grew(): void {
+    this.#isNew = true
+    if (this.#timer === null) this.#schedule()
+  }
+
+  /** Nothing more of it is written. What was kept goes with the append of the whole message. */
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  /** It is not shown any more: takes away what was kept. */
+  async drop(): Promise<void> {
+    this.stop()
+    if (!this.#isKept) return
+    this.#isKept = false
+    await this.#write(null)
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      const text = this.#text()
+      // A store that takes longer than that gets the newest when it is done.
+      if (this.#isNew && this.#writing === null && text.trim() !== '') {
+        this.#isNew = false
+        this.#isKept = true
+        void this.#write(text)
+      }
+      if (this.#isNew) this.#schedule()
+    }, EVERY_MS)
+    this.#timer.unref()
+  }
+
+  #write(text: string | null): Promise<void> {
+    const message = text === null ? null : interruptedMessage(text, CUT_NOTE)
+    this.#writing = this.#session
+      .keepPartial(message === null ? null : { type: 'message', message })
+      .catch((error: unknown) => {
+        this.#logger.warn('What has been streamed could not be kept.', { error: errorLine(error) })
+      })
+      .finally(() => (this.#writing = null))
+    return this.#writing
+  }
+}

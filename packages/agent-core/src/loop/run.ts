@@ -1,0 +1,301 @@
+// One run, top to bottom:
+//
+//   open the session ─▶ settle calls left open ─▶ append the user message and, the first time, the prompt
+//   repeat: budget ─▶ compaction when due ─▶ model turn ─▶ tool calls, or the answer is complete
+//   out of budget: one grace call without tools, else a summary made here
+//   end: status, queued steering, lease released
+import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
+import {
+  addUsage,
+  type Message,
+  messageText,
+  type NewEntry,
+  noUsage,
+  toolCalls,
+  userText,
+} from '@hermes/contracts/conversation'
+import { environmentContextOf } from '../extensions/environment-context/environment-context.js'
+import { guidanceOfNewModel, newLocation, promptEntry } from '../prompt/prompt-entry.js'
+import { redactData } from '../session/session.js'
+import { StepBudget } from './budget.js'
+import { askWithinWindow } from './context-window.js'
+import type { RunResult } from './event.js'
+import { observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
+import { isCutOff } from './partial-answer.js'
+import { waitWhilePaused } from './pause.js'
+import type { ModelStep, RunContext } from './run-context.js'
+import { appendMessage, isResume, type RunInput } from './run-input.js'
+import { answerInterrupted, runToolCalls } from './tool-calls.js'
+import { visibleTools } from './visible-tools.js'
+
+const MAX_EMPTY_REPLIES = 3
+const MAX_CONTINUATIONS = 3
+const MAY_HAVE_RUN =
+  'This call was interrupted: it may have run, in part or in full. Check its effects before you repeat it.'
+const NEVER_RAN = 'This call was not run: the session was interrupted before it started.'
+const EMPTY_NUDGE = 'Your last reply was empty. Go on with the task, or give your final answer.'
+const CONTINUE_NUDGE = 'Your reply was cut off at the output limit. Go on exactly where it stopped; repeat nothing.'
+const CUT_OFF_NUDGE = 'Your last reply was cut off. Go on exactly where it stopped; repeat nothing.'
+
+/** Runs the loop to its end; never rejects. */
+export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
+  const progress: Progress = { text: '', usage: noUsage }
+  try {
+    await begin(context, input)
+    const parked = await resumeOpenCalls(context, input)
+    if (parked) return parked
+    if (isResume(input)) {
+      await appendMessage(context, input)
+      const finished = finishedBefore(context)
+      if (finished) return finished
+      progress.text = cutOffText(context.session.messages())
+      if (endsCutOff(context)) await nudge(context, CUT_OFF_NUDGE)
+    }
+    return await loop(context, progress)
+  } catch (error) {
+    return failure(context, progress, error)
+  }
+}
+
+interface Progress {
+  text: string
+  usage: RunResult['usage']
+}
+
+async function begin(context: RunContext, input: RunInput): Promise<void> {
+  const { session, model, environment } = context
+  if (environment) environmentContextOf(environment, session)
+  await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
+  const entries: NewEntry[] = []
+  const current = session.model()
+  if (current?.provider !== model.provider || current.model !== model.model) {
+    entries.push({ type: 'model', provider: model.provider, model: model.model })
+    entries.push(...guidanceOfNewModel(context))
+  }
+  if (session.prompt()) {
+    tellOfHiddenTools(context)
+    entries.push(...newLocation(context))
+  } else entries.push(await promptEntry(context))
+  if (entries.length > 0) await session.append(...entries)
+  if (isResume(input)) return
+  await answerLeftOpen(context)
+  await appendMessage(context, input)
+}
+
+/** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
+function tellOfHiddenTools(context: RunContext): void {
+  const visible = visibleTools(context)
+  const hidden = (context.session.prompt()?.tools ?? [])
+    .map((tool) => tool.name)
+    .filter((name) => !visible.includes(name))
+  if (hidden.length === 0) return
+  context.emit({ type: 'notice', level: 'info', text: `Not available in this session any more: ${hidden.join(', ')}.` })
+}
+
+async function answerLeftOpen(context: RunContext): Promise<void> {
+  for (const { call, started } of context.session.openCalls())
+    await answer(context, call, started ? MAY_HAVE_RUN : NEVER_RAN)
+}
+
+async function answer(
+  context: RunContext,
+  call: { readonly id: string; readonly name: string },
+  text: string,
+): Promise<void> {
+  const content = [{ type: 'text', text }] as const
+  const message = { role: 'tool', callId: call.id, toolName: call.name, isError: true, content } as const
+  const seq = await context.session.append({ type: 'message', message })
+  context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
+}
+
+/** After a crash or a park: what had started is never repeated, what had not started runs now. */
+async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<RunResult | null> {
+  if (!isResume(input)) return null
+  const open = context.session.openCalls()
+  for (const { call, started } of open) if (started) await answer(context, call, MAY_HAVE_RUN)
+  return runCalls(
+    context,
+    open.filter(({ started }) => !started).map(({ call }) => call),
+    { text: '', usage: noUsage },
+  )
+}
+
+/** A crash may come after the answer was stored and before anybody saw it: then nothing is left to ask. */
+function finishedBefore({ session }: RunContext): RunResult | null {
+  const last = session.entries.findLast((entry) => entry.type === 'message')
+  if (!last) {
+    throw new HermesError('This session has no message yet, so there is nothing to go on with. Give it a task.', {
+      code: 'agent.nothing_to_resume',
+    })
+  }
+  if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
+  const text = cutOffText(session.messages().slice(0, -1)) + messageText(last.message)
+  return { status: 'completed', text, usage: noUsage }
+}
+
+/** Whether the conversation ends in half an answer: several providers take no request that ends in words of the model. */
+function endsCutOff({ session }: RunContext): boolean {
+  const last = session.messages().at(-1)
+  return last?.role === 'assistant' && isCutOff(last)
+}
+
+/** The beginning of an answer that the messages end in, in as many pieces as it was cut into; empty where they end otherwise. */
+function cutOffText(messages: readonly Message[]): string {
+  let text = ''
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && isOurs(message)) continue
+    if (message.role !== 'assistant' || toolCalls(message).length > 0) break
+    if (!isCutOff(message) && message.finishReason !== 'length') break
+    text = messageText(message) + text
+  }
+  return text
+}
+
+function isOurs({ content }: Message): boolean {
+  return content.every((part) => part.type === 'text' && part.origin === 'reminder')
+}
+
+async function runCalls(
+  context: RunContext,
+  calls: Parameters<typeof runToolCalls>[1],
+  progress: Progress,
+): Promise<RunResult | null> {
+  const end = await runToolCalls(context, calls)
+  const { requested } = context.ending
+  if (requested !== null) return { status: 'stopped', ...progress, error: { ...requested, details: {} } }
+  return end.type === 'parked' ? { status: 'parked', ...progress, pending: end.approvalIds } : null
+}
+
+async function loop(context: RunContext, progress: Progress): Promise<RunResult> {
+  const budget = new StepBudget(context.maxSteps)
+  let emptyReplies = 0
+  let continuations = 0
+  /** The answer so far, where it comes in pieces. */
+  let answered = progress.text
+  while (budget.consume()) {
+    context.signal.throwIfAborted()
+    if (context.gate.isPaused) await waitWhilePaused(context)
+    const step = await askWithinWindow(context)
+    progress.usage = addUsage(progress.usage, step.usage)
+    if (step.hasCalls) {
+      emptyReplies = 0
+      answered = ''
+      progress.text = step.text
+      const calls = context.session.openCalls().map(({ call }) => call)
+      const parked = await runCalls(context, calls, progress)
+      if (parked) return parked
+      if (calls.every(({ name }) => context.registry.get(name)?.refundsStep)) budget.refundOnce()
+    } else if (step.isEmpty) {
+      if (++emptyReplies >= MAX_EMPTY_REPLIES) throw emptyReply(context)
+      budget.refund()
+      if (emptyReplies > 1) await nudge(context, EMPTY_NUDGE)
+    } else if (step.finishReason === 'length' && continuations < MAX_CONTINUATIONS) {
+      continuations++
+      answered += step.text
+      progress.text = answered
+      await nudge(context, CONTINUE_NUDGE)
+    } else {
+      progress.text = answered + step.text
+      return finished(progress, step)
+    }
+  }
+  return grace(context, progress)
+}
+
+function finished(progress: Progress, step: ModelStep): RunResult {
+  if (step.finishReason !== 'content-filter') return { status: 'completed', ...progress }
+  const message = "The provider's content filter ended the reply. Rephrase the request or use another model."
+  return { status: 'stopped', ...progress, error: { code: 'agent.content_filter', message, details: {} } }
+}
+
+function emptyReply(context: RunContext): HermesError {
+  return new HermesError(
+    `${context.model.model} gave ${MAX_EMPTY_REPLIES} empty replies in a row. Try again or use another model.`,
+    {
+      code: 'agent.empty_reply',
+      retryable: true,
+    },
+  )
+}
+
+async function nudge(context: RunContext, text: string): Promise<void> {
+  await context.session.append({ type: 'message', message: userText(text, 'reminder') })
+}
+
+/** Out of budget: the same tools stay defined, calls are forbidden, and the model sums up. If it does not, we do. */
+async function grace(context: RunContext, progress: Progress): Promise<RunResult> {
+  const message = `The limit of ${context.maxSteps} steps is reached.`
+  context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for a summary.` })
+  await nudge(context, `${message} Call no more tools: sum up what was done, what was found and what is left to do.`)
+  const step = await askWithinWindow(context, { toolChoice: 'none' })
+  progress.usage = addUsage(progress.usage, step.usage)
+  if (step.hasCalls)
+    for (const { call } of context.session.openCalls())
+      await answer(context, call, 'This call was not run: the step limit is reached.')
+  progress.text = step.text.trim() === '' ? await finalSummary(context, message) : step.text
+  return {
+    status: 'stopped',
+    ...progress,
+    error: {
+      code: 'agent.step_limit',
+      message: `${message} Continue the session to go on.`,
+      details: { limit: context.maxSteps },
+    },
+  }
+}
+
+async function finalSummary(context: RunContext, reason: string): Promise<string> {
+  const calls = context.activity.current.toolCalls
+  const last = context.session.entries.findLast(
+    (entry) =>
+      entry.type === 'message' && entry.message.role === 'assistant' && messageText(entry.message).trim() !== '',
+  )
+  const answered = last?.type === 'message' ? `\nLast words: ${messageText(last.message).trim()}` : ''
+  const text = `${reason} ${calls} tool calls were made; the model gave no summary.${answered}`
+  const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
+  const seq = await context.session.append({ type: 'message', message })
+  const messageId = `${context.runId}.summary`
+  context.emit({ type: 'message-start', messageId })
+  context.emit({ type: 'message-end', messageId, message }, seq)
+  return text
+}
+
+/** A budget is a limit like that of steps: the session goes on once it allows it again. */
+const SPENT: ReadonlySet<string> = new Set(['models.budget_spent', 'models.budget_unpriced'])
+
+async function failure(context: RunContext, progress: Progress, error: unknown): Promise<RunResult> {
+  if (context.signal.aborted && !HermesError.isInstance(context.signal.reason)) {
+    await answerInterruptedQuietly(context)
+    return { status: 'interrupted', ...progress }
+  }
+  const { requested } = context.ending
+  if (requested !== null) return { status: 'stopped', ...progress, error: { ...requested, details: {} } }
+  const cause = context.signal.aborted && isAbort(error) ? context.signal.reason : error
+  const known = HermesError.isInstance(cause)
+  if (!known)
+    context.logger.error('A run failed unexpectedly.', {
+      error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+    })
+  return {
+    status: known && SPENT.has(cause.code) ? 'stopped' : 'failed',
+    ...progress,
+    error: {
+      code: known ? cause.code : 'agent.failed',
+      message: context.session.redact(errorLine(cause)),
+      details: known ? (redactData(cause.details as JsonObject, context.session.redact) as ErrorDetails) : {},
+    },
+  }
+}
+
+/** Between the model's message and its first call an interrupt leaves calls open; they get their answer here. */
+async function answerInterruptedQuietly(context: RunContext): Promise<void> {
+  try {
+    await answerInterrupted(
+      context,
+      context.session.openCalls().map(({ call }) => call),
+    )
+  } catch (error) {
+    context.logger.warn('Open calls could not be answered after an interrupt.', { error: errorLine(error) })
+  }
+}

@@ -1,0 +1,334 @@
+import { errorLine, type JsonObject } from '@hermes/contracts'
+import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
+import type { Permit } from '@hermes/contracts/policy'
+import { concurrencyOf, effectOf, type Tool } from '@hermes/contracts/tool'
+import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
+import { redactData } from '../session/session.js'
+import { takeApprovalNote } from './approval-notes.js'
+import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
+import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
+import { waitWhilePaused } from './pause.js'
+import type { RunContext, WaitingNote } from './run-context.js'
+import { createScriptCalls } from './script-calls.js'
+import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
+import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { visibleTools } from './visible-tools.js'
+
+const NOT_RUN = 'This call was not run: the user interrupted first.'
+const CUT_OFF = 'The user interrupted this call; it may have run in part. Check before you repeat it.'
+const ARGUMENT_TAIL_CHARS = 60
+
+type Call = Pick<ToolCallPart, 'id' | 'name' | 'args' | 'rawArgs'>
+
+/** A call on its way: what was found out about it before it may run. */
+interface PlannedToolCall extends PlannedCall {
+  readonly call: Call
+  readonly prepared: PreparedCall
+}
+
+/** A call with leave to run, or its result already. */
+type ReadyCall =
+  | {
+      readonly type: 'ready'
+      readonly call: Call
+      readonly tool: Tool
+      readonly args: JsonObject
+      readonly permits: Permit[]
+      /** What extensions changed about it; `null` for nothing. */
+      readonly note: string | null
+    }
+  /** `tool`: `null` for a name that no tool has, and arguments that do not fit. */
+  | { readonly type: 'settled'; readonly call: Call; readonly tool: Tool | null; readonly outcome: ToolOutcome }
+
+/** How a batch ended. */
+export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
+
+/**
+ * Runs the calls of one message: plan → prepare → execute → finalize, in segments whose members may overlap. Results are appended in
+ * the order of the calls. On abort every call that has no result gets one that says so, then the abort goes on.
+ */
+export async function runToolCalls(context: RunContext, calls: readonly Call[]): Promise<BatchEnd> {
+  const open = [...calls]
+  try {
+    while (open.length > 0) {
+      context.signal.throwIfAborted()
+      const window = await Promise.all(open.slice(0, MAX_PARALLEL_CALLS).map((call) => plan(context, call)))
+      const segment = window.slice(0, segmentLength(window))
+      await runSegment(context, segment, open)
+    }
+    return { type: 'done' }
+  } catch (error) {
+    if (error instanceof ParkedApproval) return { type: 'parked', approvalIds: [error.approvalId] }
+    if (context.signal.aborted) await answerInterrupted(context, open)
+    throw error
+  }
+}
+
+async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
+  const prepared = await prepare(context, call)
+  if (prepared.type === 'immediate') return { call, prepared, concurrency: 'parallel', paths: [], writes: false }
+  const { tool, args } = prepared
+  const concurrency = concurrencyOf(tool, args)
+  const paths = concurrency === 'path' ? tryPlan(() => tool.paths?.(args, planContext(context))) : []
+  return { call, prepared, concurrency, paths, writes: effectOf(tool, args) === 'write' }
+}
+
+function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
+  if (call.args === null) return { type: 'immediate', outcome: errorOutcome(unreadableArguments(call)) }
+  return context.registry.prepare({ name: call.name, args: call.args }, visibleTools(context))
+}
+
+function unreadableArguments(call: Call): string {
+  const tail = call.rawArgs.slice(-ARGUMENT_TAIL_CHARS)
+  return (
+    `The arguments of ${call.name} are not complete JSON, so nothing was run. They end after ${call.rawArgs.length} characters with: ${tail}\n` +
+    'Send the call again with complete arguments; split large content into several calls.'
+  )
+}
+
+function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
+  try {
+    return compute() ?? []
+  } catch {
+    return []
+  }
+}
+
+async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
+  const ready: ReadyCall[] = []
+  for (const planned of segment) ready.push(await permit(context, planned))
+  if (context.gate.isPaused) await waitWhilePaused(context)
+  context.signal.throwIfAborted()
+  await writeStarts(context, ready)
+  // Writing takes a moment; what was stopped meanwhile does not begin.
+  context.signal.throwIfAborted()
+  const done = await executeAll(context, ready)
+  // What finished keeps its result even when another call of the segment was aborted.
+  for (const [index, result] of done.entries()) {
+    if (result.status === 'rejected') continue
+    const { call } = ready[index]!
+    await finalize(context, ready[index]!, result.value)
+    open.splice(open.indexOf(call), 1)
+  }
+  const failed = done.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** Calls that an extension gave other arguments than they were planned with come after the others, one by one. */
+async function executeAll(
+  context: RunContext,
+  ready: readonly ReadyCall[],
+): Promise<readonly PromiseSettledResult<Executed>[]> {
+  const isChanged = (call: ReadyCall) => call.type === 'ready' && call.note !== null
+  const together = ready.map((call) => (isChanged(call) ? null : execute(context, call)))
+  let before: Promise<unknown> = Promise.allSettled(together)
+  const running = ready.map((call, index) => {
+    const started = together[index] ?? before.then(() => execute(context, call))
+    if (isChanged(call)) before = started.catch(() => undefined)
+    return started
+  })
+  return Promise.allSettled(running)
+}
+
+async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
+  announce(context, call, prepared)
+  if (prepared.type === 'immediate') return { type: 'settled', call, tool: null, outcome: prepared.outcome }
+  const { tool } = prepared
+  const requested = {
+    callId: call.id,
+    caller: 'model',
+    tool,
+    args: prepared.args as JsonObject,
+    rawArgs: call.rawArgs,
+  } as const
+  const gated = await gateCall(context, requested)
+  if (gated.type === 'refused') return { type: 'settled', call, tool, outcome: errorOutcome(gated.reason) }
+  const { args, note } = gated
+  try {
+    const permits: Permit[] = []
+    for (const action of tool.actions?.(args, planContext(context)) ?? [])
+      permits.push(await requestPermit(asTool(context, tool.name), call.id, action))
+    return { type: 'ready', call, tool, args, permits, note }
+  } catch (error) {
+    if (error instanceof ParkedApproval || context.signal.aborted) throw error
+    return { type: 'settled', call, tool, outcome: errorOutcome(errorLine(error)) }
+  }
+}
+
+function announce(context: RunContext, call: Call, prepared: PreparedCall): void {
+  const tool = prepared.type === 'prepared' ? prepared.tool : null
+  const summary = tool?.summarize
+    ? summarize(() => tool.summarize!((prepared as { args: unknown }).args))
+    : defaultSummary(call)
+  context.activity.set('tool', summary)
+  // Through `tool_call` another tool is called than the one that is named.
+  const isIndirect = tool !== null && call.name === TOOL_CALL
+  context.emit({
+    type: 'tool-start',
+    callId: call.id,
+    toolName: isIndirect ? tool.name : call.name,
+    args: isIndirect ? (prepared as { args: JsonObject }).args : (call.args ?? {}),
+    summary,
+    icon: tool?.icon ?? '',
+  })
+}
+
+function summarize(render: () => string): string {
+  try {
+    return render()
+  } catch {
+    return ''
+  }
+}
+
+function defaultSummary(call: Call): string {
+  const first = Object.values(call.args ?? {})[0]
+  return first === undefined
+    ? call.name
+    : `${call.name} ${typeof first === 'string' ? first : JSON.stringify(first)}`.slice(0, 120)
+}
+
+async function writeStarts(context: RunContext, ready: readonly ReadyCall[]): Promise<void> {
+  const starts = ready.flatMap((call): NewEntry[] =>
+    call.type === 'ready' && effectOf(call.tool, call.args) === 'write'
+      ? [{ type: 'call-start', callId: call.call.id, toolName: call.tool.name }]
+      : [],
+  )
+  if (starts.length > 0) await context.session.append(...starts)
+}
+
+interface Executed {
+  readonly outcome: ToolOutcome
+  readonly durationMs: number
+}
+
+async function execute(context: RunContext, ready: ReadyCall): Promise<Executed> {
+  if (ready.type === 'settled') return { outcome: ready.outcome, durationMs: 0 }
+  const startedAtMs = context.clock.now()
+  const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
+  const tools = createScriptCalls(context, ready.call.id)
+  const input = await untilAbort(
+    context.signal,
+    context.registry.execute(
+      prepared,
+      toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
+    ),
+  )
+  const outcome = await fenced(context, input, ready.tool.name)
+  return { outcome, durationMs: context.clock.now() - startedAtMs }
+}
+
+async function fenced(context: RunContext, input: ToolOutcome, toolName: string): Promise<ToolOutcome> {
+  const { outcome, rules } = await fenceOutsideText(input, toolName)
+  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
+  return outcome
+}
+
+const ABORT_GRACE_MS = 5_000
+
+/** A tool that ignores its signal must not hold an interrupt for ever. */
+function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    const abort = () => {
+      timer = setTimeout(() => reject(signal.reason), ABORT_GRACE_MS)
+    }
+    const settle = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+    work.then(resolve, reject).finally(settle)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
+async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<void> {
+  const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
+  const steered = context.steering.take()
+  const { durationMs } = executed
+  const { outcome, appended } = await changed(context, ready, executed)
+  const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart))), ...appended]
+  const approved = takeApprovalNote(context.session.state, ready.call.id)
+  // What did not run may have been approved in part.
+  if (approved !== null && ready.type === 'ready') extra.push(reminder(approved))
+  if (ready.type === 'ready' && ready.note !== null) extra.push(reminder(ready.note))
+  const { data: _, ...shown } = outcome
+  const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
+  const inboxMessages = steered.flatMap(({ inboxMessage }) => (inboxMessage === undefined ? [] : [inboxMessage]))
+  const seq = await appendResult(context, ready.call, toolName, {
+    outcome: { ...kept, content: [...outcome.content, ...extra] },
+    inboxMessages,
+  })
+  for (const note of steered) note.settle('delivered')
+  const { isError } = outcome
+  const { redact } = context.session
+  const content = outcome.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
+  const data = outcome.data === undefined ? undefined : redactData(outcome.data, redact)
+  context.emit(
+    {
+      type: 'tool-end',
+      callId: ready.call.id,
+      toolName,
+      isError,
+      content,
+      durationMs,
+      ...(data === undefined ? {} : { data }),
+    },
+    seq,
+  )
+}
+
+function steeredPart({ text, origin }: WaitingNote): TextPart {
+  const steered = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
+  return { type: 'text', origin, text: steered }
+}
+
+const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder', text })
+
+/** The result after the extensions; what they put in its place is fenced like the result itself. */
+async function changed(
+  context: RunContext,
+  ready: ReadyCall,
+  { outcome, durationMs }: Executed,
+): Promise<ChangedResult> {
+  const { call, tool } = ready
+  const isRefused = ready.type === 'settled'
+  const toolName = isRefused ? call.name : ready.tool.name
+  const args = isRefused ? (call.args ?? call.rawArgs) : ready.args
+  const endedAtMs = context.clock.now()
+  const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
+  const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome, isRefused, ...times } as const
+  const result = await changeResult(context, about)
+  if (result.outcome === outcome) return result
+  return { ...result, outcome: await fenced(context, result.outcome, toolName) }
+}
+
+function appendResult(
+  context: RunContext,
+  call: Pick<Call, 'id'>,
+  toolName: string,
+  { outcome, inboxMessages = [] }: { readonly outcome: ToolOutcome; readonly inboxMessages?: readonly string[] },
+): Promise<number> {
+  const message: ToolMessage = {
+    role: 'tool',
+    callId: call.id,
+    toolName,
+    content: outcome.content,
+    ...(outcome.isError ? { isError: true } : {}),
+    ...(outcome.data === undefined ? {} : { data: outcome.data }),
+  }
+  return context.session.appendTaking(inboxMessages, { type: 'message', message })
+}
+
+/** Answers open calls after an interrupt: what was started may have run, the rest did not. */
+export async function answerInterrupted(context: RunContext, calls: readonly Call[]): Promise<void> {
+  const started = new Set(context.session.openCalls().flatMap((open) => (open.started ? [open.call.id] : [])))
+  for (const call of calls) {
+    const approved = takeApprovalNote(context.session.state, call.id)
+    const text = `${started.has(call.id) ? CUT_OFF : NOT_RUN}${approved === null ? '' : ` It was ${approved.slice(1, -1)}.`}`
+    const seq = await appendResult(context, call, call.name, { outcome: errorOutcome(text) })
+    const content = [{ type: 'text', text }] as const
+    context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
+  }
+}

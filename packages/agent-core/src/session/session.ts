@@ -1,0 +1,274 @@
+import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
+import {
+  addUsage,
+  type Entry,
+  liveEntries,
+  type Message,
+  type MessageEntry,
+  type NewEntry,
+  noUsage,
+  type PromptEntry,
+  project,
+  type ToolCallPart,
+  toolCalls,
+  type Usage,
+} from '@hermes/contracts/conversation'
+import type { Inbox, InboxMessage, Lease, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { ToolState } from '@hermes/contracts/tool'
+import { acceptedTodos, planMark } from '../extensions/plan-mode/plan-mode.js'
+import { type Prefix, PrefixWatch } from './prefix-break.js'
+
+const RENEW_EVERY_MS = 10_000
+/** Layers of the system text that others may have written: whoever made the project, or a session that was steered. */
+const WRITTEN_OUTSIDE: readonly string[] = ['project', 'memory', 'skills']
+
+/** A call of the newest assistant message that has no result yet. */
+export interface OpenCall {
+  readonly call: ToolCallPart
+  /** It may have run: its start was written down. */
+  readonly started: boolean
+}
+
+/** What a session needs from outside. */
+export interface SessionLogOptions {
+  readonly store: SessionStore
+  readonly session: NewSession
+  readonly owner: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Takes registered secret values out of what is stored. */
+  readonly redact: (text: string) => string
+}
+
+/** One session's log as the loop uses it: everything it appends is durable before it goes on. */
+export class SessionLog {
+  readonly id: string
+  readonly #options: SessionLogOptions
+  readonly #scratch = new Map<string, unknown>()
+  #entries: Entry[] = []
+  #lastSeq = 0
+  #lease: Lease | null = null
+  #renewal: NodeJS.Timeout | null = null
+  #tainted = false
+  #prompt: PromptEntry | null = null
+  #usage = noUsage
+  #rewrites = 0
+  /** Made by this process, so that nothing can have arrived for it before its first run. */
+  #isNew = false
+  #isPlanning = false
+  readonly #taken = new Set<string>()
+  readonly #prefixes = new PrefixWatch()
+
+  constructor(options: SessionLogOptions) {
+    this.#options = options
+    this.id = options.session.id
+  }
+
+  /** What counts: entries that were undone are left out. */
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** Whether text from outside is in the conversation. */
+  get isTainted(): boolean {
+    return this.#tainted
+  }
+
+  /**
+   * Takes the write lease and reads what others appended meanwhile; makes the session on first use.
+   * @throws HermesError `store.session_busy` while another process writes it.
+   */
+  async open(onLeaseLost: (error: unknown) => void): Promise<void> {
+    const { store, session } = this.#options
+    this.#isNew = this.#lastSeq === 0 && !(await store.getSession(this.id))
+    if (this.#isNew) await store.createSession(session)
+    this.#lease = await store.acquireLease(this.id, { owner: this.#options.owner })
+    this.#remember(await store.entries(this.id, { afterSeq: this.#lastSeq }))
+    const lease = this.#lease
+    this.#renewal = setInterval(() => lease.renew().catch(onLeaseLost), RENEW_EVERY_MS)
+    this.#renewal.unref()
+  }
+
+  /** Gives the lease back. */
+  async release(): Promise<void> {
+    if (this.#renewal) clearInterval(this.#renewal)
+    this.#renewal = null
+    const lease = this.#lease
+    this.#lease = null
+    await lease?.release().catch((error: unknown) => {
+      this.#options.logger.warn('Could not release the session lease.', { error: String(error) })
+    })
+  }
+
+  /** Takes registered secrets out of text that leaves the agent another way than through the log. */
+  get redact(): (text: string) => string {
+    return this.#options.redact
+  }
+
+  /** Where word for later runs is left; `undefined` in a store that takes none. */
+  get inbox(): Inbox | undefined {
+    return this.#options.store.inbox
+  }
+
+  /** What arrived while nobody ran the session. */
+  async inboxMessages(): Promise<readonly InboxMessage[]> {
+    return this.#isNew || !this.inbox ? [] : this.inbox.waiting(this.id)
+  }
+
+  /** Whether this process put the inbox message into the log. */
+  hasTaken(key: string): boolean {
+    return this.#taken.has(key)
+  }
+
+  /** Appends and returns the `seq` of the last entry, once all are durable. */
+  append(...entries: readonly NewEntry[]): Promise<number> {
+    return this.appendTaking([], ...entries)
+  }
+
+  /** The same for entries that say inbox messages, which are taken in the same step. */
+  async appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
+    if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
+    const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
+    const atMs = this.#options.clock.now()
+    const take = inboxMessages.length > 0 ? { take: inboxMessages } : {}
+    const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
+    for (const key of inboxMessages) this.#taken.add(key)
+    this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
+    return seqs.at(-1) ?? 0
+  }
+
+  /** Keeps the answer that is being streamed beside the log; see `SessionStore.keepPartial`. Nothing where the store has no place for it. */
+  async keepPartial(entry: MessageEntry | null): Promise<void> {
+    const lease = this.#lease
+    if (lease) await this.#options.store.keepPartial?.(this.id, entry, { lease, atMs: this.#options.clock.now() })
+  }
+
+  #remember(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.#lastSeq = Math.max(this.#lastSeq, entry.seq)
+      if (entry.type === 'undo' || entry.type === 'compaction') this.#rewrites++
+      if (entry.type === 'undo') {
+        this.#entries = [...liveEntries([...this.#entries, entry])]
+        continue
+      }
+      this.#entries.push(entry)
+      const mark = planMark(entry)
+      if (mark !== null) this.#isPlanning = mark === 'begin'
+      if (entry.type === 'prompt') {
+        this.#prompt = entry
+        this.#tainted ||= entry.layers?.some(({ name }) => WRITTEN_OUTSIDE.includes(name)) ?? false
+      }
+      if (entry.type !== 'message') continue
+      this.#tainted ||= entry.message.content.some(isExternal)
+      if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
+    }
+  }
+
+  /** Whether only tools that change nothing may be used until a plan is accepted. */
+  get isPlanning(): boolean {
+    return this.#isPlanning
+  }
+
+  /** Whether it is open for writing. */
+  get isOpen(): boolean {
+    return this.#lease !== null
+  }
+
+  prompt(): PromptEntry | null {
+    return this.#prompt
+  }
+
+  messages(): Message[] {
+    return project(this.#entries)
+  }
+
+  /** Logs where a request stops having the one before it as its beginning; providers then read all of it anew. */
+  watchPrefix(request: Prefix): void {
+    const found = this.#prefixes.check(request, this.#rewrites)
+    if (!found) return
+    const { isMeant, ...fields } = found
+    if (isMeant) this.#options.logger.debug('The conversation was rewritten, so its prefix changed.', { ...fields })
+    else this.#options.logger.warn('The prompt prefix changed in the middle of a session.', { ...fields })
+  }
+
+  /** The model that answered last. */
+  model(): { readonly provider: string; readonly model: string } | null {
+    const entry = this.#entries.findLast((candidate) => candidate.type === 'model')
+    return entry ?? null
+  }
+
+  usage(): Usage {
+    return this.#usage
+  }
+
+  /** The calls of the newest assistant message that were never answered, in order. */
+  openCalls(): readonly OpenCall[] {
+    const at = this.#entries.findLastIndex((entry) => entry.type === 'message' && entry.message.role === 'assistant')
+    if (at < 0) return []
+    const started = new Set<string>()
+    const answered = new Set<string>()
+    for (const entry of this.#entries.slice(at + 1)) {
+      if (entry.type === 'call-start') started.add(entry.callId)
+      else if (entry.type === 'message') {
+        if (entry.message.role !== 'tool') return []
+        answered.add(entry.message.callId)
+      }
+    }
+    const message = (this.#entries[at] as Entry & { type: 'message' }).message
+    return toolCalls(message)
+      .filter((call) => !answered.has(call.id))
+      .map((call) => ({ call, started: started.has(call.id) }))
+  }
+
+  /** Notes of a kind that came after the newest note of `takenKind`. */
+  notesSince(kind: string, takenKind: string): readonly (Entry & { readonly type: 'note' })[] {
+    const takenAt = this.#entries.findLastIndex((entry) => entry.type === 'note' && entry.kind === takenKind)
+    return this.#entries
+      .slice(takenAt + 1)
+      .filter((entry): entry is Entry & { type: 'note' } => entry.type === 'note' && entry.kind === kind)
+  }
+
+  readonly state: ToolState = {
+    latest: (toolName) => {
+      let callsSince = 0
+      for (let index = this.#entries.length - 1; index >= 0; index--) {
+        const entry = this.#entries[index]!
+        const accepted = toolName === 'todo_write' ? acceptedTodos(entry) : null
+        if (accepted !== null) return { data: accepted, callsSince }
+        if (entry.type !== 'message' || entry.message.role !== 'tool') continue
+        const { message } = entry
+        if (message.toolName === toolName && !message.isError && message.data !== undefined)
+          return { data: message.data, callsSince }
+        callsSince++
+      }
+      return null
+    },
+    compactions: () => this.#rewrites,
+    scratch: <T>(key: string, create: () => T): T => {
+      if (!this.#scratch.has(key)) this.#scratch.set(key, create())
+      return this.#scratch.get(key) as T
+    },
+  }
+}
+
+function isExternal(part: Message['content'][number]): boolean {
+  return 'origin' in part && (part.origin === 'external' || part.origin === 'memory')
+}
+
+/** Secrets leave tool results and what the user wrote; a model's own words are kept byte for byte. */
+function redactEntry(entry: NewEntry, redact: (text: string) => string): NewEntry {
+  if (entry.type !== 'message' || entry.message.role === 'assistant') return entry
+  const { message } = entry
+  const content = message.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
+  if (message.role !== 'tool') return { ...entry, message: { ...message, content } as Message }
+  const data = message.data === undefined ? {} : { data: redactData(message.data, redact) }
+  return { ...entry, message: { ...message, content: content as typeof message.content, ...data } }
+}
+
+/** Takes secrets out of every text in `value`. */
+export function redactData(value: JsonValue, redact: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item: JsonValue) => redactData(item, redact))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactData(item as JsonValue, redact)]))
+}
