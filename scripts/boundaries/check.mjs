@@ -57,6 +57,8 @@ function checkImport(workspace, pkg, file, entry) {
     else if (!target && /\.[cm]?js$/.test(specifier)) report('relative', `${specifier} names no source file`)
     else if (target && !file.isTest && workspace.files.get(target).isTest)
       report('relative', `${specifier} is for tests and does not ship`)
+    const crossed = workspace.rules.rooms.find(({ room, not }) => file.path.startsWith(room) && path.startsWith(not))
+    if (crossed && !file.isTest) report('room', `${crossed.room} imports nothing of ${crossed.not}`)
     return
   }
   if (specifier.startsWith('/') || specifier.startsWith('file:'))

@@ -38,6 +38,12 @@ const EXCEPTIONS = [
 /** Packages that may import less than their row allows. */
 const ONLY = { 'agent-core': ['contracts', 'registry', 'safety', 'models'] }
 
+/** Folders of a package that do not know others of it: the loop runs without any extension. */
+const ROOMS = [
+  { room: 'packages/agent-core/src/loop/', not: 'packages/agent-core/src/extensions/' },
+  { room: 'packages/agent-core/src/session/', not: 'packages/agent-core/src/extensions/' },
+]
+
 /** Test-only packages: any test may import them, no other file may. */
 const TEST_ONLY = ['testkit']
 
@@ -300,6 +306,7 @@ export const RULES = {
   rows: ROWS,
   exceptions: EXCEPTIONS,
   only: ONLY,
+  rooms: ROOMS,
   testOnly: TEST_ONLY,
   heavy: HEAVY,
   sinkModules: SINK_MODULES,

@@ -33,7 +33,10 @@ beforeEach(async () => {
   await writeFile(at('home/.netrc'), 'the password')
   await writeFile(at('home/notes.txt'), 'may be read')
   await writeFile(at('home/.hermes/.env'), '# the api key\n')
-  await writeFile(at('home/.hermes/config.yaml'), 'auxiliary:\n  title_generation:\n    enabled: false\n')
+  await writeFile(
+    at('home/.hermes/config.yaml'),
+    'model_overrides:\n  m:\n    context_window: 200000\nauxiliary:\n  title_generation:\n    enabled: false\n',
+  )
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 

@@ -191,6 +191,18 @@ describe('paths and dependencies', () => {
     expect(found).toEqual(['apps/acp/src/index.ts:1 relative', 'apps/acp/tsup.config.ts:2 relative'])
   })
 
+  it('reports a room that imports one it must not know, but for its tests', async () => {
+    const base = 'packages/agent-core/src'
+    const found = await check({
+      [`${base}/index.ts`]: "import './extensions/plan.js'",
+      [`${base}/loop/run.ts`]: "import type { A } from '../extensions/plan.js'",
+      [`${base}/loop/run.test.ts`]: "import '../extensions/plan.js'",
+      [`${base}/extensions/plan.ts`]: "import '../loop/step.js'\nexport type A = 1",
+      [`${base}/loop/step.ts`]: 'export {}',
+    })
+    expect(found).toEqual([`${base}/loop/run.ts:1 room`])
+  })
+
   it('reports a file that does not parse', async () => {
     expect(await check({ 'packages/safety/src/index.ts': 'const = 1' })).toEqual([
       'packages/safety/src/index.ts:1 parse',

@@ -75,6 +75,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const { source = 'embedded', ...session } = options.session ?? {}
+  const hooks = createHooks(options.extensions ?? standardExtensions(), { logger })
   const id = options.sessionId ?? createSessionId(clock.now())
   return {
     model: isModelClient(options.model) ? options.model : createModelClient(options.model),
@@ -85,7 +86,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     engine: options.contextEngine ?? null,
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
-    hooks: createHooks(options.extensions ?? standardExtensions(), { logger }),
+    hooks,
     ask: options.ask ?? null,
     maxSteps: maxStepsOf(options),
     sampling: definedOnly({
@@ -102,6 +103,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
       clock,
       logger,
       redact: options.redact ?? ((text) => text),
+      dataIn: (entry, toolName) => hooks.dataIn(entry, toolName),
     }),
     activity: new ActivityTracker(() => clock.now()),
     steering: new SteerQueue(),
@@ -123,7 +125,7 @@ function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
 
 function maxStepsOf({ maxSteps = DEFAULT_MAX_STEPS }: AgentOptions): number {
   if (Number.isInteger(maxSteps) && maxSteps >= 1) return maxSteps
-  throw new HermesError(`maxTurns must be a whole number of at least 1, got ${maxSteps}.`, {
+  throw new HermesError(`maxSteps must be a whole number of at least 1, got ${maxSteps}.`, {
     code: 'agent.bad_options',
   })
 }

@@ -5,7 +5,7 @@ import type { Entry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
-import { type PlanEnd, planBeginning, planEnding } from './extensions/plan-mode/plan-mode.js'
+import { isPlanning, type PlanEnd, planBeginning, planEnding } from './extensions/plan-mode/plan-mode.js'
 import type { Activity } from './loop/activity.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './loop/context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './loop/event.js'
@@ -201,14 +201,14 @@ class CoreAgent implements Agent {
   }
 
   async plan(): Promise<boolean> {
-    const isNew = await this.#write((session) => (session.isPlanning ? [] : planBeginning()))
+    const isNew = await this.#write((session) => (isPlanning(session.entries) ? [] : planBeginning()))
     if (isNew) this.#letGo ??= this.#children?.addPause() ?? null
     return isNew
   }
 
   async endPlan(how: PlanEnd): Promise<boolean> {
     const wasPlanning = await this.#write((session) =>
-      session.isPlanning ? planEnding(how, session.entries, session.state) : [],
+      isPlanning(session.entries) ? planEnding(how, session.entries, session.state) : [],
     )
     this.#letGo?.()
     this.#letGo = null

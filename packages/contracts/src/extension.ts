@@ -2,7 +2,7 @@ import type { Clock } from './clock.js'
 import type { CompactRequest } from './context.js'
 import type { Entry, Message, PromptEntry, TextPart, ToolResultPart, Usage, UserPart } from './conversation.js'
 import type { Environment } from './environment.js'
-import type { JsonObject } from './json.js'
+import type { JsonObject, JsonValue } from './json.js'
 import type { Logger } from './logger.js'
 import type { ModelFinish, ModelRequest } from './model.js'
 import type { Action, Permit } from './policy.js'
@@ -24,6 +24,13 @@ export interface ExtensionApi {
   readonly hooks: {
     /** Calls `handler` at that point from now on. A point that is dispatched right now is not affected. */
     on<Name extends HookName>(name: Name, handler: HookHandlers[Name], options?: HookOptions): Registration
+  }
+  readonly toolData: {
+    /**
+     * Has entries of the log count as results of `toolName`: what `read` gives is what {@link ToolState.latest} finds. It is asked for many
+     * entries in a row, so it only looks at the one it gets; one that throws gives nothing.
+     */
+    from(toolName: string, read: (entry: Entry) => JsonValue | null): Registration
   }
 }
 

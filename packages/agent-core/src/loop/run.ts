@@ -14,7 +14,6 @@ import {
   toolCalls,
   userText,
 } from '@hermes/contracts/conversation'
-import { environmentContextOf } from '../extensions/environment-context/environment-context.js'
 import { guidanceOfNewModel, newLocation, promptEntry } from '../prompt/prompt-entry.js'
 import { redactData } from '../session/session.js'
 import { StepBudget } from './budget.js'
@@ -64,8 +63,7 @@ interface Progress {
 }
 
 async function begin(context: RunContext, input: RunInput): Promise<void> {
-  const { session, model, environment } = context
-  if (environment) environmentContextOf(environment, session)
+  const { session, model } = context
   await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
   const entries: NewEntry[] = []
   const current = session.model()

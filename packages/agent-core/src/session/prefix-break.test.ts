@@ -73,6 +73,7 @@ describe('SessionLog', () => {
       clock: systemClock,
       logger: { ...silentLogger, debug: record('debug'), warn: record('warn') },
       redact: (of) => of,
+      dataIn: () => null,
     })
     await log.open(() => undefined)
     log.watchPrefix(before)

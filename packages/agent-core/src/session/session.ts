@@ -15,7 +15,6 @@ import {
 } from '@hermes/contracts/conversation'
 import type { Inbox, InboxMessage, Lease, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
-import { acceptedTodos, planMark } from '../extensions/plan-mode/plan-mode.js'
 import { type Prefix, PrefixWatch } from './prefix-break.js'
 
 const RENEW_EVERY_MS = 10_000
@@ -38,6 +37,8 @@ export interface SessionLogOptions {
   readonly logger: Logger
   /** Takes registered secret values out of what is stored. */
   readonly redact: (text: string) => string
+  /** What an entry that is no result counts for as one of `toolName`; `null` for nothing. */
+  readonly dataIn: (entry: Entry, toolName: string) => JsonValue | null
 }
 
 /** One session's log as the loop uses it: everything it appends is durable before it goes on. */
@@ -55,7 +56,6 @@ export class SessionLog {
   #rewrites = 0
   /** Made by this process, so that nothing can have arrived for it before its first run. */
   #isNew = false
-  #isPlanning = false
   readonly #taken = new Set<string>()
   readonly #prefixes = new PrefixWatch()
 
@@ -152,8 +152,6 @@ export class SessionLog {
         continue
       }
       this.#entries.push(entry)
-      const mark = planMark(entry)
-      if (mark !== null) this.#isPlanning = mark === 'begin'
       if (entry.type === 'prompt') {
         this.#prompt = entry
         this.#tainted ||= entry.layers?.some(({ name }) => WRITTEN_OUTSIDE.includes(name)) ?? false
@@ -162,11 +160,6 @@ export class SessionLog {
       this.#tainted ||= entry.message.content.some(isExternal)
       if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
     }
-  }
-
-  /** Whether only tools that change nothing may be used until a plan is accepted. */
-  get isPlanning(): boolean {
-    return this.#isPlanning
   }
 
   /** Whether it is open for writing. */
@@ -233,8 +226,8 @@ export class SessionLog {
       let callsSince = 0
       for (let index = this.#entries.length - 1; index >= 0; index--) {
         const entry = this.#entries[index]!
-        const accepted = toolName === 'todo_write' ? acceptedTodos(entry) : null
-        if (accepted !== null) return { data: accepted, callsSince }
+        const counted = this.#options.dataIn(entry, toolName)
+        if (counted !== null) return { data: counted, callsSince }
         if (entry.type !== 'message' || entry.message.role !== 'tool') continue
         const { message } = entry
         if (message.toolName === toolName && !message.isError && message.data !== undefined)

@@ -5,6 +5,7 @@ export function handlersOf(extensions: readonly Extension[]) {
   const registered: { readonly name: HookName; readonly handler: HookHandlers[HookName] }[] = []
   for (const extension of extensions)
     extension.setup({
+      toolData: { from: () => ({ dispose: () => undefined }) },
       hooks: {
         on: (name, handler) => {
           const one = { name, handler }

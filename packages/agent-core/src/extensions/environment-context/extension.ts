@@ -1,4 +1,5 @@
 import type { Extension } from '@hermes/contracts/extension'
+import { environmentContextOf } from './environment-context.js'
 import type { RuntimeStateOptions } from './options.js'
 import { resultNotes } from './result-notes.js'
 import { runtimeState as stateNow } from './runtime-state.js'
@@ -8,6 +9,10 @@ export function environmentContext(): Extension {
   return {
     name: 'environment-context',
     setup({ hooks }) {
+      // The workspace is where the session starts.
+      hooks.on('run-start', ({ environment, session }) => {
+        if (environment) environmentContextOf(environment, session)
+      })
       hooks.on(
         'tool-result',
         async (event) => {

@@ -1,11 +1,11 @@
 import type { Extension } from '@hermes/contracts/extension'
-import { isPlanning, planRefusal } from './plan-mode.js'
+import { acceptedTodos, isPlanning, planRefusal } from './plan-mode.js'
 
-/** While a session plans, refuses calls that could change something, those of programs too. */
+/** While a session plans, refuses calls that could change something, those of programs too. An accepted plan is the task list. */
 export function planMode(): Extension {
   return {
     name: 'plan-mode',
-    setup({ hooks }) {
+    setup({ hooks, toolData }) {
       hooks.on(
         'before-tool-call',
         ({ session, tool, args }) => {
@@ -14,6 +14,7 @@ export function planMode(): Extension {
         },
         { order: 80 },
       )
+      toolData.from('todo_write', acceptedTodos)
     },
   }
 }

@@ -1,4 +1,5 @@
-import { errorLine, type Logger } from '@hermes/contracts'
+import { errorLine, type JsonValue, type Logger } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
 import type { Extension, HookHandlers, HookName, HookOptions } from '@hermes/contracts/extension'
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -16,6 +17,8 @@ export interface RegisteredHook<Name extends HookName = HookName> {
 export interface Hooks {
   /** A list that never changes: what is registered or disposed of meanwhile is in the next one. */
   at<Name extends HookName>(name: Name): readonly RegisteredHook<Name>[]
+  /** What an entry counts for as a result of `toolName`; `null` for nothing. */
+  dataIn(entry: Entry, toolName: string): JsonValue | null
   /** Undoes the setup of its extensions, the last one first. Never rejects. */
   close(): Promise<void>
 }
@@ -30,6 +33,7 @@ export function createHooks(extensions: readonly Extension[], { logger }: { read
 class HookTable implements Hooks {
   readonly #logger: Logger
   readonly #lists = new Map<HookName, readonly RegisteredHook[]>()
+  #readers: readonly DataReader[] = []
   readonly #cleanups: { readonly owner: string; readonly run: () => void | Promise<void> }[] = []
 
   constructor(logger: Logger) {
@@ -41,6 +45,7 @@ class HookTable implements Hooks {
     try {
       const run = extension.setup({
         hooks: { on: (name, handler, options) => this.#on(owner, name, handler, options) },
+        toolData: { from: (toolName, read) => this.#readFrom({ owner, toolName, read }) },
       })
       if (run) this.#cleanups.push({ owner, run })
     } catch (error) {
@@ -61,20 +66,44 @@ class HookTable implements Hooks {
     return { dispose: () => this.#keepOnly(name, (other) => other !== registered) }
   }
 
+  #readFrom(reader: DataReader) {
+    this.#readers = [...this.#readers, reader]
+    return { dispose: () => this.#keepReaders((other) => other !== reader) }
+  }
+
+  #keepReaders(isKept: (reader: DataReader) => boolean): void {
+    this.#readers = this.#readers.filter(isKept)
+  }
+
   #keepOnly(name: HookName, isKept: (hook: RegisteredHook) => boolean): void {
     this.#lists.set(name, this.at(name).filter(isKept))
   }
 
   #removeAll(owner: string): void {
     for (const name of this.#lists.keys()) this.#keepOnly(name, (hook) => hook.owner !== owner)
+    this.#keepReaders((reader) => reader.owner !== owner)
   }
 
   at<Name extends HookName>(name: Name): readonly RegisteredHook<Name>[] {
     return (this.#lists.get(name) ?? NONE) as readonly RegisteredHook<Name>[]
   }
 
+  dataIn(entry: Entry, toolName: string): JsonValue | null {
+    for (const reader of this.#readers) {
+      if (reader.toolName !== toolName) continue
+      try {
+        const data = reader.read(entry)
+        if (data !== null) return data
+      } catch (error) {
+        this.#logger.warn(`Extension ${reader.owner} could not read an entry.`, { error: errorLine(error) })
+      }
+    }
+    return null
+  }
+
   async close(): Promise<void> {
     this.#lists.clear()
+    this.#readers = []
     for (const { owner, run } of this.#cleanups.splice(0).toReversed()) {
       try {
         await run()
@@ -83,6 +112,12 @@ class HookTable implements Hooks {
       }
     }
   }
+}
+
+interface DataReader {
+  readonly owner: string
+  readonly toolName: string
+  readonly read: (entry: Entry) => JsonValue | null
 }
 
 const NONE: readonly RegisteredHook[] = Object.freeze([])
