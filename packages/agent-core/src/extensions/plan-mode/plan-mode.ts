@@ -20,7 +20,7 @@ export function isPlanning(entries: readonly Entry[]): boolean {
 }
 
 /** Whether a note begins or ends planning; `null` for any other entry. */
-export function planMark(entry: Entry): 'begin' | PlanEnd | null {
+function planMark(entry: Entry): 'begin' | PlanEnd | null {
   if (entry.type !== 'note') return null
   return entry.kind === BEGIN ? 'begin' : entry.kind === ACCEPT ? 'accept' : entry.kind === LEAVE ? 'leave' : null
 }
