@@ -1,28 +1,37 @@
 import { createHash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 
-/** What is larger is no script, and is not read. */
+/** What is larger is not read: its size and its times of change count instead of what it holds. */
 const MAX_BYTES = 20_000_000
 
 /**
  * SHA-256 as hexadecimal digits over those of `paths` that are files, with their names; `~` is `userHome`. `null` where none is a file.
- * What cannot be read or is too large to be a script makes it `unknown`, which is like no other.
+ * What cannot be read makes it `unknown`, which is like no other. Of a large one its size and its times of change count instead of what it holds.
  */
 export async function digestFiles(paths: readonly string[], userHome: string): Promise<string | null> {
   const hash = createHash('sha256')
   let found = 0
   for (const path of [...paths].sort()) {
     const file = path.replace(/^~(?=\/|$)/, userHome)
-    const info = await stat(file).catch(() => null)
+    const info = await stat(file, { bigint: true }).catch(() => null)
     if (!info?.isFile()) continue
-    if (info.size > MAX_BYTES) return 'unknown'
+    found++
+    if (info.size > MAX_BYTES) {
+      hash.update(`${path}\0${marksOf(info)}\0`)
+      continue
+    }
     const content = await readFile(file).catch(() => null)
     if (content === null) return 'unknown'
     hash.update(`${path}\0${content.length}\0`).update(content)
-    found++
   }
   return found === 0 ? null : hash.digest('hex')
+}
+
+/** What tells a file from one with other contents without reading it. */
+function marksOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [size, ino, mtimeNs, ctimeNs].join(' ')
 }
 
 /** Where programs of the system lie, which no agent changes without a question of its own. */
@@ -59,7 +68,7 @@ async function programOf(name: string, { path, cwd }: IdentifyOptions): Promise<
     const real = await realpath(file)
     if (OF_THE_SYSTEM.test(real)) return null
     const info = await stat(real, { bigint: true })
-    if (info.size > BigInt(MAX_BYTES)) return [name, real, `${info.size} ${info.ino} ${info.mtimeNs} ${info.ctimeNs}`]
+    if (info.size > MAX_BYTES) return [name, real, marksOf(info)]
     return [
       name,
       real,

@@ -1,7 +1,7 @@
-import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appendPermission, loadPermissions, removePermission } from '@hermes/config'
-import type { Action, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
+import type { Action, ApprovalChoice, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
 import { createPolicy, type RevocablePolicy } from '@hermes/safety'
 import { temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ const says = async (action: Action, who = subject()) => (await policy.decide(act
 
 const always = (action: Action, who = subject()) => answer(action, 'always', who)
 
-async function answer(action: Action, choice: 'always' | 'session', who = subject()): Promise<string | undefined> {
+async function answer(action: Action, choice: ApprovalChoice, who = subject()): Promise<string | undefined> {
   const decision = await policy.decide(action, who)
   if (decision.type !== 'ask') throw new Error(`expected a question, got ${decision.type}`)
   await policy.answer(decision.approvalId, choice)
@@ -170,9 +170,17 @@ describe('an "always"', () => {
     'export PATH=/evil:$PATH',
     'hash -p /evil bash',
     'function bash { id; }',
+    'bash() if true; then id; fi',
+    'BASH_ALIASES[bash]=id',
+    'declare -x PATH=/evil:$PATH',
+    'export "PATH=/evil:$PATH"',
+    'read -r PATH < list',
+    'eval "bash() { id; }"',
+    'true && PATH=/evil:$PATH',
+    'enable -n echo',
   ])('does not hold in a session whose shell ran %j', async (command) => {
     await always(run('bash deploy.sh'))
-    await policy.decide(run(command), subject())
+    await answer(run(command), 'once')
     expect(await says(run('bash deploy.sh'))).toBe('ask')
     expect(await says(run('bash deploy.sh'), subject({ sessionId: 'other' }))).toBe('allow')
   })
@@ -304,10 +312,50 @@ describe('a grant for the session', () => {
 
   it('ends when names come to mean other programs, and may be given again', async () => {
     await answer(run('bash deploy.sh'), 'session')
-    await policy.decide(run('export PATH=/evil:$PATH'), subject())
+    await answer(run('export PATH=/evil:$PATH'), 'once')
     expect(await says(run('bash deploy.sh'))).toBe('ask')
     await answer(run('bash deploy.sh'), 'session')
     expect(await says(run('bash deploy.sh'))).toBe('allow')
+  })
+
+  it('is for a line with a file of more than 20 MB, until that file changes', async () => {
+    const dump = join(cwd, 'dump.sql')
+    await writeFile(dump, '')
+    await truncate(dump, 30_000_000)
+    const line = run('psql -f dump.sql')
+    await answer(line, 'session')
+    expect(await says(line)).toBe('allow')
+    await writeFile(dump, 'x', { flag: 'r+' })
+    expect(await says(line)).toBe('ask')
+  })
+
+  it.each([
+    'git commit -m "add function to parse"',
+    "cat > a.js <<'EOF'\nfunction f() { return 1 }\nEOF",
+    "node -e 'function b(){}; b()'",
+    'PATH=$PATH:./node_modules/.bin tsc',
+    'env PATH=/opt/bin:$PATH tsc',
+    'echo "alias x=y" > notes',
+    'alias',
+  ])('goes on after %j, which changes no names in the shell', async (command) => {
+    await answer(run('rm -rf dist'), 'session')
+    await always(run('rm -rf out'))
+    await answer(run(command), 'once')
+    expect([await says(run('rm -rf dist')), await says(run('rm -rf out'))]).toEqual(['allow', 'allow'])
+  })
+
+  it('goes on after a command that was refused', async () => {
+    await answer(run('rm -rf dist'), 'session')
+    await answer(run('export PATH=/evil:$PATH'), 'deny')
+    expect(await says(run('rm -rf dist'))).toBe('allow')
+  })
+
+  it('is for a line that defines a function of its own, until another one does', async () => {
+    const line = run('clean() { rm -rf dist; }; clean')
+    await answer(line, 'session')
+    for (const _ of [1, 2, 3]) expect(await says(line)).toBe('allow')
+    await answer(run('rm() { id; }'), 'once')
+    expect(await says(line)).toBe('ask')
   })
 
   it.each(['bash deploy.sh "$X"', 'rm -rf $(cat list)', 'cat > a <<E\n$X\nE', 'bash $(cat list)'])(

@@ -188,9 +188,42 @@ export function namesScript({ invocations }: Collected): boolean {
   )
 }
 
-/** Whether a command changes which programs later ones of the same shell find. */
-export function changesLookup(text: string): boolean {
-  return /(?:^|[\s;&|(){}])(?:alias\s+\w|hash\s+-p|enable\s+-|function\s+\w|[\w-]+\s*\(\s*\)\s*[{(]|(?:(?:export|declare|typeset|readonly)\s+(?:-\w+\s+)*)?(?:PATH|BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH)\+?=)/.test(
-    text,
-  )
+/** Variables by which a shell finds programs, or by which programs become others. */
+const LOOKUP = /^(?:PATH|BASH_ENV|BASH_ALIASES|BASH_CMDS|LD_PRELOAD|LD_LIBRARY_PATH)$/
+
+/** Whether a command changes which programs later ones of the same shell find. One that cannot be followed may. */
+export function changesLookup({ invocations, functions, complete }: Collected): boolean {
+  return !complete || functions.length > 0 || invocations.some(redefines)
+}
+
+/** Quoted words of `export` and its kin set variables too. */
+const assignedName = (word: string): string => /^(\w+)(?:\[.*?\])?\+?=/s.exec(word)?.[1] ?? ''
+
+function redefines({ name, args, variables }: Invocation): boolean {
+  const words = texts(args)
+  switch (name) {
+    case 'alias':
+      return words.some((word) => word.includes('='))
+    case 'unalias':
+    case 'enable':
+      return words.length > 0
+    case 'hash':
+      return words.some((word) => /^-\w*p/.test(word))
+    case 'unset':
+      return words.some((word) => /^-\w*f/.test(word) || LOOKUP.test(word))
+    case 'read':
+    case 'mapfile':
+    case 'readarray':
+    case 'printf':
+      return words.some((word) => LOOKUP.test(word))
+    // In front of a program a variable is for that program alone.
+    case '':
+    case 'export':
+    case 'declare':
+    case 'typeset':
+    case 'readonly':
+      return [...variables.map((variable) => variable.name), ...words.map(assignedName)].some((set) => LOOKUP.test(set))
+    default:
+      return false
+  }
 }

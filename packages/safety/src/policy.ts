@@ -9,12 +9,13 @@ import type {
   ApprovalStore,
   AuditSink,
   Decision,
+  Permit,
   Policy,
   Subject,
 } from '@hermes/contracts/policy'
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
-import { describeAction, ruleFor } from './describe-action.js'
+import { commandText, describeAction, ruleFor } from './describe-action.js'
 import { analyzeAction, type EvaluationOptions, evaluate, type Verdict } from './evaluate.js'
 import {
   type EvaluationContext,
@@ -95,8 +96,8 @@ class RulePolicy implements RevocablePolicy {
   #read: readonly PermissionRule[] | undefined
   /** Rules of answers that are kept nowhere else. */
   readonly #learned: ParsedRule[] = []
-  /** How often a session's shell, by its root, may have been told that names of programs mean others. */
-  readonly #lookupChanges = new Map<string, number>()
+  /** The commands of a session, by its root, after which names of programs may mean others in its shell, with how often each ran. */
+  readonly #lookupChanges = new Map<string, Map<string, number>>()
   /**
    * What a session is granted, by its root, each with a line for a person. Grants given before untrusted text entered the session do not
    * cover actions such text could aim at: those have rules of their own.
@@ -136,15 +137,13 @@ class RulePolicy implements RevocablePolicy {
     const hasGrants = this.#grants.has(rootOf(subject))
     const digest = hasGrants || this.#isBound(action) ? await this.#digest(action, subject) : null
     const key = hasGrants ? await this.#key(action, subject, digest) : null
-    const verdict = evaluate(action, subject, this.#evaluationOptions(subject, { digest, key }))
-    if (action.type === 'spawn' && !action.outside && changesLookup(action.command))
-      this.#lookupChanges.set(rootOf(subject), this.#epoch(subject) + 1)
+    const verdict = evaluate(action, subject, this.#evaluationOptions(action, subject, { digest, key }))
     switch (verdict.type) {
       case 'deny':
         return this.#deny(action, subject, verdict.rule, verdict.reason)
       case 'allow':
         await this.#audit(action, subject, { decision: 'allow', rule: verdict.rule })
-        return { type: 'allow', permit: createPermit(action) }
+        return { type: 'allow', permit: this.#permit(action, subject) }
       case 'ask':
         if (mayAsk) return this.#ask(action, subject, verdict, signal)
         return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason) }
@@ -172,7 +171,7 @@ class RulePolicy implements RevocablePolicy {
   /** What the files and programs that decide about a command hold and are, where a rule or a question could need to know. */
   async #digest(action: Action, subject: Subject): Promise<string | null> {
     if (action.type !== 'spawn') return null
-    const { command } = analyzeAction(action, subject, this.#evaluationOptions(subject))
+    const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
     if (command === null) return null
     const { digestFiles, identifyPrograms } = this.#options
     const isHere = action.backend === 'local' && digestFiles !== undefined
@@ -189,22 +188,38 @@ class RulePolicy implements RevocablePolicy {
     return found === null ? held : digestOf([held, found])
   }
 
-  #epoch(subject: Subject): number {
-    return this.#lookupChanges.get(rootOf(subject)) ?? 0
+  /** The permit for what is allowed. From here on a command counts as one that ran. */
+  #permit(action: Action, subject: Subject): Permit {
+    if (action.type === 'spawn' && !action.outside) {
+      const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
+      if (command !== null && changesLookup(command.collected)) {
+        const changes = this.#lookupChanges.get(rootOf(subject)) ?? new Map<string, number>()
+        this.#lookupChanges.set(rootOf(subject), changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
+      }
+    }
+    return createPermit(action)
+  }
+
+  /** How often other commands of the session may have changed which programs names mean. What a command changes itself was clicked with it. */
+  #epoch(action: Action, subject: Subject): number {
+    const own = action.type === 'spawn' ? commandText(action) : null
+    const others = [...(this.#lookupChanges.get(rootOf(subject)) ?? [])].filter(([text]) => text !== own)
+    return others.reduce((sum, [, times]) => sum + times, 0)
   }
 
   /** What a grant for a session is bound to. */
   #key(action: Action, subject: Subject, digest: string | null): Promise<string> {
-    return actionKey(action, digest, this.#epoch(subject))
+    return actionKey(action, digest, this.#epoch(action, subject))
   }
 
   #evaluationOptions(
+    action: Action,
     subject: Subject,
     { digest = null, key = null }: { readonly digest?: string | null; readonly key?: string | null } = {},
   ): EvaluationOptions {
     const { options, granted, rules } = this.#evaluationContext
     // Where names may mean other programs than before, nothing that was clicked says what runs.
-    const isSame = this.#epoch(subject) === 0
+    const isSame = this.#epoch(action, subject) === 0
     const all = [...rules, ...this.#learned]
     return {
       ...options,
@@ -228,7 +243,7 @@ class RulePolicy implements RevocablePolicy {
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
     const listeners = this.#listenersOf(subject)
     const digest = await this.#digest(action, subject)
-    const { command } = analyzeAction(action, subject, this.#evaluationOptions(subject))
+    const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
     const collected = command?.collected ?? null
     const question = questionOf(action, subject, verdict, {
       redact: this.#redact,
@@ -258,14 +273,14 @@ class RulePolicy implements RevocablePolicy {
     const { reviewer } = this.#options
     const { action, subject, rule } = question
     if (!reviewer) return null
-    const evaluationOptions = this.#evaluationOptions(subject)
+    const evaluationOptions = this.#evaluationOptions(action, subject)
     if (!reviewable(analyzeAction(action, subject, evaluationOptions), rules, evaluationOptions)) return null
     const { verdict, by } = await reviewer.review(redactQuestion(question, this.#redact), signal ? { signal } : {})
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     switch (verdict) {
       case 'approve':
         await this.#audit(action, subject, { decision: 'allow', rule, by })
-        return { type: 'allow', permit: createPermit(action), note: `approved by ${by}` }
+        return { type: 'allow', permit: this.#permit(action, subject), note: `approved by ${by}` }
       case 'deny':
         await this.#audit(action, subject, { decision: 'deny', rule, by })
         return {
@@ -361,7 +376,7 @@ class RulePolicy implements RevocablePolicy {
     const { rule, subject } = question
     const isAllowed = choice !== null && choice !== 'deny'
     await this.#audit(action, subject, { decision: isAllowed ? 'allow' : 'deny', rule, by, approvalId: id })
-    if (isAllowed) return { type: 'allow', permit: createPermit(action), choice }
+    if (isAllowed) return { type: 'allow', permit: this.#permit(action, subject), choice }
     return {
       type: 'deny',
       rule,

@@ -26,6 +26,8 @@ export interface Collected {
   readonly supposed: readonly Invocation[]
   /** Names of functions that start themselves again beside themselves. */
   readonly forkBombs: readonly string[]
+  /** Names of functions that it defines. */
+  readonly functions: readonly string[]
   /** False when quoting is broken or nesting is too deep to follow. */
   readonly complete: boolean
 }
@@ -61,6 +63,7 @@ class Collector implements Collected {
   readonly invocations: Invocation[] = []
   readonly supposed: Invocation[] = []
   readonly forkBombs: string[] = []
+  readonly functions: string[] = []
   complete = true
   readonly #downloads = new Set<string>()
   readonly #exposed = new Set<string>()
@@ -108,8 +111,9 @@ class Collector implements Collected {
 
   #stage(stage: Stage, scope: Scope, input: Input): Invocation[] {
     if (stage.type === 'simple') return this.#simple(stage, scope, input)
-    if (stage.functionName !== null && restartsItself(stage, stage.functionName)) {
-      this.forkBombs.push(stage.functionName)
+    if (stage.functionName !== null) {
+      this.functions.push(stage.functionName)
+      if (restartsItself(stage, stage.functionName)) this.forkBombs.push(stage.functionName)
     }
     const head = stage.head.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
     const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)

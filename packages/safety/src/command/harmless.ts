@@ -93,7 +93,10 @@ function staysInside(part: Invocation, words: Invocation['args'], context: Harml
   const inputs = part.redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
   const paths = [...texts(words), ...inputs].flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w)/, '')])
   if (paths.some((path) => isBeyond(path, context.workspace, place))) return false
-  return classifyCollected({ invocations: [part], supposed: [], forkBombs: [], complete: true }).level === 'safe'
+  return (
+    classifyCollected({ invocations: [part], supposed: [], forkBombs: [], functions: [], complete: true }).level ===
+    'safe'
+  )
 }
 
 /** Neither with more rights, nor with arguments from elsewhere, nor into a file; no wrapper, no variable, no program of a folder. */

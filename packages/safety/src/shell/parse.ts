@@ -234,6 +234,11 @@ class Parser implements NestedScripts {
 
   #functionBody(functionName: string): Stage | null {
     this.#text.at += this.#text.match(/\s*\(\s*\)\s*|\s*/y)?.[0].length ?? 0
+    const keyword = this.#text.match(KEYWORD)?.[0] ?? ''
+    if (keyword === '[[' || (keyword !== '{' && Object.hasOwn(CLOSERS, keyword))) {
+      const body = scriptOf(this.#stage(keyword)!)
+      return { type: 'group', subshell: false, functionName, head: [], script: body, redirects: [] }
+    }
     if (this.#text.peek() !== '(' && this.#text.peek() !== '{') return null
     if (this.#text.source[this.#text.at++] === '(') return this.#group({ end: ')', subshell: true, functionName })
     return this.#group({ end: '}', subshell: false, functionName })
@@ -373,7 +378,7 @@ function calculation(builder: WordBuilder): SimpleCommand {
   return { type: 'simple', assignments: [], words: [plainWord('(('), ...builder.finish()], redirects: [] }
 }
 
-function scriptOf(command: SimpleCommand): Script {
+function scriptOf(command: Stage): Script {
   return { pipelines: [{ stages: [command], background: false }] }
 }
 
