@@ -48,7 +48,7 @@ export interface AgentOptions extends Sampling {
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
   readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
-  /** What it delegated: held while the session plans. Default: nothing is held. */
+  /** What it delegated: paused while the session plans. Default: nothing is paused. */
   readonly children?: Pausable
   /** What looks in or steps in. Default: {@link standardExtensions}; a list takes their place. */
   readonly extensions?: readonly Extension[]

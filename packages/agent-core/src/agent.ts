@@ -65,6 +65,11 @@ export interface Agent {
    * Ends planning. An accepted plan becomes the task list; `run({ resume: true })` has it carried out. `false` when nothing was planned.
    */
   endPlan(how: PlanEnd): Promise<boolean>
+  /**
+   * Takes the place of another agent of the same session: notes that wait there, and notices that its tools give later, come here, and
+   * tools keep what they have in memory. Do not run the former agent any more; {@link Agent.close} undoes its setup.
+   */
+  takeOver(former: Agent): void
   /** What it is doing, since when, and how many calls it made. */
   activity(): Activity
   /** The log so far, as this process knows it. */
@@ -82,11 +87,11 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 class CoreAgent implements Agent {
-  readonly #parts: AgentParts
+  #parts: AgentParts
   readonly #children: Pausable | null
   #active: AbortController | null = null
-  /** Lets the children go that a plan holds. */
-  #letGo: (() => void) | null = null
+  /** The agent that took this one's place. */
+  #successor: CoreAgent | null = null
   /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
@@ -133,7 +138,7 @@ class CoreAgent implements Agent {
     let result: RunResult
     try {
       await this.#storing.catch(() => undefined)
-      await context.session.open((error) => controller.abort(error))
+      await this.#open(controller)
       await this.#queueSteering(context, waiting)
       result = await run(context, input)
     } catch (error) {
@@ -197,22 +202,21 @@ class CoreAgent implements Agent {
   }
 
   async undo(options: { readonly turns?: number } | { readonly fromSeq: number } = {}): Promise<Undone | null> {
-    return this.#alone(undefined, () => undo(this.#parts.session, options))
+    return this.#alone(undefined, async () => {
+      const undone = await undo(this.#parts.session, options)
+      this.#pauseChildren()
+      return undone
+    })
   }
 
   async plan(): Promise<boolean> {
-    const isNew = await this.#write((session) => (isPlanning(session.entries) ? [] : planBeginning()))
-    if (isNew) this.#letGo ??= this.#children?.addPause() ?? null
-    return isNew
+    return this.#write((session) => (isPlanning(session.entries) ? [] : planBeginning()))
   }
 
   async endPlan(how: PlanEnd): Promise<boolean> {
-    const wasPlanning = await this.#write((session) =>
+    return this.#write((session) =>
       isPlanning(session.entries) ? planEnding(how, session.entries, session.state) : [],
     )
-    this.#letGo?.()
-    this.#letGo = null
-    return wasPlanning
   }
 
   /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */
@@ -221,6 +225,7 @@ class CoreAgent implements Agent {
     const append = async () => {
       const written = entries(session)
       if (written.length > 0) await session.append(...written)
+      this.#pauseChildren()
       return written.length > 0
     }
     return session.isOpen ? append() : this.#alone(undefined, append)
@@ -234,7 +239,7 @@ class CoreAgent implements Agent {
     const { session } = this.#parts
     try {
       await this.#storing.catch(() => undefined)
-      await session.open((error) => controller.abort(error))
+      await this.#open(controller)
       return await work(input ? AbortSignal.any([input, controller.signal]) : controller.signal)
     } finally {
       await session.release()
@@ -242,13 +247,36 @@ class CoreAgent implements Agent {
     }
   }
 
+  /** The log says whether the session plans, whichever agent of it began to. */
+  async #open(controller: AbortController): Promise<void> {
+    await this.#parts.session.open((error) => controller.abort(error))
+    this.#pauseChildren()
+  }
+
+  #pauseChildren(): void {
+    this.#children?.setPause('plan', isPlanning(this.#parts.session.entries))
+  }
+
+  takeOver(former: Agent): void {
+    if (!(former instanceof CoreAgent)) return
+    former.#successor = this
+    this.#storing = former.#storing
+    this.#parts = { ...this.#parts, steering: former.#parts.steering }
+    this.#parts.session.shareScratch(former.#parts.session)
+  }
+
   async steer(text: string): Promise<'delivered' | 'queued'> {
+    if (this.#successor) return this.#successor.steer(text)
     const waiting = this.#parts.steering.add(text)
     if (!this.#active) await this.#storeWhileIdle()
     return waiting
   }
 
   #notify(notice: Notice | (() => Notice | null)): void {
+    if (this.#successor) {
+      this.#successor.#notify(notice)
+      return
+    }
     this.#parts.steering.notify(notice)
     if (this.#active) return
     // The notice stays in line then, for the next run of this agent.

@@ -200,9 +200,13 @@ export class HomeAgents {
 
   /** An agent of that model takes the place and the gear, its shell and what runs in it included. */
   async #take(context: AgentContext, resources: AgentResources, known: AgentModel): Promise<ReadyAgent> {
-    const made = { ...resources, ...context, ...known, agent: await this.#openAgent(context, resources, known) }
+    const agent = await this.#openAgent(context, resources, known)
+    const former = resources.owner.made?.agent
+    if (former) agent.takeOver(former)
+    const made = { ...resources, ...context, ...known, agent }
     resources.owner.made = made
     this.#choices.set(context.sessionId, known.resolved.choice)
+    await former?.close()
     return this.#ready(made)
   }
 
@@ -272,9 +276,8 @@ export class HomeAgents {
     const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
-    if (request.session) await storage.updateSession(request.session.id, who)
     const contextEngine = this.#contextEngine(context, resolved, model)
-    return createAgent({
+    const agent = createAgent({
       model,
       tools: resources.registry,
       toolsets: resources.toolsets,
@@ -295,6 +298,8 @@ export class HomeAgents {
       ...(ask ? { ask } : {}),
       ...(notices === undefined ? {} : { notices }),
     })
+    if (request.session) await storage.updateSession(request.session.id, who)
+    return agent
   }
 
   /** What agents do beside the loop; some of it only where a person talks to them. */

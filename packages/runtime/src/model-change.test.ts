@@ -4,8 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { ChildTree } from '@hermes/agent-core'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { openRuntime } from './open-runtime.js'
 
 const terminal = (command: string, more: object = {}) => ({
@@ -52,6 +53,88 @@ it('keeps folder, variables and background processes', async () => {
     expect(await storage.getSession(second.agent.sessionId)).toMatchObject({ model: 'second', endedAtMs: null })
     await second.close('user_exit')
     expect(await storage.getSession(second.agent.sessionId)).toMatchObject({ endReason: 'user_exit' })
+  } finally {
+    await close()
+  }
+})
+
+it('runs delegated tasks once a plan is accepted that was begun before', async () => {
+  const { server, runtime, close } = await setUp()
+  try {
+    const first = await runtime.createAgent({})
+    server.enqueue({ text: 'Hello.' })
+    await first.agent.run('Hello.').result
+    await first.agent.plan()
+    const second = await first.changeModel({ model: 'second', force: true })
+    await second.agent.endPlan('accept')
+    server.enqueue(
+      { toolCalls: [{ name: 'delegate_task', args: { goal: 'Look.' } }] },
+      { text: 'Looked.' },
+      { text: 'Done.' },
+    )
+    const states: string[] = []
+    second.children.watch(({ state }) => {
+      states.push(state)
+      if (state === 'paused') second.agent.interrupt('a paused task never ends')
+    })
+    expect(await second.agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(states).not.toContain('paused')
+  } finally {
+    await close()
+  }
+})
+
+it('holds delegated tasks of a session that plans', async () => {
+  const { server, runtime, close } = await setUp()
+  try {
+    const first = await runtime.createAgent({})
+    server.enqueue({ text: 'Hello.' }, { text: 'A plan.' })
+    await first.agent.run('Hello.').result
+    await first.agent.plan()
+    await first.close()
+    const session = (await (await runtime.storage()).getSession(first.agent.sessionId))!
+    const again = await runtime.createAgent({ session })
+    const paused: boolean[] = []
+    ;(again.children as ChildTree).setPause = (_reason, isPaused) => void paused.push(isPaused)
+    await again.agent.run('Plan.').result
+    await again.agent.endPlan('leave')
+    expect(paused).toEqual([true, true, false])
+  } finally {
+    await close()
+  }
+})
+
+it('hears of the end of a process that was started before', async () => {
+  const { server, runtime, close } = await setUp()
+  try {
+    const first = await runtime.createAgent({})
+    const wait = 'until [ -e go ]; do sleep 0.05; done'
+    server.enqueue(terminal(wait, { background: true, notify_on_complete: true }), { text: 'Begun.' })
+    await first.agent.run('Begin.').result
+    const second = await first.changeModel({ model: 'second', force: true })
+    server.enqueue(terminal('touch go'), { text: 'Let go.' }, { text: 'Heard.' })
+    await second.agent.run('Let it go.').result
+    const storage = await runtime.storage()
+    const log = async () => JSON.stringify(await storage.entries(second.agent.sessionId))
+    await vi.waitFor(async () => expect(await log()).toContain('[Background process'), 10_000)
+    await second.agent.run('What else?').result
+    expect(JSON.stringify(server.requests.at(-1)!.body).split('[Background process')).toHaveLength(2)
+  } finally {
+    await close()
+  }
+})
+
+it('leaves the session with its model when another cannot be taken', async () => {
+  const { server, runtime, close } = await setUp()
+  try {
+    const first = await runtime.createAgent({})
+    server.enqueue({ text: 'Hello.' })
+    await first.agent.run('Hello.').result
+    await expect(first.changeModel({ model: 'second', force: true, maxSteps: 0 } as object)).rejects.toMatchObject({
+      code: 'agent.bad_options',
+    })
+    const storage = await runtime.storage()
+    expect(await storage.getSession(first.agent.sessionId)).toMatchObject({ model: 'first' })
   } finally {
     await close()
   }

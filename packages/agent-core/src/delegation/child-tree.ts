@@ -35,7 +35,7 @@ export class ChildTree implements Children {
   /** For what nobody waits to hear of. */
   readonly logger: Logger
   readonly #tracked = new Set<Promise<void>>()
-  readonly #pauses = new Set<symbol>()
+  readonly #pauses = new Set<string>()
   #isPaused = false
   #total: Usage = noUsage
 
@@ -167,17 +167,11 @@ export class ChildTree implements Children {
     return this.#mark(false, id)
   }
 
-  /** Holds all there are and will be, whatever is paused and let go meanwhile; returns how to let go. */
-  addPause(): () => void {
-    const pause = Symbol('pause')
-    this.#pauses.add(pause)
-    this.#notifyPaused()
-    return () => {
-      if (this.#pauses.delete(pause)) this.#notifyPaused()
-    }
-  }
-
-  #notifyPaused(): void {
+  /** Pauses all there are and will be for a reason, whatever {@link pause} and {@link unpause} do meanwhile. */
+  setPause(reason: string, isPaused: boolean): void {
+    if (this.#pauses.has(reason) === isPaused) return
+    if (isPaused) this.#pauses.add(reason)
+    else this.#pauses.delete(reason)
     this.#pauseAgents()
     for (const node of this.#nodes.values()) if (node.status === null) this.changed(node)
   }

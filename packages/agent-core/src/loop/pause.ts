@@ -1,12 +1,12 @@
 import type { ActivityTracker } from './activity.js'
-/** What can be held. */
+/** Delegated work that can be paused for a reason. */
 export interface Pausable {
-  /** Returns how to let go. */
-  addPause(): () => void
+  /** Pauses all there is and will be until the same reason is taken away. Setting a reason twice changes nothing. */
+  setPause(reason: string, isPaused: boolean): void
 }
 
 /** Holds a run before its next model call or tool call. Several may hold it at once; it goes on when all have let go. */
-export class PauseGate implements Pausable {
+export class PauseGate {
   readonly #pauses = new Set<symbol>()
   #waiting: (() => void)[] = []
 

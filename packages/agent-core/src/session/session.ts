@@ -45,7 +45,7 @@ export interface SessionLogOptions {
 export class SessionLog {
   readonly id: string
   readonly #options: SessionLogOptions
-  readonly #scratch = new Map<string, unknown>()
+  #scratch = new Map<string, unknown>()
   #entries: Entry[] = []
   #lastSeq = 0
   #lease: Lease | null = null
@@ -87,6 +87,11 @@ export class SessionLog {
     const lease = this.#lease
     this.#renewal = setInterval(() => lease.renew().catch(onLeaseLost), RENEW_EVERY_MS)
     this.#renewal.unref()
+  }
+
+  /** Shares what tools keep in memory with another log of the same session. */
+  shareScratch(other: SessionLog): void {
+    this.#scratch = other.#scratch
   }
 
   /** Gives the lease back. */
