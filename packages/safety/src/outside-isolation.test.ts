@@ -271,6 +271,89 @@ describe('a command that is to run outside the isolation', () => {
     )
   })
 
+  it.each([
+    ['git fetch', 'git fetch', 'git fetch --prune && git status'],
+    ['git pull', 'git pull --rebase', 'git status && git pull'],
+    ['git pull origin main', 'git pull origin other'],
+    ['git fetch origin', 'git fetch origin main 2>&1 | tail -3'],
+  ])('is granted for the session for plain exchanges: %s', async (first, ...same) => {
+    const { policy, decide } = setUp()
+    policy.listen('s', () => {})
+    const decision = await decide(outside(first))
+    if (decision.type !== 'ask') throw new Error(decision.type)
+    await policy.answer(decision.approvalId, 'session')
+    for (const line of same) expect(await decide(outside(line)), line).toMatchObject({ type: 'allow' })
+    for (const line of ['git fetch evil', 'git fetch ext::id', `${first} > ~/notes`, `${first} && ./deploy.sh`])
+      expect(await decide(outside(line)), line).toMatchObject({ type: 'ask' })
+  })
+
+  it.each([
+    [
+      ['docker ps', 'docker ps -a', 'docker logs -f --tail 5 web', 'docker inspect web | jq .', 'docker compose ps'],
+      [
+        'docker rm web',
+        'docker exec web id',
+        'docker run x',
+        'docker -H tcp://evil ps',
+        'docker compose up -d',
+        './docker ps',
+      ],
+    ],
+    [
+      [
+        'gh pr view 12',
+        'gh pr view 13 --comments',
+        'gh run watch 5',
+        'gh pr checks 2>&1 | tail -3',
+        'gh issue list -R a/b',
+      ],
+      [
+        'gh pr merge 12',
+        'gh api /user',
+        'gh pr view 12 > ~/notes',
+        'gh pr view $N',
+        'gh auth token',
+        'gh repo delete a',
+      ],
+    ],
+    [
+      ['kubectl get pods', 'kubectl -n prod get pods -w', 'kubectl logs web-1', 'kubectl describe pod/web-1'],
+      [
+        'kubectl get secret db -o yaml',
+        'kubectl delete pod a',
+        'kubectl --kubeconfig ./k get pods',
+        'kubectl get pods -s http://evil',
+        'kubectl exec a -- id',
+      ],
+    ],
+  ])('is granted for the session for all that a program only shows: %j', async ([first = '', ...same], others) => {
+    const { policy, decide } = setUp()
+    policy.listen('s', () => {})
+    const decision = await decide(outside(first))
+    if (decision.type !== 'ask') throw new Error(decision.type)
+    const [name] = first.split(' ')
+    expect(decision.question).toMatchObject({
+      rule: `unisolated-looks:${name}`,
+      choices: ['once', 'session', 'always', 'deny'],
+    })
+    expect(decision.question.summary).toMatch(`("session" is for ${name} `)
+    await policy.answer(decision.approvalId, 'session')
+    for (const line of same) expect(await decide(outside(line)), line).toMatchObject({ type: 'allow' })
+    for (const line of [...others, `PATH=.; ${first}`, `X=1 ${first}`, `sudo ${first}`])
+      expect(await decide(outside(line)), line).toMatchObject({ type: 'ask' })
+  })
+
+  it('says all of what a program shows', async () => {
+    const { policy, decide } = setUp()
+    policy.listen('s', () => {})
+    expect(await decide(outside('docker ps'))).toMatchObject({
+      question: {
+        summary:
+          'Run outside the isolation: docker ps: it has to leave the isolation because it talks to the container engine ("session" is for docker ps/logs/inspect/images/stats/top/port/info/version, docker container/image/volume/network ls/inspect, docker compose ps/logs/images/top/port/ls)',
+      },
+    })
+  })
+
   it('is explained', () => {
     const rules = parseRules({ 'terminal.*': 'allow', 'terminal_outside(gh *)': 'allow' }).rules
     const explained = explainAction(outside('git push'), subject, { ...settings, mode: 'ask', rules })

@@ -3,8 +3,9 @@ import { posix } from 'node:path'
 import type { CommandContext } from './command/context.js'
 import { actingParts } from './command/harmless.js'
 import { type Invocation, texts } from './command/invocation.js'
+import { looksOutside } from './command/looking-verbs.js'
 import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
-import { isBeyond } from './command/write-targets.js'
+import { isBeyond, writeTargets } from './command/write-targets.js'
 import { type AnalyzedAction, decidingRule, type MatchContext } from './match-rules.js'
 import { isAboutOutside, type ParsedRule } from './rules.js'
 
@@ -35,11 +36,13 @@ export function ruleOfOutside(
 const PLAIN_OPTION =
   /^(?:-[uqvpn]|--(?:set-upstream|tags|all|quiet|verbose|prune|rebase|no-rebase|ff-only|dry-run|progress|depth=\d+))$/
 
-/** The rule for a plain exchange with a remote of the project, by its name: leave is for every branch. */
-function ownRemote({ name, args, layers, variables }: Invocation): string | null {
+/** The rule for a plain exchange with a remote of the project, by its name: a grant is for every branch. */
+function ownRemote(invocation: Invocation): string | null {
+  const { name, args, layers, variables } = invocation
   const [verb = '', ...words] = texts(args)
   if (name !== 'git' || layers.length > 0 || variables.length > 0 || !/^(?:push|fetch|pull)$/.test(verb)) return null
   if (args.some(({ dynamic }) => dynamic)) return null
+  if (writeTargets(invocation).some((path) => path !== '/dev/null')) return null
   const operands = words.filter((word) => !word.startsWith('-'))
   const isPlain = words.every((word) => !word.startsWith('-') || PLAIN_OPTION.test(word))
   const [remote = '', ...refs] = operands
@@ -54,9 +57,10 @@ export function askOutsideIsolation(
 ): { readonly rules: readonly string[]; readonly reason: string } {
   const needs = actingOf(needsOf(analyzed, context), context)
   const line = exactly(analyzed.command?.text ?? '')
-  const names = needs.map(({ invocation, reason }) =>
-    reason === null || reason === WRITES ? line : (ownRemote(invocation) ?? `unisolated-${invocation.name}`),
-  )
+  const names = needs.map(({ invocation, reason }) => {
+    const broad = ownRemote(invocation) ?? (looksOutside(invocation) ? `unisolated-looks:${invocation.name}` : null)
+    return broad ?? (reason === null || reason === WRITES ? line : `unisolated-${invocation.name}`)
+  })
   const reasons = [...new Set(needs.flatMap(({ reason }) => reason ?? []))]
   return {
     rules: names.length > 0 ? [...new Set(names)] : [line],
