@@ -26,7 +26,7 @@ const KNOWN: ReadonlySet<string> = new Set(
     find fd fdfind locate updatedb tree du df ncdu realpath readlink mktemp mkfifo sync split csplit cmp diff colordiff sdiff comm join
     paste patch sed gsed awk gawk mawk nawk perl ed ex vi vim nvim view nano emacs micro less more bat batcat most tac rev od xxd hexdump
     strings base64 base32 basenc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum openssl gpg gpg2 age
-    tar bsdtar zip unzip gzip gunzip zcat bzip2 bunzip2 xz unxz xzcat zstd unzstd 7z 7za unrar ar cpio zipinfo lz4
+    dos2unix unix2dos tar bsdtar zip unzip gzip gunzip zcat bzip2 bunzip2 xz unxz xzcat zstd unzstd 7z 7za unrar ar cpio zipinfo lz4
     rsync scp sftp ssh ssh-keygen ssh-add ssh-copy-id ssh-keyscan mosh ftp nc ncat netcat socat telnet rclone
 
     git hg svn fossil jj tig lazygit git-lfs gitk delta svnadmin pre-commit lefthook husky

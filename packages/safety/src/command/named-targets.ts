@@ -15,7 +15,7 @@ const NOT_A_PLACE = /^(?:dry-?run-?to|rustc?-?target|exec-?prefix-?map|file-pref
 
 /** Programs whose `-o` is a switch, names a format, or takes settings. */
 const NO_OUTPUT: ReadonlySet<string> = new Set(
-  'unzip find fd mount ssh scp sftp sshfs ps set shopt date sort pgrep journalctl kubectl oc last lsblk findmnt'.split(
+  'unzip find fd mount ssh scp sftp sshfs ps set shopt date sort pgrep journalctl kubectl oc last lsblk findmnt od strings nm lsof ss'.split(
     ' ',
   ),
 )
@@ -35,21 +35,38 @@ const SHORT: Readonly<Record<string, string>> = Object.freeze({
   ...each('mktemp', 'p'),
   ...each('mysqldump mariadb-dump', 'r'),
 })
-/** Programs that put what they make at their last operand, with the verbs that do so. */
-const LAST: readonly (readonly [programs: RegExp, verbs: RegExp])[] = Object.freeze([
-  [
-    /^(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|multipass|adb)$/,
-    /^(?:container )?(?:cp|copy|pull|transfer|file pull)\b/,
-  ],
-  [/^(?:aws|gsutil|gcloud|s3cmd|mc|rclone|az|s5cmd)$/, /\b(?:cp|mv|sync|rsync|copy|copyto|get|mirror|download|scp)\b/],
-  [/^(?:hg|svn)$/, /^(?:clone|checkout|co|export)\b/],
-  [/^(?:unrar|rar)$/, /^[xe]\b/],
-  [
-    /^(?:virtualenv|venv|degit|ditto|split|mkfifo|mktemp|link|gs|cwebp|dwebp|pdftoppm|pdftotext|pdfunite|sox|svgexport|cabextract)$/,
-    /^/,
-  ],
-  [/^(?:ffmpeg|convert|magick|img2pdf|rsvg-convert|inkscape)$/, /^/],
-  [/^(?:sftp|ncftpget|lftpget)$/, /:/],
+/** Programs that put what they make at their last operand. */
+interface LastOperand {
+  readonly programs: RegExp
+  /** Verbs that do so. Default: whatever it is told. */
+  readonly verbs?: RegExp
+  /** From how many operands behind the verb the last is one that is made; with fewer, it is read. Default 2. */
+  readonly from?: 1
+  /** Options whose next word is no operand. */
+  readonly valued?: RegExp
+}
+
+const LAST: readonly LastOperand[] = Object.freeze([
+  {
+    programs: /^(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|multipass|adb)$/,
+    verbs: /^(?:container )?(?:cp|copy|pull|transfer|file pull)(?= |$)/,
+  },
+  {
+    programs: /^(?:aws|gsutil|gcloud|s3cmd|mc|rclone|az|s5cmd)$/,
+    verbs:
+      /(?:^| )(?:cp|mv|sync|rsync|copy|copyto|get|mirror|download|download-batch|scp|get-object|get-object-torrent|get-job-output|invoke)(?= |$)/,
+  },
+  { programs: /^(?:hg|svn)$/, verbs: /^(?:clone|checkout|co|export)(?= |$)/ },
+  { programs: /^(?:unrar|rar)$/, verbs: /^[xe](?= |$)/ },
+  { programs: /^(?:virtualenv|venv|mkfifo|mktemp)$/, from: 1 },
+  { programs: /^split$/, valued: /^(?:-[abClnt]|--(?:bytes|lines|line-bytes|number|separator|suffix-length))$/ },
+  // Without a name these put what they make next to what they read.
+  { programs: /^(?:pdftotext|inkscape)$/, from: 1, valued: /^-(?:[flrxyWH]|enc|opw|upw)$/ },
+  { programs: /^pdftoppm$/, valued: /^-(?:[flrxyWH]|opw|upw|scale-to(?:-[xy])?)$/ },
+  { programs: /^(?:degit|ditto|link|gs|cwebp|dwebp|pdfunite|sox|svgexport|cabextract)$/ },
+  { programs: /^ffmpeg$/, from: 1, valued: /^-i$/ },
+  { programs: /^(?:convert|magick|img2pdf|rsvg-convert)$/, verbs: /^(?!identify(?: |$))/ },
+  { programs: /^(?:sftp|ncftpget|lftpget)$/, verbs: /^(?=.*:)/ },
 ])
 /** Archives that are written, and their programs. */
 const ARCHIVES: readonly (readonly [programs: RegExp, verb: RegExp])[] = Object.freeze([
@@ -64,7 +81,8 @@ const IN_PLACE: readonly (readonly [programs: RegExp, option: RegExp | null])[] 
     /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|compress|uncompress|dos2unix|unix2dos|sponge|mogrify|optipng|jpegoptim|strip|patchelf|chrpath|rename|prename|perl-rename|mmv|fallocate|setfattr|sd|autopep8|pngquant)$/,
     null,
   ],
-  [/^(?:black|isort|rustfmt|ruff|djlint|pyupgrade|yapf)$/, null],
+  [/^(?:black|isort|rustfmt|djlint|pyupgrade|yapf)$/, null],
+  [/^ruff$/, /^(?:format|--fix|--fix-only|--add-noqa)$/],
   [
     /^(?:prettier|eslint|biome|stylelint|rubocop|standard|xo|markdownlint|oxlint|dprint|ktlint)$/,
     /^(?:-w|-i|-A|-a|--write|--fix\w*|--in-?place|--autocorrect\S*)$/,
@@ -99,9 +117,11 @@ export function namedTargets(invocation: Invocation): readonly string[] {
   ]
 }
 
-/** `python -m pip install …` is `pip install …`. */
+/** `python -m pip install …` is `pip install …`, `npx vite` is `vite`. */
 function moduleOf({ name, args }: Invocation): { readonly name: string; readonly words: readonly string[] } | null {
   const words = texts(args)
+  if (/^(?:npx|pnpx|bunx|uvx)$/.test(name) && /^\w/.test(words[0] ?? ''))
+    return { name: words[0]!.replace(/@.*$/, ''), words: words.slice(1) }
   const at = words.indexOf('-m')
   if (!/^python[\d.]*$/.test(name) || at === -1 || words.slice(0, at).some((word) => !word.startsWith('-'))) return null
   return { name: words[at + 1] ?? '', words: words.slice(at + 2) }
@@ -121,7 +141,31 @@ function saysPlace(name: string, path = ''): boolean {
   return (PLACE.test(name) || PLACE_ALONE.test(name)) && !NOT_A_PLACE.test(name)
 }
 
-function fromOptions(name: string, words: readonly string[]): readonly string[] {
+/** Where the option that names a place in general says which project, or which environment, something is done with. */
+const ABOUT: readonly (readonly [programs: RegExp, option: RegExp, words: RegExp])[] = Object.freeze([
+  [
+    /^(?:vite|vitest|astro|nuxt|nuxi|next|serve|jest|parcel)$/,
+    /^--(?:root|dir)(?:=|$)/,
+    /^(?!.*(?:^| )(?:build|generate|export)(?: |$))/,
+  ],
+  [
+    /^(?:conda|mamba|micromamba)$/,
+    /^(?:-p|--prefix)(?:=|$)/,
+    /^(?:list|info|search|compare|export|env (?:export|list))(?: |$)/,
+  ],
+])
+
+/** The words without options that only say what is looked at, or worked on. */
+function withoutAbout(name: string, words: readonly string[]): readonly string[] {
+  const [, option] = ABOUT.find(([programs, , verbs]) => programs.test(name) && verbs.test(words.join(' '))) ?? []
+  if (!option) return words
+  return words.filter(
+    (word, at) => !option.test(word) && !(option.test(words[at - 1] ?? '') && !words[at - 1]!.includes('=')),
+  )
+}
+
+function fromOptions(name: string, all: readonly string[]): readonly string[] {
+  const words = withoutAbout(name, all)
   // The paths of another machine say nothing about this one.
   if (
     /^(?:ssh|mosh|vagrant|flyctl?|heroku)$/.test(name) ||
@@ -185,15 +229,9 @@ function renames(name: string, words: readonly string[]): readonly string[] {
 function operandTargets(name: string, words: readonly string[], { context }: Invocation): readonly string[] {
   const operands = words.filter((word) => !word.startsWith('-'))
   const [first = ''] = operands
-  const spoken = operands.join(' ')
   const found: string[] = []
   const last = operands.at(-1) ?? ''
-  if (
-    operands.length > 0 &&
-    LAST.some(([programs, verbs]) => programs.test(name) && verbs.test(spoken)) &&
-    isPlace(last)
-  )
-    found.push(last)
+  found.push(...lastOperand(name, words))
   if (name === 'pax' && words.some((word) => /^-[a-z]*w/.test(word)) && words.some((word) => /^-[a-z]*r/.test(word)))
     found.push(last)
   if (name === 'cpio' && words.some((word) => /^-[a-z]*p|^--pass/.test(word))) found.push(last)
@@ -204,9 +242,29 @@ function operandTargets(name: string, words: readonly string[], { context }: Inv
   const changed = IN_PLACE.find(([programs]) => programs.test(name))
   if (changed && (changed[1] === null || words.some((word) => changed[1]!.test(word)))) {
     const isQuiet = words.some((word) => /^-\w*[clt]$|^--(?:stdout|check|list|test|diff|to-stdout|keep)$/.test(word))
-    if (!isQuiet) found.push(...operands.filter(isPlace))
+    const isInfo = /2(?:unix|dos)$/.test(name) && words.some((word) => /^(?:-i|--info)/.test(word))
+    if (!isQuiet && !isInfo) found.push(...operands.filter(isPlace))
   }
   return found.filter((path) => path !== '' && isPlace(resolveShellPath(path, context)))
+}
+
+/** What a program makes at its last operand; `-` is one. */
+function lastOperand(name: string, words: readonly string[]): readonly string[] {
+  const entry = LAST.find(({ programs }) => programs.test(name))
+  if (!entry) return []
+  const { verbs = /^/, from = 2, valued } = entry
+  const operands = words.filter(
+    (word, at) => (word === '-' || !word.startsWith('-')) && !valued?.test(words[at - 1] ?? ''),
+  )
+  const spoken = operands.join(' ')
+  const verb = verbs.exec(spoken)
+  if (verb === null) return []
+  const rest = spoken
+    .slice(verb.index + verb[0].length)
+    .split(' ')
+    .filter((word) => word !== '')
+  const last = operands.at(-1) ?? ''
+  return rest.length >= from && isPlace(last) ? [last] : []
 }
 
 /** The archive that `tar cf` makes. */

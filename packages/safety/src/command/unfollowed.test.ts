@@ -203,7 +203,31 @@ describe('commands without isolation', () => {
   ])('lets %s run, which shows nothing of that', (command) => expect(levelOf(command, HELD)).toBe('safe'))
 
   it.each([
+    ...['aws ssm get-parameter --name /prod/db', 'aws logs get-log-events --log-group-name /aws/lambda/x'],
+    ...[
+      'pdftotext ~/a.pdf -',
+      'split ~/big.log',
+      'split -b 10m ~/big.log',
+      'ffmpeg -i ~/a.mp4',
+      'magick identify ~/a.png',
+    ],
+    ...['adb pull /sdcard/x.png', 'ruff check ~/other', 'conda list -p ~/conda', 'conda list --prefix=/home/ada/conda'],
+    ...['od -o /bin/ls', 'dos2unix --info ~/a', 'vite --root ../web', 'npx vite --root ../web'],
+  ])('knows that %s only reads there', (command) => expect(levelOf(command)).toBe('safe'))
+
+  it.each([
     ['mytool --install-dir ~/x', 'write-beyond:~/x'],
+    ['aws s3api get-object --bucket b --key k ~/x/a', 'write-beyond:~/x'],
+    ['ffmpeg -i a.mp4 ~/x/a.mp4', 'write-beyond:~/x'],
+    ['pdftotext ~/x/a.pdf', 'write-beyond:~/x'],
+    ['split -b 1m big ~/x/part', 'write-beyond:~/x'],
+    ['adb pull /sdcard/x.png ~/x/a.png', 'write-beyond:~/x'],
+    ['ruff check --fix ~/x/a.py', 'write-beyond:~/x'],
+    ['ruff format ~/x/a.py', 'write-beyond:~/x'],
+    ['conda create -p ~/x/env', 'write-beyond:~/x'],
+    ['dos2unix ~/x/a', 'write-beyond:~/x'],
+    ['virtualenv ~/x/env', 'write-beyond:~/x'],
+    ['vite build --root ../web', 'write-beyond:~/web'],
     ['mytool --log-file=/home/ada/.bashrc', 'shell-startup'],
     ['msbuild /p:OutDir=/home/ada/x/', 'write-beyond:~/x'],
     ['mytool -o../other/a.bin', 'write-beyond:~/other'],
