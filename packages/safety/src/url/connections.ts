@@ -32,8 +32,10 @@ export function createRoutes(proxies: Proxies | null): Routes {
       const proxy = proxyFor(url, proxies)
       if (proxy === null && pool !== 'own') return { proxy, ...(pool ? {} : { agent: false }) }
       if (!pool) return { proxy, agent: createAgent(url, proxy, { keepAlive: false }) }
-      const agent = pools.get(pool + url.protocol) ?? createAgent(url, proxy, { keepAlive: true, timeout: IDLE_MS })
-      pools.set(pool + url.protocol, agent)
+      // The agent knows the proxy, and not every address has the same one.
+      const key = [pool, url.protocol, proxy?.href].join(' ')
+      const agent = pools.get(key) ?? createAgent(url, proxy, { keepAlive: true, timeout: IDLE_MS })
+      pools.set(key, agent)
       return { proxy, agent }
     },
   }

@@ -198,6 +198,14 @@ describe('createHttpFetch', () => {
     expect(await (await httpFetch(url, plain)).text()).toBe('packed')
   })
 
+  it('gives no body for HEAD, whatever the headers say of one', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '20' }).end()
+    })
+    const response = await httpFetch(url, { ...plain, method: 'HEAD' })
+    expect([response.headers.get('content-length'), await response.text()]).toEqual(['20', ''])
+  })
+
   it('rejects with the reason of an abort, before the answer and in the middle of it', async () => {
     const { url } = await serve((request, response) => {
       if (request.method === 'POST') response.writeHead(200).write('half')

@@ -33,7 +33,7 @@ export function createHttpFetch({ proxies = null, repeatsPosts = false }: HttpFe
       closesUnasked = true
       return sendRequest(url, init, routes.find(url))
     })
-    return toResponse(message, signal)
+    return toResponse(message, init)
   }
   return async (input, init = {}) => {
     const { body, signal } = init
@@ -130,10 +130,10 @@ export function sendRequest(url: URL, init: PlainInit, route: SendRoute): Promis
 
 const NO_BODY = [204, 205, 304]
 
-function toResponse(message: IncomingMessage, signal: AbortSignal | null): Response {
+function toResponse(message: IncomingMessage, { method, signal }: PlainInit): Response {
   const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message
   const headers = toHeaders(headersDistinct)
-  if (NO_BODY.includes(status)) {
+  if (method === 'HEAD' || NO_BODY.includes(status)) {
     message.resume()
     return new HttpResponse({ status, statusText, headers, body: null })
   }

@@ -4,6 +4,7 @@ import { createServer, request as httpRequest, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createHttpFetch } from './http-fetch.js'
 import { createOriginFetch } from './origin-fetch.js'
 import { proxyFor, readProxies } from './proxies.js'
 
@@ -82,6 +83,24 @@ describe('createOriginFetch behind a proxy', () => {
     expect(proxy.seen).toEqual([`CONNECT models.test:${port}`])
   })
 
+  it('sends a login in any script', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const port = await listen(createTlsServer({ key: pem('key'), cert: pem('cert') }, echo))
+    const proxy = await startProxy('жук:пароль')
+    const baseUrl = `https://models.test:${port}`
+    const fetch = createOriginFetch({ baseUrl, ...readProxies({ HTTPS_PROXY: `http://жук:пароль@${proxy.address}` }) })
+    expect(await (await fetch(`${baseUrl}/a`, post)).text()).toBe('got /a')
+  })
+
+  it('uses the connections of one way for that way alone', async () => {
+    const port = await listen(createServer(echo))
+    const proxy = await startProxy()
+    const fetch = createHttpFetch(readProxies({ HTTP_PROXY: proxy.address }))
+    for (const host of ['models.test', '127.0.0.1', 'models.test'])
+      expect(await (await fetch(`http://${host}:${port}/a`, post)).text()).toBe('got /a')
+    expect(proxy.seen).toEqual(Array(2).fill(`POST http://models.test:${port}/a`))
+  })
+
   it('fails in the usual way when the proxy refuses', async () => {
     const proxy = await startProxy('me:secret')
     const baseUrl = 'https://models.test'
@@ -134,6 +153,18 @@ describe('readProxies', () => {
   })
 })
 
+it.each(['http', 'socks5h'])('names the setting when the login of a proxy cannot be read: %s', async (scheme) => {
+  const { proxies, problems } = readProxies({ HTTPS_PROXY: `${scheme}://me:100%@p:1` })
+  const why = (name: string) =>
+    `The login in ${name} (for "${scheme}://p:1") cannot be read, a percent sign is written %25: nothing is sent that the proxy is for.`
+  expect(problems).toEqual([why('HTTPS_PROXY')])
+  const fetch = createOriginFetch({ baseUrl: 'https://models.test', proxies })
+  await expect(fetch('https://models.test', post)).rejects.toMatchObject({
+    code: 'fetch.bad_proxy',
+    message: why('HTTPS_PROXY or ALL_PROXY'),
+  })
+})
+
 describe('proxyFor', () => {
   const leads = (url: string, NO_PROXY: string) => proxyFor(new URL(url), { HTTP_PROXY: 'http://p', NO_PROXY }) !== null
 
@@ -144,6 +175,9 @@ describe('proxyFor', () => {
     ['http://a.test:8080', 'x a.test:8080'],
     ['http://b.a.test', '.a.test'],
     ['http://b.a.test', '*.a.test'],
+    ['http://b.a.test', 'a.test'],
+    ['http://c.b.a.test:80', 'a.test:80'],
+    ['http://a.test', '.a.test'],
     ['http://a.test', '*'],
     ['http://10.1.2.3', '10.0.0.0/8'],
     ['http://10.1.2.3:81', '10.1.2.3'],
@@ -159,8 +193,11 @@ describe('proxyFor', () => {
     ['http://a.test', ''],
     ['http://a.test', 'a.test:443'],
     ['http://ba.test', 'a.test'],
-    ['http://b.a.test', 'a.test'],
-    ['http://a.test', '.a.test'],
+    ['http://ba.test', '.a.test'],
+    ['http://a.test.b', 'a.test'],
+    ['http://a.test', 'test.'],
+    ['http://10.1.2.3', '2.3'],
+    ['http://a.test', '*.a.test'],
     ['http://11.1.2.3', '10.0.0.0/8'],
     ['http://[fd01::1]', 'fd00::1'],
   ])('leads to %s through the proxy in spite of %j', (url, list) => {

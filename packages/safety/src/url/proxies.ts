@@ -6,7 +6,7 @@ export interface Proxies {
   /** `http:`, `https:`, `socks5:` (names are resolved here) or `socks5h:` and `socks:` (by the proxy). */
   readonly HTTP_PROXY?: string
   readonly HTTPS_PROXY?: string
-  /** Hosts that are reached without one: names, `.domains`, addresses, `ADDRESS/BITS`, `*`, each with or without a port. */
+  /** Hosts that are reached without one: names with all below them, addresses, `ADDRESS/BITS`, `*`, each with or without a port. */
   readonly NO_PROXY?: string
 }
 
@@ -28,7 +28,8 @@ export function readProxies(env: Readonly<Record<string, string | undefined>>): 
     const from = find(variable) === '' ? 'ALL_PROXY' : variable
     const value = find(from)
     const address = value === '' || value.includes('://') ? value.replace(/\/+$/, '') : `http://${value}`
-    if (address !== '' && !isProxy(address)) problems.add(unusable(from, address))
+    const problem = address === '' ? null : problemOf(from, address)
+    if (problem !== null) problems.add(problem)
     return address === '' ? {} : { [variable]: address }
   }
   const found: Proxies = { ...named('HTTPS_PROXY'), ...named('HTTP_PROXY') }
@@ -39,8 +40,23 @@ export function readProxies(env: Readonly<Record<string, string | undefined>>): 
 
 const isProxy = (address: string) => /^(?:https?|socks|socks5h?):\/\/[^/]/i.test(address) && URL.canParse(address)
 
-function unusable(name: string, address: string): string {
-  return `${name} is "${withoutLogin(address)}", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.`
+/** What is wrong with a proxy, for a person, without the login; `null` where nothing is. */
+function problemOf(name: string, address: string): string | null {
+  const shown = withoutLogin(address)
+  if (!isProxy(address))
+    return `${name} is "${shown}", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.`
+  const { username, password } = new URL(address)
+  if (isEncoded(username) && isEncoded(password)) return null
+  return `The login in ${name} (for "${shown}") cannot be read, a percent sign is written %25: nothing is sent that the proxy is for.`
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -51,7 +67,8 @@ export function proxyFor(url: URL, proxies: Proxies | null): URL | null {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
   const address = proxies?.[name]
   if (!proxies || address === undefined || isThisMachine(url.hostname) || isExempt(url, proxies.NO_PROXY)) return null
-  if (!isProxy(address)) throw new HermesError(unusable(`${name} or ALL_PROXY`, address), { code: 'fetch.bad_proxy' })
+  const problem = problemOf(`${name} or ALL_PROXY`, address)
+  if (problem !== null) throw new HermesError(problem, { code: 'fetch.bad_proxy' })
   return new URL(address)
 }
 
@@ -63,8 +80,12 @@ function isExempt({ protocol, hostname, port }: URL, list = ''): boolean {
     const [, inner, plain, wanted = used] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? []
     const name = (inner ?? plain ?? entry).toLowerCase()
     if (name === '' || wanted !== used) return false
-    const domain = /^\*?(\..+)$/.exec(name)?.[1]
-    return name === '*' || name === host || (domain && host.endsWith(domain)) || isInRanges(host, [name])
+    // As curl does: a name stands for all below it, with a dot in front or without.
+    const domain = name.replace(/^\./, '')
+    const isBelow = /^\*\../.test(name)
+      ? host.endsWith(name.slice(1))
+      : !/^[\d.]+$/.test(host) && host.endsWith(`.${domain}`)
+    return name === '*' || host === domain || isBelow || isInRanges(host, [name])
   })
 }
 

@@ -33,7 +33,10 @@ async function throughHttp(proxy: URL, { host, port, signal }: TunnelTarget): Pr
   const { request } = process.getBuiltinModule(proxy.protocol === 'https:' ? 'node:https' : 'node:http')
   const path = `${host.includes(':') ? `[${unbracketed(host)}]` : host}:${port}`
   const login = [proxy.username, proxy.password].map(decodeURIComponent).join(':')
-  const headers = { ...(login !== ':' && { 'proxy-authorization': `Basic ${btoa(login)}` }), host: path }
+  const headers = {
+    ...(login !== ':' && { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }),
+    host: path,
+  }
   const where = { protocol: proxy.protocol, host: unbracketed(proxy.hostname), port: proxy.port || undefined }
   const sent = request({ ...where, method: 'CONNECT', path, headers, agent: false, ...(signal && { signal }) })
   const [{ statusCode, statusMessage }, socket] = (await once(sent.end(), 'connect')) as [IncomingMessage, Socket]
