@@ -23,7 +23,7 @@ export function createHttpFetch({ proxies = null, repeatsPosts = false }: HttpFe
   const routes = createRoutes(proxies)
   let closesUnasked = false
   const ask = async (url: URL, init: PlainInit) => {
-    const { method, signal } = init
+    const { method } = init
     const isRepeatable = method === 'GET' || method === 'HEAD' || (method === 'POST' && repeatsPosts)
     // What may not be sent twice takes no connection that carried a stream for others.
     const kept = routes.find(url, isRepeatable ? 'shared' : 'own')
