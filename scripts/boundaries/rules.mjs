@@ -179,7 +179,7 @@ const ALLOWED = [
     files: ['packages/storage/src/rescue-files.ts'],
     uses: ['fs write'],
     owner: 'storage',
-    reason: 'removes a file of rescued words once they are in the store',
+    reason: 'takes a file of rescued words away from writers, and removes it once they are in the store',
   },
   {
     files: ['packages/storage/src/sqlite/health.ts'],

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
 import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
-import type { Inbox, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
+import type { Inbox, Lease, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
 import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
@@ -192,6 +192,20 @@ export interface MetaStore {
  * `store.corrupt`, and `store.closed` after `close`.
  */
 export interface Storage extends SessionStore {
+  /** With `rescue: false` nothing goes into a rescue file when the store takes no more. Default `true`. */
+  append(
+    sessionId: string,
+    entries: Parameters<SessionStore['append']>[1],
+    options: Parameters<SessionStore['append']>[2] & { readonly rescue?: boolean },
+  ): Promise<readonly number[]>
+  /**
+   * With `isVisit` whoever wrote the session last stays its last writer after the release, so that the session does not end with this
+   * process. Default `false`.
+   */
+  acquireLease(
+    sessionId: string,
+    options: Parameters<SessionStore['acquireLease']>[1] & { readonly isVisit?: boolean },
+  ): Promise<Lease>
   /**
    * Makes a session with the conversation of another one up to some entry, in one transaction: what had been undone by then is left out,
    * what it cost stays with the original. Both go on by themselves. Rejects with `store.unknown_session`, `store.session_exists`,

@@ -1,4 +1,4 @@
-import { messageText } from '@hermes/contracts/conversation'
+import type { Message, NewEntry } from '@hermes/contracts/conversation'
 import { bringIn, findRescueFiles, type RescueFile, type RescueOutcome } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -17,7 +17,9 @@ export interface RescueFlags {
  */
 export async function rescueSessions(io: Io, names: readonly string[], { all, json }: RescueFlags): Promise<number> {
   return withRuntime(io, async (runtime) => {
-    const files = await findRescueFiles(runtime.rescueDirs)
+    const { files, refused } = await findRescueFiles(runtime.rescueDirs)
+    for (const { path, problem } of refused)
+      io.stderr.write(`${printable(path)} is left where it is: ${printable(problem)}\n`)
     const chosen = all
       ? files
       : files.filter(({ sessionId, path }) => names.includes(sessionId) || names.includes(path))
@@ -36,7 +38,7 @@ export async function rescueSessions(io: Io, names: readonly string[], { all, js
     let failed = false
     for (const file of chosen) {
       const outcome = await bringIn(storage, file)
-      failed ||= outcome.type !== 'brought-in' || file.damaged > 0
+      failed ||= outcome.type !== 'brought-in' || outcome.stays !== null
       if (json) io.stdout.write(`${JSON.stringify({ file: file.path, ...outcome })}\n`)
       else tell(io, file, outcome)
     }
@@ -44,14 +46,30 @@ export async function rescueSessions(io: Io, names: readonly string[], { all, js
   })
 }
 
-function inShort({ path, sessionId, entries, damaged }: RescueFile) {
-  return { file: path, sessionId, messages: texts({ entries }), atMs: entries[0]?.atMs ?? null, damaged }
+function inShort({ path, sessionId, entries, leftOut, damaged }: RescueFile) {
+  return { file: path, sessionId, messages: texts({ entries, leftOut }), atMs: entries[0]?.atMs ?? null, damaged }
 }
 
-function texts({ entries }: Pick<RescueFile, 'entries'>): readonly string[] {
-  return entries.flatMap(({ entry }) =>
-    entry.type === 'message' ? [`${entry.message.role}: ${messageText(entry.message)}`] : [],
-  )
+/** Every entry that would come back, and in brackets the kinds that would not. */
+function texts({ entries, leftOut }: Pick<RescueFile, 'entries' | 'leftOut'>): readonly string[] {
+  const others = [...new Set(leftOut)]
+  return [
+    ...entries.map(({ entry }) => textOf(entry)),
+    ...(others.length > 0 ? [`(does not come back: ${others.join(', ')})`] : []),
+  ]
+}
+
+function textOf(entry: NewEntry): string {
+  if (entry.type === 'call-start') return `call begun: ${entry.toolName}`
+  if (entry.type === 'note' && 'text' in entry.data) return `user: ${String(entry.data['text'])}`
+  if (entry.type !== 'message') return entry.type === 'note' ? `note ${entry.kind}` : entry.type
+  return `${entry.message.role}: ${entry.message.content.map(partText).join(' ')}`
+}
+
+/** Text that a conversation hides is shown too: an agent reads it. */
+function partText(part: Message['content'][number]): string {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text
+  return part.type === 'tool-call' ? `→ ${part.name} ${part.rawArgs}` : `[${part.type}]`
 }
 
 function describe(io: Io, file: RescueFile): string {
@@ -65,7 +83,7 @@ function tell(io: Io, file: RescueFile, outcome: RescueOutcome): void {
   const path = printable(file.path)
   switch (outcome.type) {
     case 'brought-in': {
-      const { sessionId, isCopy, added, present, sentAgain } = outcome
+      const { sessionId, isCopy, added, present, sentAgain, stays } = outcome
       const parts = [
         ...(added > 0 ? [`${count(added)} brought back`] : []),
         ...(present > 0 ? [`${count(present)} there already`] : []),
@@ -76,7 +94,13 @@ function tell(io: Io, file: RescueFile, outcome: RescueOutcome): void {
         io.stderr.write(
           `${file.sessionId} went on meanwhile, so this copy of how it was then has the rescued messages.\n`,
         )
-      if (file.damaged > 0) io.stderr.write(`${path} stays: ${file.damaged} of its lines cannot be read.\n`)
+      if (stays !== null) {
+        const why =
+          file.damaged > 0
+            ? `${file.damaged} of its lines cannot be read.`
+            : 'more was written to it meanwhile. Run the command again.'
+        io.stderr.write(`${printable(stays)} stays: ${why}\n`)
+      }
       return
     }
     case 'unknown-session':

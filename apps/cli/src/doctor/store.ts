@@ -12,7 +12,7 @@ const WEEK_MS = 604_800_000
 
 /** What was said while the store took no more, and was not brought back yet. */
 export async function rescueFindings({ rescueDirs }: Pick<Runtime, 'rescueDirs'>): Promise<readonly Finding[]> {
-  const files = await findRescueFiles(rescueDirs)
+  const { files } = await findRescueFiles(rescueDirs)
   if (files.length === 0) return []
   const ids = [...new Set(files.map(({ sessionId }) => sessionId))].join(', ')
   const paths = files.map(({ path }) => path).join(', ')

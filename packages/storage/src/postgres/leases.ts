@@ -17,6 +17,10 @@ const TAKE = `
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = $1 WHERE token = $2 AND session_id = $3'
 // The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
 const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = $1 AND session_id = $2'
+const GIVE_BACK = `
+  UPDATE hermes_leases SET token = -token, owner = $3, process = $4, ttl_ms = $5, renewed_ms = $6
+  WHERE token = $1 AND session_id = $2`
+const FORGET = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
 
 /** Who may write which session. Times are those of the server: machines that share it need not agree on the hour. */
@@ -37,20 +41,30 @@ export class Leases {
     options: {
       readonly owner: string
       readonly ttlMs?: number
+      readonly isVisit?: boolean
       readonly taken: (statements: Statements, token: number) => Promise<void>
     },
   ): Promise<Lease> {
     const { owner, ttlMs = DEFAULT_TTL_MS } = options
-    const token = await this.#connection.write(`session ${sessionId}`, async (statements) => {
+    const { token, former } = await this.#connection.write(`session ${sessionId}`, async (statements) => {
       await this.requireFree(statements, sessionId)
+      const former = await statements.first<Holder>(HOLDER, sessionId)
       const exists = await statements.first('SELECT 1 FROM sessions WHERE id = $1', sessionId)
       if (!exists) throw unknownSession(sessionId)
       const parameters = [sessionId, owner, this.#process, ttlMs, this.#clock.now()]
       const taken = (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
       await options.taken(statements, taken)
-      return taken
+      return { token: taken, former }
     })
-    return this.#lease(sessionId, owner, token)
+    const release = async (statements: Statements): Promise<void> => {
+      if (!options.isVisit) await statements.run(RELEASE, token, sessionId)
+      else if (!former) await statements.run(FORGET, token, sessionId)
+      else {
+        const { owner, process, ttl_ms, renewed_ms } = former
+        await statements.run(GIVE_BACK, token, sessionId, owner, process, ttl_ms, renewed_ms)
+      }
+    }
+    return this.#lease(sessionId, { owner, token, release })
   }
 
   /** Inside a transaction, which nobody else may take the lease in. @throws HermesError `store.session_busy`. */
@@ -76,7 +90,14 @@ export class Leases {
     return this.#clock.now()
   }
 
-  #lease(sessionId: string, owner: string, token: number): Lease {
+  #lease(
+    sessionId: string,
+    {
+      owner,
+      token,
+      release,
+    }: { readonly owner: string; readonly token: number; readonly release: (statements: Statements) => Promise<void> },
+  ): Lease {
     const key = `session ${sessionId}`
     return {
       sessionId,
@@ -87,8 +108,7 @@ export class Leases {
           if ((await statements.run(RENEW, this.#clock.now(), token, sessionId)) !== 1)
             throw leaseLost(sessionId, token)
         }),
-      release: () =>
-        this.#connection.writeOne(key, async (statements) => void (await statements.run(RELEASE, token, sessionId))),
+      release: () => this.#connection.writeOne(key, release),
     }
   }
 }

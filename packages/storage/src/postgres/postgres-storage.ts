@@ -61,19 +61,20 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     search: (text, filter) => search.find(text, filter),
     searchBacklog: async () => 0,
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
-    append: (sessionId, entries, { lease, atMs = clock.now(), take }) =>
+    append: (sessionId, entries, { lease, atMs = clock.now(), take, rescue = true }) =>
       orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
-        directories: options.rescueDirs ?? [],
+        directories: rescue ? (options.rescueDirs ?? []) : [],
         sessionId,
         entries,
         atMs,
       }),
     keepPartial: (sessionId, entry, { lease, atMs = clock.now() }) =>
       log.keepPartial(sessionId, entry, { lease, atMs }),
-    acquireLease: (sessionId, { owner, ttlMs }) =>
+    acquireLease: (sessionId, { owner, ttlMs, isVisit }) =>
       leases.acquire(sessionId, {
         owner,
         ttlMs,
+        isVisit,
         taken: async (statements, token) => {
           await sessions.reopen(statements, sessionId)
           await log.settle(statements, sessionId, token)

@@ -16,6 +16,7 @@ import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { bringIn, findRescueFiles } from '../rescue-files.js'
 import { orRescue } from '../shared/rescue.js'
 import { setJournal } from './journal.js'
 
@@ -71,6 +72,24 @@ describe.runIf(process.platform === 'linux')('the journal on a file system of ot
 })
 
 describe('what the disk takes no more', () => {
+  it('is not kept twice when it cannot be brought back in yet', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = temporaryPath()
+    const store = await temporaryStore({ path, rescueDirs: [folder] })
+    await store.createSession({ id: 's', source: 'cli' })
+    const full = (sql: string) => new Database(path).exec(sql).close()
+    full("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT raise(ABORT, 'database or disk is full'); END")
+    const line = { sessionId: 's', atMs: 5, type: 'message', message: userText('do not lose this') }
+    writeFileSync(join(folder, 'hermes-rescue-s.jsonl'), `${JSON.stringify(line)}\n`, { mode: 0o600 })
+    const bringBack = async () => bringIn(store, (await findRescueFiles([folder])).files[0]!)
+    expect(await bringBack()).toMatchObject({ type: 'problem' })
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.taking$/)])
+    full('DROP TRIGGER full')
+    expect(await bringBack()).toMatchObject({ added: 1, stays: null })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('is kept in a file elsewhere, and the error says which', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-test-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

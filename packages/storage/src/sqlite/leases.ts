@@ -13,6 +13,9 @@ const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
 const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
 // The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
 const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = ?'
+const GIVE_BACK =
+  'UPDATE hermes_leases SET token = -token, owner = ?, process = ?, ttl_ms = ?, renewed_ms = ? WHERE token = ?'
+const FORGET = 'DELETE FROM hermes_leases WHERE token = ?'
 const END = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE session_id = ? AND token > 0'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
 
@@ -33,11 +36,17 @@ export class Leases {
   /** `taken` runs in the same transaction. */
   async acquire(
     sessionId: string,
-    options: { readonly owner: string; readonly ttlMs?: number; readonly taken: () => void },
+    options: {
+      readonly owner: string
+      readonly ttlMs?: number
+      readonly isVisit?: boolean
+      readonly taken: () => void
+    },
   ): Promise<Lease> {
     const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS
-    const token = await this.#connection.write(() => {
+    const { token, former } = await this.#connection.write(() => {
       this.requireFree(sessionId)
+      const former = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
       if (!this.#connection.statement('SELECT 1 FROM sessions WHERE id = ?').get(sessionId)) {
         throw unknownSession(sessionId)
       }
@@ -45,10 +54,18 @@ export class Leases {
         .statement(TAKE)
         .run(sessionId, options.owner, this.#process, ttlMs, this.#clock.now())
       options.taken()
-      return Number(taken.lastInsertRowid)
+      return { token: Number(taken.lastInsertRowid), former }
     })
     this.#renewals.set(token, { atMs: this.#clock.now(), ttlMs })
-    return this.#lease(sessionId, options.owner, token)
+    const release = () => {
+      if (!options.isVisit) this.#connection.statement(RELEASE).run(token)
+      else if (!former) this.#connection.statement(FORGET).run(token)
+      else {
+        const { owner, process, ttl_ms, renewed_ms } = former
+        this.#connection.statement(GIVE_BACK).run(owner, process, ttl_ms, renewed_ms, token)
+      }
+    }
+    return this.#lease(sessionId, { owner: options.owner, token, release })
   }
 
   /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
@@ -101,7 +118,10 @@ export class Leases {
     this.#connection.statement(RELEASE_ALL).run(this.#process)
   }
 
-  #lease(sessionId: string, owner: string, token: number): Lease {
+  #lease(
+    sessionId: string,
+    { owner, token, release }: { readonly owner: string; readonly token: number; readonly release: () => void },
+  ): Lease {
     return {
       sessionId,
       owner: ownerName({ owner, process: this.#process }),
@@ -109,7 +129,7 @@ export class Leases {
       renew: () => this.#connection.write(() => this.#renew(sessionId, token)),
       release: () => {
         this.#renewals.delete(token)
-        return this.#connection.write(() => void this.#connection.statement(RELEASE).run(token))
+        return this.#connection.write(release)
       },
     }
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
 import { isAbandoned, type LastWriter, PROCESS_GONE } from '../shared/lease-rules.js'
+import { hasEnded } from '../shared/process-identity.js'
 import { sessionExists, titleTaken, unknownSession } from '../shared/session-errors.js'
 import { relatedSessions } from '../shared/session-row.js'
 import { cleanTitle } from '../shared/title.js'
@@ -131,7 +132,8 @@ export class Sessions {
       const abandoned = this.#abandoned()
       for (const { session_id, process, renewed_ms } of abandoned) {
         this.#connection.statement(END_ABANDONED).run(renewed_ms / 1000, PROCESS_GONE, session_id)
-        if (this.#leases.isFree(session_id)) this.#connection.statement(FORGET_WRITER).run(session_id, process)
+        // One of another machine that is silent may go on writing.
+        if (hasEnded(process)) this.#connection.statement(FORGET_WRITER).run(session_id, process)
       }
       return abandoned.map(({ session_id }) => session_id)
     })

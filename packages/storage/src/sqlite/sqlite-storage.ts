@@ -72,18 +72,19 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     search: async (text, filter) => (await search()).find(text, filter),
     searchBacklog: () => connection.read(() => words.backlog()),
     entries: (sessionId, { afterSeq } = {}) => log.entries(sessionId, afterSeq),
-    append: (sessionId, entries, { lease, atMs, take }) =>
+    append: (sessionId, entries, { lease, atMs, take, rescue = true }) =>
       orRescue(() => log.append(sessionId, entries, { lease, atMs, take }), {
-        directories: options.rescueDirs ?? [],
+        directories: rescue ? (options.rescueDirs ?? []) : [],
         sessionId,
         entries,
         atMs: atMs ?? clock.now(),
       }),
     keepPartial: (sessionId, entry, options) => log.keepPartial(sessionId, entry, options),
-    acquireLease: (sessionId, { owner, ttlMs }) =>
+    acquireLease: (sessionId, { owner, ttlMs, isVisit }) =>
       leases.acquire(sessionId, {
         owner,
         ttlMs,
+        isVisit,
         taken: () => {
           sessions.reopen(sessionId)
           log.settle(sessionId)

@@ -127,6 +127,30 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       expect(await endOf(next, 'idle')).toEqual(stillOpen)
     })
 
+    it('lets a writer of another machine that was silent for long go on', async () => {
+      const { clock, open, written } = await setUp()
+      const remote = await open('7@elsewhere#1.x')
+      const lease = await written(remote, 's', { holds: true })
+      const next = await open()
+      clock.step(HOUR_MS)
+      expect(await next.endAbandonedSessions()).toEqual(['s'])
+      expect(await remote.append('s', text, { lease })).toHaveLength(1)
+    })
+
+    it('does not come with the close of a store that only visited the session', async () => {
+      const { clock, open, written } = await setUp()
+      const one = await open()
+      await written(one, 's')
+      const other = await open()
+      const visit = await other.acquireLease('s', { owner: 'rescue', isVisit: true })
+      await other.append('s', text, { lease: visit })
+      await visit.release()
+      await other.close()
+      expect(await endOf(one, 's')).toEqual(stillOpen)
+      await one.close()
+      expect(await endOf(await open(), 's')).toEqual({ endedAtMs: clock.now(), endReason: 'closed' })
+    })
+
     it('leaves no writer of before a right to the session', async () => {
       const { open, written } = await setUp()
       const store = await open()
