@@ -74,7 +74,7 @@ export interface Agent {
   activity(): Activity
   /** The log so far, as this process knows it. */
   entries(): readonly Entry[]
-  /** Undoes the setup of its extensions. Call it when the agent is not used any more. Never rejects. */
+  /** Interrupts the run under way, waits for its end, and undoes the setup of the extensions. Call it when the agent is not used any more. Never rejects. */
   close(): Promise<void>
 }
 
@@ -92,6 +92,7 @@ class CoreAgent implements Agent {
   #active: AbortController | null = null
   /** The agent that took this one's place. */
   #successor: CoreAgent | null = null
+  #running: Promise<unknown> = Promise.resolve()
   /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
@@ -118,6 +119,7 @@ class CoreAgent implements Agent {
       options.signal?.removeEventListener('abort', abort)
       events.end()
     })
+    this.#running = result
     return { id, result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
   }
 
@@ -159,8 +161,9 @@ class CoreAgent implements Agent {
   #observeEnd(context: RunContext, input: RunInput, { status, text, usage }: RunResult): void {
     const hooks = context.hooks.at('run-end')
     if (hooks.length === 0) return
-    const event = hookEvent(context, { status, text, usage, input: textsIn(input) })
-    observe(hooks, 'run-end', event).catch(() => undefined)
+    // The run is over, also one that was interrupted: nothing ends what is done about that.
+    const ended = { ...context, signal: new AbortController().signal }
+    void observe(hooks, 'run-end', hookEvent(ended, { status, text, usage, input: textsIn(input) }))
   }
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
@@ -319,8 +322,10 @@ class CoreAgent implements Agent {
     return this.#parts.session.entries
   }
 
-  close(): Promise<void> {
-    return this.#parts.hooks.close()
+  async close(): Promise<void> {
+    this.interrupt('the agent is closed')
+    await this.#running
+    await this.#parts.hooks.close()
   }
 }
 

@@ -14,7 +14,7 @@ export interface Extension {
   readonly name: string
   /**
    * Registers what the part does and returns what undoes the rest. It runs before anything else of the agent does, so it loads nothing
-   * and waits for nothing. When it throws, the part is logged and left out; everything else works.
+   * and waits for nothing. When it throws, gives back a promise, or its name is taken, the part is logged and left out; everything else works.
    */
   setup(api: ExtensionApi): (() => void | Promise<void>) | void
 }
@@ -60,7 +60,8 @@ export type HookName = keyof HookHandlers
  * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
  *   permission: arguments, policy and rules decide all the same.
  *
- * A point where nothing is registered costs nothing. Abort of the run ends the wait for a handler; the handler sees it in `signal`.
+ * A point where nothing is registered costs nothing. Abort of the run ends the wait for a handler, which sees it in `signal`: observers and
+ * transformers are then left out, so that what is known is stored.
  */
 export interface HookHandlers {
   /** A run begins; nothing is stored of it yet. */
@@ -105,7 +106,8 @@ export interface HookEvent {
   /** Tells the person something; no model sees it. Default level `warning`. */
   notice(text: string, level?: 'info' | 'warning'): void
   /**
-   * The permit for an action of the extension's own.
+   * The permit for an action of the extension's own. At `before-action` no observer is told of it. Let a rejection pass in a gate: a question
+   * that nobody answers in time parks the run.
    * @throws HermesError `policy.denied`; an abort.
    */
   permit(action: Action, options?: PermitOptions): Promise<Permit>
@@ -113,7 +115,7 @@ export interface HookEvent {
 
 /** On whose behalf a handler asks for a permit. */
 export interface PermitOptions {
-  /** `operator`: the person asked for it in their own words. Default `model`: rules and taint count as for a call. */
+  /** `operator`: the person asked for it in their own words. Default: that of the call, else `model`; rules and taint count as for a call. */
   readonly origin?: 'model' | 'operator'
   /** The tool whose rules count. Default: none. */
   readonly toolName?: string

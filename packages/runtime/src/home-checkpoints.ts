@@ -175,6 +175,8 @@ class RecordedAgent implements AgentCheckpoints {
       .then(() => this.#open())
       .then((recorder) => recorder.prepare())
       .catch((error: unknown) => {
+        // Another agent may still prepare it.
+        this.#prepared.delete(this.#cwd)
         if (!signal.aborted) logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) })
       })
   }

@@ -164,7 +164,8 @@ class LocalEnvironment implements Environment {
     if (this.#variables) return this.#variables
     const withheld = Object.keys(env).filter((name) => withholds(name, env[name] ?? ''))
     const kept = Object.entries(env).filter(([name]) => !withheld.includes(name))
-    this.#variables = { env: { PATH: STANDARD_PATH, ...Object.fromEntries(kept) }, withheld }
+    const variables = Object.fromEntries(kept)
+    this.#variables = { env: { ...variables, PATH: variables['PATH'] || STANDARD_PATH }, withheld }
     return this.#variables
   }
 

@@ -12,9 +12,10 @@ import { errorOutcome, type PreparedCall } from '@hermes/registry'
 import { redactData } from '../session/session.js'
 import { deniedData } from './denial.js'
 import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
+import { ParkedApproval } from './parked-approval.js'
 import type { RunContext } from './run-context.js'
 import { type PlannedCall, segmentLength } from './segments.js'
-import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const MAX_NOTED_CHARS = 500
@@ -85,20 +86,24 @@ class ScriptCalls implements ToolCaller {
     const context = asTool(run, tool.name)
     const { session, clock } = context
     const call = { callId: `${this.#callId}.${number}`, caller: 'program', tool } as const
-    const gated = await gateCall(context, { ...call, args: prepared.args as JsonObject, rawArgs: '' })
-    if (gated.type === 'refused') return errorOutcome(gated.reason)
-    const { args } = gated
     const startedAtMs = clock.now()
     const permits: Permit[] = []
+    const result = async (args: JsonObject, outcome: ToolOutcome, isRefused: boolean) => {
+      const ended = { startedAtMs, endedAtMs: clock.now(), isRefused, toolName: tool.name, args, outcome }
+      return withAppended(await changeResult(context, { ...call, ...ended }))
+    }
     try {
+      const requested = prepared.args as JsonObject
+      const gated = await gateCall(context, { ...call, args: requested, rawArgs: JSON.stringify(requested) })
+      if (gated.type === 'refused') return await result(requested, errorOutcome(gated.reason), true)
+      const { args } = gated
       // Whoever is asked sees the call that the model made: it is the one on the screen.
       for (const action of tool.actions?.(args, planContext(context)) ?? [])
         permits.push(await requestPermit(context, this.#callId, action))
       const more = { state: stateOfItsOwn(session.state), progress: () => undefined }
       const running = { ...prepared, args } as const
       const outcome = await context.registry.execute(running, toolContext(context, this.#callId, permits, more))
-      const ended = { startedAtMs, endedAtMs: clock.now(), isRefused: false, toolName: tool.name, args, outcome }
-      return withAppended(await changeResult(context, { ...call, ...ended }))
+      return await result(args, outcome, false)
     } catch (error) {
       if (context.signal.aborted) throw error
       if (HermesError.isInstance(error) && error.code === 'policy.denied') {

@@ -7,11 +7,12 @@ import { redactData } from '../session/session.js'
 import { takeApprovalNote } from './approval-notes.js'
 import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from './outside-text.js'
+import { ParkedApproval } from './parked-approval.js'
 import { waitWhilePaused } from './pause.js'
 import type { RunContext, WaitingNote } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
-import { asTool, ParkedApproval, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, planContext, requestPermit, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
@@ -38,7 +39,13 @@ type ReadyCall =
       readonly note: string | null
     }
   /** `tool`: `null` for a name that no tool has, and arguments that do not fit. */
-  | { readonly type: 'settled'; readonly call: Call; readonly tool: Tool | null; readonly outcome: ToolOutcome }
+  | {
+      readonly type: 'settled'
+      readonly call: Call
+      readonly tool: Tool | null
+      readonly outcome: ToolOutcome
+      readonly note?: string | null
+    }
 
 /** How a batch ended. */
 export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
@@ -123,11 +130,18 @@ async function executeAll(
   const together = ready.map((call) => (isChanged(call) ? null : execute(context, call)))
   let before: Promise<unknown> = Promise.allSettled(together)
   const running = ready.map((call, index) => {
-    const started = together[index] ?? before.then(() => execute(context, call))
+    const started = together[index] ?? before.then(() => executeLate(context, call))
     if (isChanged(call)) before = started.catch(() => undefined)
     return started
   })
   return Promise.allSettled(running)
+}
+
+/** What was stopped or paused meanwhile does not begin. */
+async function executeLate(context: RunContext, call: ReadyCall): Promise<Executed> {
+  if (context.gate.isPaused) await waitWhilePaused(context)
+  context.signal.throwIfAborted()
+  return execute(context, call)
 }
 
 async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
@@ -151,7 +165,7 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
     return { type: 'ready', call, tool, args, permits, note }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
-    return { type: 'settled', call, tool, outcome: errorOutcome(errorLine(error)) }
+    return { type: 'settled', call, tool, outcome: errorOutcome(errorLine(error)), note }
   }
 }
 
@@ -207,14 +221,13 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   const startedAtMs = context.clock.now()
   const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
   const tools = createScriptCalls(context, ready.call.id)
-  const input = await untilAbort(
+  const outcome = await untilAbort(
     context.signal,
     context.registry.execute(
       prepared,
       toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
     ),
   )
-  const outcome = await fenced(context, input, ready.tool.name)
   return { outcome, durationMs: context.clock.now() - startedAtMs }
 }
 
@@ -245,14 +258,14 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<void> {
   const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
-  const steered = context.steering.take()
   const { durationMs } = executed
   const { outcome, appended } = await changed(context, ready, executed)
+  const steered = context.steering.take()
   const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart))), ...appended]
   const approved = takeApprovalNote(context.session.state, ready.call.id)
   // What did not run may have been approved in part.
   if (approved !== null && ready.type === 'ready') extra.push(reminder(approved))
-  if (ready.type === 'ready' && ready.note !== null) extra.push(reminder(ready.note))
+  if (ready.note) extra.push(reminder(ready.note))
   const { data: _, ...shown } = outcome
   const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
   const inboxMessages = steered.flatMap(({ inboxMessage }) => (inboxMessage === undefined ? [] : [inboxMessage]))
@@ -286,7 +299,7 @@ function steeredPart({ text, origin }: WaitingNote): TextPart {
 
 const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder', text })
 
-/** The result after the extensions; what they put in its place is fenced like the result itself. */
+/** The result after the extensions, with text from outside fenced, theirs like that of the tool. */
 async function changed(
   context: RunContext,
   ready: ReadyCall,
@@ -300,7 +313,6 @@ async function changed(
   const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
   const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome, isRefused, ...times } as const
   const result = await changeResult(context, about)
-  if (result.outcome === outcome) return result
   return { ...result, outcome: await fenced(context, result.outcome, toolName) }
 }
 

@@ -8,17 +8,8 @@ import { redactData } from '../session/session.js'
 import { noteApproval } from './approval-notes.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
+import { ParkedApproval } from './parked-approval.js'
 import type { RunContext } from './run-context.js'
-
-/** Thrown when an approval stays unanswered: the run parks, the call stays open. */
-export class ParkedApproval extends Error {
-  readonly approvalId: string
-
-  constructor(approvalId: string) {
-    super('Nobody answered the request for approval in time, so this was not done.')
-    this.approvalId = approvalId
-  }
-}
 
 /** What a call may use while it is being planned. */
 export function planContext(context: RunContext): ToolPlanContext {
@@ -112,7 +103,9 @@ export async function requestPermit(
   const observers = context.hooks.at('before-action')
   if (observers.length > 0) {
     const turnSeq = latestTurnStart(context.session.entries)
-    await observe(observers, 'before-action', hookEvent(context, { callId, action, turnSeq }, callId))
+    // What an observer asks for itself is no action of the agent to observe.
+    const quiet = { ...context, requestPermit: decide }
+    await observe(observers, 'before-action', hookEvent(quiet, { callId, action, turnSeq }, callId))
     context.signal.throwIfAborted()
   }
   return permit
@@ -122,7 +115,7 @@ async function decide(
   context: RunContext,
   callId: string,
   action: Action,
-  requested: { readonly mayAsk?: boolean },
+  requested: { readonly mayAsk?: boolean } = {},
 ): Promise<Permit> {
   const { policy, signal } = context
   const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }

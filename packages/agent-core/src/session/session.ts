@@ -58,6 +58,7 @@ export class SessionLog {
   #isNew = false
   readonly #taken = new Set<string>()
   readonly #prefixes = new PrefixWatch()
+  #appending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SessionLogOptions) {
     this.#options = options
@@ -130,8 +131,14 @@ export class SessionLog {
     return this.appendTaking([], ...entries)
   }
 
-  /** The same for entries that say inbox messages, which are taken in the same step. */
-  async appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
+  /** The same for entries that say inbox messages, which are taken in the same step. One after the other: calls may run at the same time. */
+  appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
+    const appended = this.#appending.then(() => this.#append(inboxMessages, entries))
+    this.#appending = appended.catch(() => undefined)
+    return appended
+  }
+
+  async #append(inboxMessages: readonly string[], entries: readonly NewEntry[]): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
     const atMs = this.#options.clock.now()

@@ -15,11 +15,11 @@ export function environmentContext(): Extension {
       })
       hooks.on(
         'tool-result',
-        async (event) => {
+        (event) => {
           const { caller, tool, isRefused } = event
           if (caller === 'program' || tool === null || isRefused) return undefined
-          const append = await resultNotes(event, { ...event, tool })
-          return append.length === 0 ? undefined : { append }
+          const notes = resultNotes(event, { ...event, tool })
+          return notes === null ? undefined : notes.then((append) => ({ append }))
         },
         { order: 30 },
       )

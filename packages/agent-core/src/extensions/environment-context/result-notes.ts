@@ -2,7 +2,7 @@ import { dirname } from 'node:path/posix'
 import type { TextPart } from '@hermes/contracts/conversation'
 import type { HookEvent } from '@hermes/contracts/extension'
 import { effectOf, seenFiles, type Tool, type ToolPlanContext } from '@hermes/contracts/tool'
-import { environmentContextOf } from './environment-context.js'
+import { type EnvironmentContext, environmentContextOf } from './environment-context.js'
 
 /** A call that has its result. */
 export interface FinishedCall {
@@ -15,21 +15,30 @@ export interface FinishedCall {
 
 /**
  * What the world around the agent has to add to a result: instructions of folders it enters for the first time, and files that others
- * changed since it saw them. Nearly always nothing, which costs no look at any file. Never rejects but with an abort.
+ * changed since it saw them. Nearly always nothing: then `null`, at once and without a look at any file. Never rejects but with an abort.
  */
-export async function resultNotes(context: HookEvent, call: FinishedCall): Promise<readonly TextPart[]> {
+export function resultNotes(context: HookEvent, call: FinishedCall): Promise<readonly TextPart[]> | null {
   const { environment, session, clock } = context
-  if (!environment) return []
+  if (!environment) return null
   const around = environmentContextOf(environment, session)
   const paths = pathsOf(call)
   if (paths === null) around.ran({ startedAtMs: call.startedAtMs, endedAtMs: call.endedAtMs })
   const folders = [...(paths ?? []).map((path) => dirname(path)), environment.cwd()]
   const entered = around.enters(folders, session)
   const isTimeToLook = seenFiles(session.state).size > 0 && around.isTimeToLook(clock.now())
-  if (entered.length === 0 && !isTimeToLook) return []
+  return entered.length === 0 && !isTimeToLook ? null : look(context, { around, entered, isTimeToLook })
+}
+
+async function look(
+  context: HookEvent,
+  {
+    around,
+    entered,
+    isTimeToLook,
+  }: { readonly around: EnvironmentContext; readonly entered: readonly string[]; readonly isTimeToLook: boolean },
+): Promise<readonly TextPart[]> {
   const { folderHints, changedFiles } = await import('./workspace-watch.js')
-  const location = { folders: entered, root: around.root }
-  const hints = entered.length === 0 ? [] : await folderHints(context, location)
+  const hints = entered.length === 0 ? [] : await folderHints(context, { folders: entered, root: around.root })
   const changes = isTimeToLook ? await changedFiles(context, around) : []
   return [
     ...hints.map((text) => ({ type: 'text', text, origin: 'external' }) as const),

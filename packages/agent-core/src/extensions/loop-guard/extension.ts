@@ -10,14 +10,16 @@ const ORDER = { gate: 100, result: 20 } as const
 interface GuardedRun {
   readonly guard: LoopGuard
   reply: number
-  /** Calls that were refused for being repeated: they are not counted once more. */
+  /** Calls the gate was asked about. */
+  readonly seen: Set<string>
+  /** Those of them that were refused for being repeated: they are not counted once more. */
   readonly blocked: Set<string>
 }
 
 /** Tells the model about calls that go in circles; where nobody watches, ends them. Calls of programs are the program's own affair. */
 export function loopGuard(options: LoopGuardOptions = {}): Extension {
   const runOf = (event: HookEvent & { readonly reply: number }): GuardedRun => {
-    const create = (): GuardedRun => ({ guard: new LoopGuard(options), reply: -1, blocked: new Set() })
+    const create = (): GuardedRun => ({ guard: new LoopGuard(options), reply: -1, seen: new Set(), blocked: new Set() })
     const run = event.perRun('loop-guard', create)
     if (run.reply !== event.reply) run.guard.nextReply()
     run.reply = event.reply
@@ -32,6 +34,7 @@ export function loopGuard(options: LoopGuardOptions = {}): Extension {
           if (event.caller === 'program') return undefined
           const run = runOf(event)
           const verdict = run.guard.before(event.tool.name, event.args)
+          run.seen.add(event.callId)
           if (verdict.type === 'allow') return undefined
           // A limit of its own, such as that of agents, is a refusal like any other.
           if (verdict.type === 'halt' || verdict.isRepeated) run.blocked.add(event.callId)
@@ -48,7 +51,8 @@ export function loopGuard(options: LoopGuardOptions = {}): Extension {
           const run = runOf(event)
           const { callId, toolName, tool, args, outcome, isRefused } = event
           if (run.blocked.has(callId)) return undefined
-          const repeated = isRefused ? run.guard.repeats(toolName, args) : ALLOWED
+          // Another gate refused it, or it could not be run anyway.
+          const repeated = isRefused && !run.seen.has(callId) ? run.guard.repeats(toolName, args) : ALLOWED
           if (repeated.type !== 'allow') return blocked(run, repeated)
           const effect = tool === null || isRefused ? 'read' : effectOf(tool, args)
           const hint = run.guard.after({ toolName, args, effect, outcome, isRefused })
@@ -62,7 +66,7 @@ export function loopGuard(options: LoopGuardOptions = {}): Extension {
 
 const ALLOWED: GuardVerdict = { type: 'allow' }
 
-/** What could not be run anyway was asked for too often. */
+/** What was not run anyway was asked for too often. */
 function blocked(run: GuardedRun, verdict: Exclude<GuardVerdict, { type: 'allow' }>): ToolResultChange {
   const replace = errorOutcome(verdict.text)
   return verdict.type === 'halt' ? { replace, end: ending(run) } : { replace }

@@ -11,7 +11,11 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
     case 'run-end':
       return true
     case 'input':
-      return isObject(answer) && isOptional(answer['before'], isParts) && isOptional(answer['after'], isParts)
+      return (
+        isObject(answer) &&
+        isOptional(answer['before'], areParts(INPUT)) &&
+        isOptional(answer['after'], areParts(INPUT))
+      )
     case 'before-model-call':
       return isEnding(answer)
     case 'before-tool-call':
@@ -19,8 +23,8 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
     case 'tool-result':
       return (
         isObject(answer) &&
-        isOptional(answer['replace'], (replace) => isObject(replace) && isParts(replace['content'])) &&
-        isOptional(answer['append'], isParts) &&
+        isOptional(answer['replace'], (replace) => isObject(replace) && areParts(RESULT)(replace['content'])) &&
+        isOptional(answer['append'], areParts(TEXT)) &&
         isOptional(answer['end'], isEnding)
       )
     case 'compaction':
@@ -32,7 +36,7 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
 
 function isVerdict(answer: unknown): boolean {
   if (!isObject(answer) || !isText(answer['reason'])) return false
-  if (answer['type'] === 'rewrite') return isJsonObject(answer['args'] as JsonValue)
+  if (answer['type'] === 'rewrite') return isJsonObject(answer['args'] as JsonValue) && isJson(answer['args'])
   return answer['type'] === 'block' || isEnding(answer)
 }
 
@@ -40,8 +44,29 @@ function isEnding(answer: unknown): boolean {
   return isObject(answer) && answer['type'] === 'end-run' && isText(answer['code']) && isText(answer['message'])
 }
 
-function isParts(parts: unknown): boolean {
-  return Array.isArray(parts) && parts.every((part) => isObject(part) && isText(part['type']))
+const TEXT: readonly string[] = ['text']
+const RESULT: readonly string[] = ['text', 'image']
+const INPUT: readonly string[] = ['text', 'image', 'audio', 'file']
+const ORIGINS: readonly unknown[] = [undefined, 'user', 'memory', 'steer', 'reminder', 'external']
+
+/** Parts of these types. They go into the log, and to providers with every request from then on. */
+const areParts = (types: readonly string[]) => (parts: unknown) =>
+  Array.isArray(parts) &&
+  parts.every(
+    (part) =>
+      isObject(part) &&
+      types.includes(String(part['type'])) &&
+      (part['type'] === 'text' ? isText(part['text']) : isText(part['data']) && isText(part['mediaType'])) &&
+      ORIGINS.includes(part['origin']),
+  )
+
+/** Whether it can be written down, which what contains itself cannot. */
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,16 +1,20 @@
 // How the three kinds of hooks are called. A handler that throws, or takes too long, is named in the log; what that means for the run depends
-// on the kind. An abort of the run ends every wait and is passed on.
+// on the kind. An abort of the run ends every wait: gates pass it on, observers and transformers are left out.
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { HookEvent, HookHandlers, HookName } from '@hermes/contracts/extension'
+import { ParkedApproval } from '../parked-approval.js'
 import { isAnswer } from './answers.js'
 import type { RegisteredHook } from './hook-table.js'
+
+/** How often it is seen whether a person has answered, once the time of a handler would be over. */
+const EXTENDED_BY_MS = 1_000
 
 type EventOf<Name extends HookName> = Parameters<HookHandlers[Name]>[0]
 type ResultOf<Name extends HookName> = Awaited<ReturnType<HookHandlers[Name]>>
 
 interface Asking {
   /** For how long its handlers have waited for permits so far, in milliseconds. */
-  requestedMs?(): number
+  waitedMs?(): number
 }
 
 type Dispatched<Name extends HookName> = EventOf<Name> & Asking
@@ -63,6 +67,7 @@ export async function askGate<Name extends HookName>(
   try {
     return await call(hook, name, event)
   } catch (error) {
+    if (error instanceof ParkedApproval) throw error
     event.signal.throwIfAborted()
     event.logger.error(`Hook ${name} of ${hook.owner} failed, which counts as an objection.`, {
       error: errorLine(error),
@@ -84,8 +89,9 @@ async function orSkipped<Name extends HookName>(
   try {
     return await result
   } catch (error) {
-    event.signal.throwIfAborted()
-    event.logger.warn(`Hook ${name} of ${hook.owner} failed and was skipped.`, { error: errorLine(error) })
+    // What is known by then is still stored; whoever dispatches the point sees the abort.
+    if (!event.signal.aborted)
+      event.logger.warn(`Hook ${name} of ${hook.owner} failed and was skipped.`, { error: errorLine(error) })
     return undefined
   }
 }
@@ -107,14 +113,15 @@ async function withinTime<T>(
   { owner, name, timeoutMs }: { readonly owner: string; readonly name: HookName; readonly timeoutMs: number },
 ): Promise<T> {
   const { clock } = event
-  const requested = () => event.requestedMs?.() ?? 0
-  const endsMs = clock.now() + timeoutMs - requested()
+  const waited = () => event.waitedMs?.() ?? 0
+  const endsMs = clock.now() + timeoutMs - waited()
   const done = new AbortController()
   const waits = AbortSignal.any([event.signal, done.signal])
   const late = async (): Promise<never> => {
     if (timeoutMs === Number.POSITIVE_INFINITY) return aborted(waits)
-    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endsMs + requested() - clock.now())
-      await clock.sleep(leftMs, waits)
+    await clock.sleep(timeoutMs, waits)
+    // While a person thinks about a question the end moves on.
+    while (endsMs + waited() > clock.now()) await clock.sleep(EXTENDED_BY_MS, waits)
     throw new HermesError(`${owner} took longer than ${timeoutMs} ms at ${name}.`, { code: 'agent.hook_timeout' })
   }
   try {

@@ -34,7 +34,8 @@ class HookTable implements Hooks {
   readonly #logger: Logger
   readonly #lists = new Map<HookName, readonly RegisteredHook[]>()
   #readers: readonly DataReader[] = []
-  readonly #cleanups: { readonly owner: string; readonly run: () => void | Promise<void> }[] = []
+  readonly #owners = new Set<string>()
+  readonly #cleanups: { readonly owner: string; readonly run: Cleanup }[] = []
 
   constructor(logger: Logger) {
     this.#logger = logger
@@ -42,12 +43,18 @@ class HookTable implements Hooks {
 
   add(extension: Extension): void {
     const { name: owner } = extension
+    if (this.#owners.has(owner)) {
+      this.#logger.error(`Two extensions are called ${owner}; the second one is left out.`)
+      return
+    }
+    this.#owners.add(owner)
     try {
-      const run = extension.setup({
+      const run: unknown = extension.setup({
         hooks: { on: (name, handler, options) => this.#on(owner, name, handler, options) },
         toolData: { from: (toolName, read) => this.#readFrom({ owner, toolName, read }) },
       })
-      if (run) this.#cleanups.push({ owner, run })
+      if (run instanceof Promise) throw lateSetup(run)
+      if (typeof run === 'function') this.#cleanups.push({ owner, run: run as Cleanup })
     } catch (error) {
       this.#removeAll(owner)
       this.#logger.error(`Extension ${owner} could not be set up and is left out.`, { error: errorLine(error) })
@@ -112,6 +119,14 @@ class HookTable implements Hooks {
       }
     }
   }
+}
+
+type Cleanup = () => void | Promise<void>
+
+/** What a setup registers later could change a session that runs already. */
+function lateSetup(running: Promise<unknown>): Error {
+  running.catch(() => undefined)
+  return new Error('its setup is asynchronous, and nothing waits for it')
 }
 
 interface DataReader {

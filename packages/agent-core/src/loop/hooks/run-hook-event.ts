@@ -7,7 +7,7 @@ import type { RunContext } from '../run-context.js'
 export class RunHookEvent implements HookEvent {
   readonly #context: RunContext
   readonly #callId: string
-  #requestedMs = 0
+  #waitedMs = 0
   #asking = 0
   #askingSinceMs = 0
 
@@ -60,8 +60,10 @@ export class RunHookEvent implements HookEvent {
     this.#context.emit({ type: 'notice', level, text: this.#context.session.redact(text) })
   }
 
-  async permit(action: Action, { origin = 'model', toolName, mayAsk = true }: PermitOptions = {}): Promise<Permit> {
-    const subject = { ...this.#context.subject, origin, ...(toolName === undefined ? {} : { toolName }) }
+  async permit(action: Action, { origin, toolName, mayAsk = true }: PermitOptions = {}): Promise<Permit> {
+    // The tool whose call is looked at is not the one that acts.
+    const { toolName: _, ...whose } = this.#context.subject
+    const subject = { ...whose, ...(origin ? { origin } : {}), ...(toolName ? { toolName } : {}) }
     const context = { ...this.#context, subject }
     if (!mayAsk) return permitUnasked(context, action)
     this.#startAsking()
@@ -73,8 +75,8 @@ export class RunHookEvent implements HookEvent {
   }
 
   /** For how long permits were waited for so far, in milliseconds. */
-  requestedMs(): number {
-    return this.#requestedMs + (this.#asking > 0 ? this.clock.now() - this.#askingSinceMs : 0)
+  waitedMs(): number {
+    return this.#waitedMs + (this.#asking > 0 ? this.clock.now() - this.#askingSinceMs : 0)
   }
 
   #startAsking(): void {
@@ -82,7 +84,7 @@ export class RunHookEvent implements HookEvent {
   }
 
   #stopAsking(): void {
-    if (--this.#asking === 0) this.#requestedMs += this.clock.now() - this.#askingSinceMs
+    if (--this.#asking === 0) this.#waitedMs += this.clock.now() - this.#askingSinceMs
   }
 }
 
