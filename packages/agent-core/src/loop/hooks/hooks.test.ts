@@ -230,9 +230,9 @@ describe('an interrupt', () => {
     let steered: Promise<string> | undefined
     const { agent } = setUp([looking])
     expect((await agent.run('go').result).status).toBe('interrupted')
-    const said = agent.entries().flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
-    const [answer] = said.at(-1)!.content as readonly TextPart[]
-    expect([said.at(-1)!.role, answer!.text]).toEqual(['tool', 'seen 1'])
+    const messages = agent.entries().flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    const [answer] = messages.at(-1)!.content as readonly TextPart[]
+    expect([messages.at(-1)!.role, answer!.text]).toEqual(['tool', 'seen 1'])
     expect(JSON.stringify(agent.entries())).toContain('the other file')
     expect(await steered).toBe('delivered')
   })
