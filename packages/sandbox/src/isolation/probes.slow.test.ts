@@ -101,6 +101,10 @@ needs(await probeIsolation())('isolated commands', () => {
     // A .git file of its own, and a link in place of the folder it was started in.
     await run(`echo "gitdir: ${at('home/.ssh')}" > .git; mv .git ..`)
     await run('cd ../.. && mv packages moved && mkdir packages && ln -s ../.. packages/a && cd packages/a')
+    // The folder it was started in leads elsewhere now: nothing runs until it is turned back.
+    await expect(run(next)).rejects.toMatchObject({ code: 'environment.changed' })
+    await rename(at('home/proj/packages'), at('home/proj/turned'))
+    await rename(at('home/proj/moved'), at('home/proj/packages'))
     const { output } = await run(next)
     expect(output).not.toContain('the password')
     expect(output).not.toMatch(/-> (?:.*home\/proj|\/$)/m)

@@ -35,9 +35,9 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
     ['EINVAL', EINVAL],
   ])('works for one process, which says so once: %s', async (_, errno) => {
     const path = temporaryPath()
-    expect(await run(path, 'talk', errno)).toEqual([notice, 'found 3', 'inside 3', 'sound', 'closed'])
+    expect(await run(path, 'converse', errno)).toEqual([notice, 'found 3', 'inside 3', 'sound', 'closed'])
     expect(readdirSync(join(path, '..'))).toEqual(['state.db'])
-    expect(await run(path, 'talk', errno)).toEqual([notice, 'found 6', 'inside 6', 'sound', 'closed'])
+    expect(await run(path, 'converse', errno)).toEqual([notice, 'found 6', 'inside 6', 'sound', 'closed'])
   })
 
   it('goes on with what a write-ahead log holds from where there were locks', async () => {
@@ -60,7 +60,7 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
     const path = temporaryPath()
     const first = start(path, 'hold')
     await first.printed(2)
-    expect(await run(path, 'talk')).toEqual([
+    expect(await run(path, 'converse')).toEqual([
       expect.stringMatching(
         /^store\.in_use .*state\.db is open in process \d+@.*so one Hermes at a time can use it; end the other one\.$/,
       ),
@@ -68,7 +68,7 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
     expect(await run(path, 'backup')).toEqual([expect.stringMatching(/^store\.in_use /)])
     first.process.kill('SIGKILL')
     await first.ended
-    expect((await run(path, 'talk')).slice(0, 2)).toEqual([notice, 'found 4'])
+    expect((await run(path, 'converse')).slice(0, 2)).toEqual([notice, 'found 4'])
   })
 
   it('does not write once another process has taken it', async () => {
@@ -78,7 +78,7 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
 
   it('loses nothing it promised to a kill', async () => {
     const path = temporaryPath()
-    await run(path, 'talk')
+    await run(path, 'converse')
     const promised: string[] = []
     for (let kill = 0; kill < 5; kill++) {
       const writer = start(path, 'append')
@@ -98,7 +98,7 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
   it('is backed up, also by the process that has it open, and gone back to', async () => {
     const path = temporaryPath()
     expect(await run(path, 'talk-and-backup')).toEqual([notice, 'found 3', 'backed up 3'])
-    await run(path, 'talk')
+    await run(path, 'converse')
     expect(await run(path, 'restore')).toEqual(['restored 3'])
     expect(await run(path, 'count')).toEqual([notice, 'count 3'])
     const backups = await openBackups({ path, directory: join(path, '..', 'backups') }).list()
