@@ -1,14 +1,25 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FaultStep } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
+import { CLI, runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
 
 const hermes = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { ...scene, env })
 const oneLine = /^hermes: [^\n]+\n$/
+
+it('in a folder that is gone it says so in one line', () => {
+  const gone = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+  const args = ['-c', gone, 'sh', process.execPath, CLI, 'chat', '-q', 'x']
+  const { status, stdout, stderr } = spawnSync('sh', args, { cwd: scene.cwd, encoding: 'utf8' })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(
+    /^[^\n]*The current folder does not exist any more\. Change to another one, then try again\.\n$/,
+  )
+})
 
 describe('wrong input', () => {
   it.each([

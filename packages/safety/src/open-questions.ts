@@ -33,6 +33,8 @@ export class OpenQuestions {
   readonly #waiting: Waiters
   /** Questions that were put here, secrets included; what the store keeps has none. */
   readonly #requested = new Map<string, ApprovalQuestion>()
+  /** Questions nobody waits for any more: who stops a run may answer in the same moment, and that answer must not wait for the next run. */
+  readonly #withdrawn = new Set<string>()
 
   constructor(options: OpenQuestionsOptions) {
     this.#options = options
@@ -54,6 +56,7 @@ export class OpenQuestions {
     const id = earlier?.id ?? globalThis.crypto.randomUUID()
     const askedAtMs = clock.now()
     this.#requested.set(id, question)
+    this.#withdrawn.delete(id)
     await store.put({
       id,
       question: redactQuestion(question, redact),
@@ -91,6 +94,7 @@ export class OpenQuestions {
       if (approval.status === 'parked') return { type: 'parked', question, isNew: false }
       const woken = await waiter.done
       if (woken === 'aborted') {
+        this.#withdrawn.add(id)
         await store.put({ ...approval, status: 'used' })
         return { type: 'aborted', question }
       }
@@ -110,7 +114,9 @@ export class OpenQuestions {
     const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
     const answered = { ...approval, status: 'answered', choice: taken, by: by ?? null } as const
     await store.put(answered)
-    return answered
+    if (!this.#withdrawn.has(id)) return answered
+    await this.use(answered)
+    return null
   }
 
   wake(id: string): void {

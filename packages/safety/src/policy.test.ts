@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import { silentLogger } from '@hermes/contracts'
-import type { Action, ApprovalChoice, ApprovalQuestion, Decision, Subject } from '@hermes/contracts/policy'
+import type { Action, Approval, ApprovalChoice, ApprovalQuestion, Decision, Subject } from '@hermes/contracts/policy'
 import { describe, expect, it } from 'vitest'
 import {
   type AuditRecord,
@@ -605,6 +605,32 @@ describe('createPolicy', () => {
       expect(sleeping()).toBe(0)
       expect(await policy.answer(decision.approvalId, 'once')).toBe(false)
       expect(outcome(await policy.decide(run('ls'), subject(), { signal: stop.signal }))).toBe('deny aborted')
+    })
+
+    it('keeps no answer that comes in the moment in which the run is stopped', async () => {
+      const memory = createMemoryApprovalStore()
+      let stopped = () => {}
+      const isStopped = new Promise<void>((resolve) => {
+        stopped = resolve
+      })
+      // The answer is on its way to the store while the question is taken out of it.
+      const put = async (approval: Approval) => {
+        if (approval.status === 'answered') await isStopped
+        await memory.put(approval)
+      }
+      const { decide, policy, listen, sleeping } = setUp({ approvals: { ...memory, put } })
+      listen()
+      const decision = await decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      const stop = new AbortController()
+      const settled = policy.settled(decision.approvalId, { signal: stop.signal })
+      await until(() => sleeping() === 1)
+      const answered = policy.answer(decision.approvalId, 'deny')
+      stop.abort()
+      expect(await settled).toMatchObject({ type: 'deny', rule: 'aborted' })
+      stopped()
+      expect(await answered).toBe(false)
+      expect(await memory.pending()).toEqual([])
     })
 
     it('denies again once the last listener left', async () => {

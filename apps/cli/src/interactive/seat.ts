@@ -1,5 +1,5 @@
 import type { Agent } from '@hermes/agent-core'
-import type { Entry } from '@hermes/contracts/conversation'
+import { checkConversation, type Entry, project } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
 import { type ApprovalDesk, type Asker, askQuestion, openApprovalDesk } from './questions.js'
@@ -46,7 +46,11 @@ export async function takeSeat(options: SeatOptions, session: SessionInfo | null
   })
   const desk = openApprovalDesk({ policy: runtime.policy, sessionId: ready.agent.sessionId, asker, isYolo })
   const entries = session ? await (await runtime.storage()).entries(session.id) : []
-  return seatOf(ready, { desk, entries, isAnswered: session !== null && (await hasAnswer(runtime, session.id)) })
+  return seatOf(ready, {
+    desk,
+    entries,
+    isAnswered: waitsForAnswer(entries) && (await hasAnswer(runtime, session!.id)),
+  })
 }
 
 function seatOf(ready: ReadyAgent, state: Pick<Seat, 'desk' | 'entries' | 'isAnswered'>): Seat {
@@ -68,6 +72,11 @@ function seatOf(ready: ReadyAgent, state: Pick<Seat, 'desk' | 'entries' | 'isAns
       if (!ready.hasProcesses()) await ready.close(reason)
     },
   }
+}
+
+/** Whether a call of the session still has no result. One that was stopped has one, and what was answered about it is of no use. */
+function waitsForAnswer(entries: readonly Entry[]): boolean {
+  return checkConversation(project(entries)).some(({ rule }) => rule === 'unanswered-call')
 }
 
 async function hasAnswer(runtime: Runtime, sessionId: string): Promise<boolean> {

@@ -6,7 +6,8 @@ type EndingSignal = keyof typeof SIGNAL_EXIT
 
 /**
  * Reads the world of `host` once, runs `main` with the arguments of the command line, and ends the process with the exit code it
- * gives once all output is written. A signal that nobody waits for, or a second one, ends the process at once.
+ * gives once all output is written. A signal that nobody waits for, or a second one, ends the process at once. In a folder that is gone it
+ * says so on standard error and ends with 1.
  */
 export async function runApp(
   host: NodeJS.Process,
@@ -15,13 +16,19 @@ export async function runApp(
   const env = Object.fromEntries(
     Object.entries(host.env).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
+  const cwd = workingFolder(host)
+  if (cwd === null) {
+    host.stderr.write('The current folder does not exist any more. Change to another one, then try again.\n')
+    host.exitCode = 1
+    return
+  }
   const signals = listen(host)
   const exitCode = await main(host.argv.slice(2), {
     stdin: host.stdin,
     stdout: createOutput(host.stdout, env),
     stderr: createOutput(host.stderr, env),
     env,
-    cwd: host.cwd(),
+    cwd,
     userHome: env['HOME'] || homedir(),
     user: userName(env),
     nodePath: host.execPath,
@@ -33,6 +40,15 @@ export async function runApp(
   await flushed(host.stdout)
   await flushed(host.stderr)
   host.exit()
+}
+
+/** `null` when it was removed. */
+function workingFolder(host: NodeJS.Process): string | null {
+  try {
+    return host.cwd()
+  } catch {
+    return null
+  }
 }
 
 function listen(host: NodeJS.Process): { readonly onInterrupt: Io['onInterrupt']; endedBy(): EndingSignal | null } {
