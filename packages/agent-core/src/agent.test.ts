@@ -589,6 +589,30 @@ describe('createAgent', () => {
     expect(messagesOf(agent.entries())[2]).toEqual({ role: 'user', content: [{ type: 'text', text: 'So?' }] })
   })
 
+  it.each([
+    ['look', /^This call has no result: the session was interrupted\./],
+    ['touch', /^This call was not run: the session was interrupted before it started\./],
+  ])('says of a call of %s that a killed process left open no more than is known', async (name, text) => {
+    const store = createMemoryStore()
+    await store.createSession({ id: 's', source: 'test' })
+    const lease = await store.acquireLease('s', { owner: 'killed' })
+    const call = { type: 'tool-call', id: 'a', name, args: {}, rawArgs: '{}' } as const
+    const message = { role: 'assistant', content: [call], finishReason: 'tool-calls' } as const
+    await store.append(
+      's',
+      [
+        { type: 'message', message: userText('go') },
+        { type: 'message', message },
+      ],
+      { lease },
+    )
+    await lease.release()
+    const { agent, model } = setUp([{ text: 'Well.' }], { store, sessionId: 's' })
+    await agent.run('And?').result
+    const answer = model.requests[0]!.messages.find(({ role }) => role === 'tool')
+    expect(messageText(answer!)).toMatch(text)
+  })
+
   it('keeps the result of a call that finished when its neighbour is aborted', async () => {
     const slow = record('slow', {
       execute: (args, { signal, progress }) => {

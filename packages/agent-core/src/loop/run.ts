@@ -14,8 +14,9 @@ import {
   toolCalls,
   userText,
 } from '@hermes/contracts/conversation'
+import { effectOf } from '@hermes/contracts/tool'
 import { guidanceOfNewModel, newLocation, promptEntry } from '../prompt/prompt-entry.js'
-import { redactData } from '../session/session.js'
+import { type OpenCall, redactData } from '../session/session.js'
 import { StepBudget } from './budget.js'
 import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
@@ -32,6 +33,7 @@ const MAX_EMPTY_REPLIES = 3
 const MAX_CONTINUATIONS = 3
 const MAY_HAVE_RUN =
   'This call was interrupted: it may have run, in part or in full. Check its effects before you repeat it.'
+const NO_RESULT = 'This call has no result: the session was interrupted. Make it again if you still need it.'
 const NEVER_RAN = 'This call was not run: the session was interrupted before it started.'
 const EMPTY_NUDGE = 'Your last reply was empty. Go on with the task, or give your final answer.'
 const CONTINUE_NUDGE = 'Your reply was cut off at the output limit. Go on exactly where it stopped; repeat nothing.'
@@ -93,7 +95,13 @@ function tellOfHiddenTools(context: RunContext): void {
 
 async function answerLeftOpen(context: RunContext): Promise<void> {
   for (const { call, started } of context.session.openCalls())
-    await answer(context, call, started ? MAY_HAVE_RUN : NEVER_RAN)
+    await answer(context, call, started ? MAY_HAVE_RUN : mayHaveLooked(context, call) ? NO_RESULT : NEVER_RAN)
+}
+
+/** The start of a call that changes nothing is not written down, so that nobody knows whether it ran. */
+function mayHaveLooked({ registry }: RunContext, { name, args }: OpenCall['call']): boolean {
+  const tool = registry.get(name)
+  return tool !== null && args !== null && effectOf(tool, args) === 'read'
 }
 
 async function answer(
