@@ -27,7 +27,8 @@ export async function runHermes({ task, folder, options, answer }) {
 async function respond(request, response, answer) {
   const chunks = []
   for await (const chunk of request) chunks.push(chunk)
-  if (request.method !== 'POST') return response.writeHead(404).end()
+  // Which server this is, and what window it has, is asked as well.
+  if (!request.url.endsWith('/chat/completions')) return response.writeHead(404).end()
   const { text, calls } = answer(JSON.parse(Buffer.concat(chunks)).messages)
   const delta = calls ? { tool_calls: calls.map(toCall) } : { content: text }
   const event = (choice) =>

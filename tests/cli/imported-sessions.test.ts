@@ -68,7 +68,7 @@ it.each(Object.entries(TRANSCRIPTS))('%s goes on with -r as if it had begun here
     stdout: 'On the stove.\n',
   })
   expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('Where is the teakettle?')
-  expect(await listed()).toMatchObject({ id, endedAtMs: null, endReason: null })
+  expect(await listed()).toMatchObject({ id, endedAtMs: expect.any(Number), endReason: 'completed' })
 
   scene.server.enqueue({ text: 'Still there.' })
   expect(await hermes('chat', '-c', '--any', '-q', 'Again?', ...model)).toMatchObject({

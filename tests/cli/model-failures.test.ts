@@ -29,7 +29,8 @@ describe('a model server that fails', () => {
     ['fails inside', { fault: 'status', status: 500 }, /answered 500 \(internal error\)/],
   ])('gives one clear line when it %s, and the session goes on', async (_, fault, line) => {
     await configure(0)
-    scene.server.enqueue(fault)
+    // On a connection that was used before, as for the server's window, it is asked once more.
+    scene.server.enqueue(fault, ...(fault.fault === 'refuse' ? [fault] : []))
     const failed = await chat('-q', 'First question.')
     expect(failed).toMatchObject({ exitCode: 1, stdout: '' })
     expect(failed.stderr).toMatch(line)
