@@ -253,6 +253,7 @@ export class HomeAgents {
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#options.environmentIn(cwd, lineage.rootSessionId ?? sessionId)
     const close = async () => {
+      await owner.made?.agent.close()
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
     return { owner, environment, checkpoints, registry, toolsets, close }
@@ -393,7 +394,7 @@ export class HomeAgents {
     }
     if (isRoot && !isRecorded(request) && agent.entries().length > 0)
       void this.#options.auxiliaryTasks.finishSessions(sessionId)
-    await Promise.all([agent.close(), close()])
+    await close()
   }
 
   /** What nobody waits for still leaves its result, for the next time. */

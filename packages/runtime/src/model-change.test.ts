@@ -31,6 +31,17 @@ async function setUp() {
   return { home, server, runtime, close }
 }
 
+it('lets a run that is under way end before its shell is closed with the home', async () => {
+  const { server, runtime, close } = await setUp()
+  server.enqueue(terminal('echo begun; sleep 600'))
+  const { agent } = await runtime.createAgent({})
+  const run = agent.run('Wait.')
+  for await (const event of run) if (event.type === 'tool-start') setTimeout(() => void close(), 300)
+  expect((await run.result).status).toBe('interrupted')
+  // Its call has a result that says what is known.
+  expect(agent.entries().at(-1)).toMatchObject({ type: 'message', message: { role: 'tool' } })
+})
+
 it('keeps folder, variables and background processes', async () => {
   const { server, runtime, close } = await setUp()
   try {

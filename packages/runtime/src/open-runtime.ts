@@ -411,7 +411,9 @@ class HomeRuntime implements Runtime {
     await Promise.all([this.#auxiliaryTasks.close(), this.longMemory?.close()])
     await this.#modelResolver.flush()
     await store?.swept
-    const results = await Promise.allSettled([...closers.map((close) => close()), store?.storage.close()])
+    // A run that is ended still writes down what became of its calls.
+    const agents = await Promise.allSettled(closers.map((close) => close()))
+    const results = [...agents, ...(await Promise.allSettled([store?.storage.close()]))]
     await store?.dailyBackup?.finish()
     for (const result of results) {
       if (result.status === 'rejected')

@@ -22,6 +22,7 @@ import { askWithinWindow } from './context-window.js'
 import type { RunResult } from './event.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
+import { ParkedApproval } from './parked-approval.js'
 import { isCutOff } from './partial-answer.js'
 import { waitWhilePaused } from './pause.js'
 import type { ModelStep, RunContext } from './run-context.js'
@@ -275,6 +276,8 @@ async function failure(context: RunContext, progress: Progress, error: unknown):
     await answerInterruptedQuietly(context)
     return { status: 'interrupted', ...progress }
   }
+  // A gate before the call of the model asked a person, and nobody answered in time.
+  if (error instanceof ParkedApproval) return { status: 'parked', ...progress, pending: [error.approvalId] }
   const { requested } = context.ending
   if (requested !== null) return { status: 'stopped', ...progress, error: { ...requested, details: {} } }
   const cause = context.signal.aborted && isAbort(error) ? context.signal.reason : error

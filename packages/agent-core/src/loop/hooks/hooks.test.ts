@@ -427,6 +427,34 @@ describe('gates', () => {
     expect(await agent.run('go').result).toMatchObject({ status: 'parked', pending: [expect.any(String)] })
   })
 
+  it('park the run before the call of the model too, which is made once there is an answer', async () => {
+    const action: Action = { type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' }
+    const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h', approvalTimeoutMs: 1 })
+    const asking = hook('before-model-call', async (event) => {
+      await event.permit(action)
+      return undefined
+    })
+    const { agent, model } = setUp([asking], { policy, turns: [{ text: 'Done.' }] })
+    policy.listen(agent.sessionId, () => undefined)
+    const parked = await agent.run('go').result
+    expect(parked).toMatchObject({ status: 'parked', pending: [expect.any(String)] })
+    expect(model.requests).toEqual([])
+    await policy.answer(parked.pending![0]!, 'once')
+    expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Done.' })
+  })
+
+  it('leave no secret in the log with the arguments they put in place', async () => {
+    const gate = hook('before-tool-call', () => ({
+      type: 'rewrite',
+      args: { n: 1, key: 'sk-1234' },
+      reason: 'sk-1234',
+    }))
+    const { agent } = setUp([gate], { redact: (text) => text.replaceAll('sk-1234', '[REDACTED]') })
+    await agent.run('go').result
+    const log = JSON.stringify(agent.entries())
+    expect([log.includes('hook.rewrite'), log.includes('sk-1234')]).toEqual([true, false])
+  })
+
   it('stay while an agent is closed in the middle of a run', async () => {
     const ran: string[] = []
     const act = { ...look, effect: 'write', execute: () => String(ran.push('ran')) } as Tool

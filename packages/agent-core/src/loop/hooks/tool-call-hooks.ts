@@ -4,6 +4,7 @@ import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
 import type { RunEnding, ToolCallEvent, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
 import { cutHeadTail } from '../../prompt/layers.js'
+import { redactData } from '../../session/session.js'
 import type { RunContext } from '../run-context.js'
 import { planContext } from '../tool-context.js'
 import { visibleTools } from '../visible-tools.js'
@@ -54,7 +55,12 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
         rawArgs = JSON.stringify(args)
         const { owner } = hook
         const data = { callId, extension: owner, reason: verdict.reason, args }
-        await context.session.append({ type: 'note', kind: 'hook.rewrite', data })
+        const { session } = context
+        await session.append({
+          type: 'note',
+          kind: 'hook.rewrite',
+          data: redactData(data, session.redact) as JsonObject,
+        })
         changes.push(
           `[${owner} changed the arguments of this call (${verdict.reason}): ${cutHeadTail(rawArgs, SHOWN_ARGS_CHARS)}]`,
         )
