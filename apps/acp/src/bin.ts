@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // The first file that runs, also on Node versions the rest cannot load on: nothing here is newer than ES2020.
 import * as nodeModule from 'node:module'
-import { refuseOldNode } from '@hermes/runtime/host/old-node'
+import { refuseOldNode } from '@hermes/runtime/app/old-node'
 
 async function start(): Promise<void> {
   if (refuseOldNode(process, 'hermes-acp')) return
   nodeModule.enableCompileCache?.()
-  const [{ runApp }, { main }] = await Promise.all([import('@hermes/runtime/host'), import('./main.js')])
+  const [{ runApp }, { main }] = await Promise.all([import('@hermes/runtime/app'), import('./main.js')])
   await runApp(process, main)
 }
 

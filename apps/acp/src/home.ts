@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
 import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
-import type { Io } from '@hermes/runtime/host'
+import type { Io } from '@hermes/runtime/app'
 
 /** An opened Hermes home and where it logs. */
 export interface Home {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Io } from '@hermes/runtime/host'
+import type { Io } from '@hermes/runtime/app'
 import type { ServeOptions } from './options.js'
 import { serve } from './serve.js'
 

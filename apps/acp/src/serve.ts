@@ -1,6 +1,6 @@
 import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
-import type { Io } from '@hermes/runtime/host'
+import type { Io } from '@hermes/runtime/app'
 import type { ServeOptions } from './options.js'
 import { AcpServer } from './server.js'
 import { toReadable, toWritable } from './streams.js'

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentContext } from '@agentclientprotocol/sdk'
-import type { Io, Output } from '@hermes/runtime/host'
+import type { Io, Output } from '@hermes/runtime/app'
 import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AcpServer } from './server.js'

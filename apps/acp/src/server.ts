@@ -17,7 +17,7 @@ import {
   type SetSessionModeRequest,
 } from '@agentclientprotocol/sdk'
 import { type Clock, systemClock } from '@hermes/contracts'
-import type { Io } from '@hermes/runtime/host'
+import type { Io } from '@hermes/runtime/app'
 import { failure, toRequestError } from './failure.js'
 import type { Home } from './home.js'
 import type { ServeOptions } from './options.js'

@@ -1,4 +1,4 @@
-import type { Io, Output } from '@hermes/runtime/host'
+import type { Io, Output } from '@hermes/runtime/app'
 
 /** Standard input as a web stream; a broken pipe counts as its end. */
 export function toReadable(stdin: Io['stdin']): ReadableStream<Uint8Array> {

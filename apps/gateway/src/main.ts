@@ -1,4 +1,4 @@
-import type { Io } from '@hermes/runtime/host'
+import type { Io } from '@hermes/runtime/app'
 import { ARGUMENT_HELP, parseArguments } from './arguments.js'
 
 declare const __HERMES_VERSION__: string

@@ -1,17 +1,17 @@
 export { type Checkpoints, type CheckpointsOptions, createCheckpoints, type WorkspaceInfo } from './checkpoints.js'
-export { printableName } from './file-name.js'
-export { type CheckpointLimits, defaultLimits } from './limits.js'
-export type { ChangedPath } from './look.js'
-export type { Pruned, PruneOptions } from './prune.js'
-export type { Checkpoint, CheckpointKind } from './record.js'
-export { reportLines } from './report-lines.js'
-export type { RestoreReport, RestoreRequest } from './restore-workspace.js'
-export type { TakeOptions } from './take.js'
-export type { SkipReason } from './tree.js'
+export { printableName } from './objects/file-name.js'
+export type { SkipReason } from './objects/tree.js'
+export type { ChangedPath } from './records/look.js'
+export type { Pruned, PruneOptions } from './records/prune.js'
+export type { Checkpoint, CheckpointKind } from './records/record.js'
+export type { TakeOptions } from './records/take.js'
 export {
   createTurnRecorder,
   type RecordedAction,
   type TurnRecorder,
   type TurnRecorderOptions,
-} from './turn-recorder.js'
-export { type WorkspaceRootOptions, workspaceRoot } from './workspace-root.js'
+} from './records/turn-recorder.js'
+export { reportLines } from './restore/report-lines.js'
+export type { RestoreReport, RestoreRequest } from './restore/restore-workspace.js'
+export { type CheckpointLimits, defaultLimits } from './scan/limits.js'
+export { type WorkspaceRootOptions, workspaceRoot } from './scan/workspace-root.js'

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { withLock } from './lock.js'
-import { folderBytes, ObjectStore } from './object-store.js'
-import { Records } from './records.js'
-import { hashOf } from './tree.js'
+import { folderBytes, ObjectStore } from './objects/object-store.js'
+import { hashOf } from './objects/tree.js'
+import { Records } from './records/records.js'
 
 const KEY_CHARS = 16
 const WAIT_MS = 10_000

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { type Clock, HermesError } from '@hermes/contracts'
-import type { CheckpointLimits } from './limits.js'
-import type { ObjectStore } from './object-store.js'
-import { type Snapshot, takeSnapshot } from './snapshot.js'
+import type { ObjectStore } from './objects/object-store.js'
+import { type Snapshot, takeSnapshot } from './records/snapshot.js'
+import type { CheckpointLimits } from './scan/limits.js'
 import type { WorkspaceStore } from './workspace-store.js'
 
 /** One workspace and where its checkpoints are. */

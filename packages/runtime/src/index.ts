@@ -1,10 +1,12 @@
 export { TOOLSETS } from '@hermes/registry'
-export { findContextFile, readSoul } from './context-files.js'
-export { borrowedKeys, oauthSettings, poolStrategy } from './credentials.js'
-export type { Fallbacks } from './fallbacks.js'
-export { createFileLogger } from './file-logger.js'
-export { HomeModels, toRequestedModel } from './home-models.js'
-export { MIXTURE, type MixtureChoice } from './mixtures.js'
+export { findContextFile, readSoul } from './context/context-files.js'
+export type { BackendStatus } from './environment/terminal-backends.js'
+export { createFileLogger } from './home/file-logger.js'
+export { configuredModels, toolsetsOf } from './home/settings.js'
+export { borrowedKeys, oauthSettings, poolStrategy } from './models/credentials.js'
+export type { Fallbacks } from './models/fallbacks.js'
+export { HomeModels, toRequestedModel } from './models/home-models.js'
+export { MIXTURE, type MixtureChoice } from './models/mixtures.js'
 export {
   type ConfiguredEndpoint,
   type ConfiguredModel,
@@ -13,9 +15,7 @@ export {
   type ModelChoiceOptions,
   plainName,
   poolName,
-} from './model-choice.js'
-export { API_MODE_NAMES } from './named-endpoints.js'
+} from './models/model-choice.js'
+export { API_MODE_NAMES } from './models/named-endpoints.js'
 export { openRuntime } from './open-runtime.js'
 export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-export { configuredModels, toolsetsOf } from './settings.js'
-export type { BackendStatus } from './terminal-backends.js'

@@ -16,34 +16,34 @@ import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxie
 import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
-import { AuxiliaryTasks } from './auxiliary-task-clients.js'
-import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './credentials.js'
-import { currentRules } from './current-rules.js'
-import type { EnvironmentRequest } from './environment-request.js'
-import type { Fallbacks } from './fallbacks.js'
-import { HomeAgents } from './home-agents.js'
-import { type HomeCheckpoints, openHomeCheckpoints } from './home-checkpoints.js'
-import { openHomeCode } from './home-code.js'
-import { type HomeLongMemory, openHomeLongMemory } from './home-long-memory.js'
-import { type HomeMemory, openHomeMemory } from './home-memory.js'
-import { HomeModels } from './home-models.js'
-import { type HomePolicy, openHomePolicy } from './home-policy.js'
-import { configSecrets, keyVariableNames, redactingLogger } from './home-secrets.js'
-import { HomeTools } from './home-tools.js'
-import { isolationOf } from './isolation-options.js'
-import { keepResultsIn } from './kept-results.js'
-import { makeHome } from './make-home.js'
-import type { MixtureChoice } from './mixtures.js'
-import type { ModelChoice } from './model-choice.js'
-import { ModelResolver } from './model-resolver.js'
-import { networkProblems } from './network-settings.js'
-import { openEnvironment } from './open-environment.js'
-import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './open-store.js'
+import { HomeAgents } from './agents/home-agents.js'
+import { type HomeCheckpoints, openHomeCheckpoints } from './agents/home-checkpoints.js'
+import { openHomeCode } from './agents/home-code.js'
+import { HomeTools } from './agents/home-tools.js'
+import { keepResultsIn } from './context/kept-results.js'
+import type { EnvironmentRequest } from './environment/environment-request.js'
+import { isolationOf } from './environment/isolation-options.js'
+import { openEnvironment } from './environment/open-environment.js'
+import type { BackendStatus } from './environment/terminal-backends.js'
+import { UnisolatedNotice } from './environment/unisolated-notice.js'
+import { configSecrets, keyVariableNames, redactingLogger } from './home/home-secrets.js'
+import { makeHome } from './home/make-home.js'
+import { networkProblems } from './home/network-settings.js'
+import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './home/open-store.js'
+import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
+import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
+import { AuxiliaryTasks } from './models/auxiliary-task-clients.js'
+import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './models/credentials.js'
+import type { Fallbacks } from './models/fallbacks.js'
+import { HomeModels } from './models/home-models.js'
+import type { MixtureChoice } from './models/mixtures.js'
+import type { ModelChoice } from './models/model-choice.js'
+import { ModelResolver } from './models/model-resolver.js'
+import { currentRules } from './policy/current-rules.js'
+import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
+import { TurnScopes } from './policy/turn-scopes.js'
+import { writeRootsOf } from './policy/write-roots.js'
 import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
-import type { BackendStatus } from './terminal-backends.js'
-import { TurnScopes } from './turn-scopes.js'
-import { UnisolatedNotice } from './unisolated-notice.js'
-import { writeRootsOf } from './write-roots.js'
 
 /**
  * Opens a home. Broken configuration never stops it: see `problems`.
@@ -64,12 +64,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const found = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const problems = [...found, ...ofVariables]
   const { routing } = config
-  const routes = routing.length === 0 ? [] : (await import('./routing.js')).routingProblems(routing)
+  const routes = routing.length === 0 ? [] : (await import('./models/routing.js')).routingProblems(routing)
   const { engine } = config.context
   const engines =
     engine === 'compressor'
       ? []
-      : (await import('./own-context-engine.js')).engineProblems({ engine, home, userHome: options.userHome })
+      : (await import('./context/own-context-engine.js')).engineProblems({ engine, home, userHome: options.userHome })
   return new HomeRuntime(options, {
     config,
     secrets,
@@ -335,7 +335,7 @@ class HomeRuntime implements Runtime {
   }
 
   terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]> {
-    return import('./terminal-backends.js').then((module) =>
+    return import('./environment/terminal-backends.js').then((module) =>
       module.terminalBackends(this.#environmentRequest(this.#options.cwd), options),
     )
   }

@@ -2,7 +2,7 @@ import type { Backups, BackupsOptions } from './backups.js'
 
 /** Backups of the database at `path`. Nothing is read or made before a method is called; the engine loads then. */
 export function openBackups(options: BackupsOptions): Backups {
-  const load = () => import('./sqlite/sqlite-backups.js').then((module) => new module.SqliteBackups(options))
+  const load = () => import('./sqlite/file/sqlite-backups.js').then((module) => new module.SqliteBackups(options))
   let loading: ReturnType<typeof load> | undefined
   const backups = () => (loading ??= load())
   return {

@@ -4,7 +4,7 @@ import { HermesError } from '@hermes/contracts'
 import type { ToolContext } from '@hermes/contracts/tool'
 import { changesLifecycle, surfaceOf } from '@hermes/safety'
 import type { Checkpoints } from '../checkpoints.js'
-import { insideRoot } from '../restore-workspace.js'
+import { insideRoot } from '../restore/restore-workspace.js'
 
 /**
  * Asks, file by file, about what a restore would write of what runs or instructs later: an old `AGENTS.md` instructs as a new one does. Gives

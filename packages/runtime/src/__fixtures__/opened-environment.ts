@@ -6,7 +6,7 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { testPermit } from '@hermes/sandbox/testing'
 import { expect, onTestFinished } from 'vitest'
-import { openEnvironment } from '../open-environment.js'
+import { openEnvironment } from '../environment/open-environment.js'
 
 export const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin'
 

@@ -1,6 +1,6 @@
 // Adds entries to the notes of a home, one after the other: `remember.mjs HOME NAME COUNT`. Prints each that was saved.
 import { silentLogger, systemClock } from '@hermes/contracts'
-import { openHomeMemory } from '../home-memory.ts'
+import { openHomeMemory } from '../memory/home-memory.ts'
 
 const [home, name, count] = process.argv.slice(2)
 const settings = { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 1e6, user_char_limit: 1e6 }

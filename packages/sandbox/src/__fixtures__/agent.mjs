@@ -1,5 +1,5 @@
 // A stand-in for an agent that is killed: starts a background process and a foreground command, tells their numbers, and waits.
-import { createLocalEnvironment } from '../local-environment.js'
+import { createLocalEnvironment } from '../local/local-environment.js'
 import { testPermit } from '../testing/permit.js'
 
 const [cwd, outputDir] = process.argv.slice(2)

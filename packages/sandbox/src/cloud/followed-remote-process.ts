@@ -1,6 +1,6 @@
 import { appendFileSync, statSync } from 'node:fs'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import type { ProcessHandle } from '../process-handle.js'
+import type { ProcessHandle } from '../processes/process-handle.js'
 import { runScript } from '../remote/run-script.js'
 import { RemoteProcessReader, type RemoteProcessWay } from './remote-process-reader.js'
 import { dropRemoteProcess, endRemoteProcessInput, feedRemoteProcess } from './remote-process-scripts.js'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { HermesError } from '@hermes/contracts'
-import type { RemoteProcessId } from '../process-record.js'
+import type { RemoteProcessId } from '../processes/process-record.js'
 import { runScript } from '../remote/run-script.js'
-import type { RemoteProcess } from '../remote-start.js'
+import type { RemoteProcess } from '../shell/remote-start.js'
 import { FollowedRemoteProcess, type RemoteProcessTarget } from './followed-remote-process.js'
 import { awaitRemoteProcess, dropRemoteProcess, startRemoteProcess } from './remote-process-scripts.js'
 

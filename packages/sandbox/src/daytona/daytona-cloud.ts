@@ -5,7 +5,7 @@ import type { Cloud, CloudSandbox } from '../cloud/cloud-host.js'
 import { loadSdk } from '../cloud/load-sdk.js'
 import { cloudLabels, idleSecondsOf, sandboxName } from '../cloud/open-cloud.js'
 import { converseByText, type TextSandbox } from '../cloud/text-way.js'
-import { quote } from '../quote.js'
+import { quote } from '../shell/quote.js'
 import type { DaytonaOptions } from './daytona-options.js'
 
 type Sdk = Pick<

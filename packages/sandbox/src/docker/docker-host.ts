@@ -1,5 +1,5 @@
 import type { Clock, HermesError, Logger } from '@hermes/contracts'
-import { type Lease, takeLease } from '../leases.js'
+import { type Lease, takeLease } from '../processes/leases.js'
 import type { HostClient } from '../remote/host-client.js'
 import { ProgramHost } from '../remote/program-host.js'
 import { ensureContainer, removeContainer } from './container.js'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { codeFolderIn } from '../code-folder.js'
+import { codeFolderIn } from '../local/code-folder.js'
 import { codeScene, isAlive, PATH, pythonMissing } from './__fixtures__/code-scene.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '@hermes/contracts'
-import { OutputCollector } from '../output-collector.js'
+import { OutputCollector } from '../shell/output-collector.js'
 
 const MAX_OUTPUT_BYTES = 50_000
 const MAX_ERROR_BYTES = 10_000

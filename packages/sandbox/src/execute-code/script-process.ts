@@ -3,8 +3,8 @@ import { PassThrough, type Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { type Isolate, type IsolatedProgram, notIsolated } from '../isolation/isolated-program.js'
 import { startHeld, untilStarted } from '../isolation/start-held.js'
-import type { OrphanGuard } from '../orphan-guard.js'
-import { groupExists, killMarked, killTree, processStartTime } from '../process-tree.js'
+import type { OrphanGuard } from '../local/orphan-guard.js'
+import { groupExists, killMarked, killTree, processStartTime } from '../processes/process-tree.js'
 
 const DRAIN_LIMIT_MS = 250
 

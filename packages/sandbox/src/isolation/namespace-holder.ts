@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
-import { processStartTime } from '../process-tree.js'
+import { processStartTime } from '../processes/process-tree.js'
 import { type ProgramLimits, watchLimits } from './namespace-limits.js'
 
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']

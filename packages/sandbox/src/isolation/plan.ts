@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { shellsFolder } from '../shell-files.js'
+import { shellsFolder } from '../shell/shell-files.js'
 import type { Bounds, Root } from './bounds.js'
 import { type ForeignSockets, namesIn } from './foreign-sockets.js'
 import { isWithin, realIfThere } from './paths.js'

@@ -1,6 +1,6 @@
-import { SCREEN } from '../pty.js'
-import { quote } from '../quote.js'
-import { foregroundArgs, shellProgram } from '../shell-script.js'
+import { SCREEN } from '../local/pty.js'
+import { quote } from '../shell/quote.js'
+import { foregroundArgs, shellProgram } from '../shell/shell-script.js'
 import { COUNT_LEFT, OWN_START } from './kill-script.js'
 import { exportLines } from './shell-text.js'
 

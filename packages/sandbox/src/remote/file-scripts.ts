@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { quote } from '../quote.js'
+import { quote } from '../shell/quote.js'
 import type { StatFlavor } from './probe-script.js'
 
 // Each script is one round trip. A failure is told by the words of the system (see `remoteSystemCode`) or by a line HERMES:reason.

@@ -1,4 +1,4 @@
-import type { RemoteProcessId } from '../process-record.js'
+import type { RemoteProcessId } from '../processes/process-record.js'
 
 /**
  * Sets `__hermes_rows` to a line for each process: number, parent, group, session, state, start time. Uses builtins where there is a

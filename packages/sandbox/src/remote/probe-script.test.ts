@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { parseShellState } from '../shell-state.js'
+import { parseShellState } from '../shell/shell-state.js'
 import { parseProbe, probeScript } from './probe-script.js'
 
 /** What a side with this `.profile` says of itself. */

@@ -1,4 +1,4 @@
-import { quote } from '../quote.js'
+import { quote } from '../shell/quote.js'
 
 /** How the other side's `stat` wants its format. */
 export type StatFlavor = 'gnu' | 'busybox' | 'bsd'

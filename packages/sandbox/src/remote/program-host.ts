@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
-import type { RemoteStart } from '../remote-start.js'
+import type { RemoteStart } from '../shell/remote-start.js'
 import type { RemoteCommand } from './exec-script.js'
 import type { HostClient } from './host-client.js'
 import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from './remote-host.js'

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Clock } from '@hermes/contracts'
-import type { RemoteProcessId } from '../process-record.js'
+import type { RemoteProcessId } from '../processes/process-record.js'
 import { killScript } from './kill-script.js'
 import { MarkedOutput } from './marked-output.js'
 import type { RemoteHost, RemoteStream } from './remote-host.js'

@@ -11,9 +11,9 @@ import type {
   SpawnOptions,
 } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { ProcessTable } from '../process-table.js'
-import { shellProgram } from '../shell-script.js'
-import { parseShellState } from '../shell-state.js'
+import { ProcessTable } from '../processes/process-table.js'
+import { shellProgram } from '../shell/shell-script.js'
+import { parseShellState } from '../shell/shell-state.js'
 import type { FolderSync, SyncFolder } from '../sync/folder-sync.js'
 import { killScript } from './kill-script.js'
 import { parseProbe, probeScript, type RemoteFacts } from './probe-script.js'

@@ -1,6 +1,6 @@
 import type { HermesError } from '@hermes/contracts'
-import type { ProcessHandle } from '../process-handle.js'
-import type { RemoteStart } from '../remote-start.js'
+import type { ProcessHandle } from '../processes/process-handle.js'
+import type { RemoteStart } from '../shell/remote-start.js'
 import type { RemoteCommand } from './exec-script.js'
 
 /** What a script said. */

@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
-import { quote } from '../quote.js'
-import type { Launch } from '../remote-start.js'
+import { quote } from '../shell/quote.js'
+import type { Launch } from '../shell/remote-start.js'
 import { backgroundScript, type RemoteCommand } from './exec-script.js'
 import type { HostClient } from './host-client.js'
 import { START_LINE, scriptLine } from './shell-text.js'

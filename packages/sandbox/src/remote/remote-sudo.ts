@@ -1,6 +1,6 @@
 import type { SudoAccess } from '@hermes/contracts/environment'
-import { quote } from '../quote.js'
-import { askingByHelper, askpassScript } from '../sudo.js'
+import { quote } from '../shell/quote.js'
+import { askingByHelper, askpassScript } from '../shell/sudo.js'
 import type { RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
 

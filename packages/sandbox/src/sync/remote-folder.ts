@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { HermesError } from '@hermes/contracts'
-import { quote } from '../quote.js'
 import type { RemoteHost } from '../remote/remote-host.js'
 import { runScript } from '../remote/run-script.js'
+import { quote } from '../shell/quote.js'
 import { PASSED_OVER } from './local-folder.js'
 
 type Way = Pick<RemoteHost, 'connect' | 'converse' | 'failure' | 'name'>

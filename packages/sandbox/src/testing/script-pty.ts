@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { PtyModule } from '../pty.js'
+import type { PtyModule } from '../local/pty.js'
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 

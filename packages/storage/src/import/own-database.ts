@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import Database from 'better-sqlite3'
-import { inspectSchema, isCurrent } from '../sqlite/migrate.js'
+import { inspectSchema, isCurrent } from '../sqlite/schema/migrate.js'
 import { openSqliteStorage } from '../sqlite/sqlite-storage.js'
 import type { Storage } from '../storage.js'
 import type { Transcript } from './transcript.js'

@@ -4,22 +4,22 @@ import { processIdentity } from '../shared/process-identity.js'
 import { orRescue } from '../shared/rescue.js'
 import { nextTitle, resolveSession, type SessionLookup } from '../shared/resolve.js'
 import type { SqliteOptions, Storage } from '../storage.js'
-import { StoredApprovals } from './approvals.js'
-import { AuditTrail } from './audit.js'
-import type { Connection } from './connection.js'
-import { forkSession } from './fork.js'
-import { StoredInbox } from './inbox.js'
-import { lazyStores } from './lazy-stores.js'
-import { Leases } from './leases.js'
-import { Log } from './log.js'
-import { getMeta, setMeta } from './meta.js'
-import { isCheckDue, openDatabase } from './open-database.js'
-import type { Queries } from './queries.js'
-import type { Search } from './search.js'
-import { Sessions } from './sessions.js'
-import { damaged } from './store-error.js'
-import { UsageStore } from './usage.js'
-import { WordIndex } from './word-index.js'
+import { StoredApprovals } from './books/approvals.js'
+import { AuditTrail } from './books/audit.js'
+import { lazyStores } from './books/lazy-stores.js'
+import { getMeta, setMeta } from './books/meta.js'
+import { UsageStore } from './books/usage.js'
+import type { Connection } from './file/connection.js'
+import { isCheckDue, openDatabase } from './file/open-database.js'
+import { damaged } from './file/store-error.js'
+import type { Queries } from './schema/queries.js'
+import type { Search } from './search/search.js'
+import { WordIndex } from './search/word-index.js'
+import { forkSession } from './sessions/fork.js'
+import { StoredInbox } from './sessions/inbox.js'
+import { Leases } from './sessions/leases.js'
+import { Log } from './sessions/log.js'
+import { Sessions } from './sessions/sessions.js'
 
 /** The store on SQLite. Loaded by `openStorage` when it is first called. */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
@@ -29,12 +29,12 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const check = async (options: { readonly quick: boolean; readonly isBackground?: boolean }) => {
-    const { checkFile, checkOpenFile } = await import('./health.js')
+    const { checkFile, checkOpenFile } = await import('./file/health.js')
     return connection.isAlone ? checkOpenFile(connection, options) : checkFile(path, options)
   }
   const onNotice = options.onNotice ?? (() => undefined)
   const damage = isDue ? lookForDamage(connection, { check, logger, onNotice }) : Promise.resolve([])
-  if (connection.isAlone) onNotice((await import('./open-alone.js')).aloneNotice(path))
+  if (connection.isAlone) onNotice((await import('./file/open-alone.js')).aloneNotice(path))
   const owner = options.owner ?? processIdentity()
   const leases = new Leases(connection, { clock, process: owner })
   const ledger = new UsageStore(connection, { clock, process: owner })
@@ -43,7 +43,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const words = new WordIndex(connection, { logger })
   const log = new Log(connection, { leases, inbox, clock, appended: () => words.schedule() })
   let searching: Promise<Search> | undefined
-  const search = () => (searching ??= import('./search.js').then((module) => new module.Search(connection, words)))
+  const search = () =>
+    (searching ??= import('./search/search.js').then((module) => new module.Search(connection, words)))
   const ask = queryRunner(connection)
   const lookup: SessionLookup = {
     find: (id) => connection.read(() => sessions.find(id)),
@@ -103,11 +104,11 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     integrityCheck: () => check({ quick: false }),
     damage: () => damage,
     stats: async () => {
-      const { readStats } = await import('./stats.js')
+      const { readStats } = await import('./sessions/stats.js')
       return connection.read(() => readStats(connection))
     },
     pruneSessions: async (filter) =>
-      (await import('./prune.js')).pruneSessions(connection, { ...filter, nowMs: clock.now() }),
+      (await import('./sessions/prune.js')).pruneSessions(connection, { ...filter, nowMs: clock.now() }),
     close: async () => {
       await words.stop()
       await (await searching)?.close()
@@ -125,7 +126,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
 function queryRunner(connection: Connection) {
   let loading: Promise<Queries> | undefined
   return async <Result>(work: (queries: Queries) => Result): Promise<Result> => {
-    loading ??= import('./queries.js').then((module) => new module.Queries(connection))
+    loading ??= import('./schema/queries.js').then((module) => new module.Queries(connection))
     const queries = await loading
     return connection.read(() => work(queries))
   }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLocalEnvironment } from '../../local-environment.js'
+import { createLocalEnvironment } from '../../local/local-environment.js'
 import { scriptPty } from '../../testing/script-pty.js'
 import type { IsolationOptions } from '../isolation-options.js'
 

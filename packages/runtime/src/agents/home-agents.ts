@@ -1,0 +1,436 @@
+import {
+  type Agent,
+  type Child,
+  type ChildContext,
+  type ChildTask,
+  ChildTree,
+  childInstructions,
+  createAgent,
+  createSessionId,
+  memoryRecall,
+  references,
+  runtimeState,
+  type SystemPrompt,
+  standardExtensions,
+} from '@hermes/agent-core'
+import { type HermesConfig, homeLayout } from '@hermes/config'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { ContextEngine } from '@hermes/contracts/context'
+import { latestPrompt } from '@hermes/contracts/conversation'
+import type { Environment } from '@hermes/contracts/environment'
+import type { Extension } from '@hermes/contracts/extension'
+import type { Policy } from '@hermes/contracts/policy'
+import type { ResilientModelClient } from '@hermes/models'
+import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
+import type { Proxies } from '@hermes/safety'
+import type { Storage } from '@hermes/storage'
+import { listModels } from '@hermes/transports'
+import { openContextEngine } from '../context/context-engine.js'
+import { referenceOptions } from '../context/reference-sources.js'
+import { openSystemPrompt } from '../context/system-prompt.js'
+import type { UnisolatedNotice } from '../environment/unisolated-notice.js'
+import { networkOf } from '../home/network-settings.js'
+import type { HomeLongMemory } from '../memory/home-long-memory.js'
+import type { HomeMemory } from '../memory/home-memory.js'
+import type { AuxiliaryTasks } from '../models/auxiliary-task-clients.js'
+import { type HomeModels, isLocalServer } from '../models/home-models.js'
+import { largerWindow } from '../models/larger-window.js'
+import { refuseUnlisted } from '../models/listed-models.js'
+import { MIXTURE } from '../models/mixtures.js'
+import type { ModelChoice } from '../models/model-choice.js'
+import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/model-resolver.js'
+import type { TurnScopes } from '../policy/turn-scopes.js'
+import type { AgentRequest, ReadyAgent, RuntimeOptions } from '../runtime.js'
+import { childRequest, inherited, namesModel } from './child-request.js'
+import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
+import type { HomeCode } from './home-code.js'
+import type { HomeTools } from './home-tools.js'
+import {
+  childLineage,
+  delegationLimits,
+  isToolset,
+  type Lineage,
+  loopGuardOf,
+  mayDelegate,
+  originOf,
+  ROOT,
+  shortenedNames,
+  subjectOf,
+} from './lineage.js'
+
+const CLOSE_CHILDREN_WITHIN_MS = 5_000
+const LIST_TIMEOUT_MS = 10_000
+/** Where who writes works on the files of the workspace too. */
+const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
+
+/** What agents of a home are made with. */
+export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
+  readonly config: HermesConfig
+  readonly policy: Policy
+  readonly checkpoints: HomeCheckpoints
+  readonly memory: HomeMemory | null
+  readonly longMemory: HomeLongMemory | null
+  readonly models: HomeModels
+  readonly modelResolver: ModelResolver
+  readonly auxiliaryTasks: AuxiliaryTasks
+  readonly turnScopes: TurnScopes
+  readonly tools: HomeTools
+  readonly proxies: Proxies | null
+  readonly storage: () => Promise<Storage>
+  /** `session`: whose containers are shared where they are not kept. */
+  readonly environmentIn: (cwd: string, session: string) => Promise<Environment>
+  readonly codeIn: (cwd: string) => HomeCode
+  readonly unisolated: UnisolatedNotice
+  /** Takes out the secrets of the home and `more` of them. */
+  readonly redact: (more: readonly (string | null)[]) => (text: string) => string
+  /** What is to be done when the home is closed. */
+  readonly closers: Set<() => Promise<void>>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What is settled about an agent before anything is opened for it. */
+interface AgentContext {
+  readonly request: AgentRequest
+  readonly lineage: Lineage
+  readonly cwd: string
+  readonly sessionId: string
+  readonly tree: ChildTree
+}
+
+/** Who uses the gear now: an agent whose model was changed gave it to the next. */
+interface GearOwner {
+  made: MadeAgent | null
+}
+
+/** What an agent works with; to be closed. */
+interface AgentResources {
+  readonly owner: GearOwner
+  readonly environment: Environment
+  readonly checkpoints: AgentCheckpoints
+  readonly registry: ToolRegistry
+  readonly toolsets: ToolsetSelection
+  readonly close: () => Promise<void>
+}
+
+/** Who answers an agent: as it was found, which children get too, and with the calls counted for this agent. */
+interface AgentModel {
+  readonly resolved: ResolvedModel
+  readonly model: ResilientModelClient
+}
+
+interface MadeAgent extends AgentContext, AgentResources, AgentModel {
+  readonly agent: Agent
+}
+
+function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
+  return choice.provider === provider && choice.model === model
+}
+
+/** Makes the agents of a home, and those that they hand tasks to. */
+export class HomeAgents {
+  readonly #options: HomeAgentsOptions
+  /** Of the agents a person talks to. */
+  readonly #trees = new Set<ChildTree>()
+  /** Who answers in each session that is open. */
+  readonly #choices = new Map<string, ModelChoice>()
+
+  constructor(options: HomeAgentsOptions) {
+    this.#options = options
+  }
+
+  create(request: AgentRequest): Promise<ReadyAgent> {
+    return this.#make(request, ROOT, null)
+  }
+
+  /** Who answers in a session that is open. */
+  choiceOf(sessionId: string): ModelChoice | undefined {
+    return this.#choices.get(sessionId)
+  }
+
+  /** The system text of a new session. */
+  systemPrompt(of: {
+    readonly environment: Environment
+    readonly cwd: string
+    readonly model: string
+    readonly instructions: string | undefined
+    readonly lineage?: Lineage
+  }): Promise<SystemPrompt> {
+    const { home, platform, memory, config } = this.#options
+    const { lineage = ROOT, ...facts } = of
+    if (lineage.depth > 0)
+      return openSystemPrompt({ ...facts, soul: childInstructions(lineage.role), platform: null, memory: null, config })
+    return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, platform, memory, config })
+  }
+
+  /** Ends the sessions that are open, whoever talks in them. */
+  async endSessions(reason: string): Promise<void> {
+    await Promise.all([...this.#choices.keys()].map((sessionId) => this.#endSession(sessionId, reason)))
+  }
+
+  /** What cannot be noted now is seen by the next process that opens the home. */
+  async #endSession(sessionId: string, reason: string): Promise<void> {
+    try {
+      await (await this.#options.storage()).endSession(sessionId, { reason })
+    } catch (error) {
+      this.#options.logger.warn('The end of a session could not be noted.', { sessionId, error: errorLine(error) })
+    }
+  }
+
+  /** Ends delegated tasks that nobody waits for. */
+  async closeChildren(): Promise<void> {
+    await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
+  }
+
+  /** `resolved`: whose model a child uses too; `null` for one of its own. */
+  async #make(request: AgentRequest, lineage: Lineage, resolved: ResolvedModel | null): Promise<ReadyAgent> {
+    const context = this.#context(request, lineage)
+    const resources = await this.#equip(context)
+    let ready: ReadyAgent
+    try {
+      ready = await this.#take(context, resources, await this.#resolveModel(context, resources, resolved))
+    } catch (error) {
+      if (!lineage.tree) this.#trees.delete(context.tree)
+      await resources.close()
+      throw error
+    }
+    this.#options.closers.add(resources.close)
+    return ready
+  }
+
+  /** An agent of that model takes the place and the gear, its shell and what runs in it included. */
+  async #take(context: AgentContext, resources: AgentResources, known: AgentModel): Promise<ReadyAgent> {
+    const agent = await this.#openAgent(context, resources, known)
+    const former = resources.owner.made?.agent
+    if (former) agent.takeOver(former)
+    const made = { ...resources, ...context, ...known, agent }
+    resources.owner.made = made
+    this.#choices.set(context.sessionId, known.resolved.choice)
+    await former?.close()
+    return this.#ready(made)
+  }
+
+  async #changeModel(
+    made: MadeAgent,
+    { force = false, ...requested }: Parameters<ReadyAgent['changeModel']>[0],
+  ): Promise<ReadyAgent> {
+    const session = await (await this.#options.storage()).getSession(made.sessionId)
+    const { session: _former, ...former } = made.request
+    const request = { ...former, ...(session ? { session } : {}), ...requested }
+    const context = { ...made, request }
+    const known = await this.#resolveModel(context, made, null)
+    if (!force) refuseUnlisted(known.resolved.choice, await this.#modelsOf(known))
+    return this.#take(context, made, known)
+  }
+
+  async #modelsOf({ resolved: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
+    if (model.provider === MIXTURE) return Object.keys(this.#options.config.moa.presets)
+    const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
+    const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
+    return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
+  }
+
+  #context(request: AgentRequest, lineage: Lineage): AgentContext {
+    const { clock, logger, cwd } = this.#options
+    const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(clock.now())
+    const tree = lineage.tree ?? new ChildTree({ clock, logger })
+    if (!lineage.tree) this.#trees.add(tree)
+    return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
+  }
+
+  async #equip({ request, lineage, cwd, tree, sessionId }: AgentContext): Promise<AgentResources> {
+    const owner: GearOwner = { made: null }
+    const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(owner.made!, task, at)
+    const { config, tools } = this.#options
+    const checkpoints = this.#options.checkpoints.forAgent(cwd)
+    const code = this.#options.codeIn(cwd)
+    const limits = delegationLimits(config)
+    const { depth, agentPath, tools: allowed } = lineage
+    const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
+    const registry = tools.registry({ checkpoints, code, delegation, allowed })
+    const toolsets = tools.selection(request)
+    // Names that no toolset has are told before anything is opened.
+    resolveToolsets(registry.toolsets(), toolsets)
+    const environment = await this.#options.environmentIn(cwd, lineage.rootSessionId ?? sessionId)
+    const close = async () => {
+      await owner.made?.agent.close()
+      await Promise.all([environment.close(), checkpoints.close(), code.close()])
+    }
+    return { owner, environment, checkpoints, registry, toolsets, close }
+  }
+
+  async #resolveModel(
+    { request, lineage, sessionId }: AgentContext,
+    { environment }: AgentResources,
+    input: ResolvedModel | null,
+  ): Promise<AgentModel> {
+    const resolved = input ?? (await this.#options.modelResolver.resolveModel(request, environment))
+    const { rootSessionId } = lineage
+    return { resolved, model: this.#options.turnScopes.scoped(resolved.model, { sessionId, rootSessionId }) }
+  }
+
+  async #openAgent(context: AgentContext, resources: AgentResources, { resolved, model }: AgentModel): Promise<Agent> {
+    const { config, policy, platform, user, redact, unisolated, clock, logger } = this.#options
+    const { request, lineage, cwd, sessionId } = context
+    const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
+    const { environment } = resources
+    const { choice } = resolved
+    const storage = await this.#options.storage()
+    const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
+    const contextEngine = this.#contextEngine(context, resolved, model)
+    const agent = createAgent({
+      model,
+      tools: resources.registry,
+      toolsets: resources.toolsets,
+      store: storage,
+      sessionId,
+      session: { cwd, ...who, ...originOf(lineage, platform) },
+      environment,
+      extensions: [...this.#extensions(context, choice), unisolated.forAgent(cwd), resources.checkpoints.extension],
+      policy,
+      subject: { platform, user, ...subjectOf(lineage) },
+      system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
+      maxSteps,
+      ...(contextEngine ? { contextEngine } : {}),
+      ...(lineage.depth === 0 ? { children: context.tree } : {}),
+      redact: redact([choice.apiKey]),
+      logger,
+      clock,
+      ...(ask ? { ask } : {}),
+      ...(notices === undefined ? {} : { notices }),
+    })
+    if (request.session) await storage.updateSession(request.session.id, who)
+    return agent
+  }
+
+  /** What agents do beside the loop; some of it only where a person talks to them. */
+  #extensions({ request, lineage, tree }: AgentContext, choice: ModelChoice): readonly Extension[] {
+    const { config, models, memory, longMemory, storage, proxies, platform } = this.#options
+    const standard = standardExtensions({ loopGuard: loopGuardOf(config, { platform, lineage }) })
+    if (lineage.depth > 0) return standard
+    const { coding_context: mode } = config.agent
+    const nudgeAfter = memory ? config.memory.nudge_interval : 0
+    const windowTokens = () => models.window(choice)
+    const delegated = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
+    const state = { delegated, git: mode === 'on' || AT_A_WORKSPACE.has(platform) }
+    return [
+      ...standard,
+      memoryRecall(longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }),
+      ...(mode === 'off' ? [] : [runtimeState(state)]),
+      ...(request.references === false
+        ? []
+        : [references(referenceOptions({ windowTokens, storage, proxies, network: networkOf(config) }))]),
+    ]
+  }
+
+  #contextEngine(
+    { lineage, sessionId }: AgentContext,
+    { choice, fallbacks }: ResolvedModel,
+    model: ResilientModelClient,
+  ): ContextEngine | null {
+    const { config, home, userHome, auxiliaryTasks, models, turnScopes, clock, logger } = this.#options
+    const { engine } = config.context
+    const named = auxiliaryTasks.named('compression', choice)
+    // Asked before the first request, which then need not wait for all of the answer.
+    if (isLocalServer(choice)) void models.window(choice)
+    return openContextEngine({
+      settings: config.compression,
+      summaries: config.auxiliary['compression'],
+      model: choice,
+      own: engine === 'compressor' ? null : { engine, home, userHome },
+      ...(isLocalServer(choice) ? { mayBeTiny: true, largerWindow: largerWindow(choice) } : {}),
+      windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
+      models: [...(named ? [named] : []), model],
+      scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),
+      ...(lineage.depth === 0
+        ? {
+            // Nobody waits for it: the log keeps what is compacted.
+            beforeCompaction: (entries) =>
+              void auxiliaryTasks.keepWhatLasts(sessionId, entries, () => auxiliaryTasks.client('compression', choice)),
+          }
+        : {}),
+      clock,
+      logger,
+    })
+  }
+
+  #ready(made: MadeAgent): ReadyAgent {
+    const { request, lineage, cwd, tree, environment, agent, resolved, model } = made
+    const { auxiliaryTasks } = this.#options
+    const { choice } = resolved
+    return {
+      agent,
+      model: model.model,
+      provider: model.provider,
+      cwd,
+      models: () => this.#modelsOf(made),
+      changeModel: (requested) => this.#changeModel(made, requested),
+      limits: () => model.limits(),
+      auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
+      nameSession: async () => {
+        if (isRecorded(request)) return null
+        void auxiliaryTasks.finishSessions(null)
+        return auxiliaryTasks.nameSession(agent.sessionId, choice)
+      },
+      children: tree,
+      hasProcesses: () =>
+        tree.unfinished(lineage.agentPath).length > 0 ||
+        environment.processes().some((process) => process.info().endedAtMs === null),
+      close: (reason) => this.#close(made, reason),
+    }
+  }
+
+  async #close(made: MadeAgent, reason = 'closed'): Promise<void> {
+    const { request, lineage, sessionId, tree, agent, resolved, close } = made
+    if (made.owner.made !== made) return
+    const isRoot = lineage.depth === 0
+    if (isRoot) await this.#closeTree(tree)
+    this.#options.closers.delete(close)
+    // A session may have been opened anew before its former agent is closed.
+    if (this.#choices.get(sessionId) === resolved.choice) {
+      this.#options.turnScopes.forget(sessionId)
+      this.#choices.delete(sessionId)
+      if (isRoot) await this.#endSession(sessionId, reason)
+    }
+    if (isRoot && !isRecorded(request) && agent.entries().length > 0)
+      void this.#options.auxiliaryTasks.finishSessions(sessionId)
+    await close()
+  }
+
+  /** What nobody waits for still leaves its result, for the next time. */
+  async #closeTree(tree: ChildTree): Promise<void> {
+    this.#trees.delete(tree)
+    await tree.close(CLOSE_CHILDREN_WITHIN_MS)
+  }
+
+  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildContext): Promise<ReadyAgent & Child> {
+    const { registry, toolsets, environment, tree, sessionId } = parent
+    const lineage = childLineage(parent.lineage, {
+      task,
+      agentPath,
+      tree,
+      parentSessionId: sessionId,
+      // A session keeps the tools it began with, whatever toolsets it is gone on with.
+      parentTools: registry.callable(
+        (latestPrompt(parent.agent.entries())?.tools ?? []).map(({ name }) => name),
+        toolsets,
+      ),
+      toolsets: registry.toolsets(),
+    })
+    const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
+    const request = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
+    const ownModel = namesModel(request) && !isRecorded(parent.request)
+    const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
+    const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))
+    const note = unknown.length === 0 ? {} : { note: shortenedNames(unknown) }
+    return { ...child, ...note, close: () => this.#endChild(child) }
+  }
+
+  /** Nobody goes on with the session of a delegated task. */
+  async #endChild({ agent, close }: ReadyAgent): Promise<void> {
+    await close()
+    const end = { endedAtMs: this.#options.clock.now(), endReason: 'task_end' }
+    // One that never ran has no session.
+    await (await this.#options.storage()).updateSession(agent.sessionId, end).catch(() => undefined)
+  }
+}

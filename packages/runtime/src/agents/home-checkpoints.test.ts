@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { silentLogger, systemClock } from '@hermes/contracts'
+import type { ModelCallEvent } from '@hermes/contracts/extension'
+import { expect, it, onTestFinished } from 'vitest'
+import { handlersOf } from '../__fixtures__/handlers-of.js'
+import { openHomeCheckpoints } from './home-checkpoints.js'
+
+it('reads a folder beforehand once, however many agents work in it', async () => {
+  const base = mkdtempSync(join(tmpdir(), 'hermes-home-checkpoints-'))
+  onTestFinished(() => rmSync(base, { recursive: true, maxRetries: 10 }))
+  const [home, root] = [join(base, 'user/.hermes'), join(base, 'work')]
+  for (const folder of [home, join(root, '.git')]) mkdirSync(folder, { recursive: true })
+  writeFileSync(join(root, 'a'), 'one')
+  const kept = openHomeCheckpoints({
+    home,
+    userHome: join(base, 'user'),
+    settings: {
+      enabled: true,
+      max_snapshots: 20,
+      max_total_size_mb: 100,
+      max_file_size_mb: 10,
+      auto_prune: false,
+      retention_days: 7,
+      min_interval_hours: 24,
+    },
+    backend: 'local',
+    store: () => Promise.reject(new Error('Nobody asks for it.')),
+    clock: systemClock,
+    logger: silentLogger,
+  })
+  const begin = () => {
+    const agent = kept.forAgent(root)
+    for (const handler of handlersOf([agent.extension])('before-model-call')) void handler({} as ModelCallEvent)
+    return agent
+  }
+  const { checkpoints } = await kept.open()
+  const first = begin()
+  await expect.poll(() => checkpoints.workspaces().length).toBe(1)
+  await first.close()
+  await checkpoints.clear()
+  const second = begin()
+  await new Promise(setImmediate)
+  await second.close()
+  expect(checkpoints.workspaces()).toEqual([])
+})

@@ -1,0 +1,126 @@
+import type { Delegation } from '@hermes/agent-core'
+import type { HermesConfig } from '@hermes/config'
+import type { Clock } from '@hermes/contracts'
+import type { ModelClient } from '@hermes/contracts/model'
+import {
+  createToolRegistry,
+  type KeepResult,
+  resolveToolsets,
+  type ToolRegistry,
+  type ToolsetSelection,
+} from '@hermes/registry'
+import type { IsolationSupport } from '@hermes/sandbox'
+import type { Storage } from '@hermes/storage'
+import { withLearningHints } from '@hermes/storage/tools'
+import { createSharedFiles, type SudoSettings } from '@hermes/tools'
+import { toolFactories } from '../generated/tools.js'
+import { disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
+import type { HomeLongMemory } from '../memory/home-long-memory.js'
+import type { HomeMemory } from '../memory/home-memory.js'
+import type { AgentRequest, Runtime, ToolStatus } from '../runtime.js'
+import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
+import type { HomeCode } from './home-code.js'
+import { delegationLimits, noChild } from './lineage.js'
+
+/** What the tools of a home depend on. */
+export interface HomeToolsOptions {
+  readonly config: HermesConfig
+  readonly platform: string
+  /** Where agents work that name no folder. */
+  readonly cwd: string
+  readonly checkpoints: HomeCheckpoints
+  readonly memory: HomeMemory | null
+  readonly longMemory: HomeLongMemory | null
+  readonly storage: () => Promise<Storage>
+  /** The programs of an agent that works in this folder. */
+  readonly codeIn: (cwd: string) => HomeCode
+  /** Whether who answers in this session sees images. */
+  readonly seesImages: (sessionId: string) => Promise<boolean>
+  /** The default mixture. */
+  readonly mixture: () => Promise<ModelClient>
+  readonly keepResult: KeepResult
+  readonly sudo: SudoSettings
+  readonly isolationSupport: IsolationSupport
+  readonly clock: Clock
+}
+
+/** What the tools of one agent depend on. */
+export interface AgentTools {
+  readonly checkpoints: AgentCheckpoints
+  readonly code: HomeCode
+  readonly delegation: Delegation | null
+  /** The only tools there are; `null` for all. */
+  readonly allowed: readonly string[] | null
+}
+
+/** The tools of a home: which there are, which are on, and a registry of them for each agent. */
+export class HomeTools {
+  readonly #options: HomeToolsOptions
+  /** Agents and their children work on the same files. */
+  readonly #sharedFiles = createSharedFiles()
+
+  constructor(options: HomeToolsOptions) {
+    this.#options = options
+  }
+
+  /** The tools of an agent; without one, all tools, to be listed. */
+  registry({ checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
+    const { config, cwd, memory, longMemory, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
+    const { isolationSupport, clock } = this.#options
+    const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
+    const services = {
+      ...toolSettings(config),
+      sharedFiles: this.#sharedFiles,
+      sudo,
+      isolationSupport,
+      ...snapshots,
+      seesImages,
+      storage,
+      memory: memory?.open ?? null,
+      recall: longMemory,
+      code: code ?? codeIn(cwd),
+      mixture: Object.keys(config.moa.presets).length > 0 ? mixture : null,
+      // For a list of tools it does not matter how a child would be made.
+      delegation:
+        delegation === undefined ? { limits: delegationLimits(config), depth: 0, createChild: noChild } : delegation,
+      clock,
+    }
+    const tools = toolFactories.map((create) => withLearningHints(create(services), services))
+    return createToolRegistry({
+      tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
+      disclosure: disclosureOf(config),
+      toolsets: config.custom_toolsets,
+      keepResult,
+    })
+  }
+
+  /** The toolsets of a request, else those of config.yaml. */
+  selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
+    const { config, platform } = this.#options
+    return {
+      enabled: toolsets ?? toolsetsOf(config, platform),
+      disabled: [...config.agent.disabled_toolsets, ...withoutToolsets],
+    }
+  }
+
+  async list(): Promise<readonly ToolStatus[]> {
+    const registry = this.registry()
+    const enabled = resolveToolsets(registry.toolsets(), this.selection({}))
+    const available = await registry.available()
+    return registry.names().map((name) => {
+      const { toolset, description, requires = [] } = registry.get(name)!
+      const [isEnabled, isAvailable] = [enabled.includes(name), available.includes(name)]
+      return { name, toolset, description, isEnabled, isAvailable, requires }
+    })
+  }
+
+  toolsets(): ReturnType<Runtime['toolsets']> {
+    const all = this.registry().toolsets()
+    return Object.fromEntries(
+      Object.entries(all).map(([name, { description, includes }]) => [
+        name,
+        { description, includes, tools: resolveToolsets(all, { enabled: [name] }) },
+      ]),
+    )
+  }
+}

@@ -1,0 +1,56 @@
+import { buildSystemPrompt, MOST_PROMPT_TOKENS, type SystemPrompt } from '@hermes/agent-core'
+import type { HermesConfig } from '@hermes/config'
+import type { Environment } from '@hermes/contracts/environment'
+import type { MemorySection } from '@hermes/memory'
+import type { HomeMemory } from '../memory/home-memory.js'
+import { findContextFile, readSoul } from './context-files.js'
+
+const SHARE_OF_WINDOW = 0.25
+const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [] }
+
+/** What the system text of a session is made of. */
+export interface SystemPromptFacts {
+  readonly cwd: string
+  /** Who the agent is: a text, or the file that says it. */
+  readonly soul: string | { readonly path: string }
+  /** `null` for one that speaks to no person. */
+  readonly platform: string | null
+  readonly environment: Environment
+  readonly model: string
+  readonly memory: HomeMemory | null
+  readonly instructions: string | undefined
+  readonly config: Pick<HermesConfig, 'agent' | 'context_file_max_chars' | 'model' | 'platform_hints'>
+}
+
+/** The system text of a new session, read from the home, the project and the environment as they are now. */
+export async function openSystemPrompt(facts: SystemPromptFacts): Promise<SystemPrompt> {
+  const { soul, cwd, environment, memory, platform, config } = facts
+  const maxChars = config.context_file_max_chars
+  const [identity, project, probe, remembered] = await Promise.all([
+    typeof soul === 'string' ? null : readSoul(soul.path, maxChars),
+    findContextFile({ cwd, maxChars }),
+    environment.probe(),
+    memory?.section() ?? NOTHING_REMEMBERED,
+  ])
+  const named = typeof soul === 'string' ? { text: soul, path: 'built in, for children' } : identity?.file
+  const { context_length: window } = config.model
+  const prompt = buildSystemPrompt({
+    ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
+    ...(platform === null ? {} : { platform, platformHint: config.platform_hints[platform] ?? {} }),
+    environment: probe,
+    environmentHint: config.agent.environment_hint,
+    model: facts.model,
+    contextFiles: project.file ? [project.file] : [],
+    memory: remembered.text,
+    ...(facts.instructions === undefined ? {} : { instructions: facts.instructions }),
+    // A window nobody stated is large enough, and looking it up would hold the first request up.
+    maxTokens: window === undefined ? MOST_PROMPT_TOKENS : Math.min(MOST_PROMPT_TOKENS, window * SHARE_OF_WINDOW),
+  })
+  const problems = [
+    ...(identity?.problems ?? []),
+    ...project.problems,
+    ...remembered.problems,
+    ...(prompt.problems ?? []),
+  ]
+  return problems.length === 0 ? prompt : { ...prompt, problems }
+}

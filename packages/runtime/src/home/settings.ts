@@ -1,0 +1,71 @@
+import type { HermesConfig } from '@hermes/config'
+import type { JsonObject } from '@hermes/contracts'
+import { CORE_TOOLSETS, type DisclosureOptions, platformToolset } from '@hermes/registry'
+import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
+import type { ModelChoiceOptions } from '../models/model-choice.js'
+import { namedEndpoints, toApi, toHeaders } from '../models/named-endpoints.js'
+
+/** The limits of tools as config.yaml sets them. */
+export function toolSettings(config: HermesConfig): ToolSettings {
+  return {
+    ...defaultToolSettings,
+    fileReadMaxChars: config.file_read_max_chars,
+    maxLines: config.tool_output.max_lines,
+    maxLineLength: config.tool_output.max_line_length,
+    outputMaxBytes: config.tool_output.max_bytes,
+    terminalTimeoutMs: config.terminal.timeout * 1000,
+    lint: config.lint.enabled,
+    lintTimeoutMs: config.lint.timeout * 1000,
+  }
+}
+
+const NOMINAL_WINDOW_TOKENS = 200_000
+
+/** When tools are hidden behind `tool_search`. */
+export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): DisclosureOptions {
+  const { enabled, threshold_pct, listing_max_tokens } = tools.tool_search
+  return {
+    mode: enabled,
+    budgetTokens: (NOMINAL_WINDOW_TOKENS * threshold_pct) / 100,
+    listingTokens: listing_max_tokens,
+    core: CORE_TOOLSETS,
+  }
+}
+
+/** The toolsets that config.yaml gives a surface. */
+export function toolsetsOf(
+  config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,
+  platform: string,
+): readonly string[] {
+  const own = config.platform_toolsets[platform]
+  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(platform) : name))
+}
+
+/** What config.yaml says about models, in the terms of a choice. */
+export function configuredModels(
+  config: HermesConfig,
+): Pick<ModelChoiceOptions, 'configured' | 'endpoints' | 'bedrock'> {
+  const { model, bedrock } = config
+  return {
+    configured: {
+      provider: model.provider,
+      model: model.default,
+      baseUrl: model.base_url,
+      apiKey: model.api_key,
+      keyEnv: model.key_env,
+      api: toApi(model.api_mode),
+      contextLength: model.context_length,
+      headers: toHeaders(model.extra_headers),
+    },
+    endpoints: namedEndpoints(config),
+    bedrock: { region: bedrock.region || undefined, body: guardrailBody(bedrock.guardrail) },
+  }
+}
+
+function guardrailBody(guardrail: HermesConfig['bedrock']['guardrail']): JsonObject | undefined {
+  const { identifier, version, stream_processing_mode: streamProcessingMode, trace } = guardrail
+  if (!identifier || !version) return undefined
+  return {
+    guardrailConfig: { guardrailIdentifier: identifier, guardrailVersion: version, trace, streamProcessingMode },
+  }
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '@hermes/contracts'
+import { expect, it, onTestFinished } from 'vitest'
+import { groupExists } from '../processes/process-tree.js'
+import { testPermit } from '../testing/index.js'
+import { createLocalEnvironment } from './local-environment.js'
+
+const fixture = (name: string) => fileURLToPath(new URL(`../__fixtures__/${name}`, import.meta.url))
+
+interface RunningAgent {
+  readonly agent: ChildProcess
+  readonly cwd: string
+  readonly outputDir: string
+  readonly foregroundGroup: number
+  readonly backgroundId: string
+}
+
+async function startAgent(): Promise<RunningAgent> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-sandbox-')))
+  const [cwd, outputDir] = [join(root, 'work'), join(root, 'output')]
+  await mkdir(cwd)
+  const args = [
+    '--conditions=@hermes/source',
+    '--import',
+    fixture('resolve-sources.mjs'),
+    fixture('agent.mjs'),
+    cwd,
+    outputDir,
+  ]
+  const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(async () => {
+    agent.kill('SIGKILL')
+    await rm(root, { recursive: true, force: true })
+  })
+  const failed = once(agent, 'exit').then(() => {
+    throw new Error('The agent ended by itself.')
+  })
+  const [line] = (await Promise.race([once(agent.stdout!, 'data'), failed])) as [Buffer]
+  failed.catch(() => undefined)
+  const [, foreground, , backgroundId] = line.toString().trim().split(' ')
+  return { agent, cwd, outputDir, foregroundGroup: Number(foreground), backgroundId: backgroundId! }
+}
+
+async function crash(agent: ChildProcess): Promise<void> {
+  agent.kill('SIGKILL')
+  await once(agent, 'exit')
+}
+
+const open = ({ cwd, outputDir }: RunningAgent) => {
+  const environment = createLocalEnvironment({ cwd, outputDir, home: cwd, env: { PATH: '/usr/bin:/bin' } })
+  onTestFinished(() => environment.close())
+  return environment
+}
+
+it('ends foreground commands when the agent is killed by SIGKILL', async () => {
+  const running = await startAgent()
+  expect(groupExists(running.foregroundGroup)).toBe(true)
+  await crash(running.agent)
+  while (groupExists(running.foregroundGroup)) await systemClock.sleep(20)
+  await open(running).processes()[0]!.kill()
+})
+
+it('finds background processes again after a crash, with output, exit code and a closed input', async () => {
+  const running = await startAgent()
+  await crash(running.agent)
+  const environment = open(running)
+  const [found] = environment.processes()
+  expect(found!.info()).toMatchObject({ id: running.backgroundId, status: 'running', cwd: running.cwd })
+  expect(found!.write('text')).toBe(false)
+  expect(await found!.wait({ timeoutMs: 1 })).toBeNull()
+  await writeFile(join(running.cwd, 'stop'), '')
+  expect(await found!.wait()).toMatchObject({ status: 'exited', exitCode: 7 })
+  expect(found!.output()).toBe('up\ninput ended\ndown\n')
+})
+
+it('tells how a background process ended that did so while no agent was there', async () => {
+  const running = await startAgent()
+  await crash(running.agent)
+  const first = open(running)
+  const { pid } = first.processes()[0]!.info()
+  await first.close({ keepProcesses: true })
+  await writeFile(join(running.cwd, 'stop'), '')
+  const exitFile = join(running.outputDir, 'processes', `${running.backgroundId}.exit`)
+  while ((await stat(exitFile).catch(() => null)) === null) await systemClock.sleep(20)
+  const [found] = open(running).processes()
+  expect(found!.info()).toMatchObject({ pid, status: 'exited', exitCode: 7 })
+})
+
+it('kills a process that was found again, with its children', async () => {
+  const running = await startAgent()
+  await crash(running.agent)
+  const [found] = open(running).processes()
+  const { pid } = found!.info()
+  await found!.kill()
+  expect(found!.info()).toMatchObject({ status: 'exited', signal: null })
+  while (groupExists(pid)) await systemClock.sleep(20)
+})
+
+it('leaves the processes of a living agent alone', async () => {
+  const running = await startAgent()
+  const environment = open(running)
+  expect(environment.processes()).toEqual([])
+  await environment.close()
+  await crash(running.agent)
+  const [found] = open(running).processes()
+  expect(found!.info()).toMatchObject({ id: running.backgroundId, status: 'running' })
+})
+
+it('removes what a crashed agent left of its shell', async () => {
+  const running = await startAgent()
+  const scratch = async () => readdir(join(running.outputDir, 'shells')).catch(() => [])
+  expect(await scratch()).toHaveLength(1)
+  await crash(running.agent)
+  const environment = open(running)
+  await environment.exec(testPermit({ type: 'spawn', command: 'true', cwd: running.cwd, backend: 'local' }), 'true')
+  await environment.close()
+  expect(await scratch()).toEqual([])
+})

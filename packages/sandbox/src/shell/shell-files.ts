@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileError } from '../file-error.js'
+import { processStartTime } from '../processes/process-tree.js'
+
+/** Where each shell has a scratch directory of its own, beside the outputs that are kept. */
+export function shellsFolder(outputDir: string): string {
+  return join(outputDir, 'shells')
+}
+
+/** The name of a shell's scratch directory, which tells whose it is. */
+export function scratchName(): string {
+  return `${process.pid}-${randomBytes(4).toString('hex')}`
+}
+
+/** Removes a shell's scratch directory, and the folder around it with the last one. */
+export function removeScratch(directory: string): void {
+  rmSync(directory, { recursive: true, force: true })
+  try {
+    rmdirSync(dirname(directory))
+  } catch {
+    // Those of other shells are in there.
+  }
+}
+
+/** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
+export function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
+  const shells = shellsFolder(outputDir)
+  for (const name of namesIn(shells)) {
+    const owner = /^(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
+    if (owner && processStartTime(Number(owner)) === null) rmSync(join(shells, name), { recursive: true, force: true })
+  }
+  for (const name of namesIn(outputDir)) {
+    const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]
+    if (savedAtMs && Number(savedAtMs) < outputsBeforeMs) rmSync(join(outputDir, name), { force: true })
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Input goes through a file without a name, so that `/dev/stdin` can be opened and no amount of it blocks. */
+export function openInput(text: string | undefined, path: string): number | null {
+  if (text === undefined) return null
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+    return openSync(path, 'r')
+  } catch (error) {
+    throw fileError(error, 'write', path)
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** A regular file's content; what a command put in its place is not followed or waited for. */
+export function readIfThere(path: string): Buffer | null {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      return fstatSync(file).isFile() ? readFileSync(file) : null
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return null
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** `path`, or the nearest directory above it that exists and can be entered. */
+export function nearestDirectory(path: string): string {
+  let found = path
+  for (let at = path; ; at = dirname(at)) {
+    // A closed folder closes everything below it.
+    if (!canEnter(at)) found = dirname(at)
+    if (dirname(at) === at) return found
+  }
+}
+
+/** Root enters everything, but not when it is isolated: the owner's bit counts for it as for others. */
+function canEnter(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    const { uid, mode } = statSync(path)
+    return isDirectory(path) && (uid !== process.getuid?.() || (mode & 0o100) !== 0)
+  } catch {
+    return false
+  }
+}

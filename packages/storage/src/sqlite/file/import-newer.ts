@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, linkSync, rmSync } from 'node:fs'
+import { HermesError, type Logger } from '@hermes/contracts'
+import Database from 'better-sqlite3'
+import { migrate } from '../schema/migrate.js'
+import { SCHEMA_VERSION } from '../schema/schema-sql.js'
+import { toStoreError } from './store-error.js'
+
+const NEEDED = {
+  sessions: ['id', 'source', 'started_at'],
+  messages: ['id', 'session_id', 'role', 'content', 'timestamp'],
+} as const
+const TAKE_FOLDERS =
+  'UPDATE hermes_sessions SET cwd = (SELECT s.cwd FROM sessions s WHERE s.id = hermes_sessions.session_id) WHERE cwd IS NULL'
+const LOGS = ['', '-wal', '-shm', '-journal']
+
+/** Where the sessions of a database that a newer program made are kept by us: `state.db` → `state.hermes.db`. */
+export function importedPath(path: string): string {
+  return path.replace(/(\.db)?$/, '.hermes.db')
+}
+
+/**
+ * Copies a database of a newer schema to {@link importedPath}, once, and makes it one of ours there; every row, column and table
+ * comes along, the original stays as it is. Several processes may do this at once.
+ * @throws HermesError `store.newer_schema` when its tables have not the columns we know.
+ */
+export async function importNewer(path: string, version: number, logger: Logger): Promise<string> {
+  const target = importedPath(path)
+  if (existsSync(target)) return target
+  const partial = `${target}.${randomBytes(4).toString('hex')}`
+  try {
+    await copyWhole(path, partial, version)
+    const database = new Database(partial)
+    database.unsafeMode(true)
+    database.transaction(() => makeOurs(database, partial))()
+    database.close()
+    chmodSync(partial, 0o600)
+    linkSync(partial, target)
+    logger.info('imported the store of a newer program', { path, version, to: target })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw toStoreError(error, path)
+  } finally {
+    for (const suffix of LOGS) rmSync(partial + suffix, { force: true })
+  }
+  return target
+}
+
+async function copyWhole(path: string, to: string, version: number): Promise<void> {
+  const source = new Database(path, { readonly: true, timeout: 2_000 })
+  try {
+    for (const [table, columns] of Object.entries(NEEDED)) {
+      const present = (source.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name)
+      const missing = columns.filter((name) => !present.includes(name))
+      if (missing.length > 0) throw notUnderstood(path, version, `${table}.${missing[0]}`)
+    }
+    await source.backup(to)
+  } finally {
+    source.close()
+  }
+}
+
+/** Word indexes go by their names alone: their tokenizers may not be here. What they are made of is then ordinary tables. */
+function makeOurs(database: Database.Database, path: string): void {
+  const virtual = database
+    .prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%' AND name LIKE 'messages_fts%'",
+    )
+    .pluck()
+    .all() as string[]
+  database.exec('DELETE FROM schema_version; INSERT INTO schema_version VALUES (0);')
+  const triggers = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%messages_fts%'")
+    .pluck()
+    .all() as string[]
+  for (const name of triggers) database.exec(`DROP TRIGGER ${quoted(name)}`)
+  database.pragma('writable_schema = ON')
+  for (const name of virtual) database.prepare('DELETE FROM sqlite_master WHERE name = ?').run(name)
+  database.pragma('writable_schema = RESET')
+  for (const name of virtual) {
+    for (const part of ['data', 'idx', 'content', 'docsize', 'config'])
+      database.exec(`DROP TABLE IF EXISTS ${quoted(`${name}_${part}`)}`)
+  }
+  migrate(database, path)
+  const columns = (database.pragma('table_info(sessions)') as { name: string }[]).map(({ name }) => name)
+  if (columns.includes('cwd')) database.exec(TAKE_FOLDERS)
+}
+
+function notUnderstood(path: string, version: number, column: string): HermesError {
+  return new HermesError(
+    `${path} has schema version ${version} without the column ${column}, this program knows up to ${SCHEMA_VERSION}; update Hermes to open it.`,
+    { code: 'store.newer_schema', details: { path, found: version, known: SCHEMA_VERSION } },
+  )
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

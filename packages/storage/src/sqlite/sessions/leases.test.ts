@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { temporaryPath, temporaryStore } from '../../__fixtures__/temporary-store.js'
+import { openStorage } from '../../index.js'
+import { hasEnded, processIdentity } from '../../shared/process-identity.js'
+import { createStepClock } from '../../testing/store-case.js'
+
+async function endedProcess(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })
+  await once(child, 'close')
+  return child.pid!
+}
+
+const otherPid = (pid: number) => processIdentity().replace(/^\d+/, String(pid))
+
+describe('a lease', () => {
+  it('of a process that has ended is free at once', async () => {
+    const path = temporaryPath()
+    const clock = createStepClock()
+    const dead = await openStorage({ path, clock, owner: otherPid(await endedProcess()) })
+    await dead.createSession({ id: 's', source: 'cli' })
+    await dead.acquireLease('s', { owner: 'dead' })
+    const store = await temporaryStore({ path, clock })
+    expect(await store.acquireLease('s', { owner: 'me' })).toMatchObject({ token: 2 })
+    await dead.close()
+  })
+
+  it('of another machine lasts as long as it says', async () => {
+    const path = temporaryPath()
+    const clock = createStepClock()
+    const remote = await openStorage({ path, clock, owner: `${await endedProcess()}@elsewhere#1.x` })
+    await remote.createSession({ id: 's', source: 'cli' })
+    await remote.acquireLease('s', { owner: 'far', ttlMs: 1_000 })
+    const store = await temporaryStore({ path, clock })
+    await expect(store.acquireLease('s', { owner: 'me' })).rejects.toMatchObject({
+      code: 'store.session_busy',
+      retryable: true,
+      details: { owner: expect.stringMatching(/^far \(process \d+@elsewhere\)$/), sinceRenewedMs: 0 },
+    })
+    clock.step(1_000)
+    await store.acquireLease('s', { owner: 'me' })
+    await remote.close()
+    await expect(store.acquireLease('s', { owner: 'third' })).rejects.toMatchObject({ code: 'store.session_busy' })
+  })
+
+  it('does not outlive its time because a clock was set back', async () => {
+    const clock = createStepClock()
+    const store = await temporaryStore({ clock })
+    await store.createSession({ id: 's', source: 'cli' })
+    await store.acquireLease('s', { owner: 'first', ttlMs: 1_000 })
+    clock.step(-3_600_000)
+    await store.acquireLease('s', { owner: 'second', ttlMs: 1_000 })
+  })
+
+  it('is given up when its store is closed', async () => {
+    const path = temporaryPath()
+    const first = await openStorage({ path })
+    await first.createSession({ id: 's', source: 'cli' })
+    await first.acquireLease('s', { owner: 'first' })
+    const second = await temporaryStore({ path })
+    await expect(second.acquireLease('s', { owner: 'second' })).rejects.toMatchObject({ code: 'store.session_busy' })
+    await first.close()
+    await second.acquireLease('s', { owner: 'second' })
+  })
+})
+
+describe('hasEnded', () => {
+  it('tells this process and its parent from one that is gone', async () => {
+    expect(hasEnded(processIdentity())).toBe(false)
+    expect(hasEnded(otherPid(await endedProcess()))).toBe(true)
+  })
+
+  it('says no where it cannot know', async () => {
+    const pid = await endedProcess()
+    expect(hasEnded(`${pid}@elsewhere#1.x`)).toBe(false)
+    expect(hasEnded('a name of one’s own')).toBe(false)
+    expect(hasEnded(processIdentity().replace(/#.*$/, '#.x'))).toBe(false)
+  })
+})

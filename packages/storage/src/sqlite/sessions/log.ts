@@ -1,0 +1,198 @@
+import type { Clock } from '@hermes/contracts'
+import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
+import type { Lease } from '@hermes/contracts/store'
+import { countEntries } from '../../shared/counts.js'
+import { decodeMessage, encodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import type { Connection } from '../file/connection.js'
+import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
+import type { StoredInbox } from './inbox.js'
+import type { Leases } from './leases.js'
+import { Partials } from './partials.js'
+
+const INSERT_MESSAGE = `
+  INSERT INTO messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp, token_count,
+    finish_reason, reasoning)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const NEXT_SEQ = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'messages' RETURNING seq"
+const INSERT_ENTRY = 'INSERT INTO hermes_entries (session_id, seq, type, at_ms, payload) VALUES (?, ?, ?, ?, ?)'
+const TOUCH = 'UPDATE hermes_sessions SET last_active_ms = ? WHERE session_id = ?'
+const SELECT_ENTRIES = `
+  SELECT m.id AS seq, 'message' AS type, e.at_ms, e.payload, m.timestamp, m.role, m.content, m.tool_call_id,
+    m.tool_calls, m.tool_name, m.finish_reason, coalesce(m.reasoning, m.reasoning_content) AS reasoning
+  FROM messages m LEFT JOIN hermes_entries e ON e.session_id = m.session_id AND e.seq = m.id
+  WHERE m.session_id = :sessionId AND m.id > :afterSeq
+  UNION ALL
+  SELECT seq, type, at_ms, payload, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM hermes_entries WHERE session_id = :sessionId AND seq > :afterSeq AND type <> 'message'
+  ORDER BY seq`
+
+/** How late the order of sessions may be. What a session says of its activity is exact: it counts the newest message. */
+const TOUCH_EVERY_MS = 1000
+
+interface EntryRow extends MessageColumns {
+  readonly seq: number
+  readonly type: string
+  readonly at_ms: number | null
+  readonly payload: string | null
+  readonly timestamp: number
+}
+
+/**
+ * The append-only log. A message is a row of `messages` and its `seq` is that row's id; entries of other types take their `seq`
+ * from the same counter, so that rows another program adds fall into place.
+ */
+export class Log {
+  readonly #connection: Connection
+  readonly #leases: Leases
+  readonly #inbox: StoredInbox
+  readonly #clock: Clock
+  readonly #appended: () => void
+  readonly #partials: Partials
+  readonly #touchedMs = new Map<string, number>()
+
+  constructor(
+    connection: Connection,
+    options: {
+      readonly leases: Leases
+      readonly inbox: StoredInbox
+      readonly clock: Clock
+      readonly appended: () => void
+    },
+  ) {
+    this.#connection = connection
+    this.#leases = options.leases
+    this.#inbox = options.inbox
+    this.#clock = options.clock
+    this.#appended = options.appended
+    this.#partials = new Partials(connection)
+  }
+
+  async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+    if (await this.#connection.read(() => this.#isLeft(sessionId))) await this.#settle(sessionId)
+    return this.#connection.read(() => this.read(sessionId, afterSeq))
+  }
+
+  #isLeft(sessionId: string): boolean {
+    return this.#partials.has(sessionId) && this.#leases.isFree(sessionId)
+  }
+
+  /**
+   * Takes in the answer of a writer that is gone. Where the file cannot be written it waits for somebody who can. A writer that only
+   * slept loses its lease with it, so that it does not add the whole answer to what is in the log then.
+   */
+  async #settle(sessionId: string): Promise<void> {
+    await this.#connection
+      .write(() => {
+        if (!this.#isLeft(sessionId)) return
+        this.#leases.endExpired(sessionId)
+        this.settle(sessionId)
+      })
+      .catch(() => undefined)
+  }
+
+  /** Inside a transaction, when nobody else writes the session: what was kept of an answer becomes an entry. */
+  settle(sessionId: string): void {
+    const left = this.#partials.take(sessionId)
+    if (left === null) return
+    this.insert(sessionId, left.entry, left.atMs)
+    this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, countEntries([left.entry])!))
+    this.#appended()
+  }
+
+  keepPartial(
+    sessionId: string,
+    entry: MessageEntry | null,
+    { lease, atMs = this.#clock.now() }: { readonly lease: Lease; readonly atMs?: number },
+  ): Promise<void> {
+    return this.#connection.write(() => {
+      this.#leases.use(sessionId, lease)
+      if (entry === null) this.#partials.forget(sessionId)
+      else this.#partials.put(sessionId, entry, atMs)
+    })
+  }
+
+  /** Inside a transaction. */
+  read(sessionId: string, afterSeq = 0): readonly Entry[] {
+    return (this.#connection.statement(SELECT_ENTRIES).all({ sessionId, afterSeq }) as EntryRow[]).map(toEntry)
+  }
+
+  append(
+    sessionId: string,
+    entries: readonly NewEntry[],
+    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
+  ): Promise<readonly number[]> {
+    const atMs = options.atMs ?? this.#clock.now()
+    return this.#connection.write(() => {
+      this.#leases.use(sessionId, options.lease)
+      if (options.take) this.#inbox.take(sessionId, options.take)
+      if (entries.some(({ type }) => type === 'message')) this.#partials.forget(sessionId)
+      const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
+      const counts = countEntries(entries)
+      if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))
+      this.#touch(sessionId, atMs)
+      this.#appended()
+      return seqs
+    })
+  }
+
+  #touch(sessionId: string, atMs: number): void {
+    if (Math.abs(atMs - (this.#touchedMs.get(sessionId) ?? Number.NEGATIVE_INFINITY)) < TOUCH_EVERY_MS) return
+    this.#connection.statement(TOUCH).run(atMs, sessionId)
+    this.#touchedMs.set(sessionId, atMs)
+  }
+
+  /** Inside a transaction; the caller counts. */
+  insert(sessionId: string, entry: NewEntry, atMs: number): number {
+    return entry.type === 'message'
+      ? this.#insertMessage(sessionId, entry, atMs)
+      : this.#insertOther(sessionId, entry, atMs)
+  }
+
+  #insertMessage(sessionId: string, entry: MessageEntry, atMs: number): number {
+    const { columns, payload } = encodeMessage(entry)
+    const timestamp = atMs / 1000
+    const { lastInsertRowid } = this.#connection
+      .statement(INSERT_MESSAGE)
+      .run(
+        sessionId,
+        columns.role,
+        columns.content,
+        columns.tool_call_id,
+        columns.tool_calls,
+        columns.tool_name,
+        timestamp,
+        entry.usage?.outputTokens ?? null,
+        columns.finish_reason,
+        columns.reasoning,
+      )
+    const seq = Number(lastInsertRowid)
+    if (payload !== null || toMs(timestamp) !== atMs) {
+      this.#connection.statement(INSERT_ENTRY).run(sessionId, seq, 'message', atMs, payload ?? '{}')
+    }
+    return seq
+  }
+
+  #insertOther(sessionId: string, entry: Exclude<NewEntry, MessageEntry>, atMs: number): number {
+    const { type, ...payload } = entry
+    const { seq } = this.#connection.statement(NEXT_SEQ).get() as { seq: number }
+    this.#connection.statement(INSERT_ENTRY).run(sessionId, seq, type, atMs, JSON.stringify(payload))
+    return seq
+  }
+}
+
+function toEntry(row: EntryRow): Entry {
+  const { seq, type, payload } = row
+  if (type !== 'message') return { ...JSON.parse(payload!), type, seq, atMs: row.at_ms } as Entry
+  const atMs = row.at_ms ?? toMs(row.timestamp)
+  if (isMessageRole(row.role)) return { ...decodeMessage(row, payload), seq, atMs }
+  return { type: 'note', kind: `message.${row.role}`, data: { content: row.content }, seq, atMs }
+}
+
+/** Other programs also keep rows of their own roles, which no model should see. */
+function isMessageRole(role: string): boolean {
+  return role === 'user' || role === 'assistant' || role === 'tool' || role === 'system'
+}
+
+function toMs(timestampSeconds: number): number {
+  return Math.round(timestampSeconds * 1000)
+}
