@@ -48,7 +48,7 @@ const engineOf = (compact: string) => `export const createContextEngine = ({ set
 describe('loadOwnEngine', () => {
   it('takes a module by path, below the home, or by the name of a package there', async () => {
     await put('plugins/engine.mjs', engineOf(`({ type: 'unchanged', reason: 'no' })`))
-    await put('node_modules/my-engine/package.json', '{"name":"my-engine","type":"module","exports":"../index.js"}')
+    await put('node_modules/my-engine/package.json', '{"name":"my-engine","type":"module","exports":"./index.js"}')
     await put('node_modules/my-engine/index.js', engineOf(`({ type: 'unchanged', reason: 'no' })`))
     for (const engine of [
       'plugins/engine.mjs',
