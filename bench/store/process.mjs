@@ -106,7 +106,7 @@ async function search() {
 /** How long one word of 1 MB holds everything else: its words for each dialect. */
 async function longWord() {
   const { toIndexText } = await import('../../packages/storage/src/shared/index-text.ts')
-  const { messageWords } = await import('../../packages/storage/src/postgres/words.ts')
+  const { messageWords } = await import('../../packages/storage/src/postgres/search/words.ts')
   const shapes = ['acgt', 'aB', 'é', 'acgtB7'].map((letters) => `getUser ${letters.repeat(1e6 / letters.length)}`)
   const worst = async (make) => {
     const runs = []

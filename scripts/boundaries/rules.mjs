@@ -194,7 +194,7 @@ const ALLOWED = [
     reason: 'runs what takes long in a thread: searches, and moving the log into the file; its text is fixed',
   },
   {
-    files: ['packages/storage/src/postgres/connection.ts'],
+    files: ['packages/storage/src/postgres/server/connection.ts'],
     uses: ['pg'],
     owner: 'storage',
     reason: 'the server that the person keeps the sessions on',

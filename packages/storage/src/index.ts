@@ -4,7 +4,7 @@ export type { Job, JobFilter, JobStatus, Jobs, NewJob } from './jobs.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
-export { describeStoreUrl } from './postgres/store-url.js'
+export { describeStoreUrl } from './postgres/server/store-url.js'
 export {
   bringIn,
   findRescueFiles,

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { messageWords } from '../postgres/words.js'
+import { messageWords } from '../postgres/search/words.js'
 import { hasWordWith, partsOfNames, toIndexText } from './index-text.js'
 import { indexWords } from './index-words.js'
 import { wordsOf } from './likeness.js'

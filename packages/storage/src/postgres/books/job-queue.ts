@@ -1,5 +1,5 @@
 import type { Clock } from '@hermes/contracts'
-import type { Job, JobFilter, Jobs, NewJob } from '../jobs.js'
+import type { Job, JobFilter, Jobs, NewJob } from '../../jobs.js'
 import {
   ABANDONED,
   afterFailure,
@@ -13,9 +13,9 @@ import {
   MAX_OVER,
   OPEN,
   toJob,
-} from '../shared/job-rules.js'
-import type { Connection } from './connection.js'
-import type { Statements } from './statements.js'
+} from '../../shared/job-rules.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 
 // Two who add the same key or take at once wait for each other.
 const LOCK = 'LOCK TABLE hermes_jobs IN SHARE ROW EXCLUSIVE MODE'

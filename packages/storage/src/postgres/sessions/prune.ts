@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js'
+import type { Connection } from '../server/connection.js'
 
 // One transaction deletes about this many messages; a longer session goes in one all the same.
 const BATCH_MESSAGES = 10_000

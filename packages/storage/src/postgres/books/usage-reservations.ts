@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { SpendingFilter, SpendingState, UsageLedger, UsageReservation } from '@hermes/contracts/store'
-import { hasEnded } from '../shared/process-identity.js'
-import { type ReservedRow, TTL_MS, toReserved } from '../shared/reservation-rules.js'
-import type { Connection } from './connection.js'
-import type { Statements } from './statements.js'
+import { hasEnded } from '../../shared/process-identity.js'
+import { type ReservedRow, TTL_MS, toReserved } from '../../shared/reservation-rules.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 
 // Who asks for room waits here for others who do.
 const LOCK = 'LOCK TABLE hermes_holds IN SHARE ROW EXCLUSIVE MODE'

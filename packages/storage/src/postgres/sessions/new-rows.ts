@@ -1,6 +1,6 @@
 import type { NewEntry } from '@hermes/contracts/conversation'
-import { encodeMessage } from '../shared/message-codec.js'
-import { messageWords } from './words.js'
+import { encodeMessage } from '../../shared/message-codec.js'
+import { messageWords } from '../search/words.js'
 
 const COLUMNS = {
   type: 'text',

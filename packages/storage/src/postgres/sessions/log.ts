@@ -1,15 +1,15 @@
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
-import { type Counts, countEntries } from '../shared/counts.js'
-import { leaseLost } from '../shared/lease-rules.js'
-import { decodeMessage, type MessageColumns } from '../shared/message-codec.js'
-import type { Connection } from './connection.js'
+import { type Counts, countEntries } from '../../shared/counts.js'
+import { leaseLost } from '../../shared/lease-rules.js'
+import { decodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 import type { StoredInbox } from './inbox.js'
 import type { Leases } from './leases.js'
 import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
 import { Partials } from './partials.js'
-import type { Statements } from './statements.js'
 
 /** Inserts what `numbered` has, in session `$1`. */
 const INSERT = `

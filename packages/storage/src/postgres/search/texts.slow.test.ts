@@ -2,7 +2,7 @@ import { type NewEntry, userText } from '@hermes/contracts/conversation'
 import type { AuditRecord } from '@hermes/contracts/policy'
 import { needs, postgresMissing } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
+import { type PostgresDatabase, startDatabase } from '../../__fixtures__/postgres-database.js'
 import { messageWords, toTsQuery } from './words.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })

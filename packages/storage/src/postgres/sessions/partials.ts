@@ -1,6 +1,6 @@
 import type { MessageEntry } from '@hermes/contracts/conversation'
-import { type PartialRow, toLeftAnswer } from '../shared/partial-row.js'
-import type { Statements } from './statements.js'
+import { type PartialRow, toLeftAnswer } from '../../shared/partial-row.js'
+import type { Statements } from '../server/statements.js'
 
 const NEWEST = '(SELECT coalesce(max(id), 0) FROM messages WHERE session_id = $1)'
 /** Only while the lease is held, which is checked by writing to its row. */

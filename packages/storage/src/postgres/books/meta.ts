@@ -1,5 +1,5 @@
-import { requireFreeKey } from '../shared/reserved-keys.js'
-import type { Statements } from './statements.js'
+import { requireFreeKey } from '../../shared/reserved-keys.js'
+import type { Statements } from '../server/statements.js'
 
 const GET = 'SELECT value FROM state_meta WHERE key = $1'
 const SET = 'INSERT INTO state_meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value'

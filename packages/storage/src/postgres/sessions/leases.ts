@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../shared/lease-rules.js'
-import { unknownSession } from '../shared/session-errors.js'
-import type { Connection } from './connection.js'
-import type { Statements } from './statements.js'
+import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../../shared/lease-rules.js'
+import { unknownSession } from '../../shared/session-errors.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 
 // Two who want the same session at once wait for each other here; whoever writes it already is waited for at its row.
 const QUEUE = "SELECT pg_advisory_xact_lock(hashtextextended('hermes lease ' || $1, 0))"

@@ -1,5 +1,5 @@
-import { likePattern, MAX_WORDS_OF_PART, type WordPart, type WordsOfParts } from '../shared/word-parts.js'
-import type { Connection } from './connection.js'
+import { likePattern, MAX_WORDS_OF_PART, type WordPart, type WordsOfParts } from '../../shared/word-parts.js'
+import type { Connection } from '../server/connection.js'
 
 /** Words are gathered from so many of the newest messages that have the part. */
 const MESSAGES = 2_000

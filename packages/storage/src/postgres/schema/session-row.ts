@@ -4,7 +4,7 @@ import {
   SESSION_COLUMNS,
   type SessionRow as SharedRow,
   sessionInfo,
-} from '../shared/session-row.js'
+} from '../../shared/session-row.js'
 
 /** What a {@link SessionInfo} is made of. */
 export interface SessionRow extends SharedRow {

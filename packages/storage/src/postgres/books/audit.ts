@@ -1,7 +1,7 @@
 import type { AuditCheck, AuditEntry, AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/policy'
-import { type AuditRow, brokenTrail, chain, verifyChain } from '../shared/audit-chain.js'
-import type { Connection } from './connection.js'
-import type { Statements } from './statements.js'
+import { type AuditRow, brokenTrail, chain, verifyChain } from '../../shared/audit-chain.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 
 // Who adds to the trail waits here for others who do: each record is bound to the one before.
 const LOCK = 'SELECT seq FROM hermes_audit_counted FOR UPDATE'

@@ -1,9 +1,9 @@
 import { userText } from '@hermes/contracts/conversation'
 import { needs, postgresMissing } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
-import { startWriter } from '../__fixtures__/run-writer.js'
-import { openStorage } from '../index.js'
+import { type PostgresDatabase, startDatabase } from '../../__fixtures__/postgres-database.js'
+import { startWriter } from '../../__fixtures__/run-writer.js'
+import { openStorage } from '../../index.js'
 
 const KILLS = 4
 

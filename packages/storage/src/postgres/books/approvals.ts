@@ -1,5 +1,5 @@
 import { type Approval, type ApprovalStore, approvalToJson, parseApproval } from '@hermes/contracts/policy'
-import type { Connection } from './connection.js'
+import type { Connection } from '../server/connection.js'
 
 const PUT = `
   INSERT INTO hermes_approvals (id, session_id, status, asked_at_ms, expires_at_ms, approval) VALUES ($1, $2, $3, $4, $5, $6)

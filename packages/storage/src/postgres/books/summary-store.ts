@@ -1,10 +1,10 @@
 import type { Clock } from '@hermes/contracts'
-import { parseSearchQuery } from '../shared/search-query.js'
-import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
-import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
-import type { Connection } from './connection.js'
-import { ofKnownSession } from './postgres-error.js'
-import { textWords, toTsQuery } from './words.js'
+import { parseSearchQuery } from '../../shared/search-query.js'
+import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../../shared/summary-rules.js'
+import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../../summaries.js'
+import { textWords, toTsQuery } from '../search/words.js'
+import type { Connection } from '../server/connection.js'
+import { ofKnownSession } from '../server/postgres-error.js'
 
 const SAVE = `
   INSERT INTO hermes_summaries (session_id, summary, keywords, up_to_seq, created_ms, words) VALUES ($1, $2, $3, $4, $5, $6)

@@ -7,10 +7,10 @@ import {
   inboxMessageTaken,
   isWill,
   toInboxMessage,
-} from '../shared/inbox-rules.js'
-import type { Connection } from './connection.js'
-import { ofKnownSession } from './postgres-error.js'
-import type { Statements } from './statements.js'
+} from '../../shared/inbox-rules.js'
+import type { Connection } from '../server/connection.js'
+import { ofKnownSession } from '../server/postgres-error.js'
+import type { Statements } from '../server/statements.js'
 
 // What is held goes only to its holder's end; what was delivered stays as it is. Rows stay when they were taken, without their body.
 const PUT = `

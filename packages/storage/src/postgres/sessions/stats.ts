@@ -1,5 +1,5 @@
-import type { StoreStats } from '../storage.js'
-import type { Statements } from './statements.js'
+import type { StoreStats } from '../../storage.js'
+import type { Statements } from '../server/statements.js'
 
 const TOTALS = `
   SELECT count(*) AS sessions, coalesce(sum(message_count), 0) AS messages, min(started_ms) AS "oldestMs",

@@ -1,5 +1,5 @@
 import type { Clock } from '@hermes/contracts'
-import type { Learning, Learnings, NewLearning } from '../learnings.js'
+import type { Learning, Learnings, NewLearning } from '../../learnings.js'
 import {
   cleanLearning,
   findLearnings,
@@ -9,9 +9,9 @@ import {
   mergedTags,
   sameLearning,
   toLearning,
-} from '../shared/learning-rules.js'
-import type { Connection } from './connection.js'
-import type { Statements } from './statements.js'
+} from '../../shared/learning-rules.js'
+import type { Connection } from '../server/connection.js'
+import type { Statements } from '../server/statements.js'
 
 // Two who save the same thing at once wait for each other: it is one learning.
 const LOCK = 'LOCK TABLE hermes_learnings IN SHARE ROW EXCLUSIVE MODE'

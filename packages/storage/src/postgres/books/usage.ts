@@ -1,6 +1,6 @@
 import type { UsageFilter, UsageGroup, UsageLedger, UsageRecord, UsageTotal } from '@hermes/contracts/store'
-import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
-import type { Connection } from './connection.js'
+import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../../shared/usage-totals.js'
+import type { Connection } from '../server/connection.js'
 import type { UsageReservations } from './usage-reservations.js'
 
 const COLUMNS = `at_ms, session_id, purpose, provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,

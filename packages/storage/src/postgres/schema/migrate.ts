@@ -1,10 +1,10 @@
 import { HermesError } from '@hermes/contracts'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import type { Connection } from './connection.js'
-import { nativeCode } from './postgres-error.js'
+import type { Connection } from '../server/connection.js'
+import { nativeCode } from '../server/postgres-error.js'
+import type { ServerAddress } from '../server/server-address.js'
 import { ESTIMATES, FIRST_SCHEMA, JOBS, PARTIALS } from './schema-sql.js'
-import type { ServerAddress } from './server-address.js'
 
 const MIGRATION_TABLE = 'hermes_migrations'
 const MIGRATION_LOCK_TABLE = 'hermes_migrations_lock'

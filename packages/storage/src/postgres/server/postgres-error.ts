@@ -1,5 +1,5 @@
 import { errorLine, HermesError } from '@hermes/contracts'
-import { unknownSession } from '../shared/session-errors.js'
+import { unknownSession } from '../../shared/session-errors.js'
 import type { ServerAddress } from './server-address.js'
 
 /** Another transaction was in the way, or the server has no place now: the same may succeed in a moment. */

@@ -7,7 +7,7 @@ import { userText } from '@hermes/contracts/conversation'
 import { needs, type PostgresServer, postgresMissing, startPostgresServer } from '@hermes/testkit/daemons'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openStorage, type PostgresOptions } from '../index.js'
+import { openStorage, type PostgresOptions } from '../../index.js'
 
 const say = (text: string) => ({ type: 'message', message: userText(text) }) as const
 /** Waits for a server are as short as they can be. */
