@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { createRoutes, type Route } from './connections.js'
-import { HttpResponse, toHeaders } from './http-response.js'
+import { HttpResponse, type Pieces, toHeaders, toStream } from './http-response.js'
 import { type Proxies, proxyError } from './proxies.js'
 
 /** Options of {@link createHttpFetch}. */
@@ -138,9 +138,9 @@ function toResponse(message: IncomingMessage, { method, signal }: PlainInit): Re
     return new HttpResponse({ status, statusText, headers, body: null })
   }
   const encoding = headers.get('content-encoding')
-  const stream = toStream(message, signal)
+  const pieces = piecesOf(message, signal)
   const isPacked = encoding === 'gzip' || encoding === 'deflate'
-  const body = isPacked ? stream.pipeThrough(new DecompressionStream(encoding)) : stream
+  const body = isPacked ? toStream(pieces).pipeThrough(new DecompressionStream(encoding)) : pieces
   return new HttpResponse({ status, statusText, headers, body })
 }
 
@@ -148,28 +148,11 @@ type Piece = IteratorResult<Uint8Array<ArrayBuffer>, undefined>
 
 const END: Piece = Object.freeze({ done: true, value: undefined })
 
-/** A web stream that hands on what arrives as it is when it is iterated, without the queue and the promises of its readers. */
-function toStream(message: IncomingMessage, signal: AbortSignal | null): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const pieces = piecesOf(message, signal)
-  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      pull: async (controller) => {
-        const { done, value } = await pieces.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: () => void message.destroy(),
-    },
-    { highWaterMark: 0 },
-  )
-  return Object.defineProperty(stream, Symbol.asyncIterator, { value: () => pieces })
-}
-
 /** What arrives of a message, as it arrives and before what broke it off, for one reader. `return` ends it at once, also while `next` waits. */
-function piecesOf(message: IncomingMessage, signal: AbortSignal | null) {
+function piecesOf(message: IncomingMessage, signal: AbortSignal | null): Pieces {
   let wake = () => {}
   for (const event of ['readable', 'end', 'close']) message.on(event, () => wake())
-  const pieces = {
+  const pieces: Pieces = {
     next: async (): Promise<Piece> => {
       for (;;) {
         const value: Buffer<ArrayBuffer> | null = message.read()

@@ -65,6 +65,16 @@ describe('HttpResponse', () => {
     expect([none.body, await none.text()]).toEqual([null, ''])
   })
 
+  it('hands on itself what arrives, to one reader', async () => {
+    const [ours] = both()
+    const pieces: Uint8Array[] = []
+    for await (const piece of ours) pieces.push(piece)
+    expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(pieces))).toBe(TEXT)
+    expect(ours.bodyUsed).toBe(true)
+    expect(() => ours[Symbol.asyncIterator]()).toThrow(TypeError)
+    await expect(ours.text()).rejects.toThrow(TypeError)
+  })
+
   it('has headers that are given on, and cannot be changed', () => {
     const headers = toHeaders(values)
     expect([...new Headers(headers)]).toEqual([...new Headers(pairs)])

@@ -6,9 +6,12 @@ import { HermesError } from '@hermes/contracts'
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>
 
-/** What an answer begins with. */
+/** What arrives of an answer, for one reader. `return` ends the connection at once, also while `next` waits. */
+export type Pieces = AsyncIterableIterator<Uint8Array<ArrayBuffer>, undefined>
+
+/** What an answer begins with, and where the rest of it comes from. */
 export interface HttpAnswer extends Pick<Response, 'status' | 'statusText' | 'headers'> {
-  readonly body: Body | null
+  readonly body: Body | Pieces | null
 }
 
 /** A server may never stop: nobody waits for whole answers of this size. */
@@ -16,16 +19,16 @@ const MAX_BYTES = 64_000_000
 
 /**
  * A `Response` in all it does, with headers that cannot be changed, as those of `fetch`. Reading it whole rejects beyond 64 MB, unpacked, with
- * HermesError `fetch.too_large`; as a stream it has no limit.
+ * HermesError `fetch.too_large`; as a stream it has no limit. Iterated itself, it hands on what arrives without a web stream in between.
  */
-export class HttpResponse implements Response {
+export class HttpResponse implements Response, AsyncIterable<Uint8Array<ArrayBuffer>> {
   readonly status: number
   readonly statusText: string
   readonly headers: Headers
   readonly type = 'basic'
   readonly url = ''
   readonly redirected = false
-  #body: Body | null
+  #body: Body | Pieces | null
   #isRead = false
 
   constructor({ status, statusText, headers, body }: HttpAnswer) {
@@ -40,6 +43,7 @@ export class HttpResponse implements Response {
   }
 
   get body(): Body | null {
+    if (this.#body && !isStream(this.#body)) this.#body = toStream(this.#body)
     return this.#body
   }
 
@@ -48,19 +52,29 @@ export class HttpResponse implements Response {
   }
 
   clone(): Response {
-    if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
-    const [mine, theirs] = this.#body?.tee() ?? [null, null]
+    this.#mustBeUnread()
+    const [mine, theirs] = this.body?.tee() ?? [null, null]
     this.#body = mine
     const { status, statusText, headers } = this
     return new HttpResponse({ status, statusText, headers, body: theirs })
   }
 
-  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#isRead || this.#body?.locked) throw new TypeError('The body was read already.')
+  /** @throws TypeError when somebody reads the body already. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array<ArrayBuffer>, undefined> {
+    this.#mustBeUnread()
     this.#isRead = true
+    return (this.#body ?? NOTHING)[Symbol.asyncIterator]()
+  }
+
+  #mustBeUnread(): void {
+    const isLocked = this.#body !== null && isStream(this.#body) && this.#body.locked
+    if (this.#isRead || isLocked) throw new TypeError('The body was read already.')
+  }
+
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
     const pieces: Uint8Array<ArrayBuffer>[] = []
     let size = 0
-    for await (const piece of this.#body ?? []) {
+    for await (const piece of this) {
       pieces.push(piece)
       size += piece.byteLength
       // Leaving the loop ends the connection.
@@ -88,6 +102,27 @@ export class HttpResponse implements Response {
   async formData(): Promise<FormData> {
     return new Response(await this.bytes(), this).formData()
   }
+}
+
+const NOTHING: AsyncIterable<never, undefined> = { async *[Symbol.asyncIterator]() {} }
+
+function isStream(body: Body | Pieces): body is Body {
+  return 'getReader' in body
+}
+
+/** A web stream of what arrives. The module of Node behind it takes some milliseconds to load: made for those who ask for it. */
+export function toStream(pieces: Pieces): Body {
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: async () => void (await pieces.return?.()),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function tooLarge(): HermesError {

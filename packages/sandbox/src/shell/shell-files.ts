@@ -84,14 +84,6 @@ export function readIfThere(path: string): Buffer | null {
   }
 }
 
-export function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
-
 /** `path`, or the nearest directory above it that exists and can be entered. */
 export function nearestDirectory(path: string): string {
   let found = path
@@ -105,9 +97,10 @@ export function nearestDirectory(path: string): string {
 /** Root enters everything, but not when it is isolated: the owner's bit counts for it as for others. */
 function canEnter(path: string): boolean {
   try {
-    accessSync(path, constants.X_OK)
+    accessSync(`${path}/.`, constants.X_OK)
+    if (process.getuid?.() !== 0) return true
     const { uid, mode } = statSync(path)
-    return isDirectory(path) && (uid !== process.getuid?.() || (mode & 0o100) !== 0)
+    return uid !== 0 || (mode & 0o100) !== 0
   } catch {
     return false
   }

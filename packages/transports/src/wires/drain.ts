@@ -7,14 +7,13 @@ export interface Pieces {
   cancel(): Promise<unknown>
 }
 
-/** The pieces of a body, straight from the connection where the `fetch` that made it offers that. */
-export function piecesOf(body: ReadableStream<Uint8Array>): Pieces {
+/** The pieces of an answer: straight from the connection where the answer can itself be iterated, else by the web stream of its body. */
+export function piecesOf(response: Pick<Response, 'body'> & Partial<AsyncIterable<Uint8Array>>): Pieces | null {
   // A web stream makes promises and requests of its own for each piece, and its own iterator waits for one under way before it ends.
-  if (Object.hasOwn(body, Symbol.asyncIterator)) {
-    const iterator = body[Symbol.asyncIterator]()
-    return { next: () => iterator.next(), cancel: async () => iterator.return?.() }
-  }
-  const reader = body.getReader()
+  const iterator = response[Symbol.asyncIterator]?.()
+  if (iterator) return { next: () => iterator.next(), cancel: async () => iterator.return?.() }
+  const reader = response.body?.getReader()
+  if (!reader) return null
   return {
     next: () => reader.read() as Promise<IteratorResult<Uint8Array, unknown>>,
     cancel: () => reader.cancel(),

@@ -42,10 +42,10 @@ export class EventBody<Event> implements AsyncIterableIterator<readonly Event[]>
   #hasEnded = false
   #interrupt: ((reason: unknown) => void) | null = null
 
-  constructor({ headers, body }: Pick<Response, 'headers' | 'body'>, options: EventBodyOptions) {
-    this.#headers = headers
+  constructor(response: Pick<Response, 'headers' | 'body'>, options: EventBodyOptions) {
+    this.#headers = response.headers
     this.#options = options
-    this.#pieces = body ? piecesOf(body) : null
+    this.#pieces = piecesOf(response)
     options.signal.addEventListener('abort', () => this.#interrupt?.(options.signal.reason), { once: true })
   }
 

@@ -127,7 +127,8 @@ async function withinTime<T>(
   try {
     return await Promise.race([work, late()])
   } finally {
-    done.abort()
+    // With a reason of its own none is made, which would be an error with its stack for each call.
+    done.abort(null)
   }
 }
 
