@@ -104,7 +104,11 @@ export class HttpResponse implements Response, AsyncIterable<Uint8Array<ArrayBuf
   }
 }
 
-const NOTHING: AsyncIterable<never, undefined> = { async *[Symbol.asyncIterator]() {} }
+const NOTHING: AsyncIterable<never, undefined> = {
+  async *[Symbol.asyncIterator]() {
+    return undefined
+  },
+}
 
 function isStream(body: Body | Pieces): body is Body {
   return 'getReader' in body

@@ -84,6 +84,14 @@ export function readIfThere(path: string): Buffer | null {
   }
 }
 
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
 /** `path`, or the nearest directory above it that exists and can be entered. */
 export function nearestDirectory(path: string): string {
   let found = path
