@@ -105,9 +105,7 @@ export class HttpResponse implements Response, AsyncIterable<Uint8Array<ArrayBuf
 }
 
 const NOTHING: AsyncIterable<never, undefined> = {
-  async *[Symbol.asyncIterator]() {
-    return undefined
-  },
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 }
 
 function isStream(body: Body | Pieces): body is Body {
