@@ -4,6 +4,7 @@
 const ROWS = {
   contracts: 0,
   registry: 0,
+  files: 1,
   safety: 1,
   transports: 2,
   'credential-pool': 2,
@@ -140,16 +141,22 @@ const ALLOWED = [
     reason: 'logins that the person started, through the fetch that is passed in',
   },
   {
-    files: ['packages/config/src/files.ts', 'packages/config/src/last-good.ts'],
-    uses: ['fs write'],
-    owner: 'config',
-    reason: 'config.yaml, permissions.yaml, .env and copies of them, in the home',
+    files: ['packages/files/src/*.ts'],
+    uses: ['fs write', 'better-sqlite3'],
+    owner: 'files',
+    reason: 'files of the home that their owners name, and locks for them',
   },
   {
-    files: ['packages/credential-pool/src/auth-file.ts', 'packages/credential-pool/src/file-lock.ts'],
-    uses: ['fs write', 'better-sqlite3'],
+    files: ['packages/config/src/last-good.ts'],
+    uses: ['fs write'],
+    owner: 'config',
+    reason: 'old copies of config.yaml go, in the home',
+  },
+  {
+    files: ['packages/credential-pool/src/auth-file.ts'],
+    uses: ['fs write'],
     owner: 'credential-pool',
-    reason: 'auth.json and its lock, in the home',
+    reason: 'an auth.json that cannot be used gets another name, in the home',
   },
   {
     files: ['packages/memory/src/memory-files.ts'],
@@ -162,12 +169,6 @@ const ALLOWED = [
     uses: ['fs write', 'better-sqlite3'],
     owner: 'memory',
     reason: 'vectors of what is remembered, in the home',
-  },
-  {
-    files: ['packages/models/src/metadata/cache-file.ts'],
-    uses: ['fs write'],
-    owner: 'models',
-    reason: 'what is known about models, in the cache of the home',
   },
   {
     files: ['packages/storage/src/sqlite/{file,schema}/*.ts', 'packages/storage/src/shared/rescue.ts'],

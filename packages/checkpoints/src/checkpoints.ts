@@ -35,7 +35,7 @@ export interface WorkspaceInfo {
 
 /**
  * Snapshots of workspaces on this machine, and ways back to them. `root` is always absolute with links followed. Failures are
- * `HermesError` `checkpoint.*` of one line; `checkpoint.busy` is retryable.
+ * `HermesError` `checkpoint.*` of one line, or a retryable `files.locked`.
  */
 export interface Checkpoints {
   /**

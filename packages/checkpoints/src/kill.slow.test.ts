@@ -95,7 +95,7 @@ describe('a kill', () => {
       await checkpoints.restore(place.permit(), root, { wanted: String(number), force: true })
       expect(stateOf(root)).toEqual(state)
     }
-    const [store] = readdirSync(directory)
+    const store = readdirSync(directory).find((name) => !name.endsWith('.lock'))
     const records = readdirSync(join(directory, store!, 'snapshots')).filter((file) => file.endsWith('.json'))
     for (const file of records)
       expect(() => JSON.parse(readFileSync(join(directory, store!, 'snapshots', file), 'utf8'))).not.toThrow()

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { withLock } from './lock.js'
+import { withLock } from '@hermes/files'
 import { folderBytes, ObjectStore } from './objects/object-store.js'
 import { hashOf } from './objects/tree.js'
 import { Records } from './records/records.js'
 
 const KEY_CHARS = 16
 const WAIT_MS = 10_000
+const BUSY = 'Another process is busy with the checkpoints of this folder; try again in a moment.'
 
 /** Where the checkpoints of one workspace are: packs, records, what the last look found, and a lock around all of it. */
 export class WorkspaceStore {
@@ -51,7 +52,8 @@ export class WorkspaceStore {
     work: (objects: ObjectStore) => Promise<T>,
     { signal, waitMs = WAIT_MS }: { readonly signal?: AbortSignal | undefined; readonly waitMs?: number } = {},
   ): Promise<T> {
-    return withLock(`${this.folder}/lock`, { waitMs, ...(signal ? { signal } : {}) }, async () => {
+    // Beside the folder, which may be removed while others wait for the lock.
+    return withLock(`${this.folder}.lock`, { busy: BUSY, waitMs, signal }, async () => {
       const objects = new ObjectStore(`${this.folder}/packs`)
       try {
         return await work(objects)

@@ -1,9 +1,10 @@
 import { HermesError } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 import { checkField, describeValue, type Issue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
 import { hasReference } from './expand.js'
 import type { Field } from './field.js'
-import { readToEdit, writePrivate } from './files.js'
+import { readToEdit } from './files.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
 import { meantName, nearest } from './nearest.js'
@@ -15,7 +16,7 @@ import { parseYaml } from './yaml-file.js'
  * list is JSON or separated by commas. A key below a known section may be any
  * that does not look like a typing error; it is read as JSON where that makes sense. Of two
  * processes that write at once, the later wins.
- * @throws HermesError `config.unknown_key`, `config.invalid_value`, `config.broken` (with file, line and column), `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.unknown_key`, `config.invalid_value`, `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
  */
 export async function setConfigValue(options: {
   readonly home: string
@@ -40,7 +41,7 @@ export async function setConfigValue(options: {
 /**
  * Changes a list of `config.yaml`, atomically and with mode 0600; comments, order and the items that stay are left as they are.
  * References such as `${NAME}` are given as they are written.
- * @throws HermesError `config.broken` (with file, line and column), `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
  */
 export async function changeConfigList(options: {
   readonly home: string
@@ -60,7 +61,7 @@ export async function changeConfigList(options: {
 
 /**
  * Removes one key from `config.yaml`, so that its default counts again; does nothing when it is not there.
- * @throws HermesError `config.broken` (with file, line and column), `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
  */
 export async function unsetConfigValue({ home, key }: { readonly home: string; readonly key: string }): Promise<void> {
   const text = await readSound(home)

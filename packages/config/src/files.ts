@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
 
 const MAX_BYTES = 64_000_000
@@ -46,37 +44,4 @@ export async function readToEdit(file: string): Promise<string> {
   if (read.type === 'unreadable')
     throw new HermesError(`Cannot read ${file}: ${read.reason.replace(/\.$/, '')}.`, { code: 'config.unreadable' })
   return read.type === 'text' ? read.text : ''
-}
-
-/**
- * Replaces a file whole, with mode 0600; a reader sees the old text or the new one. A symbolic link stays one. Missing folders are
- * made with mode 0700.
- * @throws HermesError `config.not_writable`
- */
-export async function writePrivate(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    const target = await realpath(file).catch(() => file)
-    const temporary = `${target}.${randomUUID()}.tmp`
-    try {
-      await writeNew(temporary, text)
-      await rename(temporary, target)
-    } catch (error) {
-      await rm(temporary, { force: true })
-      throw error
-    }
-  } catch (error) {
-    throw new HermesError(`Cannot write ${file}: ${errorLine(error)}.`, { code: 'config.not_writable', cause: error })
-  }
-}
-
-async function writeNew(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await chmod(file, 0o600)
 }

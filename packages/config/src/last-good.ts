@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readText, writePrivate } from './files.js'
+import { writePrivate } from '@hermes/files'
+import { readText } from './files.js'
 import { homeLayout } from './home.js'
 
 const PREFIX = 'config.yaml.good.'

@@ -1,7 +1,8 @@
 import { HermesError } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 import { describeValue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
-import { readToEdit, tryReadText, writePrivate } from './files.js'
+import { readToEdit, tryReadText } from './files.js'
 import { homeLayout } from './home.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { parseYaml, type YamlFile } from './yaml-file.js'
@@ -82,7 +83,7 @@ function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
 /**
  * Adds a rule at the end of `permissions.yaml` of a home, where it counts before all others; one with this pattern is moved there. Comments
  * stay. Atomic, mode 0600.
- * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.broken` when the file is not valid YAML, `files.not_writable`, `config.unreadable`
  */
 export async function appendPermission(options: {
   readonly home: string
@@ -97,7 +98,7 @@ export async function appendPermission(options: {
 
 /**
  * Takes a rule out of `permissions.yaml` of a home, with the comments that belong to it; `false` when there is none. Atomic, mode 0600.
- * @throws HermesError `config.broken` when the file is not valid YAML, `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.broken` when the file is not valid YAML, `files.not_writable`, `config.unreadable`
  */
 export function removePermission(options: { readonly home: string; readonly pattern: string }): Promise<boolean> {
   return editPermissions(options.home, (edit) => {

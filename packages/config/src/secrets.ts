@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { platform } from 'node:process'
 import { HermesError } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 import { editEnv, parseEnv } from './env-file.js'
-import { readToEdit, tryReadText, writePrivate } from './files.js'
+import { readToEdit, tryReadText } from './files.js'
 import { homeLayout } from './home.js'
 import type { ConfigProblem } from './problem.js'
 
@@ -46,7 +47,7 @@ async function othersCanRead(file: string): Promise<boolean> {
 
 /**
  * Sets one value in `.env` of a home, atomically and with mode 0600; comments and order stay.
- * @throws HermesError `config.bad_name`, `config.not_writable`, `config.unreadable`
+ * @throws HermesError `config.bad_name`, `files.not_writable`, `config.unreadable`
  */
 export async function setSecret(options: {
   readonly home: string

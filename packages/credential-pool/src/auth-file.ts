@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { errorLine, HermesError, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import { chmod, link, readFile, rm, stat } from 'node:fs/promises'
+import { errorLine, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 
 /** The whole of `auth.json`. Everything that is not known here is kept as it is. */
 export type AuthDocument = JsonObject
@@ -53,37 +51,6 @@ export async function signatureOf(path: string): Promise<string | null> {
     ({ ino, size, mtimeNs, ctimeNs }) => [ino, size, mtimeNs, ctimeNs].join(),
     () => null,
   )
-}
-
-/**
- * Replaces the file whole, with mode 0600 and synced to disk; a reader sees the old text or the new one. A symbolic link stays one.
- * @throws HermesError `credentials.not_writable`
- */
-export async function writeAuthFile(path: string, document: AuthDocument): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    const target = await realpath(path).catch(() => path)
-    const temporary = `${target}.${randomUUID()}.tmp`
-    try {
-      await writeNew(temporary, `${JSON.stringify(document, null, 2)}\n`)
-      await rename(temporary, target)
-    } catch (error) {
-      await rm(temporary, { force: true })
-      throw error
-    }
-  } catch (cause) {
-    throw new HermesError(`Cannot write ${path}: ${errorLine(cause)}.`, { code: 'credentials.not_writable', cause })
-  }
-}
-
-async function writeNew(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Gives the file another name, one that is free, and says which. It is never written over. */

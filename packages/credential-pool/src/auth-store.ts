@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import { type AuthDocument, type AuthFile, readAuthFile, setAside, signatureOf, writeAuthFile } from './auth-file.js'
-import { type LockSeeker, seekLock, waitForLock } from './file-lock.js'
+import { type LockSeeker, seekLock, withLock, writePrivate } from '@hermes/files'
+import { type AuthDocument, type AuthFile, readAuthFile, setAside, signatureOf } from './auth-file.js'
 
 /** A program that does not write atomically may be in the middle of it. */
 const SECOND_LOOK_MS = 50
@@ -49,7 +49,7 @@ export class AuthStore {
   /**
    * Reads, changes and writes in one step that no other process can come between. `change` gives the new document, or the same one to
    * write nothing; it must be pure and quick.
-   * @throws HermesError `credentials.not_writable`, `credentials.unreadable`, `credentials.locked`; and what `change` throws.
+   * @throws HermesError `files.not_writable`, `files.locked`, `credentials.unreadable`; and what `change` throws.
    */
   async update<T>(
     change: (document: AuthDocument) => { readonly document: AuthDocument; readonly result: T },
@@ -58,25 +58,24 @@ export class AuthStore {
     return this.#exclusive(async () => {
       const before = (await this.#usable(await readAuthFile(path))) ?? { version: 1 }
       const { document, result } = change(before)
-      if (document !== before) await writeAuthFile(path, document)
+      if (document !== before) await writePrivate(path, `${JSON.stringify(document, null, 2)}\n`)
       return result
     })
   }
 
   /** A seeker of the lock that stands for `name`; different names do not hinder each other. */
   seekLock(name: string): Promise<LockSeeker> {
-    const hash = createHash('sha256').update(name).digest('hex').slice(0, 16)
-    return seekLock(join(`${this.#options.path}.locks`, hash))
+    return seekLock(this.#lockFile(name))
   }
 
-  async #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const { path } = this.#options
-    const lock = await waitForLock(await this.seekLock('file'), path)
-    try {
-      return await work()
-    } finally {
-      lock.release()
-    }
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const busy = `Other processes keep ${this.#options.path} locked; try again.`
+    return withLock(this.#lockFile('file'), { busy }, work)
+  }
+
+  #lockFile(name: string): string {
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, 16)
+    return join(`${this.#options.path}.locks`, hash)
   }
 
   /** The document of a file; `null` when there is none. A malformed file has been kept aside then. Needs the lock if it is malformed. */

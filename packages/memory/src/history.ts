@@ -1,5 +1,6 @@
 import { isJsonObject } from '@hermes/contracts'
-import { readMemoryFile, writeMemoryFile } from './memory-files.js'
+import { writePrivate } from '@hermes/files'
+import { readMemoryFile } from './memory-files.js'
 import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
 
 /** One change of a store, kept so that it can be undone. */
@@ -46,5 +47,5 @@ export async function writeHistory(file: string, records: readonly MemoryRecord[
     .map((record) => `${JSON.stringify(record)}\n`)
     .reverse()
     .filter(({ length }, index) => (chars += length) <= KEPT_CHARS || index === 0)
-  await writeMemoryFile(file, lines.reverse().join(''))
+  await writePrivate(file, lines.reverse().join(''))
 }

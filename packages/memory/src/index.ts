@@ -7,7 +7,6 @@ export {
   type MemoryOutcome,
   type MemoryState,
   openMemory,
-  type TakeLock,
 } from './memory.js'
 export { loadChecks, objectionTo, orderIn } from './objection.js'
 export { describeUsage, type MemorySection, memorySection, shownEntries } from './prompt-section.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, renameSync } from 'node:fs'
-import { chmod, mkdir, open, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
@@ -188,18 +188,6 @@ async function unfinished(target: string): Promise<string | null> {
   const setAside = (await describeFiles(await filesBeside(target, OLD))).at(-1)
   const ready = (await describeFiles(left)).findLast(({ changedAtMs }) => changedAtMs <= (setAside?.changedAtMs ?? 0))
   return ready?.path ?? null
-}
-
-/** Replaces a file whole, whatever it holds, with mode 0600. @throws HermesError `memory.not_writable` */
-export async function writeMemoryFile(file: string, text: string): Promise<void> {
-  await writing(file, async () => {
-    const target = await targetOf(file)
-    const temporary = await writeTemporary(target, text)
-    await rename(temporary, target).catch(async (error: unknown) => {
-      await rm(temporary, { force: true })
-      throw error
-    })
-  })
 }
 
 /** When a file was last written, in Unix milliseconds; `null` when it is not there. */

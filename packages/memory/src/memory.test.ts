@@ -279,7 +279,7 @@ describe('people beside it', () => {
     for (const entry of ['one', 'two']) await memory.change('memory', [add(entry)], 'test')
     expect(await readFile(join(elsewhere, 'notes.md'), 'utf8')).toBe('one\n§\ntwo\n')
     expect(await entriesOf(memory)).toEqual(['one', 'two'])
-    expect(await readdir(directory)).toEqual(['.history.jsonl', 'MEMORY.md'])
+    expect(await readdir(directory)).toEqual(['.history.jsonl', '.lock', 'MEMORY.md'])
   })
 
   it('are not flooded with what was replaced', async () => {

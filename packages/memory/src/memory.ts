@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Clock, systemClock } from '@hermes/contracts'
+import { withLock } from '@hermes/files'
 import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { mergeHandEdit, mergeLateWrite } from './hand-edits.js'
@@ -53,17 +54,12 @@ export interface Memory {
   undo(): Promise<{ readonly type: 'undone' | 'edited'; readonly record: MemoryRecord } | null>
 }
 
-/** Takes a lock on a file that is there for nothing else; resolves with how to release it. */
-export type TakeLock = (file: string) => Promise<() => void>
-
 /** Where the stores are and what they may hold. */
 export interface MemoryOptions {
   /** Holds MEMORY.md, USER.md and the history; made when missing. */
   readonly directory: string
   /** Characters of each store. Default 2,200 for `memory`, 1,375 for `user`. */
   readonly limits?: Partial<Readonly<Record<MemoryTarget, number>>>
-  /** Between processes. Default: changes are only kept apart within this process. */
-  readonly lock?: TakeLock
   /** Takes registered secrets out of a text; what it changes is refused. Default: there are none. */
   readonly redact?: (text: string) => string
   readonly clock?: Clock
@@ -246,14 +242,9 @@ class FileMemory implements Memory {
 
   /** One after the other in this process, and alone among others. */
   #locked<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(async () => {
-      const release = await this.#options.lock?.(join(this.#options.directory, '.lock'))
-      try {
-        return await work()
-      } finally {
-        release?.()
-      }
-    })
+    const { directory } = this.#options
+    const busy = `Other processes keep ${directory} locked; try again.`
+    const done = this.#last.then(() => withLock(join(directory, '.lock'), { busy }, work))
     this.#last = done.catch(() => undefined)
     return done
   }

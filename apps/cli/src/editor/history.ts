@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 
 const MAX_LINES = 1000
 const MAX_CHARS = 1_000_000
@@ -42,7 +43,8 @@ async function load(file: string): Promise<readonly string[]> {
   await requireFile(file)
   const stored = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
   const lines = newestOf(stored.flatMap(parse))
-  if (stored.length > 2 * MAX_LINES || stored.join('').length > 2 * MAX_CHARS) await rewrite(file, lines)
+  if (stored.length > 2 * MAX_LINES || stored.join('').length > 2 * MAX_CHARS)
+    await writePrivate(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   return lines
 }
 
@@ -51,12 +53,6 @@ async function add(file: string, line: string): Promise<void> {
   await requireFile(file)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
-}
-
-async function rewrite(file: string, lines: readonly string[]): Promise<void> {
-  const temporary = `${file}.${process.pid}`
-  await writeFile(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 })
-  await rename(temporary, file)
 }
 
 /** A line that was cut by a full disk or a kill is left out. */

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 
 /** A JSON object in the home's cache; empty when it is missing or damaged: a cache can always be made again. */
 export async function readCache(file: string): Promise<JsonObject> {
@@ -16,12 +15,5 @@ export async function readCache(file: string): Promise<JsonObject> {
 
 /** Replaces a file of the cache whole; a reader sees the old one or the new one. A home that cannot be written to is left alone. */
 export async function writeCache(file: string, value: object): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await writeFile(temporary, JSON.stringify(value), { mode: 0o600 })
-    await rename(temporary, file)
-  } catch {
-    await rm(temporary, { force: true }).catch(() => undefined)
-  }
+  await writePrivate(file, JSON.stringify(value)).catch(() => undefined)
 }

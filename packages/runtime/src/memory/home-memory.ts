@@ -37,7 +37,6 @@ export function openHomeMemory(options: {
     limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
     redact,
     clock,
-    lock: takeLock,
   })
   return {
     isOn: (target) => isOn[target],
@@ -54,10 +53,4 @@ export function openHomeMemory(options: {
         MEMORY_TARGETS.filter((target) => isOn[target]),
       ),
   }
-}
-
-async function takeLock(file: string): Promise<() => void> {
-  const { seekLock, waitForLock } = await import('@hermes/credential-pool/lock')
-  const lock = await waitForLock(await seekLock(file), file)
-  return () => lock.release()
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorLine, HermesError } from '@hermes/contracts'
 
-const LOCK_TIMEOUT_MS = 15_000
+const WAIT_MS = 15_000
 /** Nothing done under a lock takes that long; its holder is gone, perhaps on another machine. */
 const ABANDONED_MS = 120_000
 
@@ -21,9 +21,9 @@ export interface FileLock {
   release(): void
 }
 
-/** Somebody who wants a lock and may have to ask for it several times. */
+/** A process that wants a lock and may have to ask for it several times. */
 export interface LockSeeker {
-  /** The lock; `null` while somebody else holds it. Never waits. */
+  /** The lock; `null` while another process or caller holds it. Never waits. */
   tryLock(): FileLock | null
   /** Gives up. Not needed once the lock was had. */
   close(): void
@@ -33,7 +33,7 @@ export interface LockSeeker {
  * A seeker of the lock `file`, an empty file that is made when missing and stays. The lock itself is SQLite's, thus one of the
  * operating system: it ends with its process, however that ends, so nobody has to judge whether a lock is stale. On a file system without
  * locks it is a second file, `FILE.held`, that only one process can make.
- * @throws HermesError `credentials.not_writable`
+ * @throws HermesError `files.not_writable`
  */
 export async function seekLock(file: string): Promise<LockSeeker> {
   const { default: Database } = await import('better-sqlite3')
@@ -64,22 +64,35 @@ export async function seekLock(file: string): Promise<LockSeeker> {
 }
 
 /**
- * The lock of a seeker, as soon as it is free; `what` names in an error what it keeps.
- * @throws HermesError `credentials.locked` after fifteen seconds.
+ * Runs `work` while this caller alone holds the lock `file`, see {@link seekLock}. Waits for it `waitMs` (default 15,000), or until `signal`
+ * is aborted.
+ * @throws HermesError `files.locked` (retryable) with `busy` as its line when the lock was not free in time; `files.not_writable`
  */
-export async function waitForLock(seeker: LockSeeker, what: string): Promise<FileLock> {
-  const giveUpAt = performance.now() + LOCK_TIMEOUT_MS
-  for (;;) {
-    const lock = seeker.tryLock()
-    if (lock) return lock
-    if (performance.now() > giveUpAt) {
-      seeker.close()
-      throw new HermesError(`Other processes keep ${what} locked; try again.`, {
-        code: 'credentials.locked',
-        retryable: true,
-      })
+export async function withLock<T>(
+  file: string,
+  {
+    busy,
+    waitMs = WAIT_MS,
+    signal,
+  }: { readonly busy: string; readonly waitMs?: number; readonly signal?: AbortSignal | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  const seeker = await seekLock(file)
+  const untilMs = performance.now() + waitMs
+  let lock = seeker.tryLock()
+  try {
+    while (!lock) {
+      if (performance.now() > untilMs) throw new HermesError(busy, { code: 'files.locked', retryable: true })
+      await delay(5 + Math.random() * 20, undefined, { signal })
+      lock = seeker.tryLock()
     }
-    await delay(5 + Math.random() * 20)
+  } finally {
+    if (!lock) seeker.close()
+  }
+  try {
+    return await work()
+  } finally {
+    lock.release()
   }
 }
 
@@ -155,12 +168,16 @@ function hasEnded(pid: number): boolean {
   }
 }
 
+/** A file that is there is not opened: the system ends all locks of a process on a file when it closes the file anywhere. */
 async function makePrivate(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const handle = await open(file, 'a', 0o600)
-  await handle.close()
+  try {
+    await (await open(file, 'wx', 0o600)).close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 function notWritable(file: string, cause: unknown): HermesError {
-  return new HermesError(`Cannot lock ${file}: ${errorLine(cause)}.`, { code: 'credentials.not_writable', cause })
+  return new HermesError(`Cannot lock ${file}: ${errorLine(cause)}.`, { code: 'files.not_writable', cause })
 }
