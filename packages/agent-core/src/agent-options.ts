@@ -10,9 +10,9 @@ import type { Answer, Question, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
+import { createExtensionRegistry, type ExtensionRegistry } from './extension-registry/extension-registry.js'
 import { standardExtensions } from './extensions/standard.js'
 import { ActivityTracker } from './loop/activity.js'
-import { createHooks } from './loop/hooks/hook-table.js'
 import { type Pausable, PauseGate } from './loop/pause.js'
 import { type AgentParts, type Sampling, SteerQueue } from './loop/run-context.js'
 import type { SystemSource } from './prompt/layers.js'
@@ -50,8 +50,8 @@ export interface AgentOptions extends Sampling {
   readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** What it delegated: paused while the session plans. Default: nothing is paused. */
   readonly children?: Pausable
-  /** What looks in or steps in. Default: {@link standardExtensions}; a list takes their place. */
-  readonly extensions?: readonly Extension[]
+  /** What looks in or steps in: a list that is set up for this agent, or a registry of several. Default: {@link standardExtensions}. */
+  readonly extensions?: readonly Extension[] | ExtensionRegistry
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
   /**
@@ -75,7 +75,9 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
   const clock = options.clock ?? systemClock
   const logger = options.logger ?? silentLogger
   const { source = 'embedded', ...session } = options.session ?? {}
-  const hooks = createHooks(options.extensions ?? standardExtensions(), { logger })
+  const { extensions = standardExtensions() } = options
+  const registry = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : extensions
+  const { hooks } = registry
   const id = options.sessionId ?? createSessionId(clock.now())
   return {
     model: isModelClient(options.model) ? options.model : createModelClient(options.model),
@@ -87,6 +89,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
     hooks,
+    closeExtensions: () => (registry === extensions ? Promise.resolve() : registry.close()),
     ask: options.ask ?? null,
     maxSteps: maxStepsOf(options),
     sampling: definedOnly({
@@ -113,6 +116,11 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
 
 function definedOnly<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+}
+
+/** What an array is, is no registry; the type alone does not say so. */
+function isList(extensions: NonNullable<AgentOptions['extensions']>): extensions is readonly Extension[] {
+  return Array.isArray(extensions)
 }
 
 function isModelClient(model: AgentOptions['model']): model is ModelClient {

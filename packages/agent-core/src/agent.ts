@@ -6,12 +6,12 @@ import { noUsage } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { isPlanning, type PlanEnd, planBeginning, planEnding } from './extensions/plan-mode/plan-mode.js'
+import { observe } from './hooks/dispatch.js'
+import { hookEvent } from './hooks/run-hook-event.js'
 import type { Activity } from './loop/activity.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './loop/context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './loop/event.js'
 import { EventQueue } from './loop/event-queue.js'
-import { observe } from './loop/hooks/dispatch.js'
-import { hookEvent } from './loop/hooks/run-hook-event.js'
 import type { Pausable } from './loop/pause.js'
 import { run } from './loop/run.js'
 import type { AgentParts, RunContext } from './loop/run-context.js'
@@ -325,7 +325,7 @@ class CoreAgent implements Agent {
   async close(): Promise<void> {
     this.interrupt('the agent is closed')
     await this.#running
-    await this.#parts.hooks.close()
+    await this.#parts.closeExtensions()
   }
 }
 

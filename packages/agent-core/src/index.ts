@@ -12,6 +12,12 @@ export {
   type Delegation,
   type DelegationLimits,
 } from './delegation/delegation.js'
+export {
+  type Contribution,
+  type Contributions,
+  createExtensionRegistry,
+  type ExtensionRegistry,
+} from './extension-registry/extension-registry.js'
 export { environmentContext, runtimeState } from './extensions/environment-context/extension.js'
 export type { RuntimeStateOptions } from './extensions/environment-context/options.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'

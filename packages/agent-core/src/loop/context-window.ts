@@ -10,7 +10,7 @@ import {
   project,
   type Usage,
 } from '@hermes/contracts/conversation'
-import { transformTogether } from './hooks/dispatch.js'
+import { transformTogether } from '../hooks/dispatch.js'
 import { modelStep, type StepOptions } from './model-step.js'
 import type { AgentParts, ModelStep, RunContext } from './run-context.js'
 

@@ -8,12 +8,12 @@ import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { InboxMessage } from '@hermes/contracts/store'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { Hooks } from '../extension-registry/hook-table.js'
 import type { SystemSource } from '../prompt/layers.js'
 import { inboxMessagePart } from '../session/inbox-message-part.js'
 import type { SessionLog } from '../session/session.js'
 import type { ActivityTracker } from './activity.js'
 import type { AgentEventBody } from './event.js'
-import type { Hooks } from './hooks/hook-table.js'
 import type { PauseGate } from './pause.js'
 
 /** How sampling is set for every call of an agent. */
@@ -31,6 +31,8 @@ export interface AgentParts {
   readonly policy: Policy
   readonly subject: Omit<Subject, 'tainted'>
   readonly hooks: Hooks
+  /** Undoes the setup of extensions that are this agent's alone. Never rejects. */
+  readonly closeExtensions: () => Promise<void>
   readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
   readonly maxSteps: number
   readonly sampling: Sampling

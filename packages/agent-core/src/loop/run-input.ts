@@ -1,9 +1,9 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
 import type { InputParts } from '@hermes/contracts/extension'
+import { transformTogether } from '../hooks/dispatch.js'
+import { hookEvent } from '../hooks/run-hook-event.js'
 import { inboxMessagePart } from '../session/inbox-message-part.js'
-import { transformTogether } from './hooks/dispatch.js'
-import { hookEvent } from './hooks/run-hook-event.js'
 import { fenceInput, fenceWaiting } from './outside-text.js'
 import type { RunContext } from './run-context.js'
 

@@ -9,9 +9,9 @@ import {
   type ToolState,
 } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
+import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
 import { redactData } from '../session/session.js'
 import { deniedData } from './denial.js'
-import { type ChangedResult, changeResult, gateCall } from './hooks/tool-call-hooks.js'
 import { ParkedApproval } from './parked-approval.js'
 import type { RunContext } from './run-context.js'
 import { type PlannedCall, segmentLength } from './segments.js'

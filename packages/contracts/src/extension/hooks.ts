@@ -1,44 +1,12 @@
-import type { Clock } from './clock.js'
-import type { CompactRequest } from './context.js'
-import type { Entry, Message, PromptEntry, TextPart, ToolResultPart, Usage, UserPart } from './conversation.js'
-import type { Environment } from './environment.js'
-import type { JsonObject, JsonValue } from './json.js'
-import type { Logger } from './logger.js'
-import type { ModelFinish, ModelRequest } from './model.js'
-import type { Action, Permit } from './policy.js'
-import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from './tool.js'
-
-/** A part of Hermes: built in, or from somebody else. */
-export interface Extension {
-  /** Tells it from the others of its agent: lower case letters, digits and dashes. */
-  readonly name: string
-  /**
-   * Registers what the part does and returns what undoes the rest. It runs before anything else of the agent does, so it loads nothing
-   * and waits for nothing. When it throws, gives back a promise, or its name is taken, the part is logged and left out; everything else works.
-   */
-  setup(api: ExtensionApi): (() => void | Promise<void>) | void
-}
-
-/** What an extension registers with. Every registration belongs to it and goes when it goes. */
-export interface ExtensionApi {
-  readonly hooks: {
-    /** Calls `handler` at that point from now on. A point that is dispatched right now is not affected. */
-    on<Name extends HookName>(name: Name, handler: HookHandlers[Name], options?: HookOptions): Registration
-  }
-  readonly toolData: {
-    /**
-     * Has entries of the log count as results of `toolName`: what `read` gives is what {@link ToolState.latest} finds. It is asked for many
-     * entries in a row, so it only looks at the one it gets; one that throws gives nothing.
-     */
-    from(toolName: string, read: (entry: Entry) => JsonValue | null): Registration
-  }
-}
-
-/** Something that can be taken back. */
-export interface Registration {
-  /** Does nothing the second time. */
-  dispose(): void
-}
+import type { Clock } from '../clock.js'
+import type { CompactRequest } from '../context.js'
+import type { Entry, Message, PromptEntry, TextPart, ToolResultPart, Usage, UserPart } from '../conversation.js'
+import type { Environment } from '../environment.js'
+import type { JsonObject } from '../json.js'
+import type { Logger } from '../logger.js'
+import type { ModelFinish, ModelRequest } from '../model.js'
+import type { Action, Permit } from '../policy.js'
+import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from '../tool.js'
 
 /** How one handler stands among the others of its point. */
 export interface HookOptions {

@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { HookEvent, HookSession, PermitOptions } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import type { RunContext } from '../run-context.js'
+import type { RunContext } from '../loop/run-context.js'
 
 /** What every handler of a run gets: the run as extensions may see it. */
 export class RunHookEvent implements HookEvent {

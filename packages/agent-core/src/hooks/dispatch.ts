@@ -2,9 +2,9 @@
 // on the kind. An abort of the run ends every wait: gates pass it on, observers and transformers are left out.
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { HookEvent, HookHandlers, HookName } from '@hermes/contracts/extension'
-import { ParkedApproval } from '../parked-approval.js'
+import type { RegisteredHook } from '../extension-registry/hook-table.js'
+import { ParkedApproval } from '../loop/parked-approval.js'
 import { isAnswer } from './answers.js'
-import type { RegisteredHook } from './hook-table.js'
 
 /** How often it is seen whether a person has answered, once the time of a handler would be over. */
 const EXTENDED_BY_MS = 1_000

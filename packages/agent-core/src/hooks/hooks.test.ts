@@ -6,10 +6,10 @@ import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
 import { describe, expect, it } from 'vitest'
-import { hook } from '../../__fixtures__/hook.js'
-import { type ScriptedStep, scriptedModel } from '../../__fixtures__/testing-model.js'
-import { type AgentOptions, createAgent, standardExtensions } from '../../index.js'
-import { createHooks } from './hook-table.js'
+import { hook } from '../__fixtures__/hook.js'
+import { type ScriptedStep, scriptedModel } from '../__fixtures__/testing-model.js'
+import { createExtensionRegistry } from '../extension-registry/extension-registry.js'
+import { type AgentOptions, createAgent, standardExtensions } from '../index.js'
 
 const parameters = { type: 'object', properties: { n: { type: 'integer' } } } as const
 const look = defineTool<{ n?: number }>({
@@ -97,7 +97,7 @@ describe('registrations', () => {
     const { agent, lines } = setUp([broken, hook('run-start', () => void calls.push('fine'))])
     expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
     expect(calls).toEqual(['fine'])
-    expect(lines).toEqual(['Extension broken could not be set up and is left out.'])
+    expect(lines).toEqual(['Extension broken could not be set up and is left out: no such folder.'])
   })
 
   it('of a second extension of the same name, or one whose setup is asynchronous, are left out', async () => {
@@ -114,7 +114,7 @@ describe('registrations', () => {
     expect(messageText(result())).toBe('No.')
     expect(lines).toEqual([
       'Two extensions are called gate; the second one is left out.',
-      'Extension late could not be set up and is left out.',
+      'Extension late could not be set up and is left out: its setup is asynchronous, and nothing waits for it.',
     ])
   })
 
@@ -135,7 +135,7 @@ describe('registrations', () => {
   })
 
   it('cost nothing where there are none', () => {
-    const hooks = createHooks([], { logger: silentLogger })
+    const { hooks } = createExtensionRegistry([], { logger: silentLogger })
     expect(hooks.at('tool-result')).toBe(hooks.at('run-end'))
   })
 })

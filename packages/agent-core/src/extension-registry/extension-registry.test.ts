@@ -1,0 +1,120 @@
+import { silentLogger } from '@hermes/contracts'
+import type { ConfigValue, Extension, ExtensionApi, Registration } from '@hermes/contracts/extension'
+import type { StandardSchema } from '@hermes/contracts/tool'
+import { describe, expect, it } from 'vitest'
+import { createExtensionRegistry } from './extension-registry.js'
+
+const open = (...extensions: readonly Extension[]) => createExtensionRegistry(extensions, { logger: silentLogger })
+const named = (name: string, setup: (api: ExtensionApi) => ReturnType<Extension['setup']>): Extension => ({
+  name,
+  setup,
+})
+const anything: StandardSchema<number> = {
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as number }) },
+}
+
+/** One of each kind, so that nothing of a kind is forgotten. */
+function everything(api: ExtensionApi): readonly Registration[] {
+  return [
+    api.prompt.section({ name: 'one', render: () => 'text' }),
+    api.config.section({ key: 'one', schema: anything }),
+    api.doctor.check({ name: 'one', run: () => [] }),
+    api.subcommands.add({ name: 'one', summary: 'one', load: async () => () => 0 }),
+    api.routes.add({ method: 'GET', path: '/one', scope: 'api', handle: () => new Response('one') }),
+    api.jobs.handle({ kind: 'one', run: async () => undefined }),
+    api.factories.add('context-engine', 'one', () => {
+      throw new Error('never called')
+    }),
+  ]
+}
+
+const KINDS = ['section', 'config', 'check', 'subcommand', 'route', 'job', 'factory'] as const
+type Registry = ReturnType<typeof open>
+const counts = (registry: Registry) => KINDS.map((kind) => registry.list(kind).length)
+
+describe('what extensions register', () => {
+  it('is listed with its owner, goes when it is taken back, and stays in a list that was read before', () => {
+    let registrations: readonly Registration[] = []
+    const registry = open(
+      named('all', (api) => {
+        registrations = everything(api)
+      }),
+    )
+    expect(counts(registry)).toEqual(KINDS.map(() => 1))
+    for (const kind of KINDS) expect(registry.list(kind)[0]).toMatchObject({ owner: 'all' })
+    const before = registry.list('check')
+    for (const registration of registrations) registration.dispose()
+    for (const registration of registrations) registration.dispose()
+    expect(counts(registry)).toEqual(KINDS.map(() => 0))
+    expect(before).toHaveLength(1)
+  })
+
+  it('goes with its extension, be it closed or left out for what its setup throws', async () => {
+    const registry = open(
+      named('all', (api) => void everything(api)),
+      named('broken', (api) => {
+        api.prompt.section({ name: 'two', render: () => 'text' })
+        throw new Error('it broke.')
+      }),
+    )
+    expect(registry.problems).toEqual(['Extension broken could not be set up and is left out: it broke.'])
+    expect(counts(registry)).toEqual(KINDS.map(() => 1))
+    await registry.close()
+    expect(counts(registry)).toEqual(KINDS.map(() => 0))
+  })
+
+  it('is refused under a name that another extension has, which is then left out whole', () => {
+    for (const [index, kind] of KINDS.entries()) {
+      const registry = open(
+        named('first', (api) => void everything(api)),
+        named('second', (api) => {
+          api.hooks.on('run-start', () => undefined)
+          const taken = everything({ ...api, ...onlyKind(api, index) })
+          expect(taken).toHaveLength(KINDS.length)
+        }),
+      )
+      // A route stands below the name of its extension, so two of them never meet.
+      expect(registry.problems, kind).toEqual(
+        kind === 'route'
+          ? []
+          : [
+              expect.stringMatching(
+                `^Extension second could not be set up and is left out: the ${kind} .*one is taken by first\\.$`,
+              ),
+            ],
+      )
+      expect(registry.hooks.at('run-start')).toHaveLength(kind === 'route' ? 1 : 0)
+    }
+  })
+
+  it('finds the value of its key once the home has read it', () => {
+    let answer: ConfigValue<number> | undefined
+    const registry = open(
+      named('own', (api) => {
+        answer = api.config.section({ key: 'answer', schema: anything })
+      }),
+    )
+    expect(answer?.value).toBeUndefined()
+    registry.setConfig('answer', 42)
+    expect(answer?.value).toBe(42)
+  })
+
+  it.each(['Upper', '', 'a b', '../x', 'x'.repeat(65)])('is refused of an extension that is called %j', (name) => {
+    expect(open(named(name, () => undefined)).problems).toEqual([expect.stringContaining('lower case letters')])
+  })
+})
+
+/** An api that registers nothing but the kind at `index`. */
+function onlyKind(api: ExtensionApi, index: number): Partial<ExtensionApi> {
+  const none = { dispose: () => undefined }
+  const parts: readonly Partial<ExtensionApi>[] = [
+    { prompt: { section: () => none } },
+    { config: { section: () => ({ ...none, value: undefined }) } },
+    { doctor: { check: () => none } },
+    { subcommands: { add: () => none } },
+    { routes: { add: () => none } },
+    { jobs: { handle: () => none } },
+    { factories: { add: () => none } },
+  ]
+  return Object.assign({ ...api }, ...parts.filter((_, at) => at !== index)) as Partial<ExtensionApi>
+}

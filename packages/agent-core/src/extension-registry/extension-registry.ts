@@ -1,0 +1,180 @@
+import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type {
+  ConfigSection,
+  DoctorCheck,
+  Extension,
+  ExtensionApi,
+  Factories,
+  JobHandler,
+  PromptSection,
+  Registration,
+  Route,
+  Subcommand,
+} from '@hermes/contracts/extension'
+import { type Hooks, HookTable } from './hook-table.js'
+
+/** What extensions register by name, beside hooks. */
+export interface Contributions {
+  readonly section: PromptSection
+  readonly config: ConfigSection
+  readonly check: DoctorCheck
+  readonly subcommand: Subcommand
+  readonly route: Route
+  readonly job: JobHandler
+  readonly factory: Factory
+}
+
+/** A factory of one kind. */
+type Factory = {
+  readonly [Kind in keyof Factories]: {
+    readonly kind: Kind
+    readonly name: string
+    readonly create: Factories[Kind]
+  }
+}[keyof Factories]
+
+/** Something registered, and by which extension. */
+export interface Contribution<Kind extends keyof Contributions> {
+  readonly owner: string
+  readonly item: Contributions[Kind]
+}
+
+/** Extensions that were set up together, and what they have registered by now. */
+export interface ExtensionRegistry {
+  readonly hooks: Hooks
+  /** In the order of registration; a list that never changes. */
+  list<Kind extends keyof Contributions>(kind: Kind): readonly Contribution<Kind>[]
+  /** Gives the key of a config section its value. */
+  setConfig(key: string, value: unknown): void
+  /** One line for each extension that was left out. */
+  readonly problems: readonly string[]
+  /** Undoes the setups, the last one first. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Sets extensions up. One that throws is named in `problems` and in the log, what it had registered is taken back, and the others work. */
+export function createExtensionRegistry(
+  extensions: readonly Extension[],
+  { logger }: { readonly logger: Logger },
+): ExtensionRegistry {
+  const registry = new OwnedRegistry(logger)
+  for (const extension of extensions) registry.add(extension)
+  return registry
+}
+
+type Kind = keyof Contributions
+type Owned = { [K in Kind]: Contribution<K> & { readonly kind: K; readonly name: string } }[Kind]
+type Cleanup = () => void | Promise<void>
+
+class OwnedRegistry implements ExtensionRegistry {
+  readonly hooks: HookTable
+  readonly problems: string[] = []
+  readonly #logger: Logger
+  readonly #config = new Map<string, unknown>()
+  readonly #owners = new Set<string>()
+  readonly #cleanups: { readonly owner: string; readonly run: Cleanup }[] = []
+  #contributions: readonly Owned[] = []
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+    this.hooks = new HookTable(logger)
+  }
+
+  add(extension: Extension): void {
+    const { name: owner } = extension
+    if (this.#owners.has(owner)) {
+      this.#leaveOut(`Two extensions are called ${owner}; the second one is left out.`)
+      return
+    }
+    this.#owners.add(owner)
+    try {
+      if (!NAME.test(owner)) throw new Error('its name may have lower case letters, digits and dashes only')
+      const run: unknown = extension.setup(this.#apiOf(owner))
+      if (run instanceof Promise) throw lateSetup(run)
+      if (typeof run === 'function') this.#cleanups.push({ owner, run: run as Cleanup })
+    } catch (error) {
+      this.#removeAll(owner)
+      this.#leaveOut(`Extension ${owner} could not be set up and is left out: ${errorLine(error).replace(/\.$/, '')}.`)
+    }
+  }
+
+  #apiOf(owner: string): ExtensionApi {
+    const add = <K extends Kind>(kind: K, name: string, item: Contributions[K]) =>
+      this.#contribute({ kind, name, owner, item } as Owned)
+    return {
+      hooks: { on: (name, handler, options) => this.hooks.on(owner, name, handler, options) },
+      toolData: { from: (toolName, read) => this.hooks.readFrom({ owner, toolName, read }) },
+      prompt: { section: (section) => add('section', section.name, section) },
+      config: { section: (section) => this.#configValue(section.key, add('config', section.key, section)) },
+      doctor: { check: (check) => add('check', check.name, check) },
+      subcommands: { add: (subcommand) => add('subcommand', subcommand.name, subcommand) },
+      routes: { add: (route) => add('route', `${route.method} /${owner}${route.path}`, route) },
+      jobs: { handle: (handler) => add('job', handler.kind, handler) },
+      factories: {
+        add: (kind, name, create) => add('factory', `${kind} ${name}`, { kind, name, create } as Factory),
+      },
+    }
+  }
+
+  #contribute(owned: Owned): Registration {
+    const taken = this.#contributions.find(({ kind, name }) => kind === owned.kind && name === owned.name)
+    if (taken) {
+      throw new HermesError(`the ${owned.kind} ${owned.name} is taken by ${taken.owner}`, {
+        code: 'extension.name_taken',
+      })
+    }
+    this.#contributions = [...this.#contributions, owned]
+    return { dispose: () => this.#keepOnly((other) => other !== owned) }
+  }
+
+  #configValue<Value>(key: string, { dispose }: Registration) {
+    const config = this.#config
+    return {
+      dispose,
+      get value(): Value | undefined {
+        return config.get(key) as Value | undefined
+      },
+    }
+  }
+
+  setConfig(key: string, value: unknown): void {
+    this.#config.set(key, value)
+  }
+
+  list<K extends Kind>(kind: K): readonly Contribution<K>[] {
+    return this.#contributions.filter((owned) => owned.kind === kind) as unknown as readonly Contribution<K>[]
+  }
+
+  #keepOnly(isKept: (owned: Owned) => boolean): void {
+    this.#contributions = this.#contributions.filter(isKept)
+  }
+
+  #removeAll(owner: string): void {
+    this.hooks.removeAll(owner)
+    this.#keepOnly((owned) => owned.owner !== owner)
+  }
+
+  #leaveOut(problem: string): void {
+    this.problems.push(problem)
+    this.#logger.error(problem)
+  }
+
+  async close(): Promise<void> {
+    for (const owner of this.#owners) this.#removeAll(owner)
+    for (const { owner, run } of this.#cleanups.splice(0).toReversed()) {
+      try {
+        await run()
+      } catch (error) {
+        this.#logger.warn(`Extension ${owner} could not be closed cleanly.`, { error: errorLine(error) })
+      }
+    }
+  }
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
+
+/** What a setup registers later could change a session that runs already. */
+function lateSetup(running: Promise<unknown>): Error {
+  running.catch(() => undefined)
+  return new Error('its setup is asynchronous, and nothing waits for it')
+}

@@ -1,0 +1,29 @@
+export type { Extension, ExtensionApi } from './extension/api.js'
+export type { ConfigSection, ConfigValue } from './extension/config-section.js'
+export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-check.js'
+export type { BackendRequest, Factories } from './extension/factories.js'
+export type {
+  ActionEvent,
+  CompactionEvent,
+  HookEvent,
+  HookHandlers,
+  HookName,
+  HookOptions,
+  HookSession,
+  InputEvent,
+  InputParts,
+  ModelAnswerEvent,
+  ModelCallEvent,
+  PermitOptions,
+  RunEndEvent,
+  RunEnding,
+  ToolCallEvent,
+  ToolCallVerdict,
+  ToolResultChange,
+  ToolResultEvent,
+} from './extension/hooks.js'
+export type { JobHandler, JobRun } from './extension/job-handler.js'
+export type { PromptSection, PromptSectionContext } from './extension/prompt-section.js'
+export type { Registration } from './extension/registration.js'
+export type { Route } from './extension/route.js'
+export type { Subcommand, SubcommandContext, SubcommandHandler } from './extension/subcommand.js'

@@ -1,0 +1,70 @@
+import type { Entry } from '../conversation.js'
+import type { JsonValue } from '../json.js'
+import type { StandardSchema } from '../tool.js'
+import type { ConfigSection, ConfigValue } from './config-section.js'
+import type { DoctorCheck } from './doctor-check.js'
+import type { Factories } from './factories.js'
+import type { HookHandlers, HookName, HookOptions } from './hooks.js'
+import type { JobHandler } from './job-handler.js'
+import type { PromptSection } from './prompt-section.js'
+import type { Registration } from './registration.js'
+import type { Route } from './route.js'
+import type { Subcommand } from './subcommand.js'
+
+/** A part of Hermes: built in, or from somebody else. */
+export interface Extension {
+  /** Tells it from the others: lower case letters, digits and dashes. */
+  readonly name: string
+  /**
+   * Registers what the part does and returns what undoes the rest. A home sets it up once, for all of its sessions; an agent without a home
+   * sets up its own. It runs before anything else, so it loads nothing and waits for nothing. When it throws, gives back a promise, or its
+   * name is taken, the part is named as a problem and left out; everything else works.
+   */
+  setup(api: ExtensionApi): (() => void | Promise<void>) | void
+}
+
+/**
+ * What an extension registers with. Every registration belongs to it and goes when it goes. A name that another part has registered
+ * throws `extension.name_taken`.
+ */
+export interface ExtensionApi {
+  readonly hooks: {
+    /** Calls `handler` at that point from now on. A point that is dispatched right now is not affected. */
+    on<Name extends HookName>(name: Name, handler: HookHandlers[Name], options?: HookOptions): Registration
+  }
+  readonly toolData: {
+    /**
+     * Has entries of the log count as results of `toolName`: what `read` gives is what {@link ToolState.latest} finds. It is asked for many
+     * entries in a row, so it only looks at the one it gets; one that throws gives nothing.
+     */
+    from(toolName: string, read: (entry: Entry) => JsonValue | null): Registration
+  }
+  readonly prompt: {
+    /** Adds to the system text of new sessions. */
+    section(section: PromptSection): Registration
+  }
+  readonly config: {
+    /** Takes a top-level key of config.yaml that Hermes itself has no meaning for. */
+    section<Value>(section: ConfigSection<Value> & { readonly schema: StandardSchema<Value> }): ConfigValue<Value>
+  }
+  readonly doctor: {
+    /** Looks at something when a person runs `hermes doctor`. */
+    check(check: DoctorCheck): Registration
+  }
+  readonly subcommands: {
+    /** Adds `hermes NAME`. */
+    add(subcommand: Subcommand): Registration
+  }
+  readonly routes: {
+    /** Adds a route to the gateway, below `/extensions/NAME` of this extension. */
+    add(route: Route): Registration
+  }
+  readonly jobs: {
+    /** Does the jobs of a kind that the store's queue holds. */
+    handle(handler: JobHandler): Registration
+  }
+  readonly factories: {
+    /** Makes what config.yaml names `name` where it chooses one of that kind. What is built in keeps its names. */
+    add<Kind extends keyof Factories>(kind: Kind, name: string, create: Factories[Kind]): Registration
+  }
+}

@@ -1,0 +1,15 @@
+import type { StandardSchema } from '../tool.js'
+import type { Registration } from './registration.js'
+
+/** A top-level key of config.yaml. */
+export interface ConfigSection<Value = unknown> {
+  readonly key: string
+  /** Checks its value, and only then: a home without the key has none. It must not be asynchronous. A mistake is a problem of the home, one line. */
+  readonly schema: StandardSchema<Value>
+}
+
+/** What a key of config.yaml holds. */
+export interface ConfigValue<Value> extends Registration {
+  /** As it was when the home was opened, defaults of the schema filled in; `undefined` before that, without the key, and after a mistake. */
+  readonly value: Value | undefined
+}

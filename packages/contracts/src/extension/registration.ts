@@ -1,0 +1,5 @@
+/** Something that can be taken back. */
+export interface Registration {
+  /** Does nothing the second time. */
+  dispose(): void
+}
