@@ -3,13 +3,14 @@ import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
 import { shownAddress } from './shown-address.js'
-import { AnthropicMessagesTransport } from './wires/anthropic-messages/anthropic-messages.js'
-import { BedrockConverseTransport } from './wires/bedrock-converse/bedrock-converse.js'
-import { ChatCompletionsTransport } from './wires/chat-completions/chat-completions.js'
+import { anthropicMessages } from './wires/anthropic-messages/anthropic-messages.js'
+import { bedrockConverse } from './wires/bedrock-converse/bedrock-converse.js'
+import { chatCompletions } from './wires/chat-completions/chat-completions.js'
 import { limitBodies } from './wires/limited-bodies.js'
-import { ResponsesTransport } from './wires/responses/responses.js'
+import { responses } from './wires/responses/responses.js'
 import { renameTools } from './wires/tool-names.js'
 import type { WireOptions } from './wires/wire-options.js'
+import { WireTransport } from './wires/wire-transport.js'
 
 /** One endpoint and how to talk to it. */
 export interface TransportOptions {
@@ -79,16 +80,18 @@ export function createTransport(options: TransportOptions): Transport {
   return renameTools(openWire(api, wire), quirks.reservedToolNames ?? [])
 }
 
-function openWire(api: WireApi, wire: WireOptions): Transport {
+function openWire(api: WireApi, options: WireOptions): Transport {
   switch (api) {
     case 'chat-completions':
-      return new ChatCompletionsTransport(wire)
-    case 'anthropic-messages':
-      return new AnthropicMessagesTransport(wire)
+      return new WireTransport(api, options, chatCompletions(options))
+    case 'anthropic-messages': {
+      const withoutVersion = { ...options, baseUrl: options.baseUrl.replace(/\/v1$/, '') }
+      return new WireTransport(api, withoutVersion, anthropicMessages(withoutVersion))
+    }
     case 'responses':
-      return new ResponsesTransport(wire)
+      return new WireTransport(api, options, responses(options))
     case 'bedrock-converse':
-      return new BedrockConverseTransport(wire)
+      return new WireTransport(api, options, bedrockConverse(options))
     default:
       return api satisfies never
   }

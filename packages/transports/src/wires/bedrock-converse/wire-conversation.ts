@@ -1,16 +1,5 @@
-import {
-  type AssistantMessage,
-  type EndpointStamp,
-  type FilePart,
-  type ImagePart,
-  type Message,
-  type ReasoningPart,
-  repairConversation,
-  type ToolMessage,
-  type UserMessage,
-  type UserPart,
-} from '@hermes/contracts/conversation'
-import { sameStamp } from '../same-stamp.js'
+import type { EndpointStamp, FilePart, ImagePart, Message } from '@hermes/contracts/conversation'
+import { groupConversation } from '../grouped-conversation.js'
 import { wireCallId } from '../wire-call-id.js'
 import { wireToolName } from '../wire-tool-name.js'
 import type { WireBlock, WireJson, WireMessage, WireSystem, WireThought } from './wire-types.js'
@@ -32,82 +21,38 @@ export interface ConversationOptions {
 
 type Text = { readonly text: string }
 type Image = Extract<WireBlock, { image: object }>
+type ResultBlocks = NonNullable<Extract<WireBlock, { toolResult: object }>['toolResult']['content']>
 type DocumentFormat = NonNullable<Extract<WireBlock, { document: object }>['document']['format']>
 
-const EMPTY: Text = { text: '(empty)' }
-const START: Text = { text: '(continue)' }
 const SEE_DOCUMENT: Text = { text: '(see the document)' }
-const NO_OUTPUT: Text = { text: '(no output)' }
 
-/**
- * The conversation as Bedrock converse wants it, made valid first. Pure and byte-stable: a longer conversation gives the same messages
- * plus more, only the last one may gain blocks at its end. Results, and what the user says after them, make one message. Thoughts go
- * back, untouched and in their place, only to the endpoint in `stamp`.
- */
+/** The conversation as Bedrock converse wants it; see {@link groupConversation}. */
 export function toWireConversation(messages: readonly Message[], options: ConversationOptions): WireConversation {
-  const system: Text[] = []
-  const wire: WireMessage[] = []
+  const { stamp, resultStatus, callsAsText } = options
   const documents = new DocumentNames()
-  const fromUser = (blocks: readonly WireBlock[]) => {
-    const last = wire.at(-1)
-    if (last?.role === 'user') last.content.push(...blocks)
-    else wire.push({ role: 'user', content: [...blocks] })
-  }
-  for (const message of repairConversation(messages, { endWithUser: true })) {
-    switch (message.role) {
-      case 'system':
-        system.push(...texts(message.content))
-        break
-      case 'user':
-        fromUser(userBlocks(message, documents))
-        break
-      case 'assistant':
-        if (wire.length === 0) fromUser([START])
-        wire.push({ role: 'assistant', content: orEmpty(assistantBlocks(message, options)) })
-        break
-      case 'tool':
-        fromUser(options.callsAsText ? resultAsText(message) : [toolResult(message, options)])
-        break
-      default:
-        message satisfies never
-    }
-  }
-  return { system, messages: wire }
-}
-
-function orEmpty(blocks: WireBlock[]): WireBlock[] {
-  return blocks.length === 0 ? [EMPTY] : blocks
-}
-
-/** Blocks without a visible character are refused by the server. */
-function texts(parts: readonly { readonly type: string; readonly text?: string }[]): Text[] {
-  return parts.flatMap(({ type, text = '' }) => (type === 'text' && text.trim() !== '' ? [{ text }] : []))
+  return groupConversation<WireBlock, WireBlock & Text>(messages, stamp, {
+    text: (text) => ({ text }) as WireBlock & Text,
+    image,
+    file: (part) => file(part, documents),
+    thought: (kept) => thought(kept as WireThought),
+    call: ({ id, name, args }) =>
+      callsAsText
+        ? { text: `(The tool ${name} was called with ${JSON.stringify(args ?? {})}.)` }
+        : { toolUse: { toolUseId: wireCallId(id), name: wireToolName(name), input: (args ?? {}) as WireJson } },
+    result: ({ callId, toolName, isError }, blocks) => {
+      if (callsAsText) return [{ text: `(The tool ${toolName} answered:)` }, ...blocks]
+      const status = isError && resultStatus ? ({ status: 'error' } as const) : {}
+      return [{ toolResult: { toolUseId: wireCallId(callId), content: blocks as ResultBlocks, ...status } }]
+    },
+    userBlocks: withTextFirst,
+  })
 }
 
 /** A document must have a text beside it, which has to stand before it: what comes later may be said later. */
-function userBlocks({ content }: UserMessage, documents: DocumentNames): WireBlock[] {
-  const blocks: WireBlock[] = []
-  for (const part of content) {
-    const next = userBlock(part, documents)
-    const isAlone = next.some((block) => 'document' in block) && !blocks.some((block) => 'text' in block)
-    blocks.push(...(isAlone ? [SEE_DOCUMENT, ...next] : next))
-  }
-  return orEmpty(blocks)
-}
-
-function userBlock(part: UserPart, documents: DocumentNames): WireBlock[] {
-  switch (part.type) {
-    case 'text':
-      return texts([part])
-    case 'image':
-      return [image(part)]
-    case 'file':
-      return [file(part, documents)]
-    case 'audio':
-      return [note(`An audio recording (${part.mediaType}) was here; this model takes none.`)]
-    default:
-      return part satisfies never
-  }
+function withTextFirst(blocks: readonly WireBlock[]): readonly WireBlock[] {
+  const document = blocks.findIndex((block) => 'document' in block)
+  if (document === -1 || blocks.slice(0, document).some((block) => 'text' in block)) return blocks
+  return blocks.toSpliced(document, 0, SEE_DOCUMENT as WireBlock)
 }
 
 const IMAGE_FORMATS = {
@@ -118,10 +63,9 @@ const IMAGE_FORMATS = {
   'image/webp': 'webp',
 } as const
 
-function image({ mediaType, data }: ImagePart): Image | Text {
+function image({ mediaType, data }: ImagePart): Image | null {
   const format = lookUp(IMAGE_FORMATS, mediaType)
-  if (!format) return note(`An image (${mediaType}) was here; this model takes none of this type.`)
-  return { image: { format, source: { bytes: bytes(data) } } }
+  return format ? { image: { format, source: { bytes: bytes(data) } } } : null
 }
 
 const DOCUMENT_FORMATS = {
@@ -136,9 +80,9 @@ const DOCUMENT_FORMATS = {
   'application/json': 'txt',
 } as const satisfies Record<string, DocumentFormat>
 
-function file({ mediaType, data, name }: FilePart, documents: DocumentNames): WireBlock {
+function file({ mediaType, data, name }: FilePart, documents: DocumentNames): WireBlock | null {
   const format = lookUp(DOCUMENT_FORMATS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : undefined)
-  if (!format) return note(`The file ${name ?? ''} (${mediaType}) was here; this model takes none of this type.`)
+  if (!format) return null
   return { document: { format, name: documents.next(name), source: { bytes: bytes(data) } } }
 }
 
@@ -162,53 +106,7 @@ function bytes(base64: string): Uint8Array {
   return Buffer.from(base64, 'base64')
 }
 
-function note(text: string): Text {
-  return { text: `(${text})` }
-}
-
-function assistantBlocks(message: AssistantMessage, { stamp, callsAsText }: ConversationOptions): WireBlock[] {
-  return message.content.flatMap((part): WireBlock[] => {
-    switch (part.type) {
-      case 'text':
-        return texts([part])
-      case 'reasoning':
-        return thoughts(part, stamp)
-      case 'tool-call':
-        if (callsAsText) return [note(`The tool ${part.name} was called with ${JSON.stringify(part.args ?? {})}.`)]
-        return [
-          {
-            toolUse: {
-              toolUseId: wireCallId(part.id),
-              name: wireToolName(part.name),
-              input: (part.args ?? {}) as WireJson,
-            },
-          },
-        ]
-      default:
-        return part satisfies never
-    }
-  })
-}
-
-function thoughts({ replay }: ReasoningPart, stamp: EndpointStamp): WireBlock[] {
-  if (!replay || replay.data === null || !sameStamp(replay.stamp, stamp)) return []
-  const thought = replay.data as unknown as WireThought
-  if ('reasoningText' in thought) return [{ reasoningContent: { reasoningText: { ...thought.reasoningText } } }]
-  return [{ reasoningContent: { redactedContent: bytes(thought.redactedContent) } }]
-}
-
-function resultAsText({ toolName, content }: ToolMessage): WireBlock[] {
-  const text = content.flatMap((part) => (part.type === 'text' ? texts([part]) : [image(part)]))
-  return [note(`The tool ${toolName} answered:`), ...(text.length === 0 ? [NO_OUTPUT] : text)]
-}
-
-function toolResult({ callId, content, isError }: ToolMessage, { resultStatus }: ConversationOptions): WireBlock {
-  const blocks = content.flatMap((part) => (part.type === 'text' ? texts([part]) : [image(part)]))
-  return {
-    toolResult: {
-      toolUseId: wireCallId(callId),
-      content: blocks.length === 0 ? [NO_OUTPUT] : blocks,
-      ...(isError && resultStatus ? { status: 'error' } : {}),
-    },
-  }
+function thought(kept: WireThought): WireBlock {
+  if ('reasoningText' in kept) return { reasoningContent: { reasoningText: { ...kept.reasoningText } } }
+  return { reasoningContent: { redactedContent: bytes(kept.redactedContent) } }
 }
