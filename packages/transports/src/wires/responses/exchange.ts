@@ -6,14 +6,20 @@ import { EventBody, reportedError } from '../event-body.js'
 import type { OpenAiClient } from '../openai-client.js'
 import type { Exchange } from '../wire-transport.js'
 import { AnswerAssembler } from './answer-assembler.js'
-import { PATH, type Refusals } from './responses.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireEvent, WireResponse } from './wire-types.js'
 
 // Loaded on first use: who speaks another wire has no need of it.
 
+/** What an endpoint was found to refuse. */
+export interface Refusals {
+  /** Summaries of thoughts are for verified organisations. */
+  summaries: boolean
+}
+
 /** What an exchange depends on besides the request. */
 export interface ExchangeOptions {
+  readonly path: string
   readonly stamp: EndpointStamp
   readonly quirks: ProviderQuirks
   /** Written to when the endpoint refuses more. */
@@ -23,7 +29,7 @@ export interface ExchangeOptions {
 /** Begins one exchange with the endpoint. */
 export function beginExchange(
   request: ModelRequest,
-  { stamp, quirks, refusals }: ExchangeOptions,
+  { path, stamp, quirks, refusals }: ExchangeOptions,
 ): Exchange<OpenAiClient, Response, WireEvent> {
   const assembler = new AnswerAssembler(request, stamp)
   let headers: Headers | undefined
@@ -35,7 +41,7 @@ export function beginExchange(
     send: async (client, streaming, controller) => {
       const send = () => {
         const body = toWireRequest(request, { quirks, stamp, streaming, summaries: !refusals.summaries })
-        return client.send(PATH, body, controller)
+        return client.send(path, body, controller)
       }
       try {
         return await send()

@@ -1,16 +1,10 @@
 import type { OpenAiClient } from '../openai-client.js'
 import type { WireOptions } from '../wire-options.js'
 import type { Wire } from '../wire-transport.js'
+import type { Refusals } from './exchange.js'
 import type { WireEvent } from './wire-types.js'
 
-/** What each request to an endpoint adds to its base URL. */
-export const PATH = '/responses'
-
-/** What an endpoint was found to refuse. */
-export interface Refusals {
-  /** Summaries of thoughts are for verified organisations. */
-  summaries: boolean
-}
+const PATH = '/responses'
 
 /** The OpenAI Responses wire to one endpoint. All but this much of it is loaded on first use. */
 export function responses(options: WireOptions): Wire<OpenAiClient, Response, WireEvent> {
@@ -20,6 +14,11 @@ export function responses(options: WireOptions): Wire<OpenAiClient, Response, Wi
     createClient: async (credential) =>
       (await import('../openai-client.js')).createOpenAiClient({ ...options, credential }),
     begin: async (request, stamp) =>
-      (await import('./exchange.js')).beginExchange(request, { stamp, quirks: options.quirks, refusals }),
+      (await import('./exchange.js')).beginExchange(request, {
+        path: PATH,
+        stamp,
+        quirks: options.quirks,
+        refusals,
+      }),
   }
 }
