@@ -3,7 +3,7 @@ export const KNOWN_HOLES: Readonly<
   Record<'harmful' | 'isolation' | 'tools' | 'tables' | 'entryPoints', readonly string[]>
 > = {
   harmful: [],
-  isolation: ['hermes-home-14', 'hermes-home-15', 'hermes-home-16', 'socket-35'],
+  isolation: ['socket-36'],
   tools: [
     'egress-a-key-was-read-with-leave-1',
     'egress-a-key-was-read-with-leave-2',

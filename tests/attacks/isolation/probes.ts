@@ -538,8 +538,13 @@ add('socket', 'a service on loopback is out of reach without the network', 'reac
   open: { offline: true },
 })
 add('socket', 'a program that was started before a socket is bound does not reach it', 'reach', [
-  { background: 'for n in 1 2 3 4 5 6; do @CONNECT@ @HOME@/.late2/s; @CONNECT@ /tmp/@ID@-l2/s; sleep 0.1; done' },
-  { host: { sockets: ['@HOME@/.late2/s', '/tmp/@ID@-l2/s'] } },
+  { background: 'for n in 1 2 3 4 5 6; do @CONNECT@ @HOME@/.late2/s; @CONNECT@ @HOME@/late2.sock; sleep 0.1; done' },
+  { host: { sockets: ['@HOME@/.late2/s', '@HOME@/late2.sock'] } },
+  'sleep 0.7',
+])
+add('socket', 'a program that was started before a socket is bound in a temporary folder does not reach it', 'reach', [
+  { background: 'for n in 1 2 3 4 5 6; do @CONNECT@ /tmp/@ID@-l2/s; sleep 0.1; done' },
+  { host: { sockets: ['/tmp/@ID@-l2/s'] } },
   'sleep 0.7',
 ])
 
@@ -891,7 +896,7 @@ add(
     open: { writable: ['@HOME@/.config'], hidden: ['@HERMES@', '@HOME@/.config/sub/hid'] },
   },
 )
-for (const path of ['@HOME@/.netrc', '@HOME@/.pgpass'])
+for (const path of ['@HOME@/.netrc', '@HOME@/.pgpass', '@HOME@/.cargo/credentials.toml'])
   add(
     'hermes-home',
     `a program that goes on does not see ${path} when it is replaced`,

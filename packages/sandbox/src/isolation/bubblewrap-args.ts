@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { emptyHome } from './empty-home.js'
 import type { Place } from './plan.js'
 
 /** What programs need of /run, which otherwise holds sockets of services that act for whoever asks. */
@@ -31,16 +32,18 @@ exec "$@" 7>&- 8>&- 9>&-`
 
 /**
  * The arguments of bubblewrap that hold a command to `places`: the rest of the file system is read-only. It gets `env` and no other
- * variable. `namespaces` are file descriptors of the client.
+ * variable. `namespaces` are file descriptors of the client, `home` is the home directory without links.
  */
 export function bubblewrapArgs(
   places: readonly Place[],
   {
+    home,
     network,
     namespaces,
     descriptorOf,
     env,
   }: {
+    readonly home: string
     readonly network: boolean
     /** What the client has a folder open by that is mounted by nothing else; `null` where by its path. */
     readonly descriptorOf: (path: string) => number | null
@@ -48,6 +51,7 @@ export function bubblewrapArgs(
     readonly env: Readonly<Record<string, string>>
   },
 ): string[] {
+  const base = emptyHome(home, places)
   const hidden = places.flatMap((place) => (place.type === 'hide' && place.isDirectory ? [place.path] : []))
   return [
     ...['--userns', String(namespaces.user), '--pidns', String(namespaces.pid)],
@@ -56,13 +60,14 @@ export function bubblewrapArgs(
     ...[places.some(isRoot) ? '--bind' : '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
+    ...base.args,
     ...places
       .filter(isMounted)
       .flatMap((place) =>
         mount(place, place.type === 'write' && 'descriptor' in place ? descriptorOf(place.path) : null),
       ),
     // Last, because the places inside had to be made first.
-    ...['/run', ...hidden].flatMap((path) => ['--remount-ro', path]),
+    ...['/run', ...base.folders, ...hidden].flatMap((path) => ['--remount-ro', path]),
     // Else a command would run somewhere else when its folder is out of sight.
     ...(env['PWD'] === undefined ? [] : ['--chdir', env['PWD']]),
     '--clearenv',

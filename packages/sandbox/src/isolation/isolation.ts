@@ -137,6 +137,7 @@ export class Isolation {
       const isBound = this.#settings.support.bindsDescriptors?.() ?? false
       const shared = network ? null : held.loopback
       const args = bubblewrapArgs(places, {
+        home: this.#settings.bounds.home,
         network: network || shared !== null,
         env,
         namespaces: { user: USER_DESCRIPTOR, pid: PID_DESCRIPTOR },
