@@ -1,5 +1,5 @@
 // node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime, and the table of providers
-// into README.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
+// into docs/providers.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found, two of one name, or a wrong option.
@@ -33,7 +33,7 @@ if (table && !values.check) {
   writeFileSync(table.file, table.text)
   console.log(`generate: ${table.count} providers`)
 } else if (table && readIfPresent(table.file) !== table.text) {
-  fail(1, 'the table of providers in README.md is stale; run: pnpm gen')
+  fail(1, 'the table of providers in docs/providers.md is stale; run: pnpm gen')
 }
 
 for (const { file, text } of await configFiles(root)) {

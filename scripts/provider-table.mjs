@@ -1,4 +1,4 @@
-// The table of providers in README.md, made from the catalogue of packages/transports. Used by generate.mjs.
+// The table of providers in docs/providers.md, made from the catalogue of packages/transports. Used by generate.mjs.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { importSource } from './import-source.mjs'
@@ -7,17 +7,17 @@ const BEGIN = '<!-- providers: written by pnpm gen -->'
 const END = '<!-- /providers -->'
 
 /**
- * README.md with the table as it should be.
+ * docs/providers.md with the table as it should be.
  * @returns {Promise<{ file: string, text: string, count: number } | null>} `null` where there is no catalogue or no place for the table
  */
 export async function providerTable(root) {
-  const [file, catalogue] = [join(root, 'README.md'), join(root, 'packages/transports/src/catalogue.ts')]
+  const [file, catalogue] = [join(root, 'docs/providers.md'), join(root, 'packages/transports/src/catalogue.ts')]
   if (!existsSync(file) || !existsSync(catalogue)) return null
-  const readme = readFileSync(file, 'utf8')
-  const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)]
+  const page = readFileSync(file, 'utf8')
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
   if (from < 0 || to < from) return null
   const { PROVIDERS, ABSENT_PROVIDERS = [] } = await importSource(catalogue)
-  const text = `${readme.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}${renderAbsent(ABSENT_PROVIDERS)}\n${readme.slice(to)}`
+  const text = `${page.slice(0, from)}${BEGIN}\n\n${render(PROVIDERS)}${renderAbsent(ABSENT_PROVIDERS)}\n${page.slice(to)}`
   return { file, text, count: PROVIDERS.length }
 }
 

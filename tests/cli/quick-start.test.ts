@@ -14,17 +14,18 @@ const scene = useScene()
 async function shownLines(readme: string): Promise<readonly string[]> {
   const blocks = [...(await readFile(join(root, readme), 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)]
   const lines = blocks.flatMap(([, block]) => block!.split('\n')).map((line) => line.replace(/\s+#.*/, '').trim())
-  return lines.filter((line) => /npx (?:-y pnpm@12 hermes|@hermes\/cli)\b/.test(line))
+  return lines.filter((line) => /(?:^|\| )(?:npx @hermes\/cli|hermes)(?: |$)/.test(line))
 }
 
-/** Runs `line` in a shell that has the built program behind `npx`. */
+/** Runs `line` in a shell that has the built program as `hermes` and behind `npx`. */
 async function runLine(line: string): Promise<string> {
   const { home, cwd } = scene
   const bin = join(cwd, '..', 'bin')
   await mkdir(bin, { recursive: true })
-  const npx = `#!/bin/sh\n[ "$1" = -y ] && shift 2\nshift\nexec '${process.execPath}' '${CLI}' "$@"\n`
-  await writeFile(join(bin, 'npx'), npx)
-  await chmod(join(bin, 'npx'), 0o755)
+  const start = `exec '${process.execPath}' '${CLI}' "$@"\n`
+  await writeFile(join(bin, 'npx'), `#!/bin/sh\nshift\n${start}`)
+  await writeFile(join(bin, 'hermes'), `#!/bin/sh\n${start}`)
+  for (const name of ['npx', 'hermes']) await chmod(join(bin, name), 0o755)
   const env = cliEnv({ home, env: { OPENAI_API_KEY: 'x' } })
   const run = promisify(exec)(line, { cwd, env: { ...env, PATH: `${bin}:${env['PATH']}` } })
   run.child.stdin?.end()

@@ -72,9 +72,9 @@ it('refuses two factories of one name, and no factory at all', async () => {
   expect(run()).toEqual({ status: 2, stderr: 'generate: two tools are named createATool\n' })
 })
 
-it('writes the providers of the catalogue into README.md, and finds when they differ', async () => {
+it('writes the providers of the catalogue into docs/providers.md, and finds when they differ', async () => {
   await write('packages/tools/src/a.ts', 'export const createATool = () => {}\n')
-  await write('README.md', '# X\n<!-- providers: written by pnpm gen -->\nold\n<!-- /providers -->\nend\n')
+  await write('docs/providers.md', '# X\n<!-- providers: written by pnpm gen -->\nold\n<!-- /providers -->\nend\n')
   const entry = {
     name: 'A',
     id: 'a',
@@ -93,7 +93,7 @@ it('writes the providers of the catalogue into README.md, and finds when they di
     "import { all } from './catalogue/all.js'\nexport const PROVIDERS = all as readonly object[]\n",
   )
   expect(run().status).toBe(0)
-  expect(await readFile(join(root, 'README.md'), 'utf8')).toBe(`# X
+  expect(await readFile(join(root, 'docs/providers.md'), 'utf8')).toBe(`# X
 <!-- providers: written by pnpm gen -->
 
 | provider | names | key | wire | default model | tested |
@@ -107,6 +107,6 @@ end
   await write('packages/transports/src/catalogue/all.ts', 'export const all: object[] = []\n')
   expect(run('--check')).toEqual({
     status: 1,
-    stderr: 'generate: the table of providers in README.md is stale; run: pnpm gen\n',
+    stderr: 'generate: the table of providers in docs/providers.md is stale; run: pnpm gen\n',
   })
 })
