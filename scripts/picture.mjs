@@ -140,7 +140,7 @@ function runs(row, styles) {
 function setStyles(styles, codes) {
   for (const code of (codes || '0').split(';')) {
     if (code === '0') styles.clear()
-    else if (code === '39') for (const other of styles) if (/^[39]\d$/.test(other)) styles.delete(other)
+    else if (/^[39]\d$/.test(code)) for (const other of styles) if (/^[39]\d$/.test(other)) styles.delete(other)
     if (code === '22') styles.delete('1') || styles.delete('2')
     styles.add(code)
   }
