@@ -3,7 +3,7 @@ import { isJsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
 import { renderDiff } from './diff.js'
-import { clip, createStyle, formatDuration, printable, type Style, wrap } from './style.js'
+import { clip, createStyle, formatDuration, PrintableStream, printable, type Style, wrap } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
 export interface ProgressView {
@@ -23,18 +23,19 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
   const line = (body: string) => output.write(`${body}\n`)
   let openText = false
   const repeated = new RepeatedText()
+  const shown = new PrintableStream()
   const write = ({ text: words, isOther }: NewText) => {
     if (isOther) {
       closeText()
       line(style.yellow('  The reply broke off; asked again, it says:'))
     }
     if (words === '') return
-    output.write(printable(words))
+    output.write(shown.add(words))
     openText = true
   }
   const watched = new Set<string>()
   const closeText = () => {
-    if (openText) output.write('\n')
+    if (openText) output.write(`${shown.end()}\n`)
     openText = false
   }
   const show = (event: AgentEvent): void => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clip, printable, wrap } from './style.js'
+import { clip, PrintableStream, printable, wrap } from './style.js'
 
 describe('clip', () => {
   it.each([
@@ -30,5 +30,27 @@ describe('printable', () => {
   it('takes out what would move the cursor, change the title or ring the bell, and keeps lines', () => {
     expect(printable('a\u001B[2Jb\u001B]0;title\u0007c\u0007\rd\n\te\u009B1A')).toBe('abcd\n\te')
     expect(printable('half an escape \u001B')).toBe('half an escape ')
+  })
+
+  it('shows what would turn the order of letters around', () => {
+    expect(printable('safe\u202Egnp.exe\u2066 and \u05D0\u200F1')).toBe('safe\\u202egnp.exe\\u2066 and \u05D0\u200F1')
+  })
+})
+
+describe('PrintableStream', () => {
+  it('takes out escape sequences wherever a piece ends', () => {
+    const text = 'a\u001B[31mb\u001B]0;title\u0007c\u001B]8;;https://x\u001B\\d\u009B1Ae\u001B(Bf\n'
+    for (let first = 0; first <= text.length; first++)
+      for (let second = first; second <= text.length; second++) {
+        const stream = new PrintableStream()
+        const pieces = [text.slice(0, first), text.slice(first, second), text.slice(second)]
+        expect(pieces.map((piece) => stream.add(piece)).join('') + stream.end()).toBe('abcdef\n')
+      }
+  })
+
+  it('keeps back no more than an escape sequence has', () => {
+    const stream = new PrintableStream()
+    expect(stream.add(`\u001B]${'x'.repeat(5000)}`)).toContain('xxx')
+    expect(stream.add('shown')).toBe('shown')
   })
 })

@@ -66,9 +66,42 @@ function wrapLine(line: string, columns: number): string {
 const ESCAPES =
   /(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*(?:\u0007|\u001B\\|\u009C)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g
 
-/** `text` without what a terminal would obey rather than show: escape sequences and control characters but line feed and tab. */
+/** The beginning of one of those at the end of a text. */
+const BEGUN =
+  /(?:(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*\u001B?|(?:\u001B\[|\u009B)[0-?]*[ -/]*|\u001B[ -/]*)$/
+/** What has begun and is longer is no escape sequence that anybody writes. */
+const LONGEST_ESCAPE = 4096
+/** What shows the text after it in another order. Marks of direction, which names in Arabic or Hebrew need, do not. */
+const REORDERS = /[\u202A-\u202E\u2066-\u2069]/g
+
+/**
+ * `text` without what a terminal would obey rather than show: escape sequences and control characters but line feed and tab. What turns the
+ * order of letters around becomes an escape such as `\u202e`.
+ */
 export function printable(text: string): string {
-  return text.replace(ESCAPES, '').replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
+  return text
+    .replace(ESCAPES, '')
+    .replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
+    .replace(REORDERS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`)
+}
+
+/** A text that comes in pieces, as {@link printable}: what begins an escape sequence waits for the rest of it. */
+export class PrintableStream {
+  #begun = ''
+
+  add(piece: string): string {
+    const text = this.#begun + piece
+    const at = text.search(BEGUN)
+    this.#begun = at === -1 || text.length - at > LONGEST_ESCAPE ? '' : text.slice(at)
+    return printable(text.slice(0, text.length - this.#begun.length))
+  }
+
+  /** What was waiting. */
+  end(): string {
+    const text = this.#begun
+    this.#begun = ''
+    return printable(text)
+  }
 }
 
 /** A duration for people: `340 ms`, `2.1 s`, `3 min 5 s`. */

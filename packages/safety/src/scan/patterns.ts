@@ -75,6 +75,14 @@ const TAKEOVERS = [
     /\b(?:join|register|enrol+|connect|check\s*in|report|beacon|phone\s+home|poll|subscribe|listen)\b[^\n]{0,60}\b(?:c2|c&c|command(?:[\s-]and[\s-]control|[\s-]server)|control\s+server|botnet|swarm|hive|master\s+(?:agent|server)|task\s+server|operator\s+(?:channel|server))\b|\b(?:fetch|get|poll|ask|wait)\b[^\n]{0,40}\b(?:new|next|further|your)\s+(?:orders|commands|tasks|instructions)\s+(?:from|at|on)\s+(?:https?:\/\/|wss?:\/\/|tcp:\/\/|irc|telegram|discord|the\s+(?:server|channel))/i,
   ),
   at(
+    'join-command-server',
+    /\b(?:https?|wss?|tcp|ircs?):\/\/[^\n]{1,240}\b(?:execute|run|eval(?:uate)?|follow|obey|perform|carry\s+out|do)\s+(?:what(?:ever)?|everything|anything|all\s+that|(?:the|any|all|every|each)\s+(?:commands?|orders?|instructions?|tasks?|code)(?:\s+that)?)\s+(?:it|they|that\s+(?:server|host)|the\s+(?:server|host|channel|endpoint|page))\s+(?:sends?|gives?|returns?|says|tells?|asks|orders|answers|replies|responds)\b/i,
+  ),
+  at(
+    'join-command-server',
+    /\b(?:execute|run|eval(?:uate)?|follow|obey|perform|carry\s+out|do)\s+(?:what(?:ever)?|everything|anything)\s+(?:comes\s+(?:from|back\s+from)\s+)?(?:https?|wss?|tcp|ircs?):\/\/\S{1,240}/i,
+  ),
+  at(
     'unset-keys',
     /\b(?:[Uu]nset|[Cc]lear|[Rr]emove|[Dd]elete|[Ww]ipe|[Bb]lank|[Ee]mpty)\b[^\n]{0,40}\b[A-Z][A-Z0-9_]*(?:API_KEY|_TOKEN|_SECRET|_PASSWORD|_KEY)\b|\b[Uu]nset\s+(?:all\s+|your\s+|the\s+)*(?:api\s+keys?|tokens?|credentials|secrets)\b/,
   ),
@@ -346,6 +354,8 @@ const STEERING: readonly SteeringGroup[] = Object.freeze([
   group(
     TAKEOVERS,
     '\\bc2\\b|c&c|command[\\s-](?:and|server)|control\\s+server|botnet|swarm|hive|master\\s+(?:agent|server)|(?:task|operator)\\s+(?:server|channel)',
+    '(?:whatever|what|everything|anything)\\s+(?:comes\\s|https?:|wss?:|tcp:|ircs?:)',
+    '(?:whatever|what|everything|anything|that|commands?|orders?|instructions?|tasks?|code)\\s+(?:it|they|(?:the|that)\\s+\\w+)\\s+(?:send|give|return|say|tell|ask|order|answer|repl|respond)',
     '(?:orders|commands|tasks|instructions)\\s+(?:from|at|on)\\s|unset|_key|_token|_secret|_password|authorized_keys',
     '(?:https?|wss?|ftp):\\/\\/[^\\s"\'`<>]{1,200}(?:\\$|\\{\\{)',
   ),
