@@ -22,8 +22,8 @@ const ROWS = {
   models: 3,
   tools: 3,
   'agent-core': 4,
+  commands: 4,
   runtime: 5,
-  commands: 5,
   cli: 6,
   gateway: 6,
   acp: 6,
@@ -37,7 +37,10 @@ const EXCEPTIONS = [
 ]
 
 /** Packages that may import less than their row allows. */
-const ONLY = { 'agent-core': ['contracts', 'registry', 'safety', 'models'] }
+const ONLY = {
+  'agent-core': ['contracts', 'registry', 'safety', 'models'],
+  commands: ['contracts', 'registry', 'safety', 'storage'],
+}
 
 /** Folders of a package that do not know others of it: the loop runs without any extension. */
 const ROOMS = [

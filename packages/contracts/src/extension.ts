@@ -1,4 +1,20 @@
 export type { Extension, ExtensionApi } from './extension/api.js'
+export type {
+  Command,
+  CommandCaller,
+  CommandChoice,
+  CommandContext,
+  CommandForm,
+  CommandOutput,
+  CommandResult,
+  CommandRow,
+  CommandSession,
+  CommandTable,
+  CommandTask,
+  CommandTasks,
+  CompactChoice,
+  SessionChange,
+} from './extension/command.js'
 export type { ConfigSection, ConfigValue } from './extension/config-section.js'
 export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-check.js'
 export type { BackendRequest, Factories } from './extension/factories.js'

@@ -19,6 +19,7 @@ function everything(api: ExtensionApi): readonly Registration[] {
     api.prompt.section({ name: 'one', render: () => 'text' }),
     api.config.section({ key: 'one', schema: anything }),
     api.doctor.check({ name: 'one', run: () => [] }),
+    api.commands.add({ name: 'one', summary: 'one', run: () => [] }),
     api.subcommands.add({ name: 'one', summary: 'one', load: async () => () => 0 }),
     api.routes.add({ method: 'GET', path: '/one', scope: 'api', handle: () => new Response('one') }),
     api.jobs.handle({ kind: 'one', run: async () => undefined }),
@@ -28,7 +29,7 @@ function everything(api: ExtensionApi): readonly Registration[] {
   ]
 }
 
-const KINDS = ['section', 'config', 'check', 'subcommand', 'route', 'job', 'factory'] as const
+const KINDS = ['section', 'config', 'check', 'command', 'subcommand', 'route', 'job', 'factory'] as const
 type Registry = ReturnType<typeof open>
 const counts = (registry: Registry) => KINDS.map((kind) => registry.list(kind).length)
 
@@ -87,6 +88,39 @@ describe('what extensions register', () => {
     }
   })
 
+  it('is refused when a name of its command is any name of another one, and free again when that one goes', () => {
+    let first: Registration | undefined
+    const adding = (...names: readonly string[]) => {
+      const [name = '', ...aliases] = names
+      return (api: ExtensionApi) => api.commands.add({ name, aliases, summary: name, run: () => [] })
+    }
+    let later: ExtensionApi | undefined
+    const registry = open(
+      named('first', (api) => {
+        first = adding('fork', 'branch')(api)
+      }),
+      named('second', (api) => void adding('branch')(api)),
+      named('third', (api) => void adding('copy', 'fork')(api)),
+      named('fourth', (api) => void adding('twice', 'twice')(api)),
+      named('fifth', (api) => void adding('a b')(api)),
+      named('later', (api) => {
+        later = api
+      }),
+    )
+    expect(registry.problems).toEqual([
+      expect.stringContaining('the command fork is taken by first'),
+      expect.stringContaining('the command fork is taken by first'),
+      expect.stringContaining('“twice” cannot be the name of a command'),
+      expect.stringContaining('“a b” cannot be the name of a command'),
+    ])
+    expect(() => adding('branch')(later!)).toThrow('is taken by first')
+    first?.dispose()
+    const again = adding('branch')(later!)
+    expect(registry.list('command')).toMatchObject([{ owner: 'later', item: { name: 'branch' } }])
+    again.dispose()
+    expect(registry.list('command')).toEqual([])
+  })
+
   it('finds the value of its key once the home has read it', () => {
     let answer: ConfigValue<number> | undefined
     const registry = open(
@@ -111,6 +145,7 @@ function onlyKind(api: ExtensionApi, index: number): Partial<ExtensionApi> {
     { prompt: { section: () => none } },
     { config: { section: () => ({ ...none, value: undefined }) } },
     { doctor: { check: () => none } },
+    { commands: { add: () => none } },
     { subcommands: { add: () => none } },
     { routes: { add: () => none } },
     { jobs: { handle: () => none } },

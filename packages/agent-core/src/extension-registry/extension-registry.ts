@@ -1,5 +1,6 @@
 import { errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type {
+  Command,
   ConfigSection,
   DoctorCheck,
   Extension,
@@ -18,6 +19,7 @@ export interface Contributions {
   readonly section: PromptSection
   readonly config: ConfigSection
   readonly check: DoctorCheck
+  readonly command: Command
   readonly subcommand: Subcommand
   readonly route: Route
   readonly job: JobHandler
@@ -107,6 +109,7 @@ class OwnedRegistry implements ExtensionRegistry {
       prompt: { section: (section) => add('section', section.name, section) },
       config: { section: (section) => this.#configValue(section.key, add('config', section.key, section)) },
       doctor: { check: (check) => add('check', check.name, check) },
+      commands: { add: (command) => this.#addCommand(owner, command) },
       subcommands: { add: (subcommand) => add('subcommand', subcommand.name, subcommand) },
       routes: { add: (route) => add('route', `${route.method} /${owner}${route.path}`, route) },
       jobs: { handle: (handler) => add('job', handler.kind, handler) },
@@ -119,12 +122,29 @@ class OwnedRegistry implements ExtensionRegistry {
   #contribute(owned: Owned): Registration {
     const taken = this.#contributions.find(({ kind, name }) => kind === owned.kind && name === owned.name)
     if (taken) {
-      throw new HermesError(`the ${owned.kind} ${owned.name} is taken by ${taken.owner}`, {
-        code: 'extension.name_taken',
-      })
+      throw nameTaken(owned.kind, owned.name, taken.owner)
     }
     this.#contributions = [...this.#contributions, owned]
     return { dispose: () => this.#keepOnly((other) => other !== owned) }
+  }
+
+  /** All names of a command are looked for among all names of the others. */
+  #addCommand(owner: string, command: Command): Registration {
+    const names = [command.name, ...(command.aliases ?? [])]
+    const wrong = names.find((name, index) => !COMMAND.test(name) || names.indexOf(name) !== index)
+    if (wrong !== undefined) {
+      throw new HermesError(
+        `“${wrong}” cannot be the name of a command, which has lower case letters, digits and dashes, once`,
+        {
+          code: 'extension.bad_name',
+        },
+      )
+    }
+    const taken = this.list('command').find(({ item }) =>
+      [item.name, ...(item.aliases ?? [])].some((name) => names.includes(name)),
+    )
+    if (taken) throw nameTaken('command', taken.item.name, taken.owner)
+    return this.#contribute({ kind: 'command', name: command.name, owner, item: command })
   }
 
   #configValue<Value>(key: string, { dispose }: Registration) {
@@ -171,6 +191,11 @@ class OwnedRegistry implements ExtensionRegistry {
   }
 }
 
+function nameTaken(kind: Kind, name: string, owner: string): HermesError {
+  return new HermesError(`the ${kind} ${name} is taken by ${owner}`, { code: 'extension.name_taken' })
+}
+
+const COMMAND = /^[a-z][a-z0-9-]{0,31}$/
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /** What a setup registers later could change a session that runs already. */

@@ -1,6 +1,7 @@
 import type { Entry } from '../conversation.js'
 import type { JsonValue } from '../json.js'
 import type { StandardSchema } from '../tool.js'
+import type { Command } from './command.js'
 import type { ConfigSection, ConfigValue } from './config-section.js'
 import type { DoctorCheck } from './doctor-check.js'
 import type { Factories } from './factories.js'
@@ -50,6 +51,10 @@ export interface ExtensionApi {
   readonly doctor: {
     /** Looks at something when a person runs `hermes doctor`. */
     check(check: DoctorCheck): Registration
+  }
+  readonly commands: {
+    /** Adds `/name` to sessions. Its aliases are names too. */
+    add(command: Command): Registration
   }
   readonly subcommands: {
     /** Adds `hermes NAME`. */

@@ -1,0 +1,5 @@
+export { shownCommand, usageOf } from './arguments.js'
+export { completeLine } from './complete-line.js'
+export { columnWidths, toPlainText } from './plain-text.js'
+export { runCommand } from './run-command.js'
+export { commandNames, findCommand, offeredTo, readLine, type TypedLine, unknownLine } from './typed-line.js'

@@ -1,0 +1,57 @@
+import type { Command, CommandCaller, CommandSession } from '@hermes/contracts/extension'
+import { closest, distance } from 'fastest-levenshtein'
+
+/** What a line asks for. `text` is for the model. */
+export type TypedLine =
+  | { readonly type: 'text' }
+  /** `args`: what follows the name, as it was typed. */
+  | { readonly type: 'command'; readonly command: Command; readonly args: string }
+  | { readonly type: 'unknown'; readonly typed: string; readonly nearest: string }
+
+/** The commands that a caller may call; without a session those that need none. Sorted as they were. */
+export function offeredTo(
+  caller: CommandCaller,
+  session: Pick<CommandSession, 'id'> | null,
+  commands: readonly Command[],
+): readonly Command[] {
+  return commands.filter(
+    ({ scope = 'owner', needsSession = true, changes = [] }) =>
+      (caller.isOwner || scope === 'anyone') &&
+      (session !== null || !needsSession) &&
+      changes.every((change) => caller.changes.includes(change)),
+  )
+}
+
+/** A typing error touches at most so much of a word. */
+const NEAR = 0.4
+
+/** Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it. */
+export function readLine(line: string, commands: readonly Command[]): TypedLine {
+  const [, typed, rest] = /^\/([a-z][a-z0-9-]*)(?:\s+(.*))?$/is.exec(line.trim()) ?? []
+  if (typed === undefined || commands.length === 0) return { type: 'text' }
+  const wanted = typed.toLowerCase()
+  const command = findCommand(commands, wanted) ?? onlyOne(commands.filter(({ name }) => name.startsWith(wanted)))
+  if (command) return { type: 'command', command, args: rest?.trim() ?? '' }
+  const nearest = closest(wanted, commandNames(commands) as string[])
+  if (rest !== undefined && distance(wanted, nearest) > wanted.length * NEAR) return { type: 'text' }
+  return { type: 'unknown', typed: `/${typed}`, nearest: `/${nearest}` }
+}
+
+/** What is said of a line that no command has. */
+export function unknownLine({ typed, nearest }: TypedLine & { readonly type: 'unknown' }): string {
+  return `Unknown command ${typed}. The nearest is ${nearest}; /help lists all.`
+}
+
+/** The command of that name or alias, in lower case. */
+export function findCommand(commands: readonly Command[], name: string): Command | undefined {
+  return commands.find((command) => command.name === name || command.aliases?.includes(name))
+}
+
+/** Names and aliases, without slash. */
+export function commandNames(commands: readonly Command[]): readonly string[] {
+  return commands.flatMap(({ name, aliases = [] }) => [name, ...aliases])
+}
+
+function onlyOne<T>(found: readonly T[]): T | undefined {
+  return found.length === 1 ? found[0] : undefined
+}
