@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Permit } from './policy.js'
 
 /** What kind of thing a path is. */
@@ -151,6 +152,43 @@ export interface BackgroundProcess {
   kill(): Promise<void>
 }
 
+/** A program that is started without a shell in between, to be spoken to. */
+export interface ProgramRequest {
+  /** The program, looked for on `PATH` unless its name has a slash, and its arguments. */
+  readonly argv: readonly [program: string, ...args: string[]]
+  /** Absolute. Default: the shell's directory. */
+  readonly cwd?: string
+  /** Added to the shell's environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** As of `ExecOptions`. */
+  readonly outside?: boolean
+  /** As of `ExecOptions`. */
+  readonly network?: 'on' | 'off'
+}
+
+/** How a program ended. Behind a client program such as `ssh` a signal may be told as exit code 128 plus its number. */
+export interface ProgramEnd {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+/** A program that runs, with its three streams of bytes as they are. A stream that nobody reads makes it wait. */
+export interface RunningProgram {
+  /** What is written after the program has gone is dropped. */
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves once it has ended; what it left in its process group is ended then. Never rejects. */
+  readonly ended: Promise<ProgramEnd>
+  /** Ends it and all it started within two seconds: SIGTERM, then SIGKILL for what is left. */
+  kill(): Promise<void>
+}
+
+/** The command line that the permit for a program names. */
+export function programLine(argv: readonly string[]): string {
+  return argv.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
+}
+
 /** What is known of `sudo` in an environment. */
 export interface SudoAccess {
   /** Whether `sudo` would ask for a password now; `false` also where there is no `sudo`. Never rejects. */
@@ -244,6 +282,12 @@ export interface Environment {
   exec(permit: Permit, command: string, options?: ExecOptions): Promise<ExecResult>
   /** @throws HermesError `environment.no_pty` when a pseudo-terminal is asked for and cannot be had; nothing was started then. */
   spawn(permit: Permit, command: string, options?: SpawnOptions): Promise<BackgroundProcess>
+  /**
+   * Starts a program in a process group of its own, which ends with the environment, and with this program however that ends. The permit
+   * names {@link programLine} of `argv`. One that is not there ends with exit code 127. Missing where programs cannot be spoken to.
+   * @throws HermesError `environment.not_found` when `cwd` is missing.
+   */
+  readonly startProgram?: ((permit: Permit, request: ProgramRequest) => Promise<RunningProgram>) | undefined
   /**
    * Saves text in a place of our own where the file tools find it, for its user alone, and gives the path. Where it is missing, they read
    * the files of this machine. @throws HermesError `environment.*`.

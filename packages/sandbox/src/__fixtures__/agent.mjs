@@ -1,4 +1,5 @@
-// A stand-in for an agent that is killed: starts a background process and a foreground command, tells their numbers, and waits.
+// A stand-in for an agent that is killed: starts a background process, a program that is spoken to and a foreground command, tells their
+// numbers, and waits.
 import { createLocalEnvironment } from '../local/local-environment.js'
 import { testPermit } from '../testing/permit.js'
 
@@ -8,7 +9,10 @@ const permit = (command) => testPermit({ type: 'spawn', command, cwd, backend: '
 
 const server = 'echo up; sleep 60 & read line; echo "input ended"; while [ ! -e stop ]; do sleep 0.05; done; echo down; exit 7'
 const background = await environment.spawn(permit(server), server)
+const programPermit = permit("sh -c 'echo $$; sleep 63'")
+const program = await environment.startProgram(programPermit, { argv: ['sh', '-c', 'echo $$; sleep 63'] })
+const [number] = (await program.stdout[Symbol.asyncIterator]().next()).value.toString().split('\n')
 const foreground = 'echo "foreground $$"; sleep 61 & sleep 62'
 void environment.exec(permit(foreground), foreground, {
-  onOutput: (text) => process.stdout.write(`${text.trim()} background ${background.info().id}\n`),
+  onOutput: (text) => process.stdout.write(`${text.trim()} background ${background.info().id} program ${number}\n`),
 })

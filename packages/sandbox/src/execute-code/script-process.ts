@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { PassThrough, type Readable } from 'node:stream'
-import { type Clock, HermesError } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
 import { type Isolate, type IsolatedProgram, notIsolated } from '../isolation/isolated-program.js'
 import { startHeld, untilStarted } from '../isolation/start-held.js'
 import type { OrphanGuard } from '../local/orphan-guard.js'
 import { groupExists, killMarked, killTree, processStartTime } from '../processes/process-tree.js'
+import { spawnHeld } from '../programs/spawn-held.js'
 
 const DRAIN_LIMIT_MS = 250
 
@@ -65,11 +66,13 @@ export class ScriptProcess {
   static async start(launch: ScriptLaunch): Promise<ScriptProcess> {
     const limit = String(Math.ceil(launch.maxMemoryBytes / 1024))
     const requested = { program: '/bin/sh', args: ['-c', LAUNCH, 'sh', limit, ...launch.argv], env: launch.env }
+    const { cwd, guard } = launch
+    const settings = { cwd, guard, stdin: 'ignore', socket: launch.env['HERMES_RPC_SOCKET'] } as const
     const folders = { scratch: launch.folder, writable: launch.folder }
     const { result } = await startHeld(
       async () => (await launch.isolate?.(requested, folders)) ?? notIsolated(requested),
       async (program) => {
-        const process = new ScriptProcess(await spawned(launch, program), launch, program)
+        const process = new ScriptProcess(await spawnHeld(program, settings), launch, program)
         await untilStarted(program, process.exit, launch.clock)
         return process
       },
@@ -106,32 +109,6 @@ export class ScriptProcess {
       ...(graceMs === undefined ? {} : { graceMs }),
     })
   }
-}
-
-function spawned(
-  launch: ScriptLaunch,
-  { program, args, env, descriptors, isConfined, mark }: IsolatedProgram,
-): Promise<ChildProcess> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: launch.cwd,
-      env: isConfined ? { ...env, ...launch.guard.mark } : env,
-      detached: true,
-      stdio: [
-        'ignore',
-        'pipe',
-        'pipe',
-        (isConfined ? mark?.descriptor : launch.guard.channel()) ?? 'ignore',
-        ...descriptors,
-      ],
-    })
-    if (isConfined && child.pid !== undefined) launch.guard.add(child.pid, launch.env['HERMES_RPC_SOCKET'])
-    child.once('spawn', () => resolve(child))
-    child.once('error', (error) => {
-      const message = `Cannot start a program in ${launch.cwd}: ${error.message}.`
-      reject(new HermesError(message, { code: 'environment.spawn_failed', cause: error }))
-    })
-  })
 }
 
 function closing(stream: Readable): Promise<void> {

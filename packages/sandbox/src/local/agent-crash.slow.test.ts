@@ -18,6 +18,7 @@ interface RunningAgent {
   readonly outputDir: string
   readonly foregroundGroup: number
   readonly backgroundId: string
+  readonly programGroup: number
 }
 
 async function startAgent(): Promise<RunningAgent> {
@@ -42,8 +43,15 @@ async function startAgent(): Promise<RunningAgent> {
   })
   const [line] = (await Promise.race([once(agent.stdout!, 'data'), failed])) as [Buffer]
   failed.catch(() => undefined)
-  const [, foreground, , backgroundId] = line.toString().trim().split(' ')
-  return { agent, cwd, outputDir, foregroundGroup: Number(foreground), backgroundId: backgroundId! }
+  const [, foreground, , backgroundId, , program] = line.toString().trim().split(' ')
+  return {
+    agent,
+    cwd,
+    outputDir,
+    foregroundGroup: Number(foreground),
+    backgroundId: backgroundId!,
+    programGroup: Number(program),
+  }
 }
 
 async function crash(agent: ChildProcess): Promise<void> {
@@ -57,11 +65,12 @@ const open = ({ cwd, outputDir }: RunningAgent) => {
   return environment
 }
 
-it('ends foreground commands when the agent is killed by SIGKILL', async () => {
+it('ends foreground commands and programs when the agent is killed by SIGKILL', async () => {
   const running = await startAgent()
-  expect(groupExists(running.foregroundGroup)).toBe(true)
+  const groups = [running.foregroundGroup, running.programGroup]
+  expect(groups.map(groupExists)).toEqual([true, true])
   await crash(running.agent)
-  while (groupExists(running.foregroundGroup)) await systemClock.sleep(20)
+  while (groups.some(groupExists)) await systemClock.sleep(20)
   await open(running).processes()[0]!.kill()
 })
 

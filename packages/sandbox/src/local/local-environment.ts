@@ -7,10 +7,13 @@ import type {
   ExecOptions,
   ExecResult,
   FileStat,
+  ProgramRequest,
   ReadManyOptions,
+  RunningProgram,
   SpawnOptions,
   SudoAccess,
 } from '@hermes/contracts/environment'
+import { programLine } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { linkCame } from '../file-error.js'
 import { Bounds, workspaceAt } from '../isolation/bounds.js'
@@ -117,6 +120,7 @@ class LocalEnvironment implements Environment {
   #variables: Variables | null = null
   readonly #closing = new AbortController()
   #hasPty: boolean | null = null
+  readonly #programs = new Set<RunningProgram>()
 
   constructor(options: LocalEnvironmentOptions) {
     const { outputDir, clock = systemClock, logger = silentLogger } = options
@@ -313,6 +317,29 @@ class LocalEnvironment implements Environment {
     }
   }
 
+  readonly startProgram = async (permit: Permit, request: ProgramRequest): Promise<RunningProgram> => {
+    this.#requireOpen()
+    const { argv, outside } = request
+    const line = programLine(argv)
+    checkCommand(line)
+    await this.#shell.ready()
+    const { cwd } = this.#shell.start(request.cwd === undefined ? undefined : this.resolve(request.cwd))
+    permit.consume(spawnAction(line, cwd, request))
+    const { startLocalProgram } = await import('../programs/local-program.js')
+    const isolate = outside ? null : this.#isolate
+    const program = await startLocalProgram({
+      argv,
+      cwd,
+      env: { ...this.#shell.environment(request), ...request.env },
+      isolate: isolate ? (requested) => isolate(requested, this.#shell.folders(), request) : undefined,
+      guard: this.#shell.guard,
+      clock: this.#options.clock ?? systemClock,
+    })
+    this.#programs.add(program)
+    void program.ended.then(() => this.#programs.delete(program))
+    return program
+  }
+
   processes(): readonly BackgroundProcess[] {
     return this.#table.list()
   }
@@ -328,6 +355,7 @@ class LocalEnvironment implements Environment {
       new HermesError('This environment is closed; open another one.', { code: 'environment.closed' }),
     )
     const keep = options.keepProcesses ?? false
+    await Promise.all([...this.#programs].map((program) => program.kill()))
     await Promise.all([this.#madeShell?.close(keep), this.#table.close(keep)])
     await (await this.#isolation)?.close(keep)
     this.#madeBounds?.close()

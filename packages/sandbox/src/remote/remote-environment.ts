@@ -8,8 +8,11 @@ import type {
   ExecOptions,
   ExecResult,
   FileStat,
+  ProgramRequest,
+  RunningProgram,
   SpawnOptions,
 } from '@hermes/contracts/environment'
+import { programLine } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { ProcessTable } from '../processes/process-table.js'
 import { shellProgram } from '../shell/shell-script.js'
@@ -96,6 +99,7 @@ class RemoteEnvironment implements Environment {
   readonly root: string
   readonly capabilities: Environment['capabilities']
   readonly sudo: RemoteSudo | undefined
+  readonly startProgram: Environment['startProgram']
   readonly #host: RemoteHost
   readonly #side: RemoteFacts
   readonly #logger: Logger
@@ -104,6 +108,7 @@ class RemoteEnvironment implements Environment {
   readonly #files: RemoteFiles
   readonly #table: ProcessTable
   readonly #sync: FolderSync | null
+  readonly #programs = new Set<RunningProgram>()
   #closed = false
 
   constructor(host: RemoteHost, options: RemoteOptions & { readonly sync: FolderSync | null }, side: RemoteFacts) {
@@ -124,6 +129,8 @@ class RemoteEnvironment implements Environment {
     this.sudo = host.isolated ? undefined : new RemoteSudo(host, state.env['PATH'] ?? '')
     const { sudo = null } = this
     this.#shell = new RemoteShell({ host, shell, scratch, state, inherited, sudo, outputDir, clock, logger })
+    const client = host.client?.bind(host)
+    this.startProgram = client && ((permit, request) => this.#startProgram(client, permit, request))
     this.#files = new RemoteFiles(host, side.stat)
     this.#table = new ProcessTable({
       program: shellProgram('/bin/sh'),
@@ -213,6 +220,23 @@ class RemoteEnvironment implements Environment {
     return this.#table.spawn(command, remote.cwd, {}, { remote: start, pty: options.pty ?? false })
   }
 
+  async #startProgram(
+    client: NonNullable<RemoteHost['client']>,
+    permit: Permit,
+    { argv, cwd, env }: ProgramRequest,
+  ): Promise<RunningProgram> {
+    this.#requireOpen()
+    await this.#takeOver()
+    const line = programLine(argv)
+    const remote = this.#shell.remote(line, cwd && this.resolve(cwd), env)
+    permit.consume(this.#spawnAction(line, remote.cwd))
+    const { startRemoteProgram } = await import('../programs/remote-program.js')
+    const program = await startRemoteProgram({ host: this.#host, client, argv, remote, scratch: this.#side.scratch })
+    this.#programs.add(program)
+    void program.ended.then(() => this.#programs.delete(program))
+    return program
+  }
+
   async keepText(text: string): Promise<string> {
     this.#requireOpen()
     return this.#shell.keepText(text)
@@ -239,7 +263,8 @@ class RemoteEnvironment implements Environment {
       () => null,
     )
     const shell = this.#host.isAsleep?.() ? null : this.#shell.close(keepProcesses)
-    const all = Promise.all([shell, this.#table.close(keepProcesses)])
+    const programs = [...this.#programs].map((program) => program.kill())
+    const all = Promise.all([...programs, shell, this.#table.close(keepProcesses)])
     const why = await Promise.race([all.then(() => null, errorLine), late])
     tidied.abort()
     this.#shell.abandon()

@@ -2,6 +2,7 @@ import type { HermesError } from '@hermes/contracts'
 import type { ProcessHandle } from '../processes/process-handle.js'
 import type { RemoteStart } from '../shell/remote-start.js'
 import type { RemoteCommand } from './exec-script.js'
+import type { HostClient } from './host-client.js'
 
 /** What a script said. */
 export interface ProgramOutput {
@@ -43,6 +44,8 @@ export interface RemoteHost {
   readonly hasPty?: boolean
   /** Opens the way, or opens it again when it was lost. Called before each command. */
   connect(): Promise<void>
+  /** The client program that runs a command line there with its three standard streams as plain pipes; missing where there is none. */
+  client?(line: string): HostClient
   /** Runs a script to its end, with `input` as its standard input. */
   converse(script: string, input: Uint8Array): Promise<ProgramOutput>
   /** Runs a script in a session of its own and tells its output as it comes. */

@@ -69,7 +69,8 @@ interface Scratch {
 /** A shell whose directory and exported variables persist, though each command gets a process of its own. */
 export class Shell {
   readonly #options: ShellOptions
-  readonly #guard = new OrphanGuard()
+  /** Ends foreground groups when this program dies. */
+  readonly guard = new OrphanGuard()
   readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
   readonly #orphans = new Set<number>()
@@ -116,9 +117,9 @@ export class Shell {
     this.#dropEndedOrphans()
     for (const group of this.#orphans) {
       if (!keepProcesses) await killTree(group, { clock: this.#options.clock })
-      this.#guard.remove(group)
+      this.guard.remove(group)
     }
-    this.#guard.close()
+    this.guard.close()
     if (this.#scratch) removeScratch(this.#scratch.directory)
     this.#scratch = null
   }
@@ -156,7 +157,7 @@ export class Shell {
       let take: ((chunk: Buffer) => void) | null = null
       const common = {
         ...{ cwd: start.cwd, stdin, yieldSignal: options.yieldSignal, signal },
-        ...{ clock: this.#options.clock, guard: this.#guard },
+        ...{ clock: this.#options.clock, guard: this.guard },
         timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
       }
       const { program: child, result: end } = await startHeld(
@@ -234,7 +235,7 @@ export class Shell {
     const env = { ...requested.env, PWD: cwd }
     const args = ['-c', REGISTER, 'sh', requested.program, ...requested.args, path]
     const run = { program: '/bin/sh', args, env }
-    const common = { cwd, stdin: null, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.#guard }
+    const common = { cwd, stdin: null, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.guard }
     try {
       const { result: end } = await startHeld(
         async () => (isolate ? isolate(run, this.folders()) : notIsolated(run)),
@@ -298,7 +299,7 @@ export class Shell {
     for (const group of this.#orphans) {
       if (groupExists(group)) continue
       this.#orphans.delete(group)
-      this.#guard.remove(group)
+      this.guard.remove(group)
     }
   }
 

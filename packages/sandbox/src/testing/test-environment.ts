@@ -3,6 +3,7 @@ import { backgroundTests } from './background-tests.js'
 import { execTests } from './exec-tests.js'
 import { fileTests } from './file-tests.js'
 import type { EnvironmentUnderTest } from './harness.js'
+import { programTests } from './program-tests.js'
 
 /** Which backend {@link testEnvironment} tests. */
 export interface TestEnvironmentOptions {
@@ -20,5 +21,6 @@ export function testEnvironment(options: TestEnvironmentOptions): void {
     fileTests(options.create)
     execTests(options.create)
     backgroundTests(options.create)
+    programTests(options.create)
   })
 }

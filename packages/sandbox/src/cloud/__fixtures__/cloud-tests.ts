@@ -83,6 +83,7 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
       const first = await harness(() => create({ outputDir, task: shared }))
       const second = await harness(() => create({ outputDir, task: shared }))
       const other = await harness(() => create({ outputDir }))
+      expect(first.environment.startProgram).toBeUndefined()
       await first.run('echo shared > ~/note')
       expect((await second.run('cat ~/note')).output).toBe('shared\n')
       expect((await other.run('cat ~/note')).exitCode).toBe(1)
