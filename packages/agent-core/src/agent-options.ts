@@ -10,7 +10,8 @@ import type { Answer, Question, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
-import { createExtensionRegistry, type ExtensionRegistry } from './extension-registry/extension-registry.js'
+import { createExtensionRegistry } from './extension-registry/extension-registry.js'
+import type { Hooks } from './extension-registry/hook-table.js'
 import { standardExtensions } from './extensions/standard.js'
 import { ActivityTracker } from './loop/activity.js'
 import { type Pausable, PauseGate } from './loop/pause.js'
@@ -50,8 +51,8 @@ export interface AgentOptions extends Sampling {
   readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** What it delegated: paused while the session plans. Default: nothing is paused. */
   readonly children?: Pausable
-  /** What looks in or steps in: a list that is set up for this agent, or a registry of several. Default: {@link standardExtensions}. */
-  readonly extensions?: readonly Extension[] | ExtensionRegistry
+  /** What looks in or steps in: a list that is set up for this agent, or what was set up for several. Default: {@link standardExtensions}. */
+  readonly extensions?: readonly Extension[] | { readonly hooks: Hooks }
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
   /**
@@ -76,8 +77,8 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
   const logger = options.logger ?? silentLogger
   const { source = 'embedded', ...session } = options.session ?? {}
   const { extensions = standardExtensions() } = options
-  const registry = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : extensions
-  const { hooks } = registry
+  const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
+  const { hooks } = own ?? (extensions as { readonly hooks: Hooks })
   const id = options.sessionId ?? createSessionId(clock.now())
   return {
     model: isModelClient(options.model) ? options.model : createModelClient(options.model),
@@ -89,7 +90,7 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
     hooks,
-    closeExtensions: () => (registry === extensions ? Promise.resolve() : registry.close()),
+    closeExtensions: async () => own?.close(),
     ask: options.ask ?? null,
     maxSteps: maxStepsOf(options),
     sampling: definedOnly({

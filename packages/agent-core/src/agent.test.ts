@@ -8,9 +8,9 @@ import {
 } from '@hermes/contracts/conversation'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
+import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { hook } from './__fixtures__/hook.js'
-import { finish, type ScriptedStep, scriptedModel } from './__fixtures__/testing-model.js'
 import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
 import { interruptedMessage } from './loop/partial-answer.js'
 

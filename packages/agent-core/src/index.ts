@@ -18,12 +18,11 @@ export {
   createExtensionRegistry,
   type ExtensionRegistry,
 } from './extension-registry/extension-registry.js'
+export { hooksWithout } from './extension-registry/hook-table.js'
 export { environmentContext, runtimeState } from './extensions/environment-context/extension.js'
 export type { RuntimeStateOptions } from './extensions/environment-context/options.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'
-export type { LoopGuardOptions } from './extensions/loop-guard/loop-guard.js'
-export type { AgentMemory } from './extensions/memory-recall/agent-memory.js'
-export { memoryRecall } from './extensions/memory-recall/extension.js'
+export type { LoopGuardSettings } from './extensions/loop-guard/extension.js'
 export { isPlanning, type PlanEnd } from './extensions/plan-mode/plan-mode.js'
 export { references } from './extensions/references/extension.js'
 export type { ReferenceOptions } from './extensions/references/options.js'

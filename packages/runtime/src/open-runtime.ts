@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
+import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
 import {
   allowNothing,
   type HermesConfig,
@@ -17,7 +19,6 @@ import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import { HomeAgents } from './agents/home-agents.js'
-import { type HomeCheckpoints, openHomeCheckpoints } from './agents/home-checkpoints.js'
 import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
 import { keepResultsIn } from './context/kept-results.js'
@@ -25,7 +26,7 @@ import type { EnvironmentRequest } from './environment/environment-request.js'
 import { isolationOf } from './environment/isolation-options.js'
 import { openEnvironment } from './environment/open-environment.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
-import { UnisolatedNotice } from './environment/unisolated-notice.js'
+import { builtInExtensions } from './extensions.js'
 import { configSecrets, keyVariableNames, redactingLogger } from './home/home-secrets.js'
 import { makeHome } from './home/make-home.js'
 import { networkProblems } from './home/network-settings.js'
@@ -112,6 +113,7 @@ class HomeRuntime implements Runtime {
   readonly policy: Policy
   readonly permissions: HomePolicy
   readonly checkpoints: HomeCheckpoints
+  readonly extensions: ExtensionRegistry
   readonly #options: RuntimeOptions
   readonly #loaded: Loaded
   readonly #logger: Logger
@@ -139,7 +141,6 @@ class HomeRuntime implements Runtime {
     this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redact([])) : silentLogger
     this.#clock = options.clock ?? systemClock
     this.config = config
-    this.problems = loaded.problems
     this.rescueDirs = rescueDirsOf(options)
     const common: Common = {
       ...{ home, userHome, cwd, platform, config, clock: this.#clock, logger: this.#logger },
@@ -174,6 +175,7 @@ class HomeRuntime implements Runtime {
     this.memory = openHomeMemory({ ...common, settings: config.memory, redact: (text) => this.#redact([])(text) })
     this.checkpoints = openHomeCheckpoints({
       ...common,
+      directory: homeLayout(home).checkpoints,
       settings: config.checkpoints,
       backend: config.terminal.backend,
       store: common.storage,
@@ -189,6 +191,8 @@ class HomeRuntime implements Runtime {
       reviewModel: (sessionId) => this.#reviewModel(sessionId),
     })
     this.policy = this.permissions.policy
+    this.extensions = this.#setUpExtensions()
+    this.problems = [...loaded.problems, ...this.extensions.problems]
     const { tools, agents } = this.#openAgents(common)
     this.#tools = tools
     this.#agents = agents
@@ -196,7 +200,7 @@ class HomeRuntime implements Runtime {
 
   #openAgents(common: Common): { readonly tools: HomeTools; readonly agents: HomeAgents } {
     const { user } = this.#options
-    const { proxies, secrets } = this.#loaded
+    const { secrets } = this.#loaded
     const turnScopes = new TurnScopes()
     const parts = { checkpoints: this.checkpoints, memory: this.memory, longMemory: this.longMemory }
     const codeIn = (cwd: string) => openHomeCode(this.#environmentRequest(cwd))
@@ -219,7 +223,6 @@ class HomeRuntime implements Runtime {
       ...parts,
       codeIn,
       user,
-      proxies,
       policy: this.policy,
       models: this.models,
       modelResolver: this.#modelResolver,
@@ -227,16 +230,32 @@ class HomeRuntime implements Runtime {
       tools,
       turnScopes,
       environmentIn: (cwd, task) => this.#environment(cwd, task),
-      unisolated: this.#unisolated(),
+      extensions: this.extensions,
       redact: (more) => this.#redact(more),
       closers: this.#closers,
     })
     return { tools, agents }
   }
 
-  #unisolated(): UnisolatedNotice {
-    const { terminal } = this.config
-    return new UnisolatedNotice({ terminal, isolationSupport: this.#isolationSupport, logger: this.#logger })
+  #setUpExtensions(): ExtensionRegistry {
+    const builtIn = builtInExtensions({
+      config: this.config,
+      checkpoints: this.checkpoints,
+      memory: this.memory,
+      longMemory: this.longMemory,
+      storage: () => this.storage(),
+      proxies: this.#loaded.proxies,
+      isolationSupport: this.#isolationSupport,
+      logger: this.#logger,
+      windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),
+      delegated: (event) => this.#agents.delegated(event),
+    })
+    const { extensions: further = [] } = this.#options
+    return createExtensionRegistry([...builtIn, ...further], { logger: this.#logger })
+  }
+
+  #choiceOf(sessionId: string): ModelChoice {
+    return this.#agents.choiceOf(sessionId) ?? this.chooseModel({})
   }
 
   async storage(): Promise<Storage> {
@@ -298,7 +317,7 @@ class HomeRuntime implements Runtime {
 
   /** Chosen as for any auxiliary task: what config.yaml names, else the model of the session. */
   #reviewModel(sessionId: string): Promise<ModelClient> {
-    return this.#auxiliaryTasks.client('approval', this.#agents.choiceOf(sessionId) ?? this.chooseModel({}))
+    return this.#auxiliaryTasks.client('approval', this.#choiceOf(sessionId))
   }
 
   async #seesImages(sessionId: string): Promise<boolean> {
@@ -413,6 +432,7 @@ class HomeRuntime implements Runtime {
     await store?.swept
     // A run that is ended still writes down what became of its calls.
     const agents = await Promise.allSettled(closers.map((close) => close()))
+    await this.extensions.close()
     const results = [...agents, ...(await Promise.allSettled([store?.storage.close()]))]
     await store?.dailyBackup?.finish()
     for (const result of results) {

@@ -1,6 +1,8 @@
-import type { Agent, AgentOptions, Children, SystemPrompt } from '@hermes/agent-core'
+import type { Agent, AgentOptions, Children, ExtensionRegistry, SystemPrompt } from '@hermes/agent-core'
+import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
@@ -8,7 +10,6 @@ import type { ToolDefinition } from '@hermes/contracts/tool'
 import type { KeyLimits } from '@hermes/models'
 import type { ReferenceOutcome } from '@hermes/models/mixture'
 import type { Backups, Storage } from '@hermes/storage'
-import type { HomeCheckpoints } from './agents/home-checkpoints.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
 import type { HomeLongMemory } from './memory/home-long-memory.js'
 import type { HomeMemory } from './memory/home-memory.js'
@@ -35,6 +36,8 @@ export interface RuntimeOptions {
   readonly yolo?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
+  /** Further parts, set up after those that come with Hermes. Default none. */
+  readonly extensions?: readonly Extension[]
   /** Told once, in a line, of what a person should know of the store: that it was found damaged, or that only one process can use it. */
   readonly onNotice?: (line: string) => void
 }
@@ -139,6 +142,8 @@ export interface Runtime {
   /** What is wrong with the home, a line each; the runtime works all the same. */
   readonly problems: readonly string[]
   readonly policy: Policy
+  /** The parts of this home, and what they have registered. */
+  readonly extensions: Pick<ExtensionRegistry, 'list'>
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
   /** What agents remember across sessions; `null` where config.yaml switches it off. */

@@ -13,6 +13,7 @@ export { type CheckPathOptions, checkPath, isWithin, type PathCheck, type PathOp
 export { changesLifecycle, surfaceOf } from './path/surfaces.js'
 export { createPermit, isPermit, sameAction } from './permit.js'
 export { createPolicy, type PolicyOptions, type RevocablePolicy } from './policy.js'
+export { fenceRecalled, type RecallFence, recallFences, withoutRecallFence } from './recall-fence.js'
 export { REDACTED } from './redact/forms.js'
 export { createRedactor, type Redactor } from './redact/redactor.js'
 export { createStreamRedactor, type StreamRedactor } from './redact/stream-redactor.js'

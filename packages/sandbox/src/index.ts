@@ -1,4 +1,5 @@
 export { writableRoots } from './isolation/bounds.js'
+export { isolationNotice } from './isolation/isolation-notice.js'
 export type { IsolationOptions, Workspaces } from './isolation/isolation-options.js'
 export { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation/isolation-support.js'
 export { type EnvironmentFilter, filterEnvironment, looksSecret, secretLooking } from './local/filter-environment.js'

@@ -21,6 +21,22 @@ export interface Hooks {
   dataIn(entry: Entry, toolName: string): JsonValue | null
 }
 
+/** The same hooks without those of some extensions. */
+export function hooksWithout(hooks: Hooks, owners: readonly string[]): Hooks {
+  if (owners.length === 0) return hooks
+  // The lists never change, so one that was filtered stays as it is for as long as it is the list of its point.
+  const filtered = new WeakMap<readonly RegisteredHook[], readonly RegisteredHook[]>()
+  return {
+    at: <Name extends HookName>(name: Name) => {
+      const all = hooks.at(name)
+      const known = filtered.get(all) ?? all.filter(({ owner }) => !owners.includes(owner))
+      filtered.set(all, known)
+      return known as readonly RegisteredHook<Name>[]
+    },
+    dataIn: (entry, toolName) => hooks.dataIn(entry, toolName),
+  }
+}
+
 /** The handlers of all extensions, in lists that are replaced and never changed. */
 export class HookTable implements Hooks {
   readonly #logger: Logger

@@ -29,6 +29,10 @@ export class RunHookEvent implements HookEvent {
     return this.#context.subject.agentPath
   }
 
+  get platform(): string {
+    return this.#context.subject.platform
+  }
+
   get model() {
     const { provider, model } = this.#context.model
     return { provider, model }

@@ -3,9 +3,9 @@ import type { CompactOutcome, CompactRequest, ContextEngine } from '@hermes/cont
 import { noUsage } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import { defineTool } from '@hermes/contracts/tool'
+import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { finish, type ScriptedStep, scriptedModel } from '../__fixtures__/testing-model.js'
 import { type AgentEvent, createAgent, createMemoryStore } from '../index.js'
 import { contextTokens } from './context-window.js'
 

@@ -1,8 +1,8 @@
 import type { SessionStore } from '@hermes/contracts/store'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
+import { scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { hook } from '../__fixtures__/hook.js'
-import { scriptedModel } from '../__fixtures__/testing-model.js'
 import { type Agent, type AgentEvent, createAgent, createMemoryStore } from '../index.js'
 
 /** An agent that is stopped at a moment of its run, and what began in it after that. */

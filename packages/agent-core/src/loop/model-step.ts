@@ -2,12 +2,17 @@ import { HermesError, isAbort } from '@hermes/contracts'
 import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelCallEvent } from '@hermes/contracts/extension'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import { type RecallFence, recallFences } from '@hermes/safety'
 import { askGate, observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { endRun } from '../hooks/tool-call-hooks.js'
+import {
+  createRecallScrubber,
+  type RecallScrubber,
+  scrubMessage,
+  scrubRecalled,
+} from '../outside-text/recall-scrubber.js'
 import { interruptedMessage, PartialAnswer } from './partial-answer.js'
-import { type RecallFence, recallFences } from './recall-fence.js'
-import { createRecallScrubber, type RecallScrubber, scrubMessage, scrubRecalled } from './recall-scrubber.js'
 import type { ModelStep, RunContext } from './run-context.js'
 
 const GATE_FAILED = {

@@ -1,8 +1,8 @@
 import { messageText } from '@hermes/contracts/conversation'
 import type { ModelEvent } from '@hermes/contracts/model'
 import type { SessionStore } from '@hermes/contracts/store'
+import { finish, scriptedModel } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { finish, scriptedModel } from '../__fixtures__/testing-model.js'
 import { createAgent, createMemoryStore } from '../index.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))

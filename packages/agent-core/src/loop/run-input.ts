@@ -3,8 +3,8 @@ import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from
 import type { InputParts } from '@hermes/contracts/extension'
 import { transformTogether } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
+import { fenceInput, fenceWaiting } from '../outside-text/outside-text.js'
 import { inboxMessagePart } from '../session/inbox-message-part.js'
-import { fenceInput, fenceWaiting } from './outside-text.js'
 import type { RunContext } from './run-context.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */

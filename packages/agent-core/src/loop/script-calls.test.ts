@@ -1,9 +1,9 @@
 import type { JsonObject } from '@hermes/contracts'
 import { defineTool, type Tool, type ToolCaller, type ToolOutcome } from '@hermes/contracts/tool'
 import { createPolicy } from '@hermes/safety'
+import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { hook } from '../__fixtures__/hook.js'
-import { type ScriptedStep, scriptedModel } from '../__fixtures__/testing-model.js'
 import { type AgentOptions, createAgent } from '../index.js'
 
 const tool = (name: string, over: Partial<Tool<{ n: number }>> = {}) =>

@@ -1,8 +1,8 @@
 import { defineTool, type Tool } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
 import { createPolicy } from '@hermes/safety'
+import { scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
-import { scriptedModel } from '../__fixtures__/testing-model.js'
 import { type AgentEvent, type AgentOptions, createAgent } from '../index.js'
 
 const hidden = (over: Partial<Tool<{ to: string }>> = {}) =>

@@ -2,9 +2,9 @@ import { checkConversation, messageText } from '@hermes/contracts/conversation'
 import type { Extension } from '@hermes/contracts/extension'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
+import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { hook } from '../__fixtures__/hook.js'
-import { type ScriptedStep, scriptedModel } from '../__fixtures__/testing-model.js'
 import { createAgent, createMemoryStore } from '../index.js'
 
 const look = defineTool({

@@ -61,6 +61,8 @@ export interface HookEvent {
   readonly session: HookSession
   /** Root agent first. */
   readonly agentPath: readonly string[]
+  /** Where the session speaks: `cli`, `oneshot`, `acp`, `gateway`, `embedded` …; a child speaks where its parent does. */
+  readonly platform: string
   /** Who answers. */
   readonly model: { readonly provider: string; readonly model: string }
   /** Where tools run commands and open files; `null` for an agent without one. */

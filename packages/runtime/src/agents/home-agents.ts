@@ -7,30 +7,24 @@ import {
   childInstructions,
   createAgent,
   createSessionId,
-  memoryRecall,
-  references,
-  runtimeState,
+  type ExtensionRegistry,
+  hooksWithout,
   type SystemPrompt,
-  standardExtensions,
 } from '@hermes/agent-core'
+import type { AgentCheckpoints, HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import { latestPrompt } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Extension } from '@hermes/contracts/extension'
+import type { HookEvent } from '@hermes/contracts/extension'
 import type { Policy } from '@hermes/contracts/policy'
 import type { ResilientModelClient } from '@hermes/models'
 import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
-import type { Proxies } from '@hermes/safety'
 import type { Storage } from '@hermes/storage'
 import { listModels } from '@hermes/transports'
 import { openContextEngine } from '../context/context-engine.js'
-import { referenceOptions } from '../context/reference-sources.js'
 import { openSystemPrompt } from '../context/system-prompt.js'
-import type { UnisolatedNotice } from '../environment/unisolated-notice.js'
-import { networkOf } from '../home/network-settings.js'
-import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { AuxiliaryTasks } from '../models/auxiliary-task-clients.js'
 import { type HomeModels, isLocalServer } from '../models/home-models.js'
@@ -42,7 +36,6 @@ import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/mo
 import type { TurnScopes } from '../policy/turn-scopes.js'
 import type { AgentRequest, ReadyAgent, RuntimeOptions } from '../runtime.js'
 import { childRequest, inherited, namesModel } from './child-request.js'
-import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
 import type { HomeCode } from './home-code.js'
 import type { HomeTools } from './home-tools.js'
 import {
@@ -50,7 +43,6 @@ import {
   delegationLimits,
   isToolset,
   type Lineage,
-  loopGuardOf,
   mayDelegate,
   originOf,
   ROOT,
@@ -60,8 +52,6 @@ import {
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
-/** Where who writes works on the files of the workspace too. */
-const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 
 /** What agents of a home are made with. */
 export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
@@ -69,18 +59,16 @@ export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHo
   readonly policy: Policy
   readonly checkpoints: HomeCheckpoints
   readonly memory: HomeMemory | null
-  readonly longMemory: HomeLongMemory | null
   readonly models: HomeModels
   readonly modelResolver: ModelResolver
   readonly auxiliaryTasks: AuxiliaryTasks
   readonly turnScopes: TurnScopes
   readonly tools: HomeTools
-  readonly proxies: Proxies | null
   readonly storage: () => Promise<Storage>
   /** `session`: whose containers are shared where they are not kept. */
   readonly environmentIn: (cwd: string, session: string) => Promise<Environment>
   readonly codeIn: (cwd: string) => HomeCode
-  readonly unisolated: UnisolatedNotice
+  readonly extensions: ExtensionRegistry
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
   /** What is to be done when the home is closed. */
@@ -132,6 +120,8 @@ export class HomeAgents {
   readonly #options: HomeAgentsOptions
   /** Of the agents a person talks to. */
   readonly #trees = new Set<ChildTree>()
+  /** The newest of each session, which may be opened anew before its former agent is closed. */
+  readonly #treeOf = new Map<string, ChildTree>()
   /** Who answers in each session that is open. */
   readonly #choices = new Map<string, ModelChoice>()
 
@@ -141,6 +131,12 @@ export class HomeAgents {
 
   create(request: AgentRequest): Promise<ReadyAgent> {
     return this.#make(request, ROOT, null)
+  }
+
+  /** What a session has delegated and has not ended, a few words each. */
+  delegated({ session, agentPath }: Pick<HookEvent, 'session' | 'agentPath'>): readonly string[] {
+    const tree = this.#treeOf.get(session.id)
+    return tree?.unfinished(agentPath).map(({ id, task }) => `${id} ${task.goal}`) ?? []
   }
 
   /** Who answers in a session that is open. */
@@ -190,7 +186,7 @@ export class HomeAgents {
     try {
       ready = await this.#take(context, resources, await this.#resolveModel(context, resources, resolved))
     } catch (error) {
-      if (!lineage.tree) this.#trees.delete(context.tree)
+      if (!lineage.tree) this.#forgetTree(context)
       await resources.close()
       throw error
     }
@@ -234,7 +230,10 @@ export class HomeAgents {
     const { clock, logger, cwd } = this.#options
     const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(clock.now())
     const tree = lineage.tree ?? new ChildTree({ clock, logger })
-    if (!lineage.tree) this.#trees.add(tree)
+    if (!lineage.tree) {
+      this.#trees.add(tree)
+      this.#treeOf.set(sessionId, tree)
+    }
     return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
   }
 
@@ -242,7 +241,7 @@ export class HomeAgents {
     const owner: GearOwner = { made: null }
     const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(owner.made!, task, at)
     const { config, tools } = this.#options
-    const checkpoints = this.#options.checkpoints.forAgent(cwd)
+    const checkpoints = this.#options.checkpoints.forAgent(cwd, sessionId)
     const code = this.#options.codeIn(cwd)
     const limits = delegationLimits(config)
     const { depth, agentPath, tools: allowed } = lineage
@@ -270,7 +269,7 @@ export class HomeAgents {
   }
 
   async #openAgent(context: AgentContext, resources: AgentResources, { resolved, model }: AgentModel): Promise<Agent> {
-    const { config, policy, platform, user, redact, unisolated, clock, logger } = this.#options
+    const { config, policy, platform, user, redact, extensions, clock, logger } = this.#options
     const { request, lineage, cwd, sessionId } = context
     const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
     const { environment } = resources
@@ -286,7 +285,7 @@ export class HomeAgents {
       sessionId,
       session: { cwd, ...who, ...originOf(lineage, platform) },
       environment,
-      extensions: [...this.#extensions(context, choice), unisolated.forAgent(cwd), resources.checkpoints.extension],
+      extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
       policy,
       subject: { platform, user, ...subjectOf(lineage) },
       system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
@@ -301,26 +300,6 @@ export class HomeAgents {
     })
     if (request.session) await storage.updateSession(request.session.id, who)
     return agent
-  }
-
-  /** What agents do beside the loop; some of it only where a person talks to them. */
-  #extensions({ request, lineage, tree }: AgentContext, choice: ModelChoice): readonly Extension[] {
-    const { config, models, memory, longMemory, storage, proxies, platform } = this.#options
-    const standard = standardExtensions({ loopGuard: loopGuardOf(config, { platform, lineage }) })
-    if (lineage.depth > 0) return standard
-    const { coding_context: mode } = config.agent
-    const nudgeAfter = memory ? config.memory.nudge_interval : 0
-    const windowTokens = () => models.window(choice)
-    const delegated = () => tree.unfinished(lineage.agentPath).map(({ id, task }) => `${id} ${task.goal}`)
-    const state = { delegated, git: mode === 'on' || AT_A_WORKSPACE.has(platform) }
-    return [
-      ...standard,
-      memoryRecall(longMemory ? { nudgeAfter, recall: longMemory.recall, keep: longMemory.keep } : { nudgeAfter }),
-      ...(mode === 'off' ? [] : [runtimeState(state)]),
-      ...(request.references === false
-        ? []
-        : [references(referenceOptions({ windowTokens, storage, proxies, network: networkOf(config) }))]),
-    ]
   }
 
   #contextEngine(
@@ -384,7 +363,10 @@ export class HomeAgents {
     const { request, lineage, sessionId, tree, agent, resolved, close } = made
     if (made.owner.made !== made) return
     const isRoot = lineage.depth === 0
-    if (isRoot) await this.#closeTree(tree)
+    if (isRoot) {
+      this.#forgetTree(made)
+      await this.#closeTree(tree)
+    }
     this.#options.closers.delete(close)
     // A session may have been opened anew before its former agent is closed.
     if (this.#choices.get(sessionId) === resolved.choice) {
@@ -395,6 +377,11 @@ export class HomeAgents {
     if (isRoot && !isRecorded(request) && agent.entries().length > 0)
       void this.#options.auxiliaryTasks.finishSessions(sessionId)
     await close()
+  }
+
+  #forgetTree({ tree, sessionId }: Pick<AgentContext, 'tree' | 'sessionId'>): void {
+    this.#trees.delete(tree)
+    if (this.#treeOf.get(sessionId) === tree) this.#treeOf.delete(sessionId)
   }
 
   /** What nobody waits for still leaves its result, for the next time. */

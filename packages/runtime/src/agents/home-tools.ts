@@ -1,4 +1,5 @@
 import type { Delegation } from '@hermes/agent-core'
+import type { AgentCheckpoints, HomeCheckpoints } from '@hermes/checkpoints/extension'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
@@ -11,14 +12,12 @@ import {
 } from '@hermes/registry'
 import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
-import { withLearningHints } from '@hermes/storage/tools'
 import { createSharedFiles, type SudoSettings } from '@hermes/tools'
 import { toolFactories } from '../generated/tools.js'
 import { disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { AgentRequest, Runtime, ToolStatus } from '../runtime.js'
-import type { AgentCheckpoints, HomeCheckpoints } from './home-checkpoints.js'
 import type { HomeCode } from './home-code.js'
 import { delegationLimits, noChild } from './lineage.js'
 
@@ -85,7 +84,7 @@ export class HomeTools {
         delegation === undefined ? { limits: delegationLimits(config), depth: 0, createChild: noChild } : delegation,
       clock,
     }
-    const tools = toolFactories.map((create) => withLearningHints(create(services), services))
+    const tools = toolFactories.map((create) => create(services))
     return createToolRegistry({
       tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
       disclosure: disclosureOf(config),

@@ -4,7 +4,7 @@ import {
   type ChildTask,
   type ChildTree,
   type DelegationLimits,
-  type LoopGuardOptions,
+  type LoopGuardSettings,
 } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import { resolveToolsets, type Toolset } from '@hermes/registry'
@@ -100,14 +100,13 @@ export function originOf({ parentSessionId }: Lineage, platform: string) {
 const WATCHED: readonly string[] = ['cli', 'acp']
 
 /** What is done about calls that go in circles: nobody watches a child, nor a run that answers a program. */
-export function loopGuardOf(
-  { tool_loop_guardrails: settings }: HermesConfig,
-  { platform, lineage }: { readonly platform: string; readonly lineage: Lineage },
-): LoopGuardOptions {
-  const isWatched = lineage.depth === 0 && WATCHED.includes(platform)
+export function loopGuardOf({ tool_loop_guardrails: settings }: HermesConfig): LoopGuardSettings {
   return {
     warnings: settings.warnings_enabled,
-    hardStops: isWatched ? settings.hard_stop_enabled : settings.non_interactive_hard_stop_enabled,
+    hardStops: ({ agentPath, platform }) =>
+      agentPath.length === 1 && WATCHED.includes(platform)
+        ? settings.hard_stop_enabled
+        : settings.non_interactive_hard_stop_enabled,
     warnAfter: limitsOf(settings.warn_after),
     stopAfter: limitsOf(settings.hard_stop_after),
     caps: { subagents: settings.loop_caps.max_subagents, webSearches: settings.loop_caps.max_web_searches },
@@ -116,7 +115,7 @@ export function loopGuardOf(
 
 function limitsOf(
   settings: HermesConfig['tool_loop_guardrails']['warn_after'],
-): NonNullable<LoopGuardOptions['warnAfter']> {
+): NonNullable<LoopGuardSettings['warnAfter']> {
   const { exact_failure: sameFailures, same_tool_failure: toolFailures, idempotent_no_progress: sameResults } = settings
   return { sameFailures, toolFailures, sameResults }
 }

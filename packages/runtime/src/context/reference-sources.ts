@@ -8,7 +8,7 @@ const MAX_SESSION_CHARS = 60_000
 
 /** What references of a home reach. */
 export interface ReferenceSources {
-  readonly windowTokens: () => Promise<number>
+  readonly windowTokens: NonNullable<ReferenceOptions['windowTokens']>
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null
   readonly network: NonNullable<EvaluationSettings['network']>

@@ -1,5 +1,5 @@
-import type { AgentMemory } from '@hermes/agent-core'
 import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { AgentMemory } from '@hermes/memory/extension'
 import type { LongMemory, ProviderChoice } from '@hermes/memory/providers'
 import type { RecallService } from '@hermes/memory/tools'
 import type { LongMemorySettings } from './long-memory-choice.js'

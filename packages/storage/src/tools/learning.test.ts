@@ -1,8 +1,8 @@
-import type { Tool, ToolContext, ToolResult } from '@hermes/contracts/tool'
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
-import { createLearningTool, withLearningHints } from './index.js'
+import { createLearningTool } from './index.js'
 
 const ERROR = "error TS2307: Cannot find module './parser.js' or its corresponding type declarations."
 const FIX = 'Run pnpm build once: the types come from dist.'
@@ -15,11 +15,7 @@ async function open() {
     const result = (await tool.execute({ limit: 10, ...args } as never, {} as ToolContext)) as ToolResult
     return typeof result === 'string' ? { text: result } : result
   }
-  const failing = (result: ToolResult, name = 'terminal') => {
-    const plain = { name, toolset: name, description: '', parameters: {}, execute: () => result } as unknown as Tool
-    return withLearningHints(plain, services).execute({}, {} as ToolContext)
-  }
-  return { storage, ask, failing }
+  return { storage, ask }
 }
 
 describe('the learning tool', () => {
@@ -72,56 +68,5 @@ describe('the learning tool', () => {
     expect(kept).toHaveLength(1_000)
     expect(kept).toContain('one too many')
     expect(kept).not.toContain('never met again')
-  })
-})
-
-describe('hints', () => {
-  it('come at the end of a failure that an earlier one matches, whatever its numbers', async () => {
-    const { storage, failing } = await open()
-    await storage.learnings.save({
-      pattern: 'EADDRINUSE: address already in use 127.0.0.1:3000',
-      fix: 'End the old server.',
-    })
-    const hint = '\n[This looks like an earlier failure. What helped then: End the old server.]'
-    const failure = {
-      text: 'Error: listen EADDRINUSE: address already in use 127.0.0.1:8080\n  at …',
-      data: { exit_code: 1 },
-    }
-    expect(await failing(failure)).toEqual({ ...failure, parts: [{ type: 'text', text: hint }] })
-    expect(await failing({ ...failure, data: { exit_code: 0 } })).toEqual({ ...failure, data: { exit_code: 0 } })
-    expect(await failing({ text: 'Another failure', isError: true })).toEqual({
-      text: 'Another failure',
-      isError: true,
-    })
-    expect(await failing(failure, 'learning')).toEqual(failure)
-    for (let i = 0; i < 2; i++) await failing(failure)
-    expect(JSON.stringify(await failing(failure))).toContain('It came up 4 times: worth a skill.')
-  })
-
-  it('of one tool stay with it, and need more than a word', async () => {
-    const { storage, failing } = await open()
-    await storage.learnings.save({ pattern: 'no such file', errorType: 'read_file', fix: 'Look first.' })
-    await storage.learnings.save({ pattern: 'failed', fix: 'Try harder.' })
-    const failure = { text: 'failed: no such file', isError: true }
-    expect(await failing(failure, 'patch')).toEqual(failure)
-    expect(JSON.stringify(await failing(failure, 'read_file'))).toContain('Look first.')
-  })
-
-  it('never make a failure worse', async () => {
-    const broken = { storage: () => Promise.reject(new Error('no store')) }
-    const failure = { text: 'failed', isError: true }
-    const plain = {
-      name: 't',
-      toolset: 't',
-      description: '',
-      parameters: {},
-      execute: () => failure,
-    } as unknown as Tool
-    expect(await withLearningHints(plain, broken).execute({}, {} as ToolContext)).toEqual(failure)
-    const path = temporaryPath()
-    const store = await temporaryStore({ path })
-    await store.close()
-    const closed = withLearningHints(plain, { storage: async () => store })
-    expect(await closed.execute({}, {} as ToolContext)).toEqual(failure)
   })
 })

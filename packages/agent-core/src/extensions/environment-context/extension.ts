@@ -1,4 +1,4 @@
-import type { Extension } from '@hermes/contracts/extension'
+import type { Extension, InputEvent } from '@hermes/contracts/extension'
 import { environmentContextOf } from './environment-context.js'
 import type { RuntimeStateOptions } from './options.js'
 import { resultNotes } from './result-notes.js'
@@ -29,13 +29,14 @@ export function environmentContext(): Extension {
 
 /**
  * Tells with each message of a person what changed around the session since it was told last: what git says of the workspace, background
- * processes, delegated tasks, where the shell is, and files of the session that others wrote.
+ * processes, delegated tasks, where the shell is, and files of the session that others wrote. A child is told nothing: no person speaks to it.
  */
 export function runtimeState(options: RuntimeStateOptions = {}): Extension {
   return {
     name: 'runtime-state',
     setup({ hooks }) {
-      hooks.on('input', async (event) => ({ before: await stateNow(event, options) }), { order: 20 })
+      const before = async (event: InputEvent) => ({ before: await stateNow(event, options) })
+      hooks.on('input', (event) => (event.agentPath.length > 1 ? undefined : before(event)), { order: 20 })
     },
   }
 }

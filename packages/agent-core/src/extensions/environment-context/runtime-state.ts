@@ -34,7 +34,7 @@ export async function runtimeState(context: HookEvent, options: RuntimeStateOpti
       git: git?.text ?? null,
       shell: onOneLine(environment.cwd()),
       background: listed(runningCommands(context)),
-      'handed on': listed(options.delegated?.() ?? []),
+      'handed on': listed(options.delegated?.(context) ?? []),
     }
     const notified = notifiedBefore(session.entries)
     const before: Readonly<Record<Label, string | null>> = {
@@ -105,7 +105,9 @@ async function gitState(
   const looks = session.state.scratch<Looks>('runtime.state', () => ({ messages: 0, misses: 0 }))
   const isFirst = looks.messages++ === 0
   // A remote host takes round trips for it, which a person would wait for.
-  if (isFirst || isRemote || options.git === false || looks.misses >= MOST_MISSES) return null
+  const { git = true } = options
+  const isWanted = typeof git === 'function' ? git(context) : git
+  if (isFirst || isRemote || !isWanted || looks.misses >= MOST_MISSES) return null
   if ((await folderWithGit(environment!, root)) === null) return null
   const { readGitState } = await import('./git-state.js')
   const ended = new AbortController()

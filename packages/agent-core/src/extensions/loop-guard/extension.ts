@@ -3,6 +3,11 @@ import { effectOf } from '@hermes/contracts/tool'
 import { errorOutcome } from '@hermes/registry'
 import { type GuardVerdict, LoopGuard, type LoopGuardOptions } from './loop-guard.js'
 
+/** `hardStops` of a home goes by where a run speaks. */
+export interface LoopGuardSettings extends Omit<LoopGuardOptions, 'hardStops'> {
+  readonly hardStops?: boolean | ((event: HookEvent) => boolean)
+}
+
 /** Last of the gates: a call that another one objects to is counted with its result. */
 const ORDER = { gate: 100, result: 20 } as const
 
@@ -17,9 +22,15 @@ interface GuardedRun {
 }
 
 /** Tells the model about calls that go in circles; where nobody watches, ends them. Calls of programs are the program's own affair. */
-export function loopGuard(options: LoopGuardOptions = {}): Extension {
+export function loopGuard({ hardStops = false, ...options }: LoopGuardSettings = {}): Extension {
   const runOf = (event: HookEvent & { readonly reply: number }): GuardedRun => {
-    const create = (): GuardedRun => ({ guard: new LoopGuard(options), reply: -1, seen: new Set(), blocked: new Set() })
+    const create = (): GuardedRun => {
+      const guard = new LoopGuard({
+        ...options,
+        hardStops: typeof hardStops === 'function' ? hardStops(event) : hardStops,
+      })
+      return { guard, reply: -1, seen: new Set(), blocked: new Set() }
+    }
     const run = event.perRun('loop-guard', create)
     if (run.reply !== event.reply) run.guard.nextReply()
     run.reply = event.reply

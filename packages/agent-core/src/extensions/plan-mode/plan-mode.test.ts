@@ -1,6 +1,6 @@
 import { defineTool } from '@hermes/contracts/tool'
+import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
-import { type ScriptedStep, scriptedModel } from '../../__fixtures__/testing-model.js'
 import { createAgent, createMemoryStore, isPlanning } from '../../index.js'
 
 const done: string[] = []

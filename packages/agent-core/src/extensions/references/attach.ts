@@ -104,7 +104,7 @@ async function withinWindow(
   { context, options, refused }: { context: HookEvent; options: ReferenceOptions; refused: string[] },
 ): Promise<readonly Attachment[]> {
   const tokens = attached.reduce((sum, { text }) => sum + estimateTokens(text), 0)
-  const window = (await options.windowTokens?.()) ?? DEFAULT_WINDOW_TOKENS
+  const window = (await options.windowTokens?.(context)) ?? DEFAULT_WINDOW_TOKENS
   if (tokens > window * MOST_SHARE) {
     const reason = `together about ${tokens} tokens, more than half of what ${context.model.model} can take; name fewer or line ranges`
     refused.push(`${attached.map(({ written }) => written).join(', ')} (${reason})`)

@@ -1,9 +1,10 @@
+import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 
 /** What references of a person's message may reach beyond files and git. */
 export interface ReferenceOptions {
   /** The model's window in tokens: half of it is the most that is attached, a quarter is worth a warning. Default 128,000. */
-  readonly windowTokens?: () => number | Promise<number>
+  readonly windowTokens?: (event: HookEvent) => number | Promise<number>
   /** Reads a page as text, asking `permit` before each request. Default: `@url:` is refused. */
   readonly readPage?: (
     url: string,

@@ -1,6 +1,6 @@
 import { defineTool } from '@hermes/contracts/tool'
+import { scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
-import { scriptedModel } from '../../__fixtures__/testing-model.js'
 import { createAgent } from '../../index.js'
 import { truncationMark } from './truncation-mark.js'
 

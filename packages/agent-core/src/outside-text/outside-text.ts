@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TextPart, ToolResultPart, UserPart } from '@hermes/contracts/conversation'
 import type { ToolOutcome } from '@hermes/registry'
-import type { RunContext } from './run-context.js'
+import type { RunContext } from '../loop/run-context.js'
 
 /** A result, and the rules by which text in it tries to steer the agent. */
 export interface FencedOutcome {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, AssistantPart } from '@hermes/contracts/conversation'
-import type { RecallFence } from './recall-fence.js'
+import type { RecallFence } from '@hermes/safety'
 
 /** Takes blocks of recalled text out of a stream, wherever its pieces are cut. */
 export interface RecallScrubber {

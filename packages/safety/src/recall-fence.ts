@@ -15,13 +15,13 @@ const OLD_FENCE: RecallFence = { open: `<${TAG}>\n[Recalled from earlier session
 const OPEN = new RegExp(`^<${TAG}(?: ([0-9a-f]+))?>`)
 
 /** A block around `lines` with a number of its own: text that only looks like one is told apart by it. */
-export function fenced(lines: readonly string[]): string {
+export function fenceRecalled(lines: readonly string[]): string {
   const { open, close } = fenceOf(randomBytes(6).toString('hex'))
   return `${open}\n[${INTRODUCTION}]\n${lines.join('\n')}\n${close}`
 }
 
 /** `text` without what would end a fence. */
-export function unfenced(text: string): string {
+export function withoutRecallFence(text: string): string {
   return text.replace(/<\/?\s*memory-context/gi, `(${TAG}`)
 }
 

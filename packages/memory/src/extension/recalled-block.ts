@@ -1,5 +1,5 @@
 import type { TextPart } from '@hermes/contracts/conversation'
-import { fenced, unfenced } from '../../loop/recall-fence.js'
+import { fenceRecalled, withoutRecallFence } from '@hermes/safety'
 
 const MAX_CHARS = 4_000
 const MAX_ENTRY_CHARS = 800
@@ -15,10 +15,10 @@ export function recalledBlock(texts: readonly string[]): TextPart | null {
     lines.push(line)
   }
   if (lines.length === 0) return null
-  return { type: 'text', text: fenced(lines), origin: 'memory' }
+  return { type: 'text', text: fenceRecalled(lines), origin: 'memory' }
 }
 
 function oneLine(text: string): string {
-  const line = unfenced(text.replace(/\s+/g, ' ')).trim()
+  const line = withoutRecallFence(text.replace(/\s+/g, ' ')).trim()
   return line.length <= MAX_ENTRY_CHARS ? line : `${line.slice(0, MAX_ENTRY_CHARS).toWellFormed()}…`
 }

@@ -1,6 +1,6 @@
+import type { RecallFence } from '@hermes/safety'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { RecallFence } from './recall-fence.js'
 import { createRecallScrubber, scrubMessage, scrubRecalled } from './recall-scrubber.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 300)

@@ -1,11 +1,10 @@
-import type { Checkpoints, TurnRecorder } from '@hermes/checkpoints'
-import type { CheckpointsToolServices, OpenedCheckpoints } from '@hermes/checkpoints/tools'
-import { type CheckpointSettings, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
-import type { ActionEvent, Extension, ExtensionApi } from '@hermes/contracts/extension'
+import type { ActionEvent, Extension, HookEvent } from '@hermes/contracts/extension'
 import type { SessionStore } from '@hermes/contracts/store'
 import { mayChangeFiles } from '@hermes/safety'
+import type { Checkpoints, TurnRecorder } from '../index.js'
+import type { CheckpointsToolServices, OpenedCheckpoints } from '../tools/index.js'
 
 const MIB = 2 ** 20
 /** A call that another extension objects to is none of a run's. */
@@ -15,14 +14,15 @@ const PREPARE_AFTER_MS = 250
 
 /** The checkpoints of a home; nothing is loaded before it is needed. */
 export interface HomeCheckpoints {
+  /** Takes them, in the sessions of agents that {@link HomeCheckpoints.forAgent} was called for. */
+  readonly extension: Extension
   open(): Promise<Pick<OpenedCheckpoints, 'checkpoints' | 'rootOf'>>
-  /** What one agent takes by itself, and what its tools use. */
-  forAgent(cwd: string): AgentCheckpoints
+  /** What the tools of one agent use; without a session none are taken by themselves. */
+  forAgent(cwd: string, sessionId?: string): AgentCheckpoints
 }
 
 /** Checkpoints of one agent. */
 export interface AgentCheckpoints {
-  readonly extension: Extension
   readonly services: CheckpointsToolServices
   /** Waits for what is under way. */
   close(): Promise<void>
@@ -32,6 +32,8 @@ export interface AgentCheckpoints {
 export interface HomeCheckpointsOptions {
   readonly home: string
   readonly userHome: string
+  /** Where they are kept. */
+  readonly directory: string
   readonly settings: CheckpointSettings
   /** Where commands run: files are kept of `local` alone. */
   readonly backend: string
@@ -40,35 +42,84 @@ export interface HomeCheckpointsOptions {
   readonly logger: Logger
 }
 
+/** The section `checkpoints` of config.yaml. */
+export interface CheckpointSettings {
+  readonly enabled: boolean
+  readonly max_snapshots: number
+  readonly max_total_size_mb: number
+  readonly max_file_size_mb: number
+  readonly auto_prune: boolean
+  readonly retention_days: number
+  readonly min_interval_hours: number
+}
+
 /** Checkpoints as config.yaml sets them. */
 export function openHomeCheckpoints(options: HomeCheckpointsOptions): HomeCheckpoints {
-  const { home, userHome, settings, clock } = options
+  const { home, userHome, directory, settings, clock } = options
   let loading: Promise<Loaded> | undefined
   const load = () => {
-    loading ??= import('@hermes/checkpoints').then((module) => {
+    loading ??= import('../index.js').then((module) => {
       const limits = {
         maxSnapshots: settings.max_snapshots,
         maxTotalBytes: settings.max_total_size_mb * MIB,
         maxFileBytes: settings.max_file_size_mb * MIB,
       }
-      const directory = homeLayout(home).checkpoints
       const checkpoints = module.createCheckpoints({ directory, exclude: [home], limits, clock })
       return { module, checkpoints, rootOf: (folder) => module.workspaceRoot(folder, { userHome, home }) }
     })
     return loading
   }
   const prepared = new Set<string>()
-  return { open: load, forAgent: (cwd) => new RecordedAgent(options, { cwd, load, prepared }) }
+  const agents = new Map<string, RecordedAgent>()
+  return {
+    extension: checkpointsExtension(settings, agents),
+    open: load,
+    forAgent: (cwd, sessionId) => {
+      const agent = new RecordedAgent(options, { cwd, load, prepared })
+      if (sessionId === undefined) return agent
+      agents.set(sessionId, agent)
+      const close = () => {
+        if (agents.get(sessionId) === agent) agents.delete(sessionId)
+        return agent.close()
+      }
+      return { services: agent.services, close }
+    },
+  }
+}
+
+function checkpointsExtension({ enabled }: CheckpointSettings, agents: ReadonlyMap<string, RecordedAgent>): Extension {
+  const agentOf = ({ session }: Pick<HookEvent, 'session'>) => agents.get(session.id)
+  return {
+    name: 'checkpoints',
+    setup: ({ hooks }) => {
+      hooks.on(
+        'before-tool-call',
+        (event) => {
+          agentOf(event)?.begins(event)
+          return undefined
+        },
+        { order: AFTER_OBJECTIONS },
+      )
+      hooks.on('run-end', (event) => agentOf(event)?.ends(event))
+      if (!enabled) return
+      // While the model thinks about the first message; nothing waits for it.
+      hooks.on('before-model-call', (event) => {
+        agentOf(event)?.prepare()
+        return undefined
+      })
+      // A checkpoint takes as long as the workspace is large; an interrupt ends it.
+      hooks.on('before-action', (event) => agentOf(event)?.before(event), { timeoutMs: Number.POSITIVE_INFINITY })
+    },
+  }
 }
 
 interface Loaded {
-  readonly module: typeof import('@hermes/checkpoints')
+  readonly module: typeof import('../index.js')
   readonly checkpoints: Checkpoints
   readonly rootOf: (folder: string) => string | null
 }
 
 class RecordedAgent implements AgentCheckpoints {
-  readonly extension: Extension
   readonly services: CheckpointsToolServices
   readonly #options: HomeCheckpointsOptions
   readonly #load: () => Promise<Loaded>
@@ -95,7 +146,6 @@ class RecordedAgent implements AgentCheckpoints {
     this.#options = options
     this.#load = load
     this.#cwd = cwd
-    this.extension = { name: 'checkpoints', setup: ({ hooks }) => this.#setUp(hooks) }
     this.services = {
       checkpoints: async () => {
         const [{ checkpoints, rootOf }, recorder] = await Promise.all([this.#load(), this.#open()])
@@ -109,33 +159,18 @@ class RecordedAgent implements AgentCheckpoints {
     }
   }
 
-  #setUp(hooks: ExtensionApi['hooks']): void {
-    const { settings, logger } = this.#options
-    hooks.on(
-      'before-tool-call',
-      ({ session, runId }) => {
-        this.#runs.set(session.id, runId)
-        return undefined
-      },
-      { order: AFTER_OBJECTIONS },
-    )
-    hooks.on('run-end', ({ session, runId }) => {
-      const notified = this.#after(session.id, runId).catch((error: unknown) => {
-        logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
-      })
-      this.#ending = Promise.all([this.#ending, notified])
-    })
-    if (!settings.enabled) return
-    // While the model thinks about the first message; nothing waits for it.
-    hooks.on('before-model-call', () => {
-      this.#prepare()
-      return undefined
-    })
-    // A checkpoint takes as long as the workspace is large; an interrupt ends it.
-    hooks.on('before-action', (event) => this.#before(event), { timeoutMs: Number.POSITIVE_INFINITY })
+  begins({ session, runId }: Pick<HookEvent, 'session' | 'runId'>): void {
+    this.#runs.set(session.id, runId)
   }
 
-  async #before(event: ActionEvent): Promise<void> {
+  ends({ session, runId }: Pick<HookEvent, 'session' | 'runId'>): void {
+    const notified = this.#after(session.id, runId).catch((error: unknown) => {
+      this.#options.logger.warn('The end of a run could not be noted.', { error: errorLine(error) })
+    })
+    this.#ending = Promise.all([this.#ending, notified])
+  }
+
+  async before(event: ActionEvent): Promise<void> {
     const { action, session, runId, turnSeq, signal } = event
     if (this.#options.backend !== 'local') this.#tellOfRemote(event)
     if (!mayChangeFiles(action)) return
@@ -165,7 +200,7 @@ class RecordedAgent implements AgentCheckpoints {
     return this.#recorder
   }
 
-  #prepare(): void {
+  prepare(): void {
     if (this.#prepared.has(this.#cwd) || this.#options.backend !== 'local') return
     this.#prepared.add(this.#cwd)
     const { clock, logger } = this.#options

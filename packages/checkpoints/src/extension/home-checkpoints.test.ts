@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { ModelCallEvent } from '@hermes/contracts/extension'
+import { handlersOf } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
-import { handlersOf } from '../__fixtures__/handlers-of.js'
-import { openHomeCheckpoints } from './home-checkpoints.js'
+import { openHomeCheckpoints } from './index.js'
 
 it('reads a folder beforehand once, however many agents work in it', async () => {
   const base = mkdtempSync(join(tmpdir(), 'hermes-home-checkpoints-'))
@@ -16,6 +16,7 @@ it('reads a folder beforehand once, however many agents work in it', async () =>
   const kept = openHomeCheckpoints({
     home,
     userHome: join(base, 'user'),
+    directory: join(home, 'checkpoints'),
     settings: {
       enabled: true,
       max_snapshots: 20,
@@ -31,8 +32,9 @@ it('reads a folder beforehand once, however many agents work in it', async () =>
     logger: silentLogger,
   })
   const begin = () => {
-    const agent = kept.forAgent(root)
-    for (const handler of handlersOf([agent.extension])('before-model-call')) void handler({} as ModelCallEvent)
+    const agent = kept.forAgent(root, 'one')
+    for (const handler of handlersOf([kept.extension])('before-model-call'))
+      void handler({ session: { id: 'one' } } as ModelCallEvent)
     return agent
   }
   const { checkpoints } = await kept.open()

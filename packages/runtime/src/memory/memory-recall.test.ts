@@ -1,10 +1,11 @@
+import { type AgentEvent, createAgent } from '@hermes/agent-core'
 import { messageText } from '@hermes/contracts/conversation'
 import type { Action, Policy, Subject } from '@hermes/contracts/policy'
 import { defineTool } from '@hermes/contracts/tool'
+import { type AgentMemory, memoryRecall } from '@hermes/memory/extension'
 import { createAllowAllPolicy } from '@hermes/safety'
+import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
-import { finish, type ScriptedStep, scriptedModel } from '../../__fixtures__/testing-model.js'
-import { type AgentEvent, type AgentMemory, createAgent, memoryRecall } from '../../index.js'
 
 const memoryTool = defineTool({
   name: 'memory',

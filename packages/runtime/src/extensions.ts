@@ -1,0 +1,55 @@
+// Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
+import { references, runtimeState, standardExtensions } from '@hermes/agent-core'
+import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
+import type { HermesConfig } from '@hermes/config'
+import type { Logger } from '@hermes/contracts'
+import type { Extension, HookEvent } from '@hermes/contracts/extension'
+import { memoryRecall } from '@hermes/memory/extension'
+import type { Proxies } from '@hermes/safety'
+import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
+import type { Storage } from '@hermes/storage'
+import { learningHints } from '@hermes/storage/extension'
+import { loopGuardOf } from './agents/lineage.js'
+import { referenceOptions } from './context/reference-sources.js'
+import { networkOf } from './home/network-settings.js'
+import type { HomeLongMemory } from './memory/home-long-memory.js'
+import type { HomeMemory } from './memory/home-memory.js'
+
+/** Where who writes works on the files of the workspace too. */
+const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
+
+/** What the extensions of a home work with. */
+export interface HomeParts {
+  readonly config: HermesConfig
+  readonly checkpoints: HomeCheckpoints
+  readonly memory: HomeMemory | null
+  readonly longMemory: HomeLongMemory | null
+  readonly storage: () => Promise<Storage>
+  readonly proxies: Proxies | null
+  readonly isolationSupport: IsolationSupport
+  readonly logger: Logger
+  /** Tokens of the window of who answers. */
+  readonly windowTokens: (event: HookEvent) => Promise<number>
+  /** What a session has delegated and has not ended, a few words each. */
+  readonly delegated: (event: HookEvent) => readonly string[]
+}
+
+/** The extensions that come with Hermes, for one home. */
+export function builtInExtensions(parts: HomeParts): readonly Extension[] {
+  const { config, checkpoints, memory, longMemory, storage, proxies, isolationSupport, logger } = parts
+  const { coding_context: mode } = config.agent
+  const git = (event: HookEvent) => mode === 'on' || AT_A_WORKSPACE.has(event.platform)
+  const network = networkOf(config)
+  return [
+    ...standardExtensions({ loopGuard: loopGuardOf(config) }),
+    learningHints({ storage }),
+    memoryRecall({
+      nudgeAfter: memory ? config.memory.nudge_interval : 0,
+      ...(longMemory ? { recall: longMemory.recall, keep: longMemory.keep } : {}),
+    }),
+    ...(mode === 'off' ? [] : [runtimeState({ delegated: parts.delegated, git })]),
+    references(referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network })),
+    isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
+    checkpoints.extension,
+  ]
+}
