@@ -18,16 +18,16 @@ await store.close()
 async function build() {
   let last = ''
   for (const session of createCorpus(options.messages)) {
-    await store.createSession({ id: session.id, source: session.source })
-    const lease = await store.acquireLease(session.id, { owner: 'bench' })
+    await store.sessions.create({ id: session.id, source: session.source })
+    const lease = await store.leases.acquire(session.id, { owner: 'bench' })
     for (const message of session.messages)
-      await store.append(session.id, [toEntry(message)], { lease, atMs: message.atMs })
+      await store.log.append(session.id, [toEntry(message)], { lease, atMs: message.atMs })
     await lease.release()
     // Appends alone never let a timer have its turn, and the index goes by one.
     await sleep(0)
     last = session.id
   }
-  await store.search('x')
+  await store.search.find('x')
   return { last }
 }
 
@@ -41,8 +41,8 @@ function toEntry({ role, content, callId, tool, args }) {
 /** `count` messages, each on its own and awaited; `perSecond` slows it down, `forMs` ends it. */
 async function append() {
   const { session, count, perSecond, forMs = Infinity } = options
-  await store.createSession({ id: session, source: 'cli' })
-  const lease = await store.acquireLease(session, { owner: session })
+  await store.sessions.create({ id: session, source: 'cli' })
+  const lease = await store.leases.acquire(session, { owner: session })
   const text = 'The quick brown fox jumps over the lazy dog, again and again. '.repeat(8)
   const waits = []
   let errors = 0
@@ -60,7 +60,7 @@ async function append() {
     waits.push(performance.now() - fromMs)
   }
   const seconds = (performance.now() - beginMs) / 1_000
-  const stored = (await store.entries(session)).length
+  const stored = (await store.log.entries(session)).length
   return {
     perSecond: waits.length / seconds,
     p99: percentile(waits, 0.99),
@@ -71,18 +71,18 @@ async function append() {
 
 /** How long it takes to open the file, to list sessions and to read the newest. */
 async function open() {
-  const listed = await timed(() => store.listSessions())
+  const listed = await timed(() => store.sessions.list())
   const [newest] = listed.result
-  const resumed = await timed(() => store.entries(newest.id))
-  const again = await timed(() => store.listSessions())
+  const resumed = await timed(() => store.log.entries(newest.id))
+  const again = await timed(() => store.sessions.list())
   return { openMs, listMs: again.ms, resumeMs: resumed.ms }
 }
 
 /** Searches of every kind, and the longest time nothing else could run. */
 async function search() {
   const queries = drawQueries(path, { random: createRandom(7), each: options.each })
-  await store.search('warm')
-  const firstPart = await timed(() => store.search('*arm*'))
+  await store.search.find('warm')
+  const firstPart = await timed(() => store.search.find('*arm*'))
   const samples = Object.fromEntries(Object.keys(queries).map((kind) => [kind, []]))
   let heldMs = 0
   let lastMs = performance.now()
@@ -94,7 +94,7 @@ async function search() {
   for (let i = 0; i < options.each; i++) {
     for (const [kind, list] of Object.entries(queries)) {
       const { text, ...filter } = list[i]
-      samples[kind].push((await timed(() => store.search(text, filter))).ms)
+      samples[kind].push((await timed(() => store.search.find(text, filter))).ms)
       await sleep(2)
     }
   }

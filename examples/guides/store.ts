@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises'
 import { createMemoryStore } from '@hermes/agent-core'
 import { type Clock, systemClock } from '@hermes/contracts'
 import type { NewEntry } from '@hermes/contracts/conversation'
-import type { InboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { InboxMessage, NewSession, SessionChange, SessionStore } from '@hermes/contracts/store'
 
 /** One line of the journal: what was done to the store, and when. */
 type Line = { readonly atMs: number } & (
@@ -13,7 +13,7 @@ type Line = { readonly atMs: number } & (
       readonly entries: readonly NewEntry[]
       readonly take?: readonly string[]
     }
-  | { readonly type: 'update'; readonly id: string; readonly change: Parameters<SessionStore['updateSession']>[1] }
+  | { readonly type: 'update'; readonly id: string; readonly change: SessionChange }
   | { readonly type: 'send'; readonly message: InboxMessage }
 )
 
@@ -50,25 +50,29 @@ export async function openJournalStore(options: {
   const now = () => clock.now()
   const inbox = memory.inbox!
   return {
-    getSession: (id) => memory.getSession(id),
-    entries: (id, from) => memory.entries(id, from),
+    sessions: {
+      get: memory.sessions.get,
+      create: (session) =>
+        change(
+          () => memory.sessions.create(session),
+          () => ({ type: 'create', atMs: now(), session }),
+        ),
+      update: (id, update) =>
+        change(
+          () => memory.sessions.update(id, update),
+          () => ({ type: 'update', atMs: now(), id, change: update }),
+        ),
+    },
+    log: {
+      entries: memory.log.entries,
+      append: (id, entries, { lease, atMs = now(), take = [] }) =>
+        change(
+          () => memory.log.append(id, entries, { lease, atMs, take }),
+          () => ({ type: 'append', atMs, id, entries, take }),
+        ),
+    },
     // A lease is for writers of one moment: it does not outlive the process.
-    acquireLease: (id, lease) => memory.acquireLease(id, lease),
-    createSession: (session) =>
-      change(
-        () => memory.createSession(session),
-        () => ({ type: 'create', atMs: now(), session }),
-      ),
-    append: (id, entries, { lease, atMs = now(), take = [] }) =>
-      change(
-        () => memory.append(id, entries, { lease, atMs, take }),
-        () => ({ type: 'append', atMs, id, entries, take }),
-      ),
-    updateSession: (id, update) =>
-      change(
-        () => memory.updateSession(id, update),
-        () => ({ type: 'update', atMs: now(), id, change: update }),
-      ),
+    leases: memory.leases,
     inbox: {
       setWill: (message) => inbox.setWill(message),
       waiting: (id) => inbox.waiting(id),
@@ -88,15 +92,15 @@ export async function openJournalStore(options: {
 async function replay(memory: SessionStore, line: Line): Promise<void> {
   switch (line.type) {
     case 'create':
-      return void (await memory.createSession(line.session))
+      return void (await memory.sessions.create(line.session))
     case 'append': {
       const { id, entries, atMs, take = [] } = line
-      const lease = await memory.acquireLease(id, { owner: 'journal' })
-      await memory.append(id, entries, { lease, atMs, take })
+      const lease = await memory.leases.acquire(id, { owner: 'journal' })
+      await memory.log.append(id, entries, { lease, atMs, take })
       return lease.release()
     }
     case 'update':
-      return memory.updateSession(line.id, line.change)
+      return memory.sessions.update(line.id, line.change)
     case 'send':
       return void (await memory.inbox!.send(line.message))
     default:

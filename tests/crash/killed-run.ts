@@ -23,7 +23,7 @@ export interface KillReport {
   readonly resumedInMs: number
 }
 
-type Entry = Awaited<ReturnType<Storage['entries']>>[number]
+type Entry = Awaited<ReturnType<Storage['log']['entries']>>[number]
 
 /** Assistant messages before the final answer; the third one has two calls. */
 const STEPS = 6
@@ -170,10 +170,10 @@ class Trial {
   /** The database is sound, and whatever was shown is in it with the same bytes. */
   async expectStored(shown: readonly AgentEvent[]): Promise<void> {
     await withCopy(this.#options.home, async (storage) => {
-      expect((await storage?.integrityCheck()) ?? []).toEqual([])
+      expect((await storage?.maintenance.check()) ?? []).toEqual([])
       for (const event of shown) {
         if (event.type !== 'message-end' && event.type !== 'tool-end') continue
-        const [entry] = (await storage?.entries(event.sessionId, { afterSeq: event.seq! - 1 })) ?? []
+        const [entry] = (await storage?.log.entries(event.sessionId, { afterSeq: event.seq! - 1 })) ?? []
         expect(entry, `entry ${event.seq}, which was shown`).toMatchObject({ type: 'message', seq: event.seq })
         const { message } = entry as Entry & { type: 'message' }
         if (event.type === 'message-end') expect(message).toStrictEqual(event.message)
@@ -190,7 +190,7 @@ class Trial {
   /** Continues in a new process: with a new message, or with nothing but `-c`. */
   async resume(flags: readonly string[]): Promise<{ readonly how: string; readonly ms: number }> {
     await rm(join(this.#options.cwd, 'hang'), { force: true })
-    const begun = await withCopy(this.#options.home, async (storage) => (await storage?.latestSession()) != null)
+    const begun = await withCopy(this.#options.home, async (storage) => (await storage?.sessions.latest()) != null)
     const how = begun ? (this.#random() < 0.5 ? '-c -q' : '-c') : 'anew'
     const args = { '-c -q': ['-c', '-q', 'Go on.'], '-c': ['-c'], anew: ['-q', 'Do the steps.'] }[how]
     const startedAtMs = performance.now()

@@ -122,14 +122,14 @@ describe('the guide to stores', () => {
     const path = join(folder, 'journal.jsonl')
     {
       await using store = await openJournalStore({ path })
-      await store.createSession({ id: 's', source: 'embedded', title: 'First' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
-      await store.append('s', [{ type: 'message', message: userText('kept') }], { lease })
+      await store.sessions.create({ id: 's', source: 'embedded', title: 'First' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
+      await store.log.append('s', [{ type: 'message', message: userText('kept') }], { lease })
     }
     await writeFile(path, '{"type":"upd', { flag: 'a' })
     await using store = await openJournalStore({ path })
-    expect(await store.getSession('s')).toMatchObject({ title: 'First', messageCount: 1, preview: 'kept' })
-    expect(await store.entries('s')).toMatchObject([{ seq: 1, message: userText('kept') }])
+    expect(await store.sessions.get('s')).toMatchObject({ title: 'First', messageCount: 1, preview: 'kept' })
+    expect(await store.log.entries('s')).toMatchObject([{ seq: 1, message: userText('kept') }])
   })
 })
 

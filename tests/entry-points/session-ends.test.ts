@@ -17,7 +17,7 @@ const flags = () => ['--base-url', scene.server.baseUrl, '-m', 'm']
 async function session(): Promise<Pick<SessionInfo, 'endReason'> & { readonly hasEnd: boolean }> {
   const store = await openStorage({ path: join(scene.home, 'state.db') })
   try {
-    const [{ endedAtMs, endReason } = { endedAtMs: null, endReason: null }] = await store.listSessions()
+    const [{ endedAtMs, endReason } = { endedAtMs: null, endReason: null }] = await store.sessions.list()
     return { endReason, hasEnd: endedAtMs !== null }
   } finally {
     await store.close()

@@ -58,7 +58,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
 }
 
 async function storedSession({ runtime }: Home, sessionId: string, isKnown: boolean): Promise<SessionInfo | null> {
-  const stored = await (await runtime.storage()).getSession(sessionId)
+  const stored = await (await runtime.storage()).sessions.get(sessionId)
   if (stored || isKnown) return stored
   throw failure('notFound', `There is no stored session "${sessionId}". Start one with session/new.`, { sessionId })
 }

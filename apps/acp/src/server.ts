@@ -108,7 +108,7 @@ export class AcpServer {
       const session = await this.#open(request)
       await earlier?.close()
       const { runtime } = await this.#openHome()
-      const entries = await (await runtime.storage()).entries(sessionId)
+      const entries = await (await runtime.storage()).log.entries(sessionId)
       await session.replay(entries)
       return { modes: session.modes(entries) }
     })

@@ -71,7 +71,7 @@ function eventToJson(event: AgentEvent): object {
 /** Whether what was said can be gone on with: a store that failed has said in its error where the words are, or that they are nowhere. */
 async function isLogged(runtime: Runtime, sessionId: string, { error }: RunResult): Promise<boolean> {
   if (error?.code.startsWith('store.')) return false
-  const session = await (await runtime.storage()).getSession(sessionId).catch(() => null)
+  const session = await (await runtime.storage()).sessions.get(sessionId).catch(() => null)
   return session !== null && session.messageCount > 0
 }
 

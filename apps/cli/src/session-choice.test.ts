@@ -11,20 +11,22 @@ const MANY = 450
 /** Counts what a store is asked. */
 function counted(storage: Storage): { readonly storage: Storage; readonly requested: string[] } {
   const requested: string[] = []
-  const get = (target: Storage, name: keyof Storage) => {
-    requested.push(name)
-    return target[name]
-  }
-  return { storage: new Proxy(storage, { get: get as ProxyHandler<Storage>['get'] & typeof get }), requested }
+  const sessions = new Proxy(storage.sessions, {
+    get: (target, name: keyof Storage['sessions']) => {
+      requested.push(name)
+      return target[name].bind(target)
+    },
+  })
+  return { storage: { ...storage, sessions }, requested }
 }
 
 async function storeOf(folder: string): Promise<Storage> {
   const storage = await openStorage({ path: join(folder, 'state.db') })
   for (let number = 0; number < MANY; number++) {
     const id = `s${number}`
-    await storage.createSession({ id, source: 'cli', cwd: join(folder, `elsewhere-${number % 40}`) })
-    const lease = await storage.acquireLease(id, { owner: 'me' })
-    await storage.append(id, [{ type: 'message', message: userText('hello') }], { lease })
+    await storage.sessions.create({ id, source: 'cli', cwd: join(folder, `elsewhere-${number % 40}`) })
+    const lease = await storage.leases.acquire(id, { owner: 'me' })
+    await storage.log.append(id, [{ type: 'message', message: userText('hello') }], { lease })
     await lease.release()
   }
   return storage
@@ -43,9 +45,9 @@ it('asks a store of many sessions as often as one of few, whether this folder ha
   const { storage, requested } = counted(open)
   const world = { cwd, userHome: join(folder, 'user'), env: {} }
   expect(await chooseSession(world, storage, { continue: true })).toMatchObject({ id: 's447', cwd })
-  expect(requested).toEqual(['latestSession', 'folders', 'latestSession'])
+  expect(requested).toEqual(['latest', 'folders', 'latest'])
   requested.length = 0
   const none = chooseSession({ ...world, cwd: join(folder, 'new') }, storage, { continue: true })
   await expect(none).rejects.toThrow(/no session of this folder.* s449 in /)
-  expect(requested).toEqual(['latestSession', 'folders'])
+  expect(requested).toEqual(['latest', 'folders'])
 })

@@ -17,7 +17,7 @@ export async function chooseSession(
     if (options.any) throw new UsageError('--any goes with -c: the newest session of any folder.')
     return null
   }
-  const latest = await storage.latestSession()
+  const latest = await storage.sessions.latest()
   if (!latest) throw new UsageError('There is no session to continue yet. Start one with: hermes')
   if (options.any) return latest
   const here = await latestOfProject(io, storage)
@@ -33,8 +33,8 @@ async function latestOfProject(
 ): Promise<SessionInfo | null> {
   const project = projectFinder(io, (await import('@hermes/checkpoints')).workspaceRoot)
   const own = project(io.cwd)
-  const folder = (await storage.folders()).find((candidate) => project(candidate) === own)
-  return folder === undefined ? null : storage.latestSession({ cwd: folder })
+  const folder = (await storage.sessions.folders()).find((candidate) => project(candidate) === own)
+  return folder === undefined ? null : storage.sessions.latest({ cwd: folder })
 }
 
 /** What project a folder belongs to; one that is no workspace stands for itself. */
@@ -61,7 +61,7 @@ function realPath(folder: string): string {
 
 /** The session of that id, title, or unique start of an id; the newest of any folder for `latest`. */
 export async function findSession(storage: Storage, name: string): Promise<SessionInfo> {
-  const found = await storage.resolveSession(name)
+  const found = await storage.sessions.resolve(name)
   switch (found.type) {
     case 'found':
       return found.session
@@ -70,7 +70,7 @@ export async function findSession(storage: Storage, name: string): Promise<Sessi
         `"${name}" fits several sessions: ${describe(found.candidates)}. Give the id or the whole title.`,
       )
     case 'none': {
-      const latest = name === 'latest' ? await storage.latestSession() : null
+      const latest = name === 'latest' ? await storage.sessions.latest() : null
       if (latest) return latest
       const hint = found.nearest.length > 0 ? `Nearest: ${describe(found.nearest)}.` : 'See: hermes sessions list'
       throw new UsageError(`There is no session "${name}". ${hint}`)

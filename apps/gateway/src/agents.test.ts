@@ -9,7 +9,7 @@ const HALF_AN_HOUR_MS = 30 * 60_000
 it('ends the session of an agent that nobody asked for half an hour', async () => {
   const closed: [string, string | undefined][] = []
   const runtime = {
-    storage: async () => ({ getSession: async () => null }),
+    storage: async () => ({ sessions: { get: async () => null } }),
     createAgent: async ({ sessionId }: { readonly sessionId: string }) => ({
       hasProcesses: () => false,
       close: async (reason?: string) => void closed.push([sessionId, reason]),

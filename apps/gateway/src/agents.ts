@@ -41,7 +41,7 @@ export class Agents {
   async entries(sessionId: string): Promise<readonly Entry[]> {
     const storage = await this.#options.runtime.storage()
     const known = this.#cached.get(sessionId)?.ready.agent.entries() ?? []
-    return [...known, ...(await storage.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
+    return [...known, ...(await storage.log.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 
   /** The tasks that the agent of a session has delegated; `null` where it has none now. */
@@ -60,7 +60,7 @@ export class Agents {
 
   async #create(sessionId: string, instructions: string): Promise<ReadyAgent> {
     const { runtime, request, cwd } = this.#options
-    const session = await (await runtime.storage()).getSession(sessionId)
+    const session = await (await runtime.storage()).sessions.get(sessionId)
     if (!session) return runtime.createAgent({ ...request, sessionId, instructions, cwd })
     return runtime.createAgent({ ...request, session, instructions, cwd: (await existing(session.cwd)) ?? cwd })
   }

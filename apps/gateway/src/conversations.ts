@@ -43,7 +43,7 @@ export class Conversations {
    */
   async named(sessionId: string, request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
     const storage = await this.#options.storage()
-    if (!(await storage.getSession(sessionId))) {
+    if (!(await storage.sessions.get(sessionId))) {
       const message = `There is no session "${sessionId}". Leave X-Hermes-Session-Id out to begin one.`
       throw new ApiError(message, { status: 404, code: 'session_not_found' })
     }
@@ -78,8 +78,8 @@ export class Conversations {
   async *#candidates(base: string): AsyncGenerator<string> {
     yield base
     const storage = await this.#options.storage()
-    if (!(await storage.getSession(base))) return
-    const forks = await storage.resolveSession(`${base}-`)
+    if (!(await storage.sessions.get(base))) return
+    const forks = await storage.sessions.resolve(`${base}-`)
     if (forks.type === 'none') return
     const sessions = forks.type === 'found' ? [forks.session] : forks.candidates
     for (const { id } of sessions) yield id

@@ -438,9 +438,9 @@ describe('createAgent', () => {
       sessionId: 's',
     })
     await seeded.run('hello').result
-    const lease = await store.acquireLease('s', { owner: 'crashed' })
+    const lease = await store.leases.acquire('s', { owner: 'crashed' })
     const call = (id: string) => ({ type: 'tool-call', id, name: 'touch', args: {}, rawArgs: '{}' }) as const
-    await store.append(
+    await store.log.append(
       's',
       [
         { type: 'message', message: { role: 'user', content: [{ type: 'text', text: 'do both' }] } },
@@ -594,11 +594,11 @@ describe('createAgent', () => {
     ['touch', /^This call was not run: the session was interrupted before it started\./],
   ])('says of a call of %s that a killed process left open no more than is known', async (name, text) => {
     const store = createMemoryStore()
-    await store.createSession({ id: 's', source: 'test' })
-    const lease = await store.acquireLease('s', { owner: 'killed' })
+    await store.sessions.create({ id: 's', source: 'test' })
+    const lease = await store.leases.acquire('s', { owner: 'killed' })
     const call = { type: 'tool-call', id: 'a', name, args: {}, rawArgs: '{}' } as const
     const message = { role: 'assistant', content: [call], finishReason: 'tool-calls' } as const
-    await store.append(
+    await store.log.append(
       's',
       [
         { type: 'message', message: userText('go') },
@@ -636,10 +636,10 @@ describe('createAgent', () => {
   it('gives the whole answer after a resume, in however many pieces it was cut', async () => {
     const store = createMemoryStore()
     await createAgent({ model: scriptedModel([{ text: 'hi' }]), tools: [], store, sessionId: 's' }).run('a').result
-    const lease = await store.acquireLease('s', { owner: 'killed' })
+    const lease = await store.leases.acquire('s', { owner: 'killed' })
     const half = (text: string) => ({ type: 'message', message: interruptedMessage(text, '[cut off]') }) as const
     const reminder = { type: 'message', message: userText('Go on.', 'reminder') } as const
-    await store.append('s', [{ type: 'message', message: userText('b') }, half('One '), reminder, half('two ')], {
+    await store.log.append('s', [{ type: 'message', message: userText('b') }, half('One '), reminder, half('two ')], {
       lease,
     })
     await lease.release()

@@ -56,11 +56,27 @@ export interface Lease {
   release(): Promise<void>
 }
 
-/** What the agent needs of a store; `@hermes/storage` gives this and more. Rejections are `HermesError` `store.*`. */
-export interface SessionStore {
+/** What changes of a session; what is left out stays. */
+export interface SessionChange {
+  readonly title?: string | null
+  readonly endedAtMs?: number | null
+  readonly endReason?: string | null
+  readonly model?: string
+  readonly provider?: string
+  readonly baseUrl?: string
+}
+
+/** Which sessions there are. Rejections are `HermesError` `store.*`. */
+export interface Sessions {
   /** Makes the session; the same id twice is `store.session_exists`. */
-  createSession(session: NewSession): Promise<SessionInfo>
-  getSession(id: string): Promise<SessionInfo | null>
+  create(session: NewSession): Promise<SessionInfo>
+  get(id: string): Promise<SessionInfo | null>
+  /** Rejects with `store.unknown_session`, `store.title_taken`. */
+  update(id: string, change: SessionChange): Promise<void>
+}
+
+/** What was said and done, per session. Rejections are `HermesError` `store.*`. */
+export interface SessionLog {
   /** In order of `seq`. An unknown session has none. */
   entries(sessionId: string, options?: { readonly afterSeq?: number }): Promise<readonly Entry[]>
   /**
@@ -83,25 +99,25 @@ export interface SessionStore {
     entry: MessageEntry | null,
     options: { readonly lease: Lease; readonly atMs?: number },
   ): Promise<void>
-  /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
-  readonly inbox?: Inbox
+}
+
+/** Who writes which session. */
+export interface Leases {
   /**
    * Takes the write lease. Rejects with `store.session_busy` while anybody live holds it; `details.owner` names it.
    * A lease not renewed for `ttlMs` (default 30,000), or whose process on this machine is gone, is free. A session that had ended is open
    * again with it.
    */
-  acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>
-  updateSession(
-    id: string,
-    change: {
-      readonly title?: string | null
-      readonly endedAtMs?: number | null
-      readonly endReason?: string | null
-      readonly model?: string
-      readonly provider?: string
-      readonly baseUrl?: string
-    },
-  ): Promise<void>
+  acquire(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease>
+}
+
+/** What the agent needs of a store; `@hermes/storage` gives this and more. */
+export interface SessionStore {
+  readonly sessions: Sessions
+  readonly log: SessionLog
+  readonly leases: Leases
+  /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
+  readonly inbox?: Inbox
 }
 
 /** Something for a session to hear of, once. */

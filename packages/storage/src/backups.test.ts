@@ -23,10 +23,10 @@ async function home({ keep = 3 } = {}) {
   const backups = openBackups({ path, directory: join(dirname(path), 'backups'), keep, clock })
   const write = async (id: string, count = 1) => {
     const store = await openStorage({ path, clock })
-    await store.createSession({ id, source: 'cli' })
-    const lease = await store.acquireLease(id, { owner: 'me' })
+    await store.sessions.create({ id, source: 'cli' })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
     const texts = Array.from({ length: count }, (_, index) => `kettle ${index} ${'word '.repeat(50)}`)
-    await store.append(
+    await store.log.append(
       id,
       texts.map((text) => ({ type: 'message', message: userText(text) })),
       { lease },
@@ -38,7 +38,7 @@ async function home({ keep = 3 } = {}) {
 
 const sessionsOf = async (path: string) => {
   const store = await openStorage({ path })
-  const ids = (await store.listSessions()).map(({ id }) => id).sort()
+  const ids = (await store.sessions.list()).map(({ id }) => id).sort()
   await store.close()
   return ids
 }
@@ -203,16 +203,16 @@ describe('a damaged file', () => {
     appendFileSync(`${path}-wal`, 'left over')
     const notified: string[] = []
     const store = await temporaryStore({ path, onNotice: (line) => void notified.push(line) })
-    expect(await store.damage()).not.toEqual([])
+    expect(await store.maintenance.damage()).not.toEqual([])
     expect(notified).toEqual([
       expect.stringMatching(/^.*state\.db is damaged \(.*\) and is only read from now on; .*$/),
     ])
-    const refused = await store.createSession({ id: 'b', source: 'cli' }).catch((error: unknown) => error)
+    const refused = await store.sessions.create({ id: 'b', source: 'cli' }).catch((error: unknown) => error)
     expect(refused).toMatchObject({
       code: 'store.damaged',
       message: expect.stringMatching(/^.*state\.db is damaged \(.*$/),
     })
-    expect(await store.getSession('a')).toMatchObject({ messageCount: 200 })
+    expect(await store.sessions.get('a')).toMatchObject({ messageCount: 200 })
   })
 
   it('is only read as well when it is opened anew after a clean end', async () => {
@@ -222,7 +222,7 @@ describe('a damaged file', () => {
     appendFileSync(`${path}-wal`, 'left over')
     for (let time = 0; time < 2; time++) {
       const store = await openStorage({ path })
-      expect(await store.damage()).not.toEqual([])
+      expect(await store.maintenance.damage()).not.toEqual([])
       await store.close()
       rmSync(`${path}-wal`, { force: true })
     }
@@ -233,7 +233,7 @@ describe('a damaged file', () => {
     await write('a')
     writeFileSync(`${path}.unchecked`, 'mark')
     const store = await temporaryStore({ path })
-    expect(await store.damage()).toEqual([])
+    expect(await store.maintenance.damage()).toEqual([])
     expect(existsSync(`${path}.unchecked`)).toBe(false)
   })
 
@@ -244,7 +244,7 @@ describe('a damaged file', () => {
     const { process: other, ended } = startScript('hold-open.mjs', [path])
     await new Promise((resolve) => other.stdout.once('data', resolve))
     appendFileSync(`${path}-wal`, 'left over')
-    expect(await (await temporaryStore({ path })).damage()).toEqual([])
+    expect(await (await temporaryStore({ path })).maintenance.damage()).toEqual([])
     other.kill('SIGKILL')
     await ended
   })
@@ -272,9 +272,9 @@ describe('a damaged file', () => {
     ])
     others.close()
     const store = await temporaryStore({ path: report.path })
-    expect(await store.integrityCheck()).toEqual([])
-    expect(await store.entries('a')).toHaveLength(report.messages)
-    expect((await store.search('kettle', { limit: 100 })).length).toBe(100)
+    expect(await store.maintenance.check()).toEqual([])
+    expect(await store.log.entries('a')).toHaveLength(report.messages)
+    expect((await store.search.find('kettle', { limit: 100 })).length).toBe(100)
   })
 
   it('gives what is left of a file that was cut off', async () => {
@@ -292,9 +292,9 @@ describe('a damaged file', () => {
     expect(recovered.messages).toBeGreaterThan(50)
     expect(recovered.messages + recovered.lost).toBeGreaterThanOrEqual(400)
     const store = await openStorage({ path: recovered.path })
-    expect(await store.entries('a')).toHaveLength(recovered.messages)
-    expect(await store.search('kettle')).toHaveLength(10)
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.log.entries('a')).toHaveLength(recovered.messages)
+    expect(await store.search.find('kettle')).toHaveLength(10)
+    expect(await store.maintenance.check()).toEqual([])
     await store.close()
   })
 

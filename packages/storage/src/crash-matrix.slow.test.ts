@@ -14,7 +14,7 @@ const seqsIn = (lines: readonly string[]) =>
 
 async function newStore(path: string, sessions: readonly string[], options: { journal?: 'wal' | 'delete' } = {}) {
   const store = await openStorage({ path, ...options })
-  for (const id of sessions) await store.createSession({ id, source: 'cli' })
+  for (const id of sessions) await store.sessions.create({ id, source: 'cli' })
   return store
 }
 
@@ -42,14 +42,14 @@ describe.each(['wal', 'delete'] as const)('four writers of one file, journal %s'
     for (const index of running.keys()) await end(index)
     const store = await openStorage({ path, journal })
     for (const [id, seqs] of promised) {
-      const entries = await store.entries(id)
+      const entries = await store.log.entries(id)
       const stored = new Set(entries.map(({ seq }) => seq))
       expect(seqs.filter((seq) => !stored.has(seq))).toEqual([])
       expect(entries.map(({ type }) => type).join()).toMatch(/^(message,note,?)*$/)
-      expect(await store.getSession(id)).toMatchObject({ messageCount: entries.length / 2 })
+      expect(await store.sessions.get(id)).toMatchObject({ messageCount: entries.length / 2 })
     }
-    expect(await store.damage()).toEqual([])
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.maintenance.damage()).toEqual([])
+    expect(await store.maintenance.check()).toEqual([])
     await store.close()
   })
 })

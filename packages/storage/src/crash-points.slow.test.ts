@@ -102,7 +102,7 @@ needs(faultsMissing())('a kill at each phase', () => {
     const template = join(root, 'to-prune')
     const path = join(template, 'state.db')
     const ids = Array.from({ length: 60 }, (_, index) => `s${index}`)
-    await fill(path, ids, 50, async (store, id) => store.updateSession(id, { endedAtMs: 2 }))
+    await fill(path, ids, 50, async (store, id) => store.sessions.update(id, { endedAtMs: 2 }))
     const left = new Set<number>()
     const check = (folder: string) =>
       sound(join(folder, 'state.db'), (database) => {
@@ -124,8 +124,8 @@ needs(faultsMissing())('a kill at each phase', () => {
     makeFormat(join(template, 'state.db'), 7, { sessions: 5, messages: 100 })
     const check = async (folder: string) => {
       const store = await openStorage({ path: join(folder, 'state.db') })
-      expect(await store.integrityCheck()).toEqual([])
-      expect(await store.listSessions()).toHaveLength(5)
+      expect(await store.maintenance.check()).toEqual([])
+      expect(await store.sessions.list()).toHaveLength(5)
       await store.close()
     }
     await killEverywhere({ operation: 'open', template, check, annotate })
@@ -163,10 +163,10 @@ async function fill(
 ): Promise<void> {
   const store = await openStorage({ path })
   for (const id of ids) {
-    await store.createSession({ id, source: 'cli' })
-    const lease = await store.acquireLease(id, { owner: 'me' })
+    await store.sessions.create({ id, source: 'cli' })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
     const texts = Array.from({ length: messages }, (_, index) => `line ${index} ${'word '.repeat(100)}`)
-    await store.append(
+    await store.log.append(
       id,
       texts.map((text) => ({ type: 'message', message: userText(text) })),
       { lease, atMs: 1 },
@@ -174,7 +174,7 @@ async function fill(
     await afterwards(store, id)
     await lease.release()
   }
-  await store.search('word', { order: 'relevance' })
+  await store.search.find('word', { order: 'relevance' })
   await store.close()
 }
 

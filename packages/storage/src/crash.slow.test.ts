@@ -10,7 +10,7 @@ const numbers = (lines: readonly string[]) =>
 
 async function newSession(path: string, ...ids: string[]): Promise<void> {
   const store = await openStorage({ path })
-  for (const id of ids) await store.createSession({ id, source: 'cli' })
+  for (const id of ids) await store.sessions.create({ id, source: 'cli' })
   await store.close()
 }
 
@@ -28,13 +28,13 @@ describe('a killed writer', () => {
       promised.push(...numbers(writer.lines))
     }
     const store = await openStorage({ path })
-    const entries = await store.entries('s')
+    const entries = await store.log.entries('s')
     const stored = new Set(entries.map((entry) => entry.seq))
     expect(promised.filter((seq) => !stored.has(seq))).toEqual([])
     expect(promised.length).toBeGreaterThanOrEqual(KILLS * 2)
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.maintenance.check()).toEqual([])
     expect(entries.map((entry) => entry.type).join()).toMatch(/^(message,note,?)+$/)
-    expect(await store.getSession('s')).toMatchObject({ messageCount: entries.length / 2 })
+    expect(await store.sessions.get('s')).toMatchObject({ messageCount: entries.length / 2 })
     await store.close()
   })
 })
@@ -61,7 +61,7 @@ describe('two processes', () => {
     const store = await openStorage({ path })
     for (const { sessionId, lines } of writers) {
       expect(lines.at(-1)).toBe('done')
-      expect((await store.entries(sessionId)).map((entry) => entry.seq)).toEqual(numbers(lines))
+      expect((await store.log.entries(sessionId)).map((entry) => entry.seq)).toEqual(numbers(lines))
       expect(numbers(lines)).toHaveLength(count * 2)
     }
     await store.close()

@@ -125,7 +125,7 @@ const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 
  */
 export async function bringIn(storage: Storage, { path, sessionId }: RescueFile): Promise<RescueOutcome> {
   try {
-    const session = await storage.getSession(sessionId)
+    const session = await storage.sessions.get(sessionId)
     if (!session) return { type: 'unknown-session' }
     const file = await take(path, sessionId)
     const outcome = await addAll(storage, session, file.entries)
@@ -152,7 +152,7 @@ async function take(path: string, sessionId: string) {
 }
 
 async function addAll(storage: Storage, session: SessionInfo, entries: readonly RescuedEntry[]) {
-  const there = await storage.entries(session.id)
+  const there = await storage.log.entries(session.id)
   const judged = entries.map((rescued) => ({ rescued, state: stateOf(rescued, there) }))
   const inState = (...states: readonly State[]) =>
     judged.flatMap(({ rescued, state }) => (states.includes(state) ? [rescued] : []))
@@ -216,24 +216,24 @@ async function copyOf(
 ): Promise<SessionInfo> {
   const digest = createHash('sha256').update(JSON.stringify(wanted)).digest('hex').slice(0, 8)
   const id = `${session.id}-rescued-${digest}`
-  const made = await storage.getSession(id)
+  const made = await storage.sessions.get(id)
   if (made) return made
   // A call that was answered otherwise meanwhile is open in the copy.
   const open = there.slice(0, Math.min(...wanted.map((rescued) => answerTo(rescued, there))))
   const upToSeq = open.findLast(({ atMs }) => atMs <= wanted[0]!.atMs)?.seq ?? 0
-  const title = session.title === null ? {} : { title: await storage.nextTitle(session.title) }
-  return storage.forkSession({ from: session.id, id, upToSeq, ...title })
+  const title = session.title === null ? {} : { title: await storage.sessions.nextTitle(session.title) }
+  return storage.sessions.fork({ from: session.id, id, upToSeq, ...title })
 }
 
 async function add(storage: Storage, target: SessionInfo, entries: readonly RescuedEntry[]): Promise<number> {
-  const lease = await storage.acquireLease(target.id, { owner: 'rescue', isVisit: true })
+  const lease = await storage.leases.acquire(target.id, { owner: 'rescue', isVisit: true })
   try {
-    const there = [...(await storage.entries(target.id))]
+    const there = [...(await storage.log.entries(target.id))]
     const added: RescuedEntry[] = []
     for (const { entry, atMs } of entries) {
       const state = stateOf({ entry, atMs }, there)
       if (state === 'present' || state === 'answered-otherwise') continue
-      const [seq] = await storage.append(target.id, [entry], { lease, atMs, rescue: false })
+      const [seq] = await storage.log.append(target.id, [entry], { lease, atMs, rescue: false })
       there.push({ ...entry, seq: seq!, atMs })
       added.push({ entry, atMs })
     }
@@ -241,6 +241,6 @@ async function add(storage: Storage, target: SessionInfo, entries: readonly Resc
   } finally {
     await lease.release()
     const { endedAtMs, endReason } = target
-    if (endedAtMs !== null) await storage.updateSession(target.id, { endedAtMs, endReason })
+    if (endedAtMs !== null) await storage.sessions.update(target.id, { endedAtMs, endReason })
   }
 }

@@ -32,7 +32,7 @@ testStore({ create: open })
 testLedger({
   create: async () => {
     const { store, close } = await open()
-    return { ledger: store.ledger, close }
+    return { usage: store.usage, close }
   },
 })
 

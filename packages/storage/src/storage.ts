@@ -1,7 +1,15 @@
 import type { Clock, Logger } from '@hermes/contracts'
-import type { Usage } from '@hermes/contracts/conversation'
 import type { ApprovalStore, AuditLog } from '@hermes/contracts/policy'
-import type { Inbox, Lease, SessionInfo, SessionStore, UsageLedger } from '@hermes/contracts/store'
+import type {
+  Inbox,
+  Lease,
+  Leases,
+  SessionInfo,
+  SessionLog,
+  SessionStore,
+  Sessions,
+  UsageLedger,
+} from '@hermes/contracts/store'
 import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
@@ -186,99 +194,91 @@ export interface MetaStore {
   set(key: string, value: string | null): Promise<void>
 }
 
-/**
- * Sessions kept in one file that several processes may use at once. Every method rejects with a `HermesError`: `store.busy`
- * (retryable) when other writers did not let it through for some five seconds, `store.disk_full`, `store.unwritable`,
- * `store.corrupt`, and `store.closed` after `close`.
- */
-export interface Storage extends SessionStore {
-  /** With `rescue: false` nothing goes into a rescue file when the store takes no more. Default `true`. */
-  append(
-    sessionId: string,
-    entries: Parameters<SessionStore['append']>[1],
-    options: Parameters<SessionStore['append']>[2] & { readonly rescue?: boolean },
-  ): Promise<readonly number[]>
-  /**
-   * With `isVisit` whoever wrote the session last stays its last writer after the release, so that the session does not end with this
-   * process. Default `false`.
-   */
-  acquireLease(
-    sessionId: string,
-    options: Parameters<SessionStore['acquireLease']>[1] & { readonly isVisit?: boolean },
-  ): Promise<Lease>
+/** Which sessions there are: made, found, changed, removed. */
+export interface StoredSessions extends Sessions {
   /**
    * Makes a session with the conversation of another one up to some entry, in one transaction: what had been undone by then is left out,
    * what it cost stays with the original. Both go on by themselves. Rejects with `store.unknown_session`, `store.session_exists`,
    * `store.title_taken`.
    */
-  forkSession(fork: ForkSession): Promise<SessionInfo>
+  fork(fork: ForkSession): Promise<SessionInfo>
   /** Newest activity first. */
-  listSessions(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
+  list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** The session with the newest activity that has a message, or `null`. */
-  latestSession(filter?: LatestSessionFilter): Promise<SessionInfo | null>
+  latest(filter?: LatestSessionFilter): Promise<SessionInfo | null>
   /** Folders that sessions with a message began in, the one with the newest activity first; children do not count. */
   folders(): Promise<readonly string[]>
   /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
-  resolveSession(text: string): Promise<SessionResolution>
+  resolve(text: string): Promise<SessionResolution>
   /**
    * Ends a session. Nothing happens to one that is unknown, has ended, or that another process wrote since. Whoever takes the lease of
    * an ended session opens it again.
    */
-  endSession(id: string, end: EndSession): Promise<void>
+  end(id: string, end: EndSession): Promise<void>
   /**
    * Ends the sessions whose writer was killed, as of its last sign of life and with the reason `process_gone`; tells which. One of another
    * machine counts as killed once its lease has run out, or after a day without a word where it held none.
    */
-  endAbandonedSessions(): Promise<readonly string[]>
+  endAbandoned(): Promise<readonly string[]>
   /**
    * Removes the session and its log; sessions forked from it stay. `false` when there was none.
    * Rejects with `store.session_busy` while somebody holds its lease.
    */
-  deleteSession(id: string): Promise<boolean>
+  delete(id: string): Promise<boolean>
   /**
    * Removes the log and the summary of a session; the session stays, with its title, tags, relatives and what it cost.
    * Rejects with `store.unknown_session`, and with `store.session_busy` while somebody holds its lease.
    */
-  clearSession(id: string): Promise<void>
+  clear(id: string): Promise<void>
   /** The session a session was forked or imported from, the one that was forked from, and so on; none for an unknown session. */
   ancestors(id: string): Promise<readonly SessionInfo[]>
   /** Sessions forked or imported from a session, and those of these, parents before children, the oldest first. */
   descendants(id: string): Promise<readonly SessionInfo[]>
   /** Words a person sorts sessions by, in order; none for an unknown session. */
-  tags(sessionId: string): Promise<readonly string[]>
+  tags(id: string): Promise<readonly string[]>
   /** Replaces the tags of a session. Rejects with `store.unknown_session`. */
-  setTags(sessionId: string, tags: readonly string[]): Promise<void>
+  setTags(id: string, tags: readonly string[]): Promise<void>
   /** The first free title of a lineage: `base` itself, else `base #2`, `base #3` … */
   nextTitle(base: string): Promise<string>
+}
+
+/** The log of every session. */
+export interface StoredLog extends Required<SessionLog> {
+  /** With `rescue: false` nothing goes into a rescue file when the store takes no more. Default `true`. */
+  append(
+    sessionId: string,
+    entries: Parameters<SessionLog['append']>[1],
+    options: Parameters<SessionLog['append']>[2] & { readonly rescue?: boolean },
+  ): Promise<readonly number[]>
+}
+
+/** Who writes which session. */
+export interface StoredLeases extends Leases {
+  /**
+   * With `isVisit` whoever wrote the session last stays its last writer after the release, so that the session does not end with this
+   * process. Default `false`.
+   */
+  acquire(sessionId: string, options: Parameters<Leases['acquire']>[1] & { readonly isVisit?: boolean }): Promise<Lease>
+}
+
+/** The words of all messages. */
+export interface SessionSearch {
   /**
    * Finds messages by words in their text, tool name and calls, newest first. Words are joined by AND; `"a phrase"`, `OR`, `NOT`,
    * `prefix*`, `*part*` and `*end` work, and any two neighbouring characters of scripts without blanks. A word that no message has is
    * looked for inside words. Never rejects because of what `query` says.
    */
-  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
+  find(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>
   /** Messages up to this `seq` are not searched yet: an upgrade takes them in step by step, newest first. 0 when all are. */
-  searchBacklog(): Promise<number>
-  readonly meta: MetaStore
-  /** Past failures and what helped. */
-  readonly learnings: Learnings
-  /** Work that outlives the process which asked for it. */
-  readonly jobs: Jobs
-  /** What sessions were about. */
-  readonly summaries: SessionSummaries
-  /** Every finished model call, auxiliary tasks included; also of sessions that are gone. */
-  readonly ledger: UsageLedger
-  /** What the policy decided, also in sessions that are gone. */
-  readonly audit: AuditLog
-  /** Questions to a person that are not answered, or whose answer was not used yet. */
-  readonly approvals: ApprovalStore
-  /** What arrives for sessions while nobody runs them. */
-  readonly inbox: Inbox
-  /** Tokens and money of one session so far; `null` when there is no such session. */
-  usage(sessionId: string): Promise<Usage | null>
+  backlog(): Promise<number>
+}
+
+/** The state of the store as a whole. */
+export interface Maintenance {
   /** What is wrong with the file, one line each; empty when it is sound. Reads all of it, in a thread of its own. */
-  integrityCheck(): Promise<readonly string[]>
+  check(): Promise<readonly string[]>
   /**
-   * What a look at the file found that was due because it was not closed properly before: lines as of `integrityCheck`, `[]` when it is
+   * What a look at the file found that was due because it was not closed properly before: lines as of `check`, `[]` when it is
    * sound or no look was due. Once there is damage, every write rejects with `store.damaged`.
    */
   damage(): Promise<readonly string[]>
@@ -287,13 +287,45 @@ export interface Storage extends SessionStore {
    * all that descend from it. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */
-  pruneSessions(options: {
-    readonly olderThanMs: number
-    readonly source?: string
-    readonly dryRun?: boolean
-  }): Promise<number>
+  prune(options: PruneOptions): Promise<number>
   /** Counts and sizes. */
   stats(): Promise<StoreStats>
+}
+
+/** Which sessions are pruned. */
+export interface PruneOptions {
+  readonly olderThanMs: number
+  readonly source?: string
+  /** Only counts. Default `false`. */
+  readonly dryRun?: boolean
+}
+
+/**
+ * Sessions kept in one file that several processes may use at once, or on a server. Every method rejects with a `HermesError`: `store.busy`
+ * (retryable) when other writers did not let it through for some five seconds, `store.disk_full`, `store.unwritable`,
+ * `store.corrupt`, and `store.closed` after `close`.
+ */
+export interface Storage extends SessionStore {
+  readonly sessions: StoredSessions
+  readonly log: StoredLog
+  readonly leases: StoredLeases
+  /** What arrives for sessions while nobody runs them. */
+  readonly inbox: Inbox
+  readonly search: SessionSearch
+  /** Questions to a person that are not answered, or whose answer was not used yet. */
+  readonly approvals: ApprovalStore
+  /** What the policy decided, also in sessions that are gone. */
+  readonly audit: AuditLog
+  /** Every finished model call, auxiliary tasks included; also of sessions that are gone. */
+  readonly usage: UsageLedger
+  /** Past failures and what helped. */
+  readonly learnings: Learnings
+  /** What sessions were about. */
+  readonly summaries: SessionSummaries
+  /** Work that outlives the process which asked for it. */
+  readonly jobs: Jobs
+  readonly meta: MetaStore
+  readonly maintenance: Maintenance
   /**
    * Waits for writes under way, ends the sessions written through this object that are still open, with the reason `closed`, gives up its
    * leases and closes the file. Twice is harmless.

@@ -25,7 +25,7 @@ export function auditList(io: Io, { limit, days, session, tool, json, ...more }:
     if (value !== undefined && !(Number.isInteger(value) && Number(value) > 0))
       throw new UsageError(`--${flag} takes a whole number of at least 1.`)
   return withStorage(io, async (storage) => {
-    const found = session === undefined ? null : await storage.resolveSession(session)
+    const found = session === undefined ? null : await storage.sessions.resolve(session)
     // Decisions outlive the session they were taken in.
     const sessionId = found?.type === 'found' ? found.session.id : session
     const entries = await storage.audit.list({

@@ -29,7 +29,7 @@ export async function promptShow(io: Io, session: string | undefined, flags: Pro
 export function partsOfSession(io: Io, name: string): Promise<readonly PromptPart[]> {
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
-    const entries = await storage.entries(session.id)
+    const entries = await storage.log.entries(session.id)
     const parts = storedParts(entries)
     if (parts) return [...parts, ...messageParts(entries)]
     throw new UsageError(`The session ${session.id} asked no model yet, so it has no prompt.`)

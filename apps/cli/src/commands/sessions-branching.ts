@@ -32,10 +32,10 @@ export async function forkOf(
   session: SessionInfo,
   { at, title }: { readonly at?: number; readonly title?: string } = {},
 ): Promise<SessionInfo> {
-  if (at !== undefined && !(await storage.entries(session.id)).some(({ seq }) => seq === at))
+  if (at !== undefined && !(await storage.log.entries(session.id)).some(({ seq }) => seq === at))
     throw new UsageError(`${session.id} has no message #${at}; \`hermes sessions show ${session.id}\` has the numbers.`)
-  const named = title ?? (session.title === null ? undefined : await storage.nextTitle(session.title))
-  return storage.forkSession({
+  const named = title ?? (session.title === null ? undefined : await storage.sessions.nextTitle(session.title))
+  return storage.sessions.fork({
     from: session.id,
     id: createSessionId(Date.now()),
     ...(at === undefined ? {} : { upToSeq: at }),
@@ -64,14 +64,15 @@ export async function sessionTree(
 }
 
 async function familyOf(storage: Storage, session: SessionInfo): Promise<readonly SessionInfo[]> {
-  const root = (await storage.ancestors(session.id)).find(({ parentSessionId }) => parentSessionId === null) ?? session
-  return [root, ...(await storage.descendants(root.id))]
+  const root =
+    (await storage.sessions.ancestors(session.id)).find(({ parentSessionId }) => parentSessionId === null) ?? session
+  return [root, ...(await storage.sessions.descendants(root.id))]
 }
 
 async function allFamilies(storage: Storage): Promise<readonly SessionInfo[]> {
   const among = { limit: MAX_SESSIONS, includeEmpty: true }
-  const children = await storage.listSessions({ ...among, source: 'subagent' })
-  const sessions = [...(await storage.listSessions(among)), ...children]
+  const children = await storage.sessions.list({ ...among, source: 'subagent' })
+  const sessions = [...(await storage.sessions.list(among)), ...children]
   const ids = new Set(sessions.map(({ id }) => id))
   const parents = new Set(sessions.map(({ parentSessionId }) => parentSessionId))
   return sessions.filter(

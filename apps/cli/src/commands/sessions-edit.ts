@@ -10,8 +10,8 @@ export async function renameSession(io: Io, name: string, title: string): Promis
   if (title.trim() === '') throw new UsageError('The new title is empty.')
   return withStorage(io, async (storage) => {
     const { id } = await findSession(storage, name)
-    await storage.updateSession(id, { title })
-    io.stdout.write(`${id} is now called ${(await storage.getSession(id))?.title}\n`)
+    await storage.sessions.update(id, { title })
+    io.stdout.write(`${id} is now called ${(await storage.sessions.get(id))?.title}\n`)
     return EXIT.ok
   })
 }
@@ -28,10 +28,10 @@ export async function tagSession(
   if (remove && named.length === 0) throw new UsageError('Name the tags to remove.')
   return withStorage(io, async (storage) => {
     const { id } = await findSession(storage, name)
-    const before = await storage.tags(id)
+    const before = await storage.sessions.tags(id)
     const after = remove ? before.filter((tag) => !named.includes(tag)) : [...new Set([...before, ...named])]
-    if (named.length > 0) await storage.setTags(id, after)
-    const tags = await storage.tags(id)
+    if (named.length > 0) await storage.sessions.setTags(id, after)
+    const tags = await storage.sessions.tags(id)
     io.stdout.write(tags.length === 0 ? `${id} has no tags\n` : `${id}  ${tags.join(' ')}\n`)
     return EXIT.ok
   })
@@ -43,7 +43,7 @@ export async function clearSession(io: Io, name: string, { yes }: { readonly yes
     const session = await findSession(storage, name)
     const question = `Remove all messages of ${textOf(session)}? They cannot be brought back.`
     if (!yes && !(await confirm(io, question, 'yes, remove them'))) return nothing(io)
-    await storage.clearSession(session.id)
+    await storage.sessions.clear(session.id)
     io.stdout.write(`Cleared ${session.id}\n`)
     return EXIT.ok
   })
@@ -55,7 +55,7 @@ export async function deleteSession(io: Io, name: string, { yes }: { readonly ye
     const session = await findSession(storage, name)
     const question = `Delete ${textOf(session)}? It cannot be brought back.`
     if (!yes && !(await confirm(io, question, 'yes, delete it'))) return nothing(io)
-    await storage.deleteSession(session.id)
+    await storage.sessions.delete(session.id)
     io.stdout.write(`Deleted ${session.id}\n`)
     return EXIT.ok
   })

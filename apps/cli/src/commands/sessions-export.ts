@@ -43,16 +43,16 @@ async function one(storage: Storage, name: string, format: ExportFlags['format']
 async function* everything(storage: Storage): AsyncGenerator<string> {
   const all = { limit: Number.MAX_SAFE_INTEGER, includeEmpty: true }
   const sessions = [
-    ...(await storage.listSessions(all)),
-    ...(await storage.listSessions({ ...all, source: 'subagent' })),
+    ...(await storage.sessions.list(all)),
+    ...(await storage.sessions.list({ ...all, source: 'subagent' })),
   ]
   sessions.sort((left, right) => left.startedAtMs - right.startedAtMs)
   for (const session of sessions) yield exportJsonl(await whole(storage, session))
 }
 
 async function whole(storage: Storage, session: SessionInfo): Promise<ExportedSession> {
-  const tags = await storage.tags(session.id)
-  return { session: tags.length === 0 ? session : { ...session, tags }, entries: await storage.entries(session.id) }
+  const tags = await storage.sessions.tags(session.id)
+  return { session: tags.length === 0 ? session : { ...session, tags }, entries: await storage.log.entries(session.id) }
 }
 
 async function newFile(file: string): Promise<string> {

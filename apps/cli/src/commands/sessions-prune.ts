@@ -17,7 +17,7 @@ export interface PruneFlags {
 export async function pruneSessions(io: Io, { olderThan, source, dryRun, yes }: PruneFlags): Promise<number> {
   const filter = { olderThanMs: toMs(olderThan), ...(source === undefined ? {} : { source }) }
   return withStorage(io, async (storage) => {
-    const due = await storage.pruneSessions({ ...filter, dryRun: true })
+    const due = await storage.maintenance.prune({ ...filter, dryRun: true })
     if (dryRun || due === 0) {
       io.stdout.write(`${due} sessions were last used more than ${olderThan} ago\n`)
       return EXIT.ok
@@ -29,7 +29,7 @@ export async function pruneSessions(io: Io, { olderThan, source, dryRun, yes }: 
       io.stderr.write('Nothing was deleted.\n')
       return EXIT.failed
     }
-    io.stdout.write(`Deleted ${await storage.pruneSessions(filter)} sessions\n`)
+    io.stdout.write(`Deleted ${await storage.maintenance.prune(filter)} sessions\n`)
     return EXIT.ok
   })
 }
@@ -43,7 +43,7 @@ function toMs(time: string): number {
 /** `hermes sessions stats`. */
 export async function sessionStats(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
   return withStorage(io, async (storage) => {
-    const stats = await storage.stats()
+    const stats = await storage.maintenance.stats()
     if (json) {
       io.stdout.write(`${JSON.stringify(stats)}\n`)
       return EXIT.ok

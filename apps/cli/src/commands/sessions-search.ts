@@ -24,13 +24,13 @@ export async function searchSessions(io: Io, query: string, flags: SearchFlags):
   if (!Number.isInteger(flags.limit) || flags.limit < 1 || flags.limit > 100)
     throw new UsageError('--limit takes a whole number from 1 to 100.')
   return withStorage(io, async (storage) => {
-    const hits = await storage.search(query, await toOptions(storage, flags))
+    const hits = await storage.search.find(query, await toOptions(storage, flags))
     for (const hit of hits) {
       if (flags.json) io.stdout.write(`${JSON.stringify(hit)}\n`)
       else show(io, hit, flags.context ?? false)
     }
     const isEmpty = hits.length + (await showSummaries(io, storage, { query, flags, hits })) === 0
-    if ((await storage.searchBacklog()) > 0)
+    if ((await storage.search.backlog()) > 0)
       io.stderr.write('Older messages are still being indexed; search again later.\n')
     if (isEmpty) io.stderr.write(`Nothing was found for "${query}".\n`)
     return isEmpty ? EXIT.failed : EXIT.ok

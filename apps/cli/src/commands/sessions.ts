@@ -17,7 +17,7 @@ export async function listSessions(
   return withStorage(io, async (storage) => {
     const { limit, source, tag } = options
     const filter = { ...(source === undefined ? {} : { source }), ...(tag === undefined ? {} : { tag }) }
-    const sessions = await storage.listSessions({ limit, ...filter })
+    const sessions = await storage.sessions.list({ limit, ...filter })
     const style = createStyle(io.stdout)
     if (sessions.length === 0 && !options.json) io.stderr.write(noSessions(filter))
     for (const session of sessions) {
@@ -43,7 +43,7 @@ export async function showSession(io: Io, name: string, options: { readonly json
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
     const style = createStyle(io.stdout)
-    const entries = await storage.entries(session.id)
+    const entries = await storage.log.entries(session.id)
     for (const entry of entries) {
       if (options.json) io.stdout.write(`${JSON.stringify(entry)}\n`)
       else if (entry.type === 'message') {

@@ -27,8 +27,8 @@ export async function usage(io: Io, { by, days, session, json }: UsageFlags): Pr
     const sinceMs = periodOf('day', Date.now() - (days - 1) * DAY_MS, timeZone).startMs
     const filter = { sinceMs, ...(session === undefined ? {} : { sessionId: await sessionId(storage, session) }) }
     const [rows, [total]] = await Promise.all([
-      storage.ledger.totals({ ...filter, by, timeZone }),
-      storage.ledger.totals(filter),
+      storage.usage.totals({ ...filter, by, timeZone }),
+      storage.usage.totals(filter),
     ])
     if (json) io.stdout.write(`${JSON.stringify({ by, days, sinceMs, timeZone, rows, total })}\n`)
     else if (rows.length === 0) io.stderr.write(`No model was called in the last ${days} days.\n`)
@@ -55,12 +55,12 @@ async function table(io: Io, storage: Storage, { by, days, rows, total }: Report
 }
 
 async function withTitle(storage: Storage, row: UsageTotal): Promise<UsageTotal> {
-  const title = row.key === '' ? null : (await storage.getSession(row.key))?.title
+  const title = row.key === '' ? null : (await storage.sessions.get(row.key))?.title
   return title ? { ...row, key: `${row.key} ${title}` } : row
 }
 
 async function sessionId(storage: Storage, text: string): Promise<string> {
-  const found = await storage.resolveSession(text)
+  const found = await storage.sessions.resolve(text)
   // What was spent in a session outlives it.
   return found.type === 'found' ? found.session.id : text
 }

@@ -26,7 +26,7 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
   const file = homeLayout(homeOf(io)).stateDb
   if (await isMissing(file)) return ok('No sessions yet')
   try {
-    const problems = await (await runtime.storage()).integrityCheck()
+    const problems = await (await runtime.storage()).maintenance.check()
     if (problems.length === 0) return await backupFinding(runtime, file)
     return fail(
       `Sessions: ${problems[0]}. Copy ${file} away before you go on; a backup may be in ${homeLayout(homeOf(io)).backups}`,
@@ -38,7 +38,7 @@ export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
 
 async function serverFinding(runtime: Runtime, shown: string): Promise<Finding> {
   try {
-    const [problem] = await (await runtime.storage()).integrityCheck()
+    const [problem] = await (await runtime.storage()).maintenance.check()
     if (problem === undefined)
       return ok(
         `Sessions in ${shown} are sound. There is no daily backup of them; make your own with pg_dump --format=custom`,

@@ -16,7 +16,7 @@ export async function undo(talk: Talk, args: string): Promise<void> {
 /** `/branch [NAME]`: the conversation goes on in a copy; the original stays as it is. */
 export async function branch(talk: Talk, args: string): Promise<void> {
   const storage = await talk.runtime.storage()
-  const session = await storage.getSession(talk.seat.agent.sessionId)
+  const session = await storage.sessions.get(talk.seat.agent.sessionId)
   if (!session) throw new UsageError('There is nothing to branch off from yet.')
   const { forkOf } = await import('../commands/sessions-branching.js')
   const fork = await forkOf(storage, session, args === '' ? {} : { title: args })

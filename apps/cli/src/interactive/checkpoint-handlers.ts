@@ -11,7 +11,7 @@ const SHOWN_CHARS = 60
 export async function checkpoint(talk: Talk, args: string): Promise<void> {
   const { opened, root } = await workspace(talk)
   const { sessionId } = talk.seat.agent
-  const entries = await (await talk.runtime.storage()).entries(sessionId)
+  const entries = await (await talk.runtime.storage()).log.entries(sessionId)
   const taken = await opened.checkpoints.take(root, {
     kind: 'manual',
     reason: 'asked for',

@@ -342,7 +342,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     if (this.title === null) return
     const title = this.title
     this.title = null
-    await (await this.#options.runtime.storage()).updateSession(this.seat.agent.sessionId, { title })
+    await (await this.#options.runtime.storage()).sessions.update(this.seat.agent.sessionId, { title })
   }
 
   #waitingLines(): readonly string[] {

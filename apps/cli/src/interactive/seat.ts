@@ -45,7 +45,7 @@ export async function takeSeat(options: SeatOptions, session: SessionInfo | null
     ask: (question, { signal }) => askQuestion(asker, question, signal),
   })
   const desk = openApprovalDesk({ policy: runtime.policy, sessionId: ready.agent.sessionId, asker, isYolo })
-  const entries = session ? await (await runtime.storage()).entries(session.id) : []
+  const entries = session ? await (await runtime.storage()).log.entries(session.id) : []
   return seatOf(ready, {
     desk,
     entries,

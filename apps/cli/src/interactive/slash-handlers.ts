@@ -85,7 +85,7 @@ async function resume(talk: Talk, args: string): Promise<void> {
 
 async function sessions({ output, runtime, seat, style }: Talk): Promise<void> {
   const storage = await runtime.storage()
-  const found = await storage.listSessions({ limit: SHOWN_SESSIONS })
+  const found = await storage.sessions.list({ limit: SHOWN_SESSIONS })
   if (found.length === 0) output.write('No sessions yet.\n')
   for (const { id, title: name, preview } of found) {
     const mark = id === seat.agent.sessionId ? '*' : ' '
@@ -97,11 +97,11 @@ async function sessions({ output, runtime, seat, style }: Talk): Promise<void> {
 async function title(talk: Talk, args: string): Promise<void> {
   const storage = await talk.runtime.storage()
   const { sessionId } = talk.seat.agent
-  const stored = await storage.getSession(sessionId)
+  const stored = await storage.sessions.get(sessionId)
   if (args === '') return talk.say(talk.title ?? stored?.title ?? 'This session has no title yet.')
-  if (stored) await storage.updateSession(sessionId, { title: args })
+  if (stored) await storage.sessions.update(sessionId, { title: args })
   else talk.title = args
-  const kept = stored ? (await storage.getSession(sessionId))?.title : args
+  const kept = stored ? (await storage.sessions.get(sessionId))?.title : args
   talk.say(`This session is called ${kept}.`)
 }
 

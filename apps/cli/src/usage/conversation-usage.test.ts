@@ -16,16 +16,14 @@ const total: UsageTotal = {
 
 function setUp(found: UsageTotal) {
   const requested: unknown[] = []
-  const ledger = {
-    record: async () => undefined,
-    totals: async (filter: unknown) => {
-      requested.push(filter)
-      return [found]
-    },
+  const totals = async (filter: unknown) => {
+    requested.push(filter)
+    return [found]
   }
   const usage = { ...noUsage, inputTokens: 900, costUsd: 0.1 }
   const descendants = ['subagent', 'cli', 'subagent'].map((source) => ({ source, usage }) as SessionInfo)
-  return { requested, storage: { ledger, usage: async () => usage, descendants: async () => descendants } }
+  const sessions = { get: async () => ({ usage }) as SessionInfo, descendants: async () => descendants }
+  return { requested, storage: { sessions, usage: { totals } } }
 }
 
 describe('describeSpending', () => {

@@ -9,7 +9,10 @@ import { dollars, shortNumber } from './report.js'
 
 /** What a conversation has cost and may still cost. */
 export interface ConversationUsage {
-  readonly storage: Pick<Storage, 'usage' | 'ledger' | 'descendants'>
+  readonly storage: {
+    readonly sessions: Pick<Storage['sessions'], 'get' | 'descendants'>
+    readonly usage: Pick<Storage['usage'], 'totals'>
+  }
   readonly sessionId: string
   readonly config: Pick<HermesConfig, 'budget' | 'timezone'>
   readonly limits: readonly KeyLimits[]
@@ -25,11 +28,11 @@ export async function describeSpending({
   nowMs,
 }: ConversationUsage): Promise<string> {
   const { session, day, month } = config.budget
-  const spent = await storage.usage(sessionId)
-  const tasks = (await storage.descendants(sessionId)).filter(({ source }) => source === 'subagent')
+  const spent = (await storage.sessions.get(sessionId))?.usage
+  const tasks = (await storage.sessions.descendants(sessionId)).filter(({ source }) => source === 'subagent')
   const since = (unit: 'day' | 'month') => periodOf(unit, nowMs, knownTimeZone(config.timezone)).startMs
-  const [today] = await storage.ledger.totals({ sinceMs: since('day') })
-  const [thisMonth] = month ? await storage.ledger.totals({ sinceMs: since('month') }) : []
+  const [today] = await storage.usage.totals({ sinceMs: since('day') })
+  const [thisMonth] = month ? await storage.usage.totals({ sinceMs: since('month') }) : []
   return [
     spent ? `${describeUsage(spent)}${ofBudget(session)}` : 'Nothing has been spent in this session yet.',
     ...(tasks.length > 0 ? [`Delegated: ${describeTasks(tasks)}`] : []),

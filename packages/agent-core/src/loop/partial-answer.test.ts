@@ -1,6 +1,6 @@
 import { messageText } from '@hermes/contracts/conversation'
 import type { ModelEvent } from '@hermes/contracts/model'
-import type { SessionStore } from '@hermes/contracts/store'
+import type { SessionLog } from '@hermes/contracts/store'
 import { finish, scriptedModel } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createAgent, createMemoryStore } from '../index.js'
@@ -13,10 +13,10 @@ const delta = (text: string): ModelEvent => ({ type: 'text-delta', text })
 /** A store that tells what it was asked to keep beside the log. */
 function keepingStore() {
   const kept: (string | null)[] = []
-  const store: SessionStore = Object.assign(createMemoryStore(), {
-    keepPartial: async (_: string, entry: Parameters<NonNullable<SessionStore['keepPartial']>>[1]) =>
-      void kept.push(entry === null ? null : messageText(entry.message).split('[')[0]!),
-  })
+  const store = createMemoryStore()
+  const keepPartial: SessionLog['keepPartial'] = async (_, entry) =>
+    void kept.push(entry === null ? null : messageText(entry.message).split('[')[0]!)
+  Object.assign(store.log, { keepPartial })
   return { kept, store }
 }
 

@@ -1,6 +1,17 @@
 import { type Clock, HermesError, systemClock } from '@hermes/contracts'
 import { addUsage, type Entry, messageText, type NewEntry, noUsage, toolCalls } from '@hermes/contracts/conversation'
-import type { Inbox, InboxMessage, Lease, NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type {
+  Inbox,
+  InboxMessage,
+  Lease,
+  Leases,
+  NewSession,
+  SessionChange,
+  SessionInfo,
+  SessionLog,
+  SessionStore,
+  Sessions,
+} from '@hermes/contracts/store'
 
 const PREVIEW_CHARS = 63
 const DEFAULT_TTL_MS = 30_000
@@ -36,6 +47,101 @@ class MemoryStore implements SessionStore {
     }
   }
 
+  readonly sessions: Sessions = {
+    create: async (session: NewSession): Promise<SessionInfo> => {
+      if (this.#sessions.has(session.id)) {
+        throw new HermesError(`Session ${session.id} exists already.`, { code: 'store.session_exists' })
+      }
+      this.#refuseTakenTitle(session.title ?? null)
+      const nowMs = this.#clock.now()
+      const info: SessionInfo = {
+        id: session.id,
+        source: session.source,
+        title: session.title ?? null,
+        model: session.model ?? null,
+        provider: session.provider ?? null,
+        baseUrl: session.baseUrl ?? null,
+        parentSessionId: session.parentSessionId ?? null,
+        cwd: session.cwd ?? null,
+        startedAtMs: nowMs,
+        lastActiveAtMs: nowMs,
+        endedAtMs: null,
+        endReason: null,
+        messageCount: 0,
+        toolCallCount: 0,
+        usage: noUsage,
+        apiCallCount: 0,
+        preview: '',
+      }
+      this.#sessions.set(session.id, { info, entries: [], token: 0, holder: null })
+      return info
+    },
+    get: async (id: string): Promise<SessionInfo | null> => {
+      return this.#sessions.get(id)?.info ?? null
+    },
+    update: async (id: string, change: SessionChange): Promise<void> => {
+      const session = this.#require(id)
+      if (change.title !== undefined && change.title !== session.info.title) this.#refuseTakenTitle(change.title)
+      session.info = { ...session.info, ...change }
+    },
+  }
+
+  readonly log: SessionLog = {
+    entries: async (sessionId: string, options: { readonly afterSeq?: number } = {}): Promise<readonly Entry[]> => {
+      const afterSeq = options.afterSeq ?? Number.NEGATIVE_INFINITY
+      return (this.#sessions.get(sessionId)?.entries ?? []).filter((entry) => entry.seq > afterSeq)
+    },
+    append: async (
+      sessionId: string,
+      entries: readonly NewEntry[],
+      options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
+    ): Promise<readonly number[]> => {
+      const session = this.#require(sessionId)
+      this.#refuseLostLease(session, options.lease)
+      if (options.take) this.#take(options.take)
+      const atMs = options.atMs ?? this.#clock.now()
+      const first = (session.entries.at(-1)?.seq ?? 0) + 1
+      const added = entries.map((entry, index): Entry => ({ ...structuredClone(entry), seq: first + index, atMs }))
+      session.entries.push(...added)
+      session.info = added.reduce(countEntry, { ...session.info, lastActiveAtMs: atMs })
+      if (session.holder) session.holder.aliveAtMs = this.#clock.now()
+      return added.map((entry) => entry.seq)
+    },
+  }
+
+  readonly leases: Leases = {
+    acquire: async (
+      sessionId: string,
+      options: { readonly owner: string; readonly ttlMs?: number },
+    ): Promise<Lease> => {
+      const session = this.#require(sessionId)
+      const { holder } = session
+      if (holder && this.#clock.now() - holder.aliveAtMs < holder.ttlMs) {
+        throw new HermesError(`Session ${sessionId} is in use by ${holder.owner}.`, {
+          code: 'store.session_busy',
+          retryable: true,
+          details: { owner: holder.owner },
+        })
+      }
+      const token = ++session.token
+      session.info = { ...session.info, endedAtMs: null, endReason: null }
+      session.holder = { owner: options.owner, ttlMs: options.ttlMs ?? DEFAULT_TTL_MS, aliveAtMs: this.#clock.now() }
+      const lease: Lease = {
+        sessionId,
+        owner: options.owner,
+        token,
+        renew: async () => {
+          this.#refuseLostLease(session, lease)
+          if (session.holder) session.holder.aliveAtMs = this.#clock.now()
+        },
+        release: async () => {
+          if (session.token === token) session.holder = null
+        },
+      }
+      return lease
+    },
+  }
+
   #put(inboxMessage: InboxMessage, isWill: boolean): boolean {
     this.#require(inboxMessage.sessionId)
     const known = this.#inboxMessages.get(inboxMessage.key)
@@ -52,95 +158,6 @@ class MemoryStore implements SessionStore {
         })
     }
     for (const key of keys) this.#inboxMessages.set(key, null)
-  }
-
-  async createSession(session: NewSession): Promise<SessionInfo> {
-    if (this.#sessions.has(session.id)) {
-      throw new HermesError(`Session ${session.id} exists already.`, { code: 'store.session_exists' })
-    }
-    this.#refuseTakenTitle(session.title ?? null)
-    const nowMs = this.#clock.now()
-    const info: SessionInfo = {
-      id: session.id,
-      source: session.source,
-      title: session.title ?? null,
-      model: session.model ?? null,
-      provider: session.provider ?? null,
-      baseUrl: session.baseUrl ?? null,
-      parentSessionId: session.parentSessionId ?? null,
-      cwd: session.cwd ?? null,
-      startedAtMs: nowMs,
-      lastActiveAtMs: nowMs,
-      endedAtMs: null,
-      endReason: null,
-      messageCount: 0,
-      toolCallCount: 0,
-      usage: noUsage,
-      apiCallCount: 0,
-      preview: '',
-    }
-    this.#sessions.set(session.id, { info, entries: [], token: 0, holder: null })
-    return info
-  }
-
-  async getSession(id: string): Promise<SessionInfo | null> {
-    return this.#sessions.get(id)?.info ?? null
-  }
-
-  async entries(sessionId: string, options: { readonly afterSeq?: number } = {}): Promise<readonly Entry[]> {
-    const afterSeq = options.afterSeq ?? Number.NEGATIVE_INFINITY
-    return (this.#sessions.get(sessionId)?.entries ?? []).filter((entry) => entry.seq > afterSeq)
-  }
-
-  async append(
-    sessionId: string,
-    entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
-  ): Promise<readonly number[]> {
-    const session = this.#require(sessionId)
-    this.#refuseLostLease(session, options.lease)
-    if (options.take) this.#take(options.take)
-    const atMs = options.atMs ?? this.#clock.now()
-    const first = (session.entries.at(-1)?.seq ?? 0) + 1
-    const added = entries.map((entry, index): Entry => ({ ...structuredClone(entry), seq: first + index, atMs }))
-    session.entries.push(...added)
-    session.info = added.reduce(countEntry, { ...session.info, lastActiveAtMs: atMs })
-    if (session.holder) session.holder.aliveAtMs = this.#clock.now()
-    return added.map((entry) => entry.seq)
-  }
-
-  async acquireLease(sessionId: string, options: { readonly owner: string; readonly ttlMs?: number }): Promise<Lease> {
-    const session = this.#require(sessionId)
-    const { holder } = session
-    if (holder && this.#clock.now() - holder.aliveAtMs < holder.ttlMs) {
-      throw new HermesError(`Session ${sessionId} is in use by ${holder.owner}.`, {
-        code: 'store.session_busy',
-        retryable: true,
-        details: { owner: holder.owner },
-      })
-    }
-    const token = ++session.token
-    session.info = { ...session.info, endedAtMs: null, endReason: null }
-    session.holder = { owner: options.owner, ttlMs: options.ttlMs ?? DEFAULT_TTL_MS, aliveAtMs: this.#clock.now() }
-    const lease: Lease = {
-      sessionId,
-      owner: options.owner,
-      token,
-      renew: async () => {
-        this.#refuseLostLease(session, lease)
-        if (session.holder) session.holder.aliveAtMs = this.#clock.now()
-      },
-      release: async () => {
-        if (session.token === token) session.holder = null
-      },
-    }
-    return lease
-  }
-
-  async updateSession(id: string, change: Parameters<SessionStore['updateSession']>[1]): Promise<void> {
-    const session = this.#require(id)
-    if (change.title !== undefined && change.title !== session.info.title) this.#refuseTakenTitle(change.title)
-    session.info = { ...session.info, ...change }
   }
 
   #require(id: string): StoredSession {

@@ -81,10 +81,10 @@ export class SessionLog {
    */
   async open(onLeaseLost: (error: unknown) => void): Promise<void> {
     const { store, session } = this.#options
-    this.#isNew = this.#lastSeq === 0 && !(await store.getSession(this.id))
-    if (this.#isNew) await store.createSession(session)
-    this.#lease = await store.acquireLease(this.id, { owner: this.#options.owner })
-    this.#remember(await store.entries(this.id, { afterSeq: this.#lastSeq }))
+    this.#isNew = this.#lastSeq === 0 && !(await store.sessions.get(this.id))
+    if (this.#isNew) await store.sessions.create(session)
+    this.#lease = await store.leases.acquire(this.id, { owner: this.#options.owner })
+    this.#remember(await store.log.entries(this.id, { afterSeq: this.#lastSeq }))
     const lease = this.#lease
     this.#renewal = setInterval(() => lease.renew().catch(onLeaseLost), RENEW_EVERY_MS)
     this.#renewal.unref()
@@ -143,7 +143,7 @@ export class SessionLog {
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
     const atMs = this.#options.clock.now()
     const take = inboxMessages.length > 0 ? { take: inboxMessages } : {}
-    const seqs = await this.#options.store.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
+    const seqs = await this.#options.store.log.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
     for (const key of inboxMessages) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
     return seqs.at(-1) ?? 0
@@ -152,7 +152,7 @@ export class SessionLog {
   /** Keeps the answer that is being streamed beside the log; see `SessionStore.keepPartial`. Nothing where the store has no place for it. */
   async keepPartial(entry: MessageEntry | null): Promise<void> {
     const lease = this.#lease
-    if (lease) await this.#options.store.keepPartial?.(this.id, entry, { lease, atMs: this.#options.clock.now() })
+    if (lease) await this.#options.store.log.keepPartial?.(this.id, entry, { lease, atMs: this.#options.clock.now() })
   }
 
   #remember(entries: readonly Entry[]): void {

@@ -81,7 +81,7 @@ describe('undo', () => {
     await agent.run('two').result
     expect(await agent.undo({ turns: 5 })).toEqual({ messages: 4, text: 'one' })
     expect(await agent.undo()).toBeNull()
-    expect((await store.entries('s')).filter(({ type }) => type === 'message')).toHaveLength(4)
+    expect((await store.log.entries('s')).filter(({ type }) => type === 'message')).toHaveLength(4)
   })
 
   it('leaves no call of the turn open that was taken back', async () => {

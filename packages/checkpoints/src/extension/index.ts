@@ -234,7 +234,7 @@ class RecordedAgent implements AgentCheckpoints {
   async #runOf(sessionId: string): Promise<{ readonly runId: string; readonly turnSeq: number | null } | null> {
     const runId = this.#runs.get(sessionId)
     if (runId === undefined) return null
-    const entries = await (await this.#options.store()).entries(sessionId)
+    const entries = await (await this.#options.store()).log.entries(sessionId)
     return { runId, turnSeq: turnStarts(entries).at(-1) ?? null }
   }
 }

@@ -21,7 +21,7 @@ const clock = {
 const { home, cwd, path } = JSON.parse(process.argv[2])
 const world = { userHome: cwd, env: { PATH: path }, cwd, user: 'u', tempDir: cwd, platform: 'test', yolo: true }
 const runtime = await openRuntime({ home, ...world, clock })
-const session = await (await runtime.storage()).getSession('parent')
+const session = await (await runtime.storage()).sessions.get('parent')
 const { agent, children } = await runtime.createAgent(session ? { session } : { sessionId: 'parent' })
 
 children.watch(({ id, goal, toolCalls, endedAtMs }) => {

@@ -48,7 +48,7 @@ it('gives a child no tool that the session of its parent has not, also when it i
     const { agent, close } = await runtime.createAgent({ toolsets: ['todo', 'delegation'] })
     await agent.run('Hello.').result
     await close()
-    const session = (await (await runtime.storage()).getSession(agent.sessionId))!
+    const session = (await (await runtime.storage()).sessions.get(agent.sessionId))!
     const again = await runtime.createAgent({ session })
     expect(await again.agent.run('Hand it on.').result).toMatchObject({ status: 'completed' })
     expect(server.requests.map(toolNames)).toEqual([

@@ -153,7 +153,7 @@ function childTurn({ body }: CapturedRequest, marker: string): ModelStep {
 }
 
 async function expectOneResultEach(storage: Storage): Promise<void> {
-  const entries = await storage.entries('parent')
+  const entries = await storage.log.entries('parent')
   const messages = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
   const calls = messages.flatMap((message) =>
     message.role === 'assistant' ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])) : [],
@@ -171,7 +171,7 @@ async function expectOneResultEach(storage: Storage): Promise<void> {
   const all = texts.join('\n')
   for (const sign of [/completed \(/, /The user ended it\./, /It made no progress for/, /failed \(/, /It is not JSON/])
     expect(all).toMatch(sign)
-  const children = await storage.descendants('parent')
+  const children = await storage.sessions.descendants('parent')
   expect(new Set(children.map(({ source }) => source))).toEqual(new Set(['subagent']))
   expect(messages.findLast(({ role }) => role === 'assistant')).toSatisfy(
     (message: Parameters<typeof messageText>[0]) => messageText(message) === 'All heard.',

@@ -225,7 +225,7 @@ const stepsUpTo = (count: number) => Array.from({ length: count }, (_, step) => 
 const readSteps = (path: string) => readFile(path, 'utf8').catch(() => '')
 
 async function messagesIn(storage: Storage): Promise<readonly Message[]> {
-  return (await storage.entries('task')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+  return (await storage.log.entries('task')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
 
 /** Earlier words, the task, and a call and its result for each step; then the answer. */

@@ -167,7 +167,7 @@ export class HomeAgents {
   /** What cannot be noted now is seen by the next process that opens the home. */
   async #endSession(sessionId: string, reason: string): Promise<void> {
     try {
-      await (await this.#options.storage()).endSession(sessionId, { reason })
+      await (await this.#options.storage()).sessions.end(sessionId, { reason })
     } catch (error) {
       this.#options.logger.warn('The end of a session could not be noted.', { sessionId, error: errorLine(error) })
     }
@@ -210,7 +210,7 @@ export class HomeAgents {
     made: MadeAgent,
     { force = false, ...requested }: Parameters<ReadyAgent['changeModel']>[0],
   ): Promise<ReadyAgent> {
-    const session = await (await this.#options.storage()).getSession(made.sessionId)
+    const session = await (await this.#options.storage()).sessions.get(made.sessionId)
     const { session: _former, ...former } = made.request
     const request = { ...former, ...(session ? { session } : {}), ...requested }
     const context = { ...made, request }
@@ -298,7 +298,7 @@ export class HomeAgents {
       ...(ask ? { ask } : {}),
       ...(notices === undefined ? {} : { notices }),
     })
-    if (request.session) await storage.updateSession(request.session.id, who)
+    if (request.session) await storage.sessions.update(request.session.id, who)
     return agent
   }
 
@@ -418,6 +418,6 @@ export class HomeAgents {
     await close()
     const end = { endedAtMs: this.#options.clock.now(), endReason: 'task_end' }
     // One that never ran has no session.
-    await (await this.#options.storage()).updateSession(agent.sessionId, end).catch(() => undefined)
+    await (await this.#options.storage()).sessions.update(agent.sessionId, end).catch(() => undefined)
   }
 }

@@ -29,7 +29,7 @@ async function killAfter(seconds: number, place: string): Promise<number> {
 
 /** What is in the log of the answer, as its words. */
 async function kept(store: Storage): Promise<readonly string[]> {
-  const messages = (await store.entries('s')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+  const messages = (await store.log.entries('s')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
   expect(messages.map(({ role }) => role)).toEqual(messages.length === 1 ? ['user'] : ['user', 'assistant'])
   const [answer] = messages.slice(1)
   if (!answer) return []

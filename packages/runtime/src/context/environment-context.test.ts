@@ -225,7 +225,7 @@ describe('a session that goes on in another folder', () => {
     const shared = { store: store(), sessionId: '20260101_000000_bbbbbb', system }
     const places = async () => {
       await work([], shared)
-      const texts = (await shared.store.entries(shared.sessionId)).flatMap((entry) =>
+      const texts = (await shared.store.log.entries(shared.sessionId)).flatMap((entry) =>
         entry.type === 'message'
           ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
           : [],

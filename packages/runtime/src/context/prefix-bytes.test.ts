@@ -62,7 +62,7 @@ async function goOn(sessionId: string | null, request: Pick<AgentRequest, 'model
   const clock = { sleep, now: () => Date.now() + skewMs }
   const runtime = await openRuntime({ ...place, user: 'me', platform: 'cli', yolo: true, clock })
   opened.push(runtime)
-  const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
+  const session = sessionId === null ? null : await (await runtime.storage()).sessions.get(sessionId)
   return runtime.createAgent({ ...request, ...(session ? { session } : {}) })
 }
 

@@ -65,10 +65,10 @@ async function htmlText(html: string): Promise<string> {
 }
 
 async function readSession(storage: Storage, name: string): Promise<string> {
-  const found = await storage.resolveSession(name)
+  const found = await storage.sessions.resolve(name)
   if (found.type === 'none') throw refused('there is no such session')
   if (found.type === 'ambiguous') throw refused('several sessions have this name; give more of the id')
-  const entries = await storage.entries(found.session.id)
+  const entries = await storage.log.entries(found.session.id)
   const title = found.session.title ?? found.session.id
   return `Session ${title}:\n\n${newest(conversationText(entries), MAX_SESSION_CHARS)}`
 }

@@ -57,7 +57,7 @@ async function goOn(sessionId: string | null = null, patience = 100): Promise<Re
   const place = { home, userHome, cwd, tempDir: temporary.path, env: { PATH: path } }
   const runtime = await openRuntime({ ...place, user: 'me', platform, yolo: true, clock })
   opened.push(runtime)
-  const session = sessionId === null ? null : await (await runtime.storage()).getSession(sessionId)
+  const session = sessionId === null ? null : await (await runtime.storage()).sessions.get(sessionId)
   return runtime.createAgent(session ? { session } : {})
 }
 

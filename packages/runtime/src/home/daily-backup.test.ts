@@ -28,7 +28,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hermes-daily-backup-'))
   path = join(folder, 'state.db')
   const store = await openStorage({ path })
-  await store.createSession({ id: 's', source: 'cli' })
+  await store.sessions.create({ id: 's', source: 'cli' })
   await store.close()
   realNowMs = Date.now()
   warnings.length = 0

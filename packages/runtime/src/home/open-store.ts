@@ -41,7 +41,7 @@ export async function openStore({ home, config, ...options }: OpenStoreOptions):
 /** Beside the work that the store was opened for. */
 async function sweep(storage: Storage, logger: Logger): Promise<void> {
   try {
-    const ended = await storage.endAbandonedSessions()
+    const ended = await storage.sessions.endAbandoned()
     if (ended.length > 0) logger.info('sessions of processes that are gone were ended', { sessions: ended.join(', ') })
   } catch (error) {
     logger.warn('sessions of processes that are gone could not be ended', { error: errorLine(error) })

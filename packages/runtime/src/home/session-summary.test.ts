@@ -59,10 +59,10 @@ describe('the summary of a session', () => {
     expect(JSON.stringify(requested()[0]!.body)).toContain('Person: And sign it.')
     const storage = await runtime.storage()
     expect(await storage.summaries.search('tax')).toMatchObject([{ sessionId: id }])
-    await expect.poll(() => storage.tags(id)).toEqual(['form 12b', 'tax'])
+    await expect.poll(() => storage.sessions.tags(id)).toEqual(['form 12b', 'tax'])
     await runtime.close()
     await open()
-    const totals = await (await runtime.storage()).ledger.totals({ by: 'purpose' })
+    const totals = await (await runtime.storage()).usage.totals({ by: 'purpose' })
     expect(totals.map(({ key, calls }) => [key, calls])).toEqual([
       ['summary', 1],
       ['turn', 2],
@@ -92,9 +92,9 @@ describe('the summary of a session', () => {
     await clock.advance(5_000)
     await expect.poll(() => summaryOf(id)).not.toBeNull()
     const before = (await summaryOf(id))!
-    const session = (await (await runtime.storage()).getSession(id))!
-    await expect.poll(async () => (await runtime.storage()).tags(id)).toHaveLength(2)
-    await (await runtime.storage()).setTags(id, ['of the person'])
+    const session = (await (await runtime.storage()).sessions.get(id))!
+    await expect.poll(async () => (await runtime.storage()).sessions.tags(id)).toHaveLength(2)
+    await (await runtime.storage()).sessions.setTags(id, ['of the person'])
     const unchanged = await runtime.createAgent({ session })
     await unchanged.close()
     await clock.advance(5_000)
@@ -106,7 +106,7 @@ describe('the summary of a session', () => {
     expect(requested()).toHaveLength(2)
     await runtime.close()
     await open()
-    expect(await (await runtime.storage()).tags(id)).toEqual(['of the person'])
+    expect(await (await runtime.storage()).sessions.tags(id)).toEqual(['of the person'])
   })
 
   it('is done by the model that config.yaml names, in its language', async () => {

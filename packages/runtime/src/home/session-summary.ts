@@ -6,7 +6,7 @@ import type { Storage } from '@hermes/storage'
 
 /** What summing up a session takes. */
 export interface SummaryOptions {
-  readonly storage: Pick<Storage, 'entries' | 'summaries' | 'tags' | 'setTags'>
+  readonly storage: Pick<Storage, 'sessions' | 'log' | 'summaries'>
   readonly session: SessionInfo
   /** Opened only when a summary is wanted. */
   readonly client: () => Promise<ModelClient>
@@ -32,7 +32,7 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   const { storage, session, client, language, maxTokens = DEFAULT_MAX_TOKENS, signal } = options
   const sessionId = session.id
   if (session.messageCount < MIN_MESSAGES) return false
-  const entries = await storage.entries(sessionId)
+  const entries = await storage.log.entries(sessionId)
   const upToSeq = entries.at(-1)?.seq ?? 0
   const lines = liveEntries(entries).flatMap(line)
   const before = await storage.summaries.get(sessionId)
@@ -46,9 +46,10 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   const { text, keywords } = parse(messageText(message))
   if (text === '') return false
   await storage.summaries.save({ sessionId, text, keywords, upToSeq })
-  const [tags, saved] = await Promise.all([storage.tags(sessionId), storage.summaries.get(sessionId)])
+  const [tags, saved] = await Promise.all([storage.sessions.tags(sessionId), storage.summaries.get(sessionId)])
   // Tags that a person set are theirs.
-  if (tags.every((tag) => before?.keywords.includes(tag))) await storage.setTags(sessionId, saved?.keywords ?? [])
+  if (tags.every((tag) => before?.keywords.includes(tag)))
+    await storage.sessions.setTags(sessionId, saved?.keywords ?? [])
   return true
 }
 

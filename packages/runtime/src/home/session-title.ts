@@ -5,7 +5,7 @@ import type { Storage } from '@hermes/storage'
 
 /** What naming a session takes. */
 export interface TitleOptions {
-  readonly storage: Pick<Storage, 'getSession' | 'updateSession' | 'entries' | 'nextTitle'>
+  readonly storage: Pick<Storage, 'sessions' | 'log'>
   readonly sessionId: string
   /** Opened only when a title is wanted. */
   readonly client: () => Promise<ModelClient>
@@ -25,9 +25,9 @@ const DEFAULT_MAX_TOKENS = 400
  */
 export async function nameSession(options: TitleOptions): Promise<string | null> {
   const { storage, sessionId, client, language, maxTokens = DEFAULT_MAX_TOKENS, signal } = options
-  const isNamed = async () => ((await storage.getSession(sessionId))?.title ?? null) !== null
+  const isNamed = async () => ((await storage.sessions.get(sessionId))?.title ?? null) !== null
   if (await isNamed()) return null
-  const exchange = firstExchange(await storage.entries(sessionId))
+  const exchange = firstExchange(await storage.log.entries(sessionId))
   if (!exchange) return null
   const messages = [{ role: 'system', content: [{ type: 'text', text: task(language) }] }, userText(exchange)] as const
   const request = { messages, tools: [], maxOutputTokens: maxTokens }
@@ -35,8 +35,8 @@ export async function nameSession(options: TitleOptions): Promise<string | null>
   const title = toTitle(messageText(message))
   // A person may have named it meanwhile.
   if (title === null || (await isNamed())) return null
-  const free = await storage.nextTitle(title)
-  await storage.updateSession(sessionId, { title: free })
+  const free = await storage.sessions.nextTitle(title)
+  await storage.sessions.update(sessionId, { title: free })
   return free
 }
 

@@ -27,7 +27,7 @@ async function open(config: object = {}): Promise<ReadyAgent> {
   return runtime.createAgent({})
 }
 
-const titleOf = async ({ agent }: ReadyAgent) => (await (await runtime.storage()).getSession(agent.sessionId))?.title
+const titleOf = async ({ agent }: ReadyAgent) => (await (await runtime.storage()).sessions.get(agent.sessionId))?.title
 
 describe('the title of a session', () => {
   it('is given by the model of the session, cleaned up, booked as its own purpose, and given once', async () => {
@@ -43,7 +43,7 @@ describe('the title of a session', () => {
     expect(server.requests).toHaveLength(2)
     await runtime.close()
     const again = await open()
-    expect(await (await runtime.storage()).ledger.totals({ by: 'purpose' })).toMatchObject([
+    expect(await (await runtime.storage()).usage.totals({ by: 'purpose' })).toMatchObject([
       { key: 'title', calls: 1 },
       { key: 'turn', calls: 1 },
     ])
@@ -70,7 +70,7 @@ describe('the title of a session', () => {
     const named = await open()
     server.enqueue({ text: 'Yes.' })
     await named.agent.run('Is it?').result
-    await (await runtime.storage()).updateSession(named.agent.sessionId, { title: 'Mine' })
+    await (await runtime.storage()).sessions.update(named.agent.sessionId, { title: 'Mine' })
     expect(await named.nameSession()).toBeNull()
     expect(await titleOf(named)).toBe('Mine')
     expect(server.requests).toHaveLength(2)

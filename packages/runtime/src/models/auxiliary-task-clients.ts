@@ -156,8 +156,8 @@ export class AuxiliaryTasks {
     if (looksBack) this.#lookedBackAtMs = clock.now()
     await clock.sleep(SETTLE_MS, this.#stop.signal)
     const storage = await open()
-    const left = justLeft === null ? null : await storage.getSession(justLeft)
-    const newest = looksBack ? await storage.listSessions({ limit: MAX_LISTED }) : []
+    const left = justLeft === null ? null : await storage.sessions.get(justLeft)
+    const newest = looksBack ? await storage.sessions.list({ limit: MAX_LISTED }) : []
     const isLeft = ({ id, lastActiveAtMs }: SessionInfo) =>
       id !== justLeft && lastActiveAtMs < clock.now() - LEFT_AFTER_MS
     const isNew = ({ id, lastActiveAtMs }: SessionInfo) => this.#finished.get(id) !== lastActiveAtMs
@@ -197,7 +197,7 @@ export class AuxiliaryTasks {
   /** A session of fewer messages is not even read for it. */
   async #lookThrough(storage: Storage, session: SessionInfo): Promise<void> {
     if (!this.#looksThrough() || session.messageCount < this.#options.config.memory.flush_min_turns) return
-    await this.keepWhatLasts(session.id, await storage.entries(session.id), () => this.#clientOf(session))
+    await this.keepWhatLasts(session.id, await storage.log.entries(session.id), () => this.#clientOf(session))
   }
 
   #clientOf(session: SessionInfo): Promise<ModelClient> {

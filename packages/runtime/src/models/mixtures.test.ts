@@ -82,7 +82,7 @@ describe('the provider moa', () => {
     expect(await agent.run('2 + 2?').result).toMatchObject({ status: 'completed', text: 'It is 4.' })
     expect(JSON.stringify(main.requests[0]!.body.messages)).toContain('I would say 4.')
     expect(reference.requests.map(({ body }) => body.model)).toEqual(['r'])
-    const session = (await (await runtime.storage()).getSession(agent.sessionId))!
+    const session = (await (await runtime.storage()).sessions.get(agent.sessionId))!
     expect(session).toMatchObject({ provider: 'moa', model: 'default' })
     await runtime.close()
     await open()
@@ -90,7 +90,7 @@ describe('the provider moa', () => {
     expect(reference.requests).toHaveLength(2)
     await runtime.close()
     await open()
-    const { ledger } = await runtime.storage()
+    const { usage: ledger } = await runtime.storage()
     expect((await ledger.totals({ by: 'purpose' })).map(({ key, calls }) => [key, calls])).toEqual([
       ['moa.reference', 2],
       ['turn', 2],

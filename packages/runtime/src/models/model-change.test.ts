@@ -61,9 +61,9 @@ it('keeps folder, variables and background processes', async () => {
     expect(model).toBe('second')
     expect(String(messages.at(-1)!.content)).toMatch(/\/sub\b[\s\S]*painted blue/)
     const storage = await runtime.storage()
-    expect(await storage.getSession(second.agent.sessionId)).toMatchObject({ model: 'second', endedAtMs: null })
+    expect(await storage.sessions.get(second.agent.sessionId)).toMatchObject({ model: 'second', endedAtMs: null })
     await second.close('user_exit')
-    expect(await storage.getSession(second.agent.sessionId)).toMatchObject({ endReason: 'user_exit' })
+    expect(await storage.sessions.get(second.agent.sessionId)).toMatchObject({ endReason: 'user_exit' })
   } finally {
     await close()
   }
@@ -103,7 +103,7 @@ it('holds delegated tasks of a session that plans', async () => {
     await first.agent.run('Hello.').result
     await first.agent.plan()
     await first.close()
-    const session = (await (await runtime.storage()).getSession(first.agent.sessionId))!
+    const session = (await (await runtime.storage()).sessions.get(first.agent.sessionId))!
     const again = await runtime.createAgent({ session })
     const paused: boolean[] = []
     ;(again.children as ChildTree).setPause = (_reason, isPaused) => void paused.push(isPaused)
@@ -126,7 +126,7 @@ it('hears of the end of a process that was started before', async () => {
     server.enqueue(terminal('touch go'), { text: 'Let go.' }, { text: 'Heard.' })
     await second.agent.run('Let it go.').result
     const storage = await runtime.storage()
-    const log = async () => JSON.stringify(await storage.entries(second.agent.sessionId))
+    const log = async () => JSON.stringify(await storage.log.entries(second.agent.sessionId))
     await vi.waitFor(async () => expect(await log()).toContain('[Background process'), 10_000)
     await second.agent.run('What else?').result
     expect(JSON.stringify(server.requests.at(-1)!.body).split('[Background process')).toHaveLength(2)
@@ -145,7 +145,7 @@ it('leaves the session with its model when another cannot be taken', async () =>
       code: 'agent.bad_options',
     })
     const storage = await runtime.storage()
-    expect(await storage.getSession(first.agent.sessionId)).toMatchObject({ model: 'first' })
+    expect(await storage.sessions.get(first.agent.sessionId)).toMatchObject({ model: 'first' })
   } finally {
     await close()
   }

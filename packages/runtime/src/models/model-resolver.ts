@@ -203,7 +203,7 @@ export class ModelResolver {
   spending(): Promise<Spending> {
     this.#spending ??= openSpending({
       config: this.#options.config,
-      ledger: async () => (await this.#options.storage()).ledger,
+      ledger: async () => (await this.#options.storage()).usage,
       clock: this.#options.clock,
       logger: this.#options.logger,
     })

@@ -94,7 +94,7 @@ describe('routing', () => {
       const long = 'word '.repeat(200)
       const { agent } = await runtime.createAgent({ firstText: long })
       await agent.run(long).result
-      const session = (await (await runtime.storage()).getSession(agent.sessionId))!
+      const session = (await (await runtime.storage()).sessions.get(agent.sessionId))!
       await (await runtime.createAgent({ session, firstText: 'short' })).agent.run('short').result
       await (await runtime.createAgent({ firstText: 'short' })).agent.run('short').result
       await (await runtime.createAgent({ firstText: long, model: 'named' })).agent.run(long).result
@@ -128,7 +128,7 @@ describe('routing', () => {
       expect(server.requests.map(({ body }) => body.model)).toEqual(['usual', 'small', 'usual'])
       const [child] = children.list()
       const storage = await runtime.storage()
-      expect(await storage.descendants(agent.sessionId)).toMatchObject([
+      expect(await storage.sessions.descendants(agent.sessionId)).toMatchObject([
         {
           id: child!.sessionId,
           source: 'subagent',
@@ -137,7 +137,7 @@ describe('routing', () => {
           endReason: 'task_end',
         },
       ])
-      expect(children.usage()).toEqual((await storage.getSession(child!.sessionId!))!.usage)
+      expect(children.usage()).toEqual((await storage.sessions.get(child!.sessionId!))!.usage)
     } finally {
       await runtime.close()
       await server.close()

@@ -21,7 +21,7 @@ it('spending of several processes is overshot by one call at most, all together'
   const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   onTestFinished(() => runtime.close())
-  const [total] = await (await runtime.storage()).ledger.totals()
+  const [total] = await (await runtime.storage()).usage.totals()
   expect(total).toMatchObject({ calls: 5, usage: { inputTokens: 450, outputTokens: 50 } })
   expect(server.requests).toHaveLength(5)
 }, 60_000)

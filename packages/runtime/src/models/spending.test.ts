@@ -28,7 +28,7 @@ async function open(config: object = {}): Promise<Runtime> {
 }
 
 async function say(text: string, session?: string) {
-  const found = session === undefined ? null : await (await runtime.storage()).getSession(session)
+  const found = session === undefined ? null : await (await runtime.storage()).sessions.get(session)
   const { agent } = await runtime.createAgent(found ? { session: found } : {})
   return { id: agent.sessionId, ...(await agent.run(text).result) }
 }
@@ -39,7 +39,7 @@ describe('spending', () => {
     const { id } = await say('hi')
     await runtime.close()
     await open()
-    const { ledger } = await runtime.storage()
+    const { usage: ledger } = await runtime.storage()
     expect(await ledger.totals({ by: 'session' })).toMatchObject([
       {
         key: id,
@@ -87,7 +87,7 @@ describe('spending', () => {
     await runtime.close()
     await open()
     expect(
-      (await (await runtime.storage()).ledger.totals({ by: 'session' })).map(({ key, calls }) => [key, calls]),
+      (await (await runtime.storage()).usage.totals({ by: 'session' })).map(({ key, calls }) => [key, calls]),
     ).toEqual([[id, 3]])
   })
 
@@ -98,7 +98,7 @@ describe('spending', () => {
     for (const word of ['one', 'two', 'three']) await agent.run(`${word} `.repeat(3_000)).result
     await runtime.close()
     await open()
-    const { ledger } = await runtime.storage()
+    const { usage: ledger } = await runtime.storage()
     expect((await ledger.totals({ by: 'purpose' })).map(({ key }) => key).sort()).toEqual(['summary', 'turn'])
     expect((await ledger.totals({ by: 'session' })).map(({ key }) => key)).toEqual([agent.sessionId])
   })

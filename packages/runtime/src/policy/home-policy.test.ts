@@ -66,7 +66,7 @@ it('parks a run whose question nobody answers; answered from another process it 
 
   const last = await openHome()
   const storage = await last.storage()
-  const session = (await storage.getSession(agent.sessionId))!
+  const session = (await storage.sessions.get(agent.sessionId))!
   const resumed = await last.createAgent({ session, baseUrl: server.baseUrl, model: 'm' })
   expect(await resumed.agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Gone.' })
   expect(existsSync(dist())).toBe(false)
@@ -141,7 +141,7 @@ it('has a model review what would be asked when approvals are smart, and books i
   expect(existsSync(dist())).toBe(false)
   expect(JSON.stringify(server.requests[1]!.body.messages)).toMatch(/Builds may go\..*rm -rf dist/)
   await runtime.close()
-  const { audit, ledger } = await (await openHome()).storage()
+  const { audit, usage: ledger } = await (await openHome()).storage()
   expect(await audit.list({ toolName: 'terminal' })).toMatchObject([{ decision: 'allow', by: 'custom/m' }])
   expect(await ledger.totals({ by: 'purpose' })).toMatchObject([{ key: 'judge', calls: 1 }, { key: 'turn' }])
 })

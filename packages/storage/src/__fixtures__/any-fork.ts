@@ -22,17 +22,17 @@ export async function anyFork(store: Storage): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat(), async (steps, cut) => {
       const [id, fork] = [`s${++made}`, `f${made}`]
-      await store.createSession({ id, source: 'cli' })
-      const lease = await store.acquireLease(id, { owner: 'me' })
+      await store.sessions.create({ id, source: 'cli' })
+      const lease = await store.leases.acquire(id, { owner: 'me' })
       const seqs: number[] = []
       for (const [kind, at] of steps) {
         const chosen = seqs[at % Math.max(1, seqs.length)] ?? 0
-        seqs.push(...(await store.append(id, [entryOf(kind, seqs, chosen)], { lease })))
+        seqs.push(...(await store.log.append(id, [entryOf(kind, seqs, chosen)], { lease })))
       }
       const upToSeq = seqs[cut % seqs.length]!
-      await store.forkSession({ from: id, id: fork, upToSeq })
-      const original = (await store.entries(id)).filter(({ seq }) => seq <= upToSeq)
-      expect(project(await store.entries(fork))).toEqual(project(original))
+      await store.sessions.fork({ from: id, id: fork, upToSeq })
+      const original = (await store.log.entries(id)).filter(({ seq }) => seq <= upToSeq)
+      expect(project(await store.log.entries(fork))).toEqual(project(original))
     }),
     { numRuns: RUNS },
   )

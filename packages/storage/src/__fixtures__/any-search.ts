@@ -5,10 +5,10 @@ import type { Storage } from '../index.js'
 
 /** Searches for whatever a person may type, `texts` times unless HERMES_TEST_RUNS says otherwise. */
 export async function anySearch(store: Storage, texts: number): Promise<void> {
-  await store.createSession({ id: 's', source: 'cli' })
-  const lease = await store.acquireLease('s', { owner: 'me' })
+  await store.sessions.create({ id: 's', source: 'cli' })
+  const lease = await store.leases.acquire('s', { owner: 'me' })
   for (const text of ['The docker deployment fails.', '服务器部署失败了', 'שלום'])
-    await store.append('s', [{ type: 'message', message: userText(text) }], { lease })
+    await store.log.append('s', [{ type: 'message', message: userText(text) }], { lease })
   const piece = fc.constantFrom(
     ...'"|*|(|)|AND|OR|NOT|NEAR(|:|^|-|+|&|!|\'|\\|%|_|<->| |docker|ocke|\0|部署|部|\ue000user|😀|שלום|\ud800|{|}|,'.split('|'),
   )
@@ -18,10 +18,10 @@ export async function anySearch(store: Storage, texts: number): Promise<void> {
   )
   await fc.assert(
     fc.asyncProperty(query, fc.boolean(), async (text, isRanked) => {
-      const hits = await store.search(text, { order: isRanked ? 'relevance' : 'newest' })
+      const hits = await store.search.find(text, { order: isRanked ? 'relevance' : 'newest' })
       expect(Array.isArray(hits)).toBe(true)
     }),
     { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? texts) },
   )
-  expect(await store.search('docker '.repeat(20_000))).toEqual(expect.any(Array))
+  expect(await store.search.find('docker '.repeat(20_000))).toEqual(expect.any(Array))
 }

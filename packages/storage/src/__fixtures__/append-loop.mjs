@@ -8,11 +8,11 @@ const [path, sessionId, count, journal = 'wal'] = process.argv.slice(2)
 const print = (line) => writeAll(Buffer.from(`${line}\n`))
 const store = await openStorage(path.startsWith('postgres:') ? { url: path } : { path, journal })
 try {
-  const lease = await store.acquireLease(sessionId, { owner: `writer` })
+  const lease = await store.leases.acquire(sessionId, { owner: `writer` })
   print('ready')
   for (let round = 0; Number(count) === 0 || round < Number(count); round++) {
     const text = `round ${round} `.repeat(round % 50)
-    const seqs = await store.append(
+    const seqs = await store.log.append(
       sessionId,
       [
         { type: 'message', message: { role: 'user', content: [{ type: 'text', text, origin: 'steer' }, { type: 'text', text }] } },

@@ -12,7 +12,7 @@ const OPERATIONS = {
   restore: async () => backups.restore((await backups.list()).at(-1).name),
   prune: async () => {
     const store = await openStorage({ path })
-    await store.pruneSessions({ olderThanMs: 0 })
+    await store.maintenance.prune({ olderThanMs: 0 })
     await store.close()
   },
 }

@@ -13,20 +13,20 @@ export async function measureRecall(
   const { conversations, ...made } = longConversations(size)
   const questions = made.questions.filter((_, at) => at % every === 0)
   for (const { id, startedAtMs, utterances } of conversations) {
-    await store.createSession({ id, source: 'cli', startedAtMs })
-    const lease = await store.acquireLease(id, { owner: 'me' })
+    await store.sessions.create({ id, source: 'cli', startedAtMs })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
     const entries = utterances.map(({ isFirst, text }): NewEntry => {
       const content = [{ type: 'text', text }] as const
       return { type: 'message', message: isFirst ? { role: 'user', content } : { role: 'assistant', content } }
     })
-    await store.append(id, entries, { lease, atMs: startedAtMs })
+    await store.log.append(id, entries, { lease, atMs: startedAtMs })
     await lease.release()
   }
   const share = async (text: (question: Question) => string) => {
     let found = 0
     for (const question of questions) {
       // As `session_search` asks.
-      const hits = await store.search(text(question), { order: 'relevance', limit: FIRST * 8, role: ['user', 'assistant'] })
+      const hits = await store.search.find(text(question), { order: 'relevance', limit: FIRST * 8, role: ['user', 'assistant'] })
       const sessions = [...new Set(hits.map(({ sessionId }) => sessionId))]
       if (sessions.slice(0, FIRST).includes(question.sessionId)) found++
     }

@@ -9,13 +9,13 @@ const open = () => openStorage({ path, onNotice: (line) => print(`notice ${line}
 const backups = openBackups({ path, directory: join(path, '..', 'backups') })
 const say = (text) => ({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } })
 const leaseOf = async (store) => {
-  if ((await store.getSession('s')) === null) await store.createSession({ id: 's', source: 'cli' })
-  return store.acquireLease('s', { owner: 'me' })
+  if ((await store.sessions.get('s')) === null) await store.sessions.create({ id: 's', source: 'cli' })
+  return store.leases.acquire('s', { owner: 'me' })
 }
 const converse = async (store, count = 3) => {
   const lease = await leaseOf(store)
-  for (let at = 0; at < count; at++) await store.append('s', [say(`word wordless ${at}`)], { lease })
-  print(`found ${(await store.search('word', { limit: 100 })).length}`)
+  for (let at = 0; at < count; at++) await store.log.append('s', [say(`word wordless ${at}`)], { lease })
+  print(`found ${(await store.search.find('word', { limit: 100 })).length}`)
   await lease.release()
 }
 
@@ -23,8 +23,8 @@ const ACTIONS = {
   converse: async () => {
     const store = await open()
     await converse(store)
-    print(`inside ${(await store.search('*ordles*', { limit: 100, order: 'relevance' })).length}`)
-    print((await store.integrityCheck()).join() || 'sound')
+    print(`inside ${(await store.search.find('*ordles*', { limit: 100, order: 'relevance' })).length}`)
+    print((await store.maintenance.check()).join() || 'sound')
     await store.close()
     print('closed')
   },
@@ -35,16 +35,16 @@ const ACTIONS = {
   append: async () => {
     const store = await open()
     const lease = await leaseOf(store)
-    for (;;) print((await store.append('s', [say('word')], { lease })).join())
+    for (;;) print((await store.log.append('s', [say('word')], { lease })).join())
   },
   robbed: async () => {
     const store = await open()
     writeFileSync(`${path}.owner`, '7@elsewhere#.00')
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
   },
   count: async () => {
     const store = await open()
-    print(`count ${(await store.entries('s')).filter(({ type }) => type === 'message').length}`)
+    print(`count ${(await store.log.entries('s')).filter(({ type }) => type === 'message').length}`)
     await store.close()
   },
   backup: () => backups.create(),

@@ -204,7 +204,7 @@ describe('importSessions', () => {
     expect(results).toEqual([
       { type: 'imported', sessionId: 'claude-code-4f35e220', source: 'claude-code', messages: 4, file: path },
     ])
-    expect(await store.getSession('claude-code-4f35e220')).toMatchObject({
+    expect(await store.sessions.get('claude-code-4f35e220')).toMatchObject({
       title: 'Find the kettle',
       model: 'claude-opus-4-5',
       cwd: '/home/me/project',
@@ -212,7 +212,7 @@ describe('importSessions', () => {
       endedAtMs: Date.parse('2026-01-20T11:58:00.000Z'),
       usage: { inputTokens: 18, outputTokens: 7, cacheReadTokens: 10 },
     })
-    const entries = await store.entries('claude-code-4f35e220')
+    const entries = await store.log.entries('claude-code-4f35e220')
     expect(converse(entries)).toEqual([
       'user: Where is the kettle?',
       'assistant: I will look.>Bash',
@@ -220,14 +220,14 @@ describe('importSessions', () => {
       'assistant: On the stove.',
     ])
     expect(entries[2]).toMatchObject({ message: { toolName: 'Bash', isError: true } })
-    expect(await store.search('kettle')).toHaveLength(1)
+    expect(await store.search.find('kettle')).toHaveLength(1)
   })
 
   it('takes rollouts of Codex, of today and of the first version', async () => {
     const { store, results } = await take(file('rollout-2025-12-08T00-37-46-019a2d7a.jsonl', CODEX))
     expect(results).toMatchObject([{ sessionId: 'codex-019a2d7a', source: 'codex' }])
-    expect(await store.getSession('codex-019a2d7a')).toMatchObject({ model: 'gpt-5-codex', cwd: '/p' })
-    expect(converse(await store.entries('codex-019a2d7a'))).toEqual([
+    expect(await store.sessions.get('codex-019a2d7a')).toMatchObject({ model: 'gpt-5-codex', cwd: '/p' })
+    expect(converse(await store.log.entries('codex-019a2d7a'))).toEqual([
       'user: Where is the kettle?',
       'assistant: >shell',
       'tool: stove',
@@ -240,7 +240,7 @@ describe('importSessions', () => {
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] },
     )
     const first = await take(file('rollout-old.jsonl', old))
-    expect(converse(await first.store.entries('codex-old'))).toEqual(['user: Hello'])
+    expect(converse(await first.store.log.entries('codex-old'))).toEqual(['user: Hello'])
   })
 
   it.each([
@@ -263,13 +263,13 @@ describe('importSessions', () => {
   ])('takes sessions of opencode: %s', async (_, make) => {
     const { store, results } = await take(make())
     expect(results).toMatchObject([{ type: 'imported', sessionId: 'opencode-ses_1', messages: 3 }])
-    expect(await store.getSession('opencode-ses_1')).toMatchObject({
+    expect(await store.sessions.get('opencode-ses_1')).toMatchObject({
       title: 'Kettle',
       model: 'claude-sonnet-4',
       provider: 'anthropic',
       usage: { inputTokens: 8, outputTokens: 3, costUsd: 0.5 },
     })
-    expect(converse(await store.entries('opencode-ses_1'))).toEqual([
+    expect(converse(await store.log.entries('opencode-ses_1'))).toEqual([
       'user: Where is the kettle?',
       'assistant: On the stove.>bash',
       'tool: stove',
@@ -299,12 +299,12 @@ describe('importSessions', () => {
     writeFileSync(join(dirname(path), 'sessions.json'), '{"telegram:1":{}}')
     const { store, results } = await take(dirname(path))
     expect(results.map((result) => result.type)).toEqual(['imported', 'imported'])
-    expect(await store.getSession('20250301_123000_ab12cd34')).toMatchObject({
+    expect(await store.sessions.get('20250301_123000_ab12cd34')).toMatchObject({
       source: 'telegram',
       model: 'm',
       startedAtMs: Date.parse('2025-03-01T12:30:00Z'),
     })
-    expect(converse(await store.entries('20250302_080000_ffffff'))).toEqual([
+    expect(converse(await store.log.entries('20250302_080000_ffffff'))).toEqual([
       'user: Where is the kettle?',
       'assistant: >terminal',
       'tool: stove',
@@ -319,7 +319,7 @@ describe('importSessions', () => {
     ['older versions', 'old', () => file('old.jsonl', lines({ role: 'tool', content: 'stove', tool_call_id: 'c' }))],
   ])('takes what tools gave for text from outside: %s', async (_, sessionId, make) => {
     const { store } = await take(make())
-    const input = (await store.entries(sessionId)).flatMap((entry) =>
+    const input = (await store.log.entries(sessionId)).flatMap((entry) =>
       entry.type === 'message' && entry.message.role === 'tool' ? entry.message.content : [],
     )
     expect(input).toContainEqual({ type: 'text', text: 'stove', origin: 'external' })
@@ -339,7 +339,7 @@ describe('importSessions', () => {
     const path = file('own.jsonl', lines(...ids.map((sessionId) => ({ sessionId, ...message }))))
     const { store, results } = await take(path)
     expect(results.map(({ type }) => type).sort()).toEqual(['imported', 'problem', 'problem'])
-    expect((await store.listSessions({})).map(({ id }) => id)).toEqual(['my own'])
+    expect((await store.sessions.list({})).map(({ id }) => id)).toEqual(['my own'])
   })
 
   it('takes no prompt from a file: whoever made it may have written there what the agent is to obey', async () => {
@@ -356,7 +356,7 @@ describe('importSessions', () => {
     )
     const { store, results } = await take(path)
     expect(results).toMatchObject([{ type: 'imported', messages: 1 }])
-    const entries = await store.entries('theirs')
+    const entries = await store.log.entries('theirs')
     expect(entries.map(({ type }) => type)).toEqual(['message', 'compaction'])
     expect(converse(entries)).toEqual(['user: Hello'])
     expect((await take(path, store)).results).toMatchObject([{ type: 'present' }])
@@ -374,15 +374,15 @@ describe('importSessions', () => {
       ),
     )
     const { store } = await take(path)
-    const entries = await store.entries('mine')
+    const entries = await store.log.entries('mine')
     expect(entries.map(({ type }) => type)).toEqual(['message', 'note', 'compaction', 'message'])
     expect(entries[2]).toMatchObject({ upToSeq: entries[0]!.seq, repeatedSeqs: [entries[0]!.seq] })
-    expect(await store.getSession('mine')).toMatchObject({ title: 'Mine', source: 'cli', startedAtMs: 5 })
+    expect(await store.sessions.get('mine')).toMatchObject({ title: 'Mine', source: 'cli', startedAtMs: 5 })
   })
 
   it('adds what was kept when the disk was full to its session, once', async () => {
     const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     const rest = file(
       'hermes-rescue-s.jsonl',
       lines({
@@ -394,7 +394,7 @@ describe('importSessions', () => {
     )
     expect((await take(rest, store)).results).toMatchObject([{ type: 'imported', sessionId: 's', messages: 1 }])
     expect((await take(rest, store)).results).toMatchObject([{ type: 'present', sessionId: 's' }])
-    expect(converse(await store.entries('s'))).toEqual(['user: Kept'])
+    expect(converse(await store.log.entries('s'))).toEqual(['user: Kept'])
   })
 
   it('imports nothing twice, does anew what was left half done, and changes no file', async () => {
@@ -402,8 +402,8 @@ describe('importSessions', () => {
     const { store } = await take(path)
     expect((await take(path, store)).results).toMatchObject([{ type: 'present' }])
     expect(readFileSync(path, 'utf8')).toBe(CLAUDE)
-    await store.deleteSession('claude-code-4f35e220')
-    await store.createSession({ id: 'claude-code-4f35e220', source: 'claude-code' })
+    await store.sessions.delete('claude-code-4f35e220')
+    await store.sessions.create({ id: 'claude-code-4f35e220', source: 'claude-code' })
     await store.meta.set('import:claude-code-4f35e220', 'under way')
     expect((await take(path, store)).results).toMatchObject([{ type: 'imported', messages: 4 }])
     expect(await store.meta.get('import:claude-code-4f35e220')).toBeNull()
@@ -412,14 +412,14 @@ describe('importSessions', () => {
   it('never removes what was said in a session that came in only in part', async () => {
     const path = file('4f35e220.jsonl', CLAUDE)
     const { store } = await take(path)
-    const lease = await store.acquireLease('claude-code-4f35e220', { owner: 'me' })
-    await store.append('claude-code-4f35e220', [{ type: 'message', message: userText('Mine') }], { lease })
+    const lease = await store.leases.acquire('claude-code-4f35e220', { owner: 'me' })
+    await store.log.append('claude-code-4f35e220', [{ type: 'message', message: userText('Mine') }], { lease })
     await lease.release()
     await store.meta.set('import:claude-code-4f35e220', 'under way')
     expect((await take(path, store)).results).toMatchObject([
       { type: 'problem', problem: expect.stringContaining('was gone on with') },
     ])
-    expect(converse(await store.entries('claude-code-4f35e220')).at(-1)).toBe('user: Mine')
+    expect(converse(await store.log.entries('claude-code-4f35e220')).at(-1)).toBe('user: Mine')
   })
 
   it('takes parents before their children, and their tags, in whatever order they were written', async () => {
@@ -429,8 +429,8 @@ describe('importSessions', () => {
     ]
     const lines = [...session('child', 2, { parentSessionId: 'parent' }), ...session('parent', 1, { tags: ['tea'] })]
     const { store } = await take(file('all.jsonl', `${lines.join('\n')}\n`))
-    expect(await store.getSession('child')).toMatchObject({ parentSessionId: 'parent' })
-    expect(await store.tags('parent')).toEqual(['tea'])
+    expect(await store.sessions.get('child')).toMatchObject({ parentSessionId: 'parent' })
+    expect(await store.sessions.tags('parent')).toEqual(['tea'])
   })
 
   it('names files it does not understand and goes on', async () => {

@@ -18,18 +18,18 @@ async function storeWithSessions() {
   const path = temporaryPath()
   const store = await openStorage({ path })
   const add = async (id: string, more: object, entries: readonly NewEntry[]) => {
-    await store.createSession({ id, source: 'cli', ...more })
-    const lease = await store.acquireLease(id, { owner: 'me' })
-    for (const entry of entries) await store.append(id, [entry], { lease })
+    await store.sessions.create({ id, source: 'cli', ...more })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
+    for (const entry of entries) await store.log.append(id, [entry], { lease })
     await lease.release()
   }
   await add('a', { title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000 }, [text('one'), reply])
-  const [first] = await store.entries('a')
+  const [first] = await store.log.entries('a')
   await add('empty', {}, [])
   await add('child', { source: 'subagent', parentSessionId: 'a', startedAtMs: 2_000 }, [text('two')])
-  await store.setTags('a', ['home', 'tea'])
-  const lease = await store.acquireLease('a', { owner: 'me' })
-  await store.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, text('three')], {
+  await store.sessions.setTags('a', ['home', 'tea'])
+  const lease = await store.leases.acquire('a', { owner: 'me' })
+  await store.log.append('a', [{ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' }, text('three')], {
     lease,
   })
   await store.close()
@@ -45,20 +45,20 @@ async function importInto(store: Awaited<ReturnType<typeof temporaryStore>>, pat
 it('moves all sessions of a store into another, numbers that name others included, and does so once', async () => {
   const path = await storeWithSessions()
   const store = await temporaryStore()
-  await store.createSession({ id: 'before', source: 'cli' })
-  const held = await store.acquireLease('before', { owner: 'me' })
-  for (let at = 0; at < 10; at++) await store.append('before', [text('filler')], { lease: held })
+  await store.sessions.create({ id: 'before', source: 'cli' })
+  const held = await store.leases.acquire('before', { owner: 'me' })
+  for (let at = 0; at < 10; at++) await store.log.append('before', [text('filler')], { lease: held })
   expect(await importInto(store, path)).toMatchObject([
     { type: 'imported', sessionId: 'a', messages: 3 },
     { type: 'imported', sessionId: 'child', messages: 1 },
   ])
-  expect(await store.getSession('a')).toMatchObject({
+  expect(await store.sessions.get('a')).toMatchObject({
     ...{ title: 'Kettle', model: 'm', provider: 'p', cwd: '/x', startedAtMs: 1_000, messageCount: 3, apiCallCount: 1 },
     usage: { inputTokens: 10, outputTokens: 5, costUsd: 0.5 },
   })
-  expect(await store.getSession('child')).toMatchObject({ source: 'subagent', parentSessionId: 'a' })
-  expect(await store.tags('a')).toEqual(['home', 'tea'])
-  const [first, , compaction] = await store.entries('a')
+  expect(await store.sessions.get('child')).toMatchObject({ source: 'subagent', parentSessionId: 'a' })
+  expect(await store.sessions.tags('a')).toEqual(['home', 'tea'])
+  const [first, , compaction] = await store.log.entries('a')
   expect(compaction).toMatchObject({ type: 'compaction', upToSeq: first!.seq, summary: 'They spoke.' })
   expect(await importInto(store, path)).toMatchObject([{ type: 'present' }, { type: 'present' }])
 })

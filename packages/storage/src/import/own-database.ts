@@ -58,12 +58,12 @@ export function oldStore(file: string): HermesError {
 }
 
 function all(storage: Storage, source?: string): Promise<readonly SessionInfo[]> {
-  return storage.listSessions({ limit: Number.MAX_SAFE_INTEGER, ...(source === undefined ? {} : { source }) })
+  return storage.sessions.list({ limit: Number.MAX_SAFE_INTEGER, ...(source === undefined ? {} : { source }) })
 }
 
 async function toTranscript(storage: Storage, session: SessionInfo): Promise<Transcript> {
   const { id, source, startedAtMs, title, cwd, model, provider, parentSessionId } = session
-  const entries = await storage.entries(id)
+  const entries = await storage.log.entries(id)
   return {
     id,
     source,
@@ -73,7 +73,7 @@ async function toTranscript(storage: Storage, session: SessionInfo): Promise<Tra
     model: model ?? undefined,
     provider: provider ?? undefined,
     parentId: parentSessionId ?? undefined,
-    tags: await storage.tags(id),
+    tags: await storage.sessions.tags(id),
     entries: entries.map(({ seq, atMs, ...entry }) => ({ seq, atMs, entry })),
   }
 }

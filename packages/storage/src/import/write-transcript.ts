@@ -26,26 +26,26 @@ export async function writeTranscript(storage: Storage, input: Transcript): Prom
   if (sessionId.length > MAX_ID_CHARS || /\p{C}/u.test(sessionId))
     return { type: 'problem', problem: 'A conversation was left out: its id is too long, or holds control characters.' }
   try {
-    let present = await storage.getSession(sessionId)
+    let present = await storage.sessions.get(sessionId)
     if (present && (await storage.meta.get(note)) !== null) {
       if (await isGoneOnWith(storage, transcript))
         return {
           type: 'problem',
           problem: `${sessionId} came in only in part and was gone on with; delete it to import it anew.`,
         }
-      await storage.deleteSession(sessionId)
+      await storage.sessions.delete(sessionId)
       present = null
     }
     const entries = present ? await missing(storage, transcript) : transcript.entries
     if (entries.length === 0) return { type: 'present', sessionId }
     if (!present) {
       await storage.meta.set(note, 'under way')
-      await storage.createSession(await newSession(storage, transcript))
+      await storage.sessions.create(await newSession(storage, transcript))
     }
     await append(storage, sessionId, entries)
-    if (!present && transcript.tags?.length) await storage.setTags(sessionId, transcript.tags)
+    if (!present && transcript.tags?.length) await storage.sessions.setTags(sessionId, transcript.tags)
     const isOpen = present !== null && present.endedAtMs === null
-    if (!isOpen) await storage.updateSession(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
+    if (!isOpen) await storage.sessions.update(sessionId, { endedAtMs: entries.at(-1)!.atMs, endReason: 'imported' })
     await storage.meta.set(note, null)
     const messages = entries.filter(({ entry }) => entry.type === 'message').length
     return { type: 'imported', sessionId, source: present?.source ?? source, messages }
@@ -60,14 +60,14 @@ function isPrompt(entry: NewEntry): boolean {
 
 /** Whether a session that was left half done has anything that is not of its transcript. */
 async function isGoneOnWith(storage: Storage, { id, entries }: Transcript): Promise<boolean> {
-  const there = await storage.entries(id)
+  const there = await storage.log.entries(id)
   return there.some(({ type, atMs }, index) => entries[index]?.atMs !== atMs || entries[index]?.entry.type !== type)
 }
 
 /** Of a rest, what the session has not got yet; of a whole session nothing. */
 async function missing(storage: Storage, { id, isRest, entries }: Transcript): Promise<readonly DatedEntry[]> {
   if (!isRest) return []
-  const there = await storage.entries(id)
+  const there = await storage.log.entries(id)
   return entries.filter(
     (wanted) =>
       !there.some(({ seq: _seq, atMs, ...entry }) => atMs === wanted.atMs && isDeepStrictEqual(entry, wanted.entry)),
@@ -75,7 +75,7 @@ async function missing(storage: Storage, { id, isRest, entries }: Transcript): P
 }
 
 async function append(storage: Storage, sessionId: string, entries: readonly DatedEntry[]): Promise<void> {
-  const lease = await storage.acquireLease(sessionId, { owner: 'import' })
+  const lease = await storage.leases.acquire(sessionId, { owner: 'import' })
   const numbers = new Map<number, number>()
   for (const batch of ofOneMoment(entries)) await appendBatch(storage, lease, batch, numbers)
   await lease.release()
@@ -88,19 +88,19 @@ async function appendBatch(
   numbers: Map<number, number>,
 ): Promise<void> {
   const entries = batch.map(({ entry }) => renumber(entry, numbers))
-  const seqs = await storage.append(lease.sessionId, entries, { lease, atMs: batch[0]!.atMs })
+  const seqs = await storage.log.append(lease.sessionId, entries, { lease, atMs: batch[0]!.atMs })
   for (const [index, { seq }] of batch.entries()) if (seq !== undefined) numbers.set(seq, seqs[index]!)
 }
 
 async function newSession(storage: Storage, transcript: Transcript): Promise<NewSession> {
   const { id, source, title, cwd, model, provider, parentId, startedAtMs } = transcript
   const short = title === undefined ? '' : [...title.replace(/\s+/g, ' ').trim()].slice(0, TITLE_CHARS).join('')
-  const parent = parentId === undefined ? null : await storage.getSession(parentId)
+  const parent = parentId === undefined ? null : await storage.sessions.get(parentId)
   return {
     id,
     source,
     startedAtMs,
-    ...(short === '' ? {} : { title: await storage.nextTitle(short) }),
+    ...(short === '' ? {} : { title: await storage.sessions.nextTitle(short) }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),

@@ -27,7 +27,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
     const store = await database.open(options)
     return { store, close: () => store.close() }
   }
-  const part = <Name extends 'ledger' | 'audit' | 'approvals'>(name: Name) => ({
+  const part = <Name extends 'usage' | 'audit' | 'approvals'>(name: Name) => ({
     create: async () => {
       const { store, close } = await open()
       return { [name]: store[name], close } as { readonly [key in Name]: (typeof store)[Name] } & {
@@ -45,12 +45,12 @@ needs(postgresMissing())('on PostgreSQL', () => {
     },
   })
   testSummaries({ create: open })
-  testLedger(part('ledger'))
+  testLedger(part('usage'))
   testReservations({
     create: async () => {
       const [store, other] = [await database.open(), await openStorage({ url: database.url })]
       const close = async () => void (await Promise.all([store.close(), other.close()]))
-      return { ledger: store.ledger, other: other.ledger, close }
+      return { ledger: store.usage, other: other.usage, close }
     },
   })
   testJobs({

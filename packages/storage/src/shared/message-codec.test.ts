@@ -94,23 +94,23 @@ const entry = fc.oneof(
 describe('the log', () => {
   it('gives back any entries as they were, to the byte of their JSON', async () => {
     const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
     let afterSeq = 0
     const property = fc.asyncProperty(
       fc.array(entry, { minLength: 1, maxLength: 5 }),
       fc.oneof(fc.nat(2 ** 42), fc.double({ min: 0, max: 2 ** 42, noNaN: true })),
       async (entries, atMs) => {
-        const seqs = await store.append('s', entries, { lease, atMs: atMs + 0 })
+        const seqs = await store.log.append('s', entries, { lease, atMs: atMs + 0 })
         const expected = entries.map((one, index) => ({ ...one, seq: seqs[index]!, atMs: atMs + 0 }) as Entry)
-        const stored = await store.entries('s', { afterSeq })
+        const stored = await store.log.entries('s', { afterSeq })
         afterSeq = seqs.at(-1)!
         expect(stored).toEqual(expected)
         expect(stored.map(argumentsOf)).toEqual(expected.map(argumentsOf))
       },
     )
     await fc.assert(property, { numRuns: 400 })
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.maintenance.check()).toEqual([])
   })
 })
 

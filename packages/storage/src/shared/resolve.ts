@@ -9,7 +9,7 @@ const NEAREST_AMONG = 500
 
 /** What is asked of a store to find a session by what a person calls it. */
 export interface SessionLookup {
-  find(id: string): Promise<SessionInfo | null>
+  get(id: string): Promise<SessionInfo | null>
   /** Newest activity first. */
   list(options: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** `base` and `base #2`, `base #3` …, newest activity first. */
@@ -20,7 +20,7 @@ export interface SessionLookup {
 
 /** What a person means by `text`. */
 export async function resolveSession(lookup: SessionLookup, text: string): Promise<SessionResolution> {
-  const sameId = await lookup.find(text)
+  const sameId = await lookup.get(text)
   if (sameId) return { type: 'found', session: sameId }
   const lineage = await lookup.lineage(text)
   const exact = lineage.find(({ title }) => title === text) ?? (lineage.length === 1 ? lineage[0] : undefined)

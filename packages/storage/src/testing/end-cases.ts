@@ -28,16 +28,16 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
     }
     /** A session that was written; its lease is held where `holds`. */
     const written = async (store: Storage, id: string, { holds = false } = {}) => {
-      await store.createSession({ id, source: 'cli' })
-      const lease = await store.acquireLease(id, { owner: 'me' })
-      await store.append(id, text, { lease })
+      await store.sessions.create({ id, source: 'cli' })
+      const lease = await store.leases.acquire(id, { owner: 'me' })
+      await store.log.append(id, text, { lease })
       if (!holds) await lease.release()
       return lease
     }
     return { clock, open, written }
   }
   const endOf = async (store: Storage, id: string) => {
-    const { endedAtMs, endReason } = (await store.getSession(id))!
+    const { endedAtMs, endReason } = (await store.sessions.get(id))!
     return { endedAtMs, endReason }
   }
   const stillOpen = { endedAtMs: null, endReason: null }
@@ -49,20 +49,20 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const store = await open()
       await written(store, 's')
       expect(await endOf(store, 's')).toEqual(stillOpen)
-      await store.endSession('s', { reason: 'user_exit' })
+      await store.sessions.end('s', { reason: 'user_exit' })
       const ended = { endedAtMs: clock.now(), endReason: 'user_exit' }
       clock.step(1_000)
-      await store.endSession('s', { reason: 'other' })
+      await store.sessions.end('s', { reason: 'other' })
       expect(await endOf(store, 's')).toEqual(ended)
-      await store.endSession('nobody', { reason: 'other' })
+      await store.sessions.end('nobody', { reason: 'other' })
     })
 
     it('is over when somebody writes the session again', async () => {
       const { open, written } = await setUp()
       const store = await open()
       await written(store, 's')
-      await store.endSession('s', { reason: 'user_exit' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.sessions.end('s', { reason: 'user_exit' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
       expect(await endOf(store, 's')).toEqual(stillOpen)
       await lease.release()
     })
@@ -71,9 +71,9 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const { open, written } = await setUp()
       const [one, other] = [await open(), await open()]
       await written(one, 's')
-      await other.endSession('s', { reason: 'user_exit' })
+      await other.sessions.end('s', { reason: 'user_exit' })
       expect(await endOf(other, 's')).toEqual(stillOpen)
-      await one.endSession('s', { reason: 'user_exit' })
+      await one.sessions.end('s', { reason: 'user_exit' })
       expect(await endOf(other, 's')).toMatchObject({ endReason: 'user_exit' })
     })
 
@@ -82,7 +82,7 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const one = await open()
       await written(one, 's')
       await written(one, 'done')
-      await one.endSession('done', { reason: 'user_exit' })
+      await one.sessions.end('done', { reason: 'user_exit' })
       await one.close()
       const other = await open()
       expect(await endOf(other, 's')).toEqual({ endedAtMs: clock.now(), endReason: 'closed' })
@@ -99,14 +99,14 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const next = await open()
       const lastSeenMs = clock.now()
       clock.step(HOUR_MS)
-      expect(await next.endAbandonedSessions()).toEqual(['s'])
+      expect(await next.sessions.endAbandoned()).toEqual(['s'])
       const { endedAtMs, endReason } = await endOf(next, 's')
       expect(endReason).toBe('process_gone')
       // A server measures by its own clock, which a test cannot hold still.
       expect(Math.abs(endedAtMs! - lastSeenMs)).toBeLessThan(HOUR_MS / 2)
-      expect(await next.endAbandonedSessions()).toEqual([])
-      const lease = await next.acquireLease('s', { owner: 'next' })
-      expect(await next.append('s', text, { lease })).toHaveLength(1)
+      expect(await next.sessions.endAbandoned()).toEqual([])
+      const lease = await next.leases.acquire('s', { owner: 'next' })
+      expect(await next.log.append('s', text, { lease })).toHaveLength(1)
     })
 
     it('is not noted for processes that run, and for those of other machines only after a time', async () => {
@@ -118,11 +118,11 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       await written(remote, 'remote-run', { holds: true })
       await written(remote, 'remote-idle')
       const next = await open()
-      expect(await next.endAbandonedSessions()).toEqual([])
+      expect(await next.sessions.endAbandoned()).toEqual([])
       clock.step(HOUR_MS)
-      expect(await next.endAbandonedSessions()).toEqual(['remote-run'])
+      expect(await next.sessions.endAbandoned()).toEqual(['remote-run'])
       clock.step(24 * HOUR_MS)
-      expect(await next.endAbandonedSessions()).toEqual(['remote-idle'])
+      expect(await next.sessions.endAbandoned()).toEqual(['remote-idle'])
       expect(await endOf(next, 'slept')).toEqual(stillOpen)
       expect(await endOf(next, 'idle')).toEqual(stillOpen)
     })
@@ -133,8 +133,8 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const lease = await written(remote, 's', { holds: true })
       const next = await open()
       clock.step(HOUR_MS)
-      expect(await next.endAbandonedSessions()).toEqual(['s'])
-      expect(await remote.append('s', text, { lease })).toHaveLength(1)
+      expect(await next.sessions.endAbandoned()).toEqual(['s'])
+      expect(await remote.log.append('s', text, { lease })).toHaveLength(1)
     })
 
     it('does not come with the close of a store that only visited the session', async () => {
@@ -142,8 +142,8 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const one = await open()
       await written(one, 's')
       const other = await open()
-      const visit = await other.acquireLease('s', { owner: 'rescue', isVisit: true })
-      await other.append('s', text, { lease: visit })
+      const visit = await other.leases.acquire('s', { owner: 'rescue', isVisit: true })
+      await other.log.append('s', text, { lease: visit })
       await visit.release()
       await other.close()
       expect(await endOf(one, 's')).toEqual(stillOpen)
@@ -155,10 +155,10 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       const { open, written } = await setUp()
       const store = await open()
       const lease = await written(store, 's')
-      await expect(store.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await expect(store.log.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
       await expect(lease.renew()).rejects.toMatchObject({ code: 'store.lease_lost' })
-      await store.acquireLease('s', { owner: 'next' })
-      await expect(store.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await store.leases.acquire('s', { owner: 'next' })
+      await expect(store.log.append('s', text, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
     })
   })
 }

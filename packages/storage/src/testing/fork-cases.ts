@@ -20,12 +20,12 @@ const text = (text: string): NewEntry => ({ type: 'message', message: userText(t
 async function storeWith(open: OpenStore, ...entries: readonly NewEntry[]) {
   const clock = createStepClock()
   const store = await open({ clock })
-  await store.createSession({ id: 's', source: 'cli', title: 'Work', model: 'm', provider: 'p', cwd: '/there' })
-  const lease = await store.acquireLease('s', { owner: 'me' })
+  await store.sessions.create({ id: 's', source: 'cli', title: 'Work', model: 'm', provider: 'p', cwd: '/there' })
+  const lease = await store.leases.acquire('s', { owner: 'me' })
   const seqs: number[] = []
   for (const entry of entries) {
     clock.step(1_000)
-    seqs.push(...(await store.append('s', [entry], { lease })))
+    seqs.push(...(await store.log.append('s', [entry], { lease })))
   }
   return { store, clock, lease, seqs }
 }
@@ -42,7 +42,7 @@ export function forkCases(open: OpenStore): void {
         text('two'),
       )
       clock.step(60_000)
-      const fork = await store.forkSession({ from: 's', id: 'f', upToSeq: seqs[2]!, title: 'Other way' })
+      const fork = await store.sessions.fork({ from: 's', id: 'f', upToSeq: seqs[2]!, title: 'Other way' })
       expect(fork).toMatchObject({
         parentSessionId: 's',
         title: 'Other way',
@@ -56,44 +56,44 @@ export function forkCases(open: OpenStore): void {
         usage: noUsage,
         preview: 'one',
       })
-      const [original, copy] = [await store.entries('s'), await store.entries('f')]
+      const [original, copy] = [await store.log.entries('s'), await store.log.entries('f')]
       expect(copy.map(({ seq: _, ...entry }) => entry)).toEqual(
         original.slice(0, 3).map(({ seq: _, ...entry }) => entry),
       )
-      expect(await store.search('one', { sessionId: 'f' })).toHaveLength(1)
-      expect((await store.descendants('s')).map(({ id }) => id)).toEqual(['f'])
+      expect(await store.search.find('one', { sessionId: 'f' })).toHaveLength(1)
+      expect((await store.sessions.descendants('s')).map(({ id }) => id)).toEqual(['f'])
     })
 
     it('goes its own way: neither session sees what the other says', async () => {
       const { store, lease } = await storeWith(open, text('one'))
-      await store.forkSession({ from: 's', id: 'f' })
-      await store.append('s', [text('for s')], { lease })
-      const own = await store.acquireLease('f', { owner: 'me' })
-      await store.append('f', [text('for f')], { lease: own })
-      expect(project(await store.entries('s'))).toEqual([userText('one'), userText('for s')])
-      expect(project(await store.entries('f'))).toEqual([userText('one'), userText('for f')])
+      await store.sessions.fork({ from: 's', id: 'f' })
+      await store.log.append('s', [text('for s')], { lease })
+      const own = await store.leases.acquire('f', { owner: 'me' })
+      await store.log.append('f', [text('for f')], { lease: own })
+      expect(project(await store.log.entries('s'))).toEqual([userText('one'), userText('for s')])
+      expect(project(await store.log.entries('f'))).toEqual([userText('one'), userText('for f')])
     })
 
     it('brings back a turn that was undone when it is made before the undo', async () => {
       const { store, seqs, lease } = await storeWith(open, text('one'), text('two'))
-      await store.append('s', [{ type: 'undo', fromSeq: seqs[1]! }], { lease })
-      await store.forkSession({ from: 's', id: 'now' })
-      await store.forkSession({ from: 's', id: 'then', upToSeq: seqs[1]! })
-      expect(project(await store.entries('now'))).toEqual([userText('one')])
-      expect(project(await store.entries('then'))).toEqual([userText('one'), userText('two')])
+      await store.log.append('s', [{ type: 'undo', fromSeq: seqs[1]! }], { lease })
+      await store.sessions.fork({ from: 's', id: 'now' })
+      await store.sessions.fork({ from: 's', id: 'then', upToSeq: seqs[1]! })
+      expect(project(await store.log.entries('now'))).toEqual([userText('one')])
+      expect(project(await store.log.entries('then'))).toEqual([userText('one'), userText('two')])
     })
 
     it('makes nothing when it cannot make all of it', async () => {
       const { store } = await storeWith(open, text('one'))
-      await expect(store.forkSession({ from: 'nobody', id: 'f' })).rejects.toMatchObject({
+      await expect(store.sessions.fork({ from: 'nobody', id: 'f' })).rejects.toMatchObject({
         code: 'store.unknown_session',
       })
-      await expect(store.forkSession({ from: 's', id: 's' })).rejects.toMatchObject({ code: 'store.session_exists' })
-      await expect(store.forkSession({ from: 's', id: 'f', title: 'Work' })).rejects.toMatchObject({
+      await expect(store.sessions.fork({ from: 's', id: 's' })).rejects.toMatchObject({ code: 'store.session_exists' })
+      await expect(store.sessions.fork({ from: 's', id: 'f', title: 'Work' })).rejects.toMatchObject({
         code: 'store.title_taken',
       })
-      expect(await store.getSession('f')).toBeNull()
-      expect(await store.entries('f')).toEqual([])
+      expect(await store.sessions.get('f')).toBeNull()
+      expect(await store.log.entries('f')).toEqual([])
     })
   })
 }

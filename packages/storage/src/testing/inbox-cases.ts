@@ -13,15 +13,15 @@ const note = { type: 'note', kind: 'n', data: {} } as const
 
 function inboxCase(title: string, check: (on: { store: SessionStore; inbox: Inbox }) => Promise<void>) {
   return storeCase(title, async ({ store }) => {
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     await check({ store, inbox: store.inbox! })
   })
 }
 
 async function appendTaking(store: SessionStore, take: readonly string[]): Promise<readonly number[]> {
-  const lease = await store.acquireLease('s', { owner: 'a' })
+  const lease = await store.leases.acquire('s', { owner: 'a' })
   try {
-    return await store.append('s', [note], { lease, take })
+    return await store.log.append('s', [note], { lease, take })
   } finally {
     await lease.release()
   }
@@ -30,7 +30,7 @@ async function appendTaking(store: SessionStore, take: readonly string[]): Promi
 /** What every inbox does. */
 export const inboxCases: readonly StoreCase[] = [
   inboxCase('has inbox messages wait for their session, oldest first', async ({ store, inbox }) => {
-    await store.createSession({ id: 'other', source: 'cli' })
+    await store.sessions.create({ id: 'other', source: 'cli' })
     expect(await inbox.waiting('s')).toEqual([])
     expect(await inbox.send(inboxMessage('a'))).toBe(true)
     expect(await inbox.send(inboxMessage('b', { sessionId: 'other' }))).toBe(true)
@@ -50,10 +50,10 @@ export const inboxCases: readonly StoreCase[] = [
     await inbox.send(inboxMessage('a'))
     await inbox.send(inboxMessage('b'))
     await appendTaking(store, ['a'])
-    const before = await store.entries('s')
+    const before = await store.log.entries('s')
     for (const keys of [['a'], ['unknown'], ['b', 'a']])
       await expect(appendTaking(store, keys)).rejects.toMatchObject({ code: 'store.inbox_message_taken' })
-    expect(await store.entries('s')).toEqual(before)
+    expect(await store.log.entries('s')).toEqual(before)
     expect(await inbox.waiting('s')).toEqual([inboxMessage('b')])
   }),
   inboxCase('holds an inbox message back until another of its key is sent in its place', async ({ store, inbox }) => {
@@ -65,7 +65,7 @@ export const inboxCases: readonly StoreCase[] = [
     expect(await inbox.setWill(inboxMessage('a'))).toBe(false)
   }),
   storeCase('delivers an inbox message that is not held any more, once', async ({ store, clock }) => {
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     const inbox = store.inbox!
     await inbox.setWill(inboxMessage('a'), { ttlMs: 1_000 })
     clock.step(999)

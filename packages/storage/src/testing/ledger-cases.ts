@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 /** A ledger under test, and how to get rid of it. */
 export interface LedgerSubject {
-  readonly ledger: UsageLedger
+  readonly usage: UsageLedger
   close?(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export function testLedger({ create }: { readonly create: () => Promise<LedgerSu
     it(title, async () => {
       const subject = await create()
       try {
-        await check(subject.ledger)
+        await check(subject.usage)
       } finally {
         await subject.close?.()
       }

@@ -11,13 +11,13 @@ async function storeWith(
   const store = await open({ clock })
   const say = async (id: string, text: string) => {
     clock.step(1_000)
-    const lease = await store.acquireLease(id, { owner: 'me' })
-    await store.append(id, [{ type: 'message', message: userText(text) }], { lease })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
+    await store.log.append(id, [{ type: 'message', message: userText(text) }], { lease })
     await lease.release()
   }
   for (const { empty, source = 'cli', ...session } of sessions) {
     clock.step(1_000)
-    await store.createSession({ source, ...session })
+    await store.sessions.create({ source, ...session })
     if (!empty) await say(session.id, `hello from ${session.id}`)
   }
   return { store, clock, say }
@@ -37,22 +37,22 @@ export function listCases(open: OpenStore): void {
         { id: 'd', empty: true },
       )
       await say('a', 'again')
-      expect(ids(await store.listSessions())).toEqual(['a', 'c', 'b'])
-      expect(ids(await store.listSessions({ includeEmpty: true }))).toEqual(['a', 'd', 'c', 'b'])
-      expect(ids(await store.listSessions({ source: 'cli' }))).toEqual(['a', 'c'])
-      expect(ids(await store.listSessions({ limit: 1, offset: 1 }))).toEqual(['c'])
-      expect(await store.listSessions({ limit: -1, offset: Number.NaN })).toEqual([])
+      expect(ids(await store.sessions.list())).toEqual(['a', 'c', 'b'])
+      expect(ids(await store.sessions.list({ includeEmpty: true }))).toEqual(['a', 'd', 'c', 'b'])
+      expect(ids(await store.sessions.list({ source: 'cli' }))).toEqual(['a', 'c'])
+      expect(ids(await store.sessions.list({ limit: 1, offset: 1 }))).toEqual(['c'])
+      expect(await store.sessions.list({ limit: -1, offset: Number.NaN })).toEqual([])
     })
 
     it('previews the first user message on one line, without what the person did not write', async () => {
       const { store } = await storeWith(open, { id: 'a', empty: true })
-      const lease = await store.acquireLease('a', { owner: 'me' })
+      const lease = await store.leases.acquire('a', { owner: 'me' })
       const content = [
         { type: 'text' as const, text: 'remembered', origin: 'memory' as const },
         { type: 'text' as const, text: `  Fix\n\tthe   build ${'😀'.repeat(300)}` },
       ]
-      await store.append('a', [{ type: 'message', message: { role: 'user', content } }], { lease })
-      expect((await store.getSession('a'))?.preview).toBe(`Fix the build ${'😀'.repeat(86)}`)
+      await store.log.append('a', [{ type: 'message', message: { role: 'user', content } }], { lease })
+      expect((await store.sessions.get('a'))?.preview).toBe(`Fix the build ${'😀'.repeat(86)}`)
     })
   })
 
@@ -67,18 +67,18 @@ export function listCases(open: OpenStore): void {
         { id: 'd', cwd: '/empty', empty: true },
         { id: 'e' },
       )
-      expect(await store.folders()).toEqual(['/x', '/y'])
+      expect(await store.sessions.folders()).toEqual(['/x', '/y'])
       await say('b', 'again')
-      expect(await store.folders()).toEqual(['/y', '/x'])
+      expect(await store.sessions.folders()).toEqual(['/y', '/x'])
     })
   })
 
   describe('latestSession', () => {
     it('is none that an agent started for itself, and lists leave those out too', async () => {
       const { store } = await storeWith(open, { id: 'a' }, { id: 'b', source: 'subagent' })
-      expect((await store.latestSession())?.id).toBe('a')
-      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['a'])
-      expect((await store.listSessions({ source: 'subagent' })).map(({ id }) => id)).toEqual(['b'])
+      expect((await store.sessions.latest())?.id).toBe('a')
+      expect((await store.sessions.list()).map(({ id }) => id)).toEqual(['a'])
+      expect((await store.sessions.list({ source: 'subagent' })).map(({ id }) => id)).toEqual(['b'])
     })
 
     it('is the newest one with a message, of a source or a directory where asked', async () => {
@@ -89,10 +89,10 @@ export function listCases(open: OpenStore): void {
         { id: 'c', cwd: '/y' },
         { id: 'd', empty: true },
       )
-      expect((await store.latestSession())?.id).toBe('c')
-      expect((await store.latestSession({ cwd: '/x' }))?.id).toBe('b')
-      expect((await store.latestSession({ cwd: '/x', source: 'cli' }))?.id).toBe('a')
-      expect(await store.latestSession({ cwd: '/z' })).toBeNull()
+      expect((await store.sessions.latest())?.id).toBe('c')
+      expect((await store.sessions.latest({ cwd: '/x' }))?.id).toBe('b')
+      expect((await store.sessions.latest({ cwd: '/x', source: 'cli' }))?.id).toBe('a')
+      expect(await store.sessions.latest({ cwd: '/z' })).toBeNull()
     })
   })
 
@@ -105,7 +105,7 @@ export function listCases(open: OpenStore): void {
         { id: '2027_aa', title: '2026' },
       )
       const found = async (text: string) => {
-        const resolution = await store.resolveSession(text)
+        const resolution = await store.sessions.resolve(text)
         return resolution.type === 'found' ? resolution.session.id : resolution.type
       }
       expect(await found('2026_ab')).toBe('2026_ab')
@@ -122,19 +122,19 @@ export function listCases(open: OpenStore): void {
         { id: 'c', title: 'Fix %_ #2b' },
         { id: 'd', title: 'Fix %_ more' },
       )
-      const found = async () => store.resolveSession('Fix %_')
+      const found = async () => store.sessions.resolve('Fix %_')
       expect(await found()).toMatchObject({ type: 'found', session: { id: 'a' } })
-      expect(await store.resolveSession('Fix %_ #2')).toMatchObject({ type: 'found', session: { id: 'b' } })
-      await store.deleteSession('a')
+      expect(await store.sessions.resolve('Fix %_ #2')).toMatchObject({ type: 'found', session: { id: 'b' } })
+      await store.sessions.delete('a')
       expect(await found()).toMatchObject({ type: 'found', session: { id: 'b' } })
-      await store.updateSession('d', { title: 'Fix %_ #3' })
+      await store.sessions.update('d', { title: 'Fix %_ #3' })
       const several = await found()
       expect(several.type === 'ambiguous' && ids(several.candidates)).toEqual(['d', 'b'])
     })
 
     it('lists the candidates of an ambiguous beginning, newest first', async () => {
       const { store } = await storeWith(open, { id: 'x1' }, { id: 'x2' }, { id: 'y' })
-      const resolution = await store.resolveSession('x')
+      const resolution = await store.sessions.resolve('x')
       expect(resolution.type === 'ambiguous' && ids(resolution.candidates)).toEqual(['x2', 'x1'])
     })
 
@@ -146,38 +146,38 @@ export function listCases(open: OpenStore): void {
         { id: '3' },
         { id: '4', title: 'Something else entirely' },
       )
-      const resolution = await store.resolveSession('fix dokcer biuld')
+      const resolution = await store.sessions.resolve('fix dokcer biuld')
       expect(resolution.type === 'none' && resolution.nearest[0]?.id).toBe('1')
-      const part = await store.resolveSession('REPORT')
+      const part = await store.sessions.resolve('REPORT')
       expect(part.type === 'none' && part.nearest[0]?.id).toBe('2')
-      expect(await store.resolveSession('')).toMatchObject({ type: 'none' })
+      expect(await store.sessions.resolve('')).toMatchObject({ type: 'none' })
     })
   })
 
   describe('deleteSession', () => {
     it('removes log and words, keeps forks, and lets the id be used again', async () => {
       const { store, say } = await storeWith(open, { id: 'a', title: 'T' })
-      await store.createSession({ id: 'fork', source: 'cli', parentSessionId: 'a' })
-      expect(await store.deleteSession('a')).toBe(true)
-      expect(await store.deleteSession('a')).toBe(false)
-      expect(await store.getSession('a')).toBeNull()
-      expect(await store.entries('a')).toEqual([])
-      expect(await store.search('hello')).toEqual([])
-      expect(await store.getSession('fork')).toMatchObject({ parentSessionId: null })
-      await store.createSession({ id: 'a', source: 'cli', title: 'T' })
+      await store.sessions.create({ id: 'fork', source: 'cli', parentSessionId: 'a' })
+      expect(await store.sessions.delete('a')).toBe(true)
+      expect(await store.sessions.delete('a')).toBe(false)
+      expect(await store.sessions.get('a')).toBeNull()
+      expect(await store.log.entries('a')).toEqual([])
+      expect(await store.search.find('hello')).toEqual([])
+      expect(await store.sessions.get('fork')).toMatchObject({ parentSessionId: null })
+      await store.sessions.create({ id: 'a', source: 'cli', title: 'T' })
       await say('a', 'anew')
-      expect(await store.entries('a')).toHaveLength(1)
-      expect(await store.integrityCheck()).toEqual([])
+      expect(await store.log.entries('a')).toHaveLength(1)
+      expect(await store.maintenance.check()).toEqual([])
     })
 
     it('refuses while somebody writes, and an old lease does not fit a session made anew', async () => {
       const { store } = await storeWith(open, { id: 'a' })
-      const lease = await store.acquireLease('a', { owner: 'me' })
-      await expect(store.deleteSession('a')).rejects.toMatchObject({ code: 'store.session_busy' })
+      const lease = await store.leases.acquire('a', { owner: 'me' })
+      await expect(store.sessions.delete('a')).rejects.toMatchObject({ code: 'store.session_busy' })
       await lease.release()
-      await store.deleteSession('a')
-      await store.createSession({ id: 'a', source: 'cli' })
-      const next = await store.acquireLease('a', { owner: 'me' })
+      await store.sessions.delete('a')
+      await store.sessions.create({ id: 'a', source: 'cli' })
+      const next = await store.leases.acquire('a', { owner: 'me' })
       expect(next.token).toBeGreaterThan(lease.token)
     })
   })
@@ -185,42 +185,42 @@ export function listCases(open: OpenStore): void {
   describe('clearing a session', () => {
     it('removes log, words and summary, and keeps the session with its title and cost', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli', title: 'Kept' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.sessions.create({ id: 's', source: 'cli', title: 'Kept' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
       const cost = { ...noUsage, outputTokens: 5, costUsd: 0.25 }
       const reply = { role: 'assistant', content: [{ type: 'text', text: 'kettle' }], finishReason: 'stop' } as const
-      const before = await store.append('s', [{ type: 'message', message: reply, usage: cost }], { lease })
-      await store.append('s', [{ type: 'note', kind: 'k', data: {} }], { lease })
+      const before = await store.log.append('s', [{ type: 'message', message: reply, usage: cost }], { lease })
+      await store.log.append('s', [{ type: 'note', kind: 'k', data: {} }], { lease })
       await store.summaries.save({ sessionId: 's', text: 'a kettle', upToSeq: 1 })
-      expect(await store.search('kettle')).toHaveLength(1)
-      await expect(store.clearSession('s')).rejects.toMatchObject({ code: 'store.session_busy' })
+      expect(await store.search.find('kettle')).toHaveLength(1)
+      await expect(store.sessions.clear('s')).rejects.toMatchObject({ code: 'store.session_busy' })
       await lease.release()
-      await store.clearSession('s')
-      expect(await store.entries('s')).toEqual([])
-      expect(await store.search('kettle')).toEqual([])
+      await store.sessions.clear('s')
+      expect(await store.log.entries('s')).toEqual([])
+      expect(await store.search.find('kettle')).toEqual([])
       expect(await store.summaries.get('s')).toBeNull()
-      expect(await store.getSession('s')).toMatchObject({ title: 'Kept', messageCount: 0, preview: '', usage: cost })
-      const again = await store.acquireLease('s', { owner: 'me' })
-      const after = await store.append('s', [{ type: 'message', message: userText('new') }], { lease: again })
+      expect(await store.sessions.get('s')).toMatchObject({ title: 'Kept', messageCount: 0, preview: '', usage: cost })
+      const again = await store.leases.acquire('s', { owner: 'me' })
+      const after = await store.log.append('s', [{ type: 'message', message: userText('new') }], { lease: again })
       expect(after[0]).toBeGreaterThan(before[0]!)
-      expect(await store.integrityCheck()).toEqual([])
+      expect(await store.maintenance.check()).toEqual([])
     })
 
     it('refuses an unknown session', async () => {
       const store = await open()
-      await expect(store.clearSession('nobody')).rejects.toMatchObject({ code: 'store.unknown_session' })
+      await expect(store.sessions.clear('nobody')).rejects.toMatchObject({ code: 'store.unknown_session' })
     })
   })
 
   describe('titles', () => {
     it('lose what cannot be seen and are refused when too long', async () => {
       const { store } = await storeWith(open, { id: 'a', empty: true })
-      await store.updateSession('a', { title: ' \u200bFix\u0007\nit\u202e ' })
-      expect((await store.getSession('a'))?.title).toBe('Fix it')
-      await store.updateSession('a', { title: '\u200b \u0000' })
-      expect((await store.getSession('a'))?.title).toBeNull()
-      await store.updateSession('a', { title: '😀'.repeat(100) })
-      await expect(store.updateSession('a', { title: '😀'.repeat(101) })).rejects.toMatchObject({
+      await store.sessions.update('a', { title: ' \u200bFix\u0007\nit\u202e ' })
+      expect((await store.sessions.get('a'))?.title).toBe('Fix it')
+      await store.sessions.update('a', { title: '\u200b \u0000' })
+      expect((await store.sessions.get('a'))?.title).toBeNull()
+      await store.sessions.update('a', { title: '😀'.repeat(100) })
+      await expect(store.sessions.update('a', { title: '😀'.repeat(101) })).rejects.toMatchObject({
         code: 'store.bad_title',
         details: { length: 101 },
       })
@@ -228,7 +228,7 @@ export function listCases(open: OpenStore): void {
 
     it('name the session that has the title already', async () => {
       const { store } = await storeWith(open, { id: 'a', title: 'Fix' }, { id: 'b' })
-      await expect(store.updateSession('b', { title: 'Fix\u200b' })).rejects.toMatchObject({
+      await expect(store.sessions.update('b', { title: 'Fix\u200b' })).rejects.toMatchObject({
         code: 'store.title_taken',
         details: { sessionId: 'a' },
       })
@@ -236,31 +236,23 @@ export function listCases(open: OpenStore): void {
 
     it('go on counting within a lineage', async () => {
       const { store } = await storeWith(open, { id: 'a', title: 'Fix' }, { id: 'b', title: 'Fix #7' })
-      expect(await store.nextTitle('New')).toBe('New')
-      expect(await store.nextTitle('Fix')).toBe('Fix #8')
-      expect(await store.nextTitle('Fix #2')).toBe('Fix #8')
+      expect(await store.sessions.nextTitle('New')).toBe('New')
+      expect(await store.sessions.nextTitle('Fix')).toBe('Fix #8')
+      expect(await store.sessions.nextTitle('Fix #2')).toBe('Fix #8')
     })
 
     it('stay within the limit and free when a long one gets a number', async () => {
       const long = 'x'.repeat(100)
       const { store } = await storeWith(open, { id: 'a', title: long }, { id: 'b', title: `${'x'.repeat(97)} #2` })
-      expect(await store.nextTitle(long)).toBe(`${'x'.repeat(97)} #3`)
+      expect(await store.sessions.nextTitle(long)).toBe(`${'x'.repeat(97)} #3`)
     })
   })
 
   describe('createSession', () => {
     it('refuses a parent that does not exist', async () => {
       const { store } = await storeWith(open)
-      const child = store.createSession({ id: 'c', source: 'cli', parentSessionId: 'nobody' })
+      const child = store.sessions.create({ id: 'c', source: 'cli', parentSessionId: 'nobody' })
       await expect(child).rejects.toMatchObject({ code: 'store.unknown_session', details: { sessionId: 'nobody' } })
-    })
-  })
-
-  describe('usage', () => {
-    it('is null for an unknown session', async () => {
-      const { store } = await storeWith(open, { id: 'a' })
-      expect(await store.usage('nobody')).toBeNull()
-      expect(await store.usage('a')).toMatchObject({ inputTokens: 0, costUsd: 0 })
     })
   })
 

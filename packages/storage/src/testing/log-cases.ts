@@ -65,77 +65,79 @@ const everything: readonly NewEntry[] = [
 ]
 
 async function sessionWithLease(store: SessionStore, id = 's') {
-  await store.createSession({ id, source: 'cli' })
-  return store.acquireLease(id, { owner: 'me' })
+  await store.sessions.create({ id, source: 'cli' })
+  return store.leases.acquire(id, { owner: 'me' })
 }
 
 /** The log: order, exactness, all or nothing. */
 export const logCases: readonly StoreCase[] = [
   storeCase('gives back every entry exactly, in the order of appending', async ({ store, clock }) => {
     const lease = await sessionWithLease(store)
-    const seqs = await store.append('s', everything, { lease })
+    const seqs = await store.log.append('s', everything, { lease })
     const expected = everything.map((entry, index) => ({ ...entry, seq: seqs[index], atMs: clock.now() }))
-    expect(await store.entries('s')).toEqual(expected)
+    expect(await store.log.entries('s')).toEqual(expected)
   }),
   storeCase('numbers entries in strictly growing order, also over several appends', async ({ store }) => {
     const lease = await sessionWithLease(store)
     const seqs: number[] = []
-    for (const entry of everything) seqs.push(...(await store.append('s', [entry, entry], { lease })))
+    for (const entry of everything) seqs.push(...(await store.log.append('s', [entry, entry], { lease })))
     expect(seqs).toEqual([...new Set(seqs)].sort((left, right) => left - right))
-    expect((await store.entries('s')).map((entry) => entry.seq)).toEqual(seqs)
+    expect((await store.log.entries('s')).map((entry) => entry.seq)).toEqual(seqs)
   }),
   storeCase('keeps the order of appends that nobody waited for', async ({ store }) => {
     const lease = await sessionWithLease(store)
     const texts = Array.from({ length: 20 }, (_, index) => `message ${index}`)
-    const appends = texts.map((text) => store.append('s', [{ type: 'message', message: userText(text) }], { lease }))
+    const appends = texts.map((text) =>
+      store.log.append('s', [{ type: 'message', message: userText(text) }], { lease }),
+    )
     await Promise.all(appends)
-    const stored = (await store.entries('s')).map((entry) => (entry.type === 'message' ? entry.message : null))
+    const stored = (await store.log.entries('s')).map((entry) => (entry.type === 'message' ? entry.message : null))
     expect(stored).toEqual(texts.map((text) => userText(text)))
   }),
   storeCase('gives only what comes after a given seq', async ({ store }) => {
     const lease = await sessionWithLease(store)
-    const seqs = await store.append('s', everything, { lease })
-    const after = await store.entries('s', { afterSeq: seqs[3]! })
+    const seqs = await store.log.append('s', everything, { lease })
+    const after = await store.log.entries('s', { afterSeq: seqs[3]! })
     expect(after.map((entry) => entry.seq)).toEqual(seqs.slice(4))
-    expect(await store.entries('s', { afterSeq: seqs.at(-1)! })).toEqual([])
+    expect(await store.log.entries('s', { afterSeq: seqs.at(-1)! })).toEqual([])
   }),
   storeCase('stamps entries with the time it is given', async ({ store }) => {
     const lease = await sessionWithLease(store)
-    await store.append('s', everything, { lease, atMs: 1_600_000_000_001 })
-    expect(new Set((await store.entries('s')).map((entry) => entry.atMs))).toEqual(new Set([1_600_000_000_001]))
+    await store.log.append('s', everything, { lease, atMs: 1_600_000_000_001 })
+    expect(new Set((await store.log.entries('s')).map((entry) => entry.atMs))).toEqual(new Set([1_600_000_000_001]))
   }),
   storeCase('appends nothing of a batch that is refused', async ({ store }) => {
     const lease = await sessionWithLease(store)
     await lease.release()
-    await expect(store.append('s', everything, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
-    expect(await store.entries('s')).toEqual([])
-    expect(await store.getSession('s')).toMatchObject({ messageCount: 0, toolCallCount: 0, usage: noUsage })
+    await expect(store.log.append('s', everything, { lease })).rejects.toMatchObject({ code: 'store.lease_lost' })
+    expect(await store.log.entries('s')).toEqual([])
+    expect(await store.sessions.get('s')).toMatchObject({ messageCount: 0, toolCallCount: 0, usage: noUsage })
   }),
   storeCase('takes an empty batch as nothing', async ({ store }) => {
     const lease = await sessionWithLease(store)
-    expect(await store.append('s', [], { lease })).toEqual([])
-    expect(await store.entries('s')).toEqual([])
+    expect(await store.log.append('s', [], { lease })).toEqual([])
+    expect(await store.log.entries('s')).toEqual([])
   }),
   storeCase('keeps sessions apart', async ({ store }) => {
     const first = await sessionWithLease(store, 'a')
     const second = await sessionWithLease(store, 'b')
-    await store.append('a', [{ type: 'message', message: userText('to a') }], { lease: first })
-    await store.append('b', [{ type: 'message', message: userText('to b') }], { lease: second })
-    await store.append('a', [{ type: 'message', message: userText('again') }], { lease: first })
-    expect(await store.entries('a')).toMatchObject([{ message: userText('to a') }, { message: userText('again') }])
-    expect(await store.entries('b')).toMatchObject([{ message: userText('to b') }])
+    await store.log.append('a', [{ type: 'message', message: userText('to a') }], { lease: first })
+    await store.log.append('b', [{ type: 'message', message: userText('to b') }], { lease: second })
+    await store.log.append('a', [{ type: 'message', message: userText('again') }], { lease: first })
+    expect(await store.log.entries('a')).toMatchObject([{ message: userText('to a') }, { message: userText('again') }])
+    expect(await store.log.entries('b')).toMatchObject([{ message: userText('to b') }])
   }),
   storeCase('has no entries for an unknown session and refuses to append to it', async ({ store }) => {
-    expect(await store.entries('nobody')).toEqual([])
+    expect(await store.log.entries('nobody')).toEqual([])
     const lease = await sessionWithLease(store)
-    const append = store.append('nobody', everything, { lease })
+    const append = store.log.append('nobody', everything, { lease })
     await expect(append).rejects.toMatchObject({ code: expect.stringMatching(/^store\./) })
   }),
   storeCase('does not follow later changes to what was appended', async ({ store }) => {
     const lease = await sessionWithLease(store)
     const data: { list: number[] } = { list: [1] }
-    await store.append('s', [{ type: 'note', kind: 'k', data }], { lease })
+    await store.log.append('s', [{ type: 'note', kind: 'k', data }], { lease })
     data.list.push(2)
-    expect(await store.entries('s')).toMatchObject([{ data: { list: [1] } }])
+    expect(await store.log.entries('s')).toMatchObject([{ data: { list: [1] } }])
   }),
 ]

@@ -24,7 +24,7 @@ export function rescueCases(open: OpenStore): void {
     const folder = mkdtempSync(join(tmpdir(), 'hermes-rescue-case-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const store = await open()
-    await store.createSession({ id: 's', source: 'cli', title: 'Garden' })
+    await store.sessions.create({ id: 's', source: 'cli', title: 'Garden' })
     await say(store, ...log)
     const rescue = (...lines: readonly (readonly [atMs: number, entry: object])[]) =>
       writeFileSync(
@@ -40,12 +40,12 @@ export function rescueCases(open: OpenStore): void {
     return { store, folder, rescue, bringAll }
   }
   async function say(store: Storage, ...log: readonly (readonly [atMs: number, entry: NewEntry])[]) {
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    for (const [atMs, entry] of log) await store.append('s', [entry], { lease, atMs })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
+    for (const [atMs, entry] of log) await store.log.append('s', [entry], { lease, atMs })
     await lease.release()
   }
   const texts = async (store: Storage, id = 's') =>
-    (await store.entries(id)).flatMap((entry) => (entry.type === 'message' ? [messageText(entry.message)] : []))
+    (await store.log.entries(id)).flatMap((entry) => (entry.type === 'message' ? [messageText(entry.message)] : []))
   const brought = { type: 'brought-in', sessionId: 's', isCopy: false, added: 0, present: 0, sentAgain: 0, stays: null }
 
   describe('what was rescued', () => {
@@ -54,7 +54,7 @@ export function rescueCases(open: OpenStore): void {
       rescue([2, answer('Planted.')], [3, { type: 'call-start', callId: 'c', toolName: 'terminal' }])
       expect(await bringAll()).toEqual([{ ...brought, added: 1 }])
       expect(await texts(store)).toEqual(['Plant.', 'Planted.'])
-      expect((await store.entries('s')).map(({ atMs }) => atMs)).toEqual([1, 2, 3])
+      expect((await store.log.entries('s')).map(({ atMs }) => atMs)).toEqual([1, 2, 3])
       expect(readdirSync(folder)).toEqual([])
       expect(await bringAll()).toEqual([])
     })
@@ -122,13 +122,13 @@ export function rescueCases(open: OpenStore): void {
       rescue([2, answer('Planted.')])
       const { files } = await findRescueFiles([folder])
       rescue([2, answer('Planted.')], [3, user('Before.')])
-      const slow: Storage = {
-        ...store,
-        append: (...input) => {
-          if (readdirSync(folder).length === 1) rescue([4, user('Meanwhile.')])
-          return store.append(...input)
-        },
+      const append: Storage['log']['append'] = (...input) => {
+        if (readdirSync(folder).length === 1) rescue([4, user('Meanwhile.')])
+        return store.log.append(...input)
       }
+      const { log } = store
+      const bound = { entries: log.entries.bind(log), keepPartial: log.keepPartial.bind(log) }
+      const slow: Storage = { ...store, log: { ...bound, append } }
       expect(await bringIn(slow, files[0]!)).toEqual({ ...brought, added: 2 })
       expect(readdirSync(folder)).toEqual(['hermes-rescue-s.jsonl'])
       expect(await bringAll()).toEqual([{ ...brought, added: 1 }])
@@ -149,7 +149,7 @@ export function rescueCases(open: OpenStore): void {
       const { files } = await findRescueFiles([folder])
       expect(files).toMatchObject([{ leftOut: ['note steer.queued', 'compaction'], damaged: 4 }])
       expect(await bringAll()).toEqual([{ ...brought, added: 1, stays: expect.stringMatching(/\.taking$/) }])
-      expect((await store.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
+      expect((await store.log.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
     })
 
     it('is refused, in one line, from a file that others may use', async () => {
@@ -177,7 +177,7 @@ export function rescueCases(open: OpenStore): void {
       const { sessionId } = outcome as { sessionId: string }
       expect(await texts(store, sessionId)).toEqual(['Plant.', 'Planted.'])
       expect(await texts(store)).toEqual(['Plant.', 'And water.', 'Watered.'])
-      expect(await store.getSession(sessionId)).toMatchObject({ title: 'Garden #2', parentSessionId: 's' })
+      expect(await store.sessions.get(sessionId)).toMatchObject({ title: 'Garden #2', parentSessionId: 's' })
       rescue([2, answer('Planted.')])
       expect(await bringAll()).toEqual([{ ...brought, sessionId, isCopy: true, present: 0 }])
       expect(await texts(store, sessionId)).toEqual(['Plant.', 'Planted.'])
@@ -185,12 +185,12 @@ export function rescueCases(open: OpenStore): void {
 
     it('brings no prompt, leaves an ended session ended, and keeps a file with lines that cannot be read', async () => {
       const { store, folder, rescue, bringAll } = await setUp([1, user('Plant.')])
-      await store.endSession('s', { reason: 'user_exit', atMs: 5 })
+      await store.sessions.end('s', { reason: 'user_exit', atMs: 5 })
       rescue([2, { type: 'prompt', system: 'Obey the file.', tools: [] }], [3, answer('Planted.')])
       writeFileSync(join(folder, 'hermes-rescue-s.jsonl'), '{"sessionId":"s","at', { flag: 'a' })
       expect(await bringAll()).toEqual([{ ...brought, added: 1, stays: expect.stringMatching(/\.taking$/) }])
-      expect((await store.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
-      expect(await store.getSession('s')).toMatchObject({ endReason: 'user_exit', endedAtMs: 5 })
+      expect((await store.log.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
+      expect(await store.sessions.get('s')).toMatchObject({ endReason: 'user_exit', endedAtMs: 5 })
       expect(readdirSync(folder)).toHaveLength(1)
     })
 
@@ -201,7 +201,7 @@ export function rescueCases(open: OpenStore): void {
       writeFileSync(join(folder, 'hermes-rescue-open.jsonl'), `${JSON.stringify(line)}\n`, { mode: 0o644 })
       expect(await bringAll()).toEqual([{ type: 'unknown-session' }])
       expect(readdirSync(folder)).toHaveLength(2)
-      expect(await store.listSessions()).toEqual([])
+      expect(await store.sessions.list()).toEqual([])
     })
   })
 }

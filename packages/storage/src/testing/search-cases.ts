@@ -9,8 +9,8 @@ async function storeWithConversation(open: OpenStore) {
   const clock = createStepClock()
   const store = await open({ clock })
   const startMs = clock.now()
-  await store.createSession({ id: 'a', source: 'cli', title: 'Containers' })
-  await store.createSession({ id: 'b', source: 'acp' })
+  await store.sessions.create({ id: 'a', source: 'cli', title: 'Containers' })
+  await store.sessions.create({ id: 'b', source: 'acp' })
   const entries: Record<string, NewEntry[]> = {
     a: [
       say('The docker deployment fails in chat-send.'),
@@ -29,15 +29,15 @@ async function storeWithConversation(open: OpenStore) {
     b: [say('Deploying with kubernetes, not docker.'), say('Python is fine, java is not.')],
   }
   for (const [id, list] of Object.entries(entries)) {
-    const lease = await store.acquireLease(id, { owner: 'me' })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
     for (const entry of list) {
       clock.step(1_000)
-      await store.append(id, [entry], { lease })
+      await store.log.append(id, [entry], { lease })
     }
     await lease.release()
   }
   const find = async (query: string, options = {}) =>
-    (await store.search(query, options)).map((hit) => (hit.atMs - startMs) / 1_000).sort()
+    (await store.search.find(query, options)).map((hit) => (hit.atMs - startMs) / 1_000).sort()
   return { store, find, startMs }
 }
 
@@ -66,10 +66,10 @@ export function searchCases(open: OpenStore): void {
 
     it('tells where a hit is and marks the match', async () => {
       const { store, startMs } = await storeWithConversation(open)
-      const [hit] = await store.search('deployment')
+      const [hit] = await store.search.find('deployment')
       expect(hit).toEqual({
         sessionId: 'a',
-        seq: (await store.entries('a'))[0]?.seq,
+        seq: (await store.log.entries('a'))[0]?.seq,
         role: 'user',
         atMs: startMs + 1_000,
         snippet: 'The docker >>>deployment<<< fails in chat-send.',
@@ -99,22 +99,23 @@ export function searchCases(open: OpenStore): void {
       expect(await find('terminal', { role: ['user', 'tool'] })).toEqual([3])
       expect(await find('docker', { excludeSources: ['acp'] })).toEqual([1])
       expect(await find('docker', { excludeSessions: ['a'] })).toEqual([4])
-      await store.setTags('b', ['work', 'urgent', 'work'])
-      expect(await store.tags('b')).toEqual(['urgent', 'work'])
+      await store.sessions.setTags('b', ['work', 'urgent', 'work'])
+      expect(await store.sessions.tags('b')).toEqual(['urgent', 'work'])
       expect(await find('docker', { tag: 'work' })).toEqual([4])
       expect(await find('docker', { tag: 'play' })).toEqual([])
-      await store.setTags('b', [])
+      await store.sessions.setTags('b', [])
       expect(await find('docker', { tag: 'work' })).toEqual([])
-      await expect(store.setTags('none', ['x'])).rejects.toMatchObject({ code: 'store.unknown_session' })
+      await expect(store.sessions.setTags('none', ['x'])).rejects.toMatchObject({ code: 'store.unknown_session' })
     })
 
     it('tells values apart that share a word in the index', async () => {
       const store = await open()
       for (const id of ['a-b', 'ab']) {
-        await store.createSession({ id, source: id })
-        await store.append(id, [say('docker')], { lease: await store.acquireLease(id, { owner: 'me' }) })
+        await store.sessions.create({ id, source: id })
+        await store.log.append(id, [say('docker')], { lease: await store.leases.acquire(id, { owner: 'me' }) })
       }
-      const sessions = async (options: object) => (await store.search('docker', options)).map((hit) => hit.sessionId)
+      const sessions = async (options: object) =>
+        (await store.search.find('docker', options)).map((hit) => hit.sessionId)
       expect(await sessions({ sessionId: 'ab' })).toEqual(['ab'])
       expect(await sessions({ source: 'a-b' })).toEqual(['a-b'])
       expect(await sessions({ excludeSources: ['a-b'] })).toEqual(['ab'])
@@ -123,25 +124,25 @@ export function searchCases(open: OpenStore): void {
     it('gives the newest first, and the best match first when asked', async () => {
       const { store, startMs } = await storeWithConversation(open)
       const order = async (options: object) =>
-        (await store.search('docker OR java', options)).map((hit) => hit.atMs - startMs)
+        (await store.search.find('docker OR java', options)).map((hit) => hit.atMs - startMs)
       expect(await order({})).toEqual([5_000, 4_000, 1_000])
       expect((await order({ order: 'relevance' }))[0]).toBe(5_000)
-      const lease = await store.acquireLease('b', { owner: 'me' })
-      await store.append('b', [say('docker docker docker'), say(`docker ${'x '.repeat(500)}`)], { lease })
-      const [best] = await store.search('docker', { order: 'relevance' })
+      const lease = await store.leases.acquire('b', { owner: 'me' })
+      await store.log.append('b', [say('docker docker docker'), say(`docker ${'x '.repeat(500)}`)], { lease })
+      const [best] = await store.search.find('docker', { order: 'relevance' })
       expect(best?.snippet).toBe('>>>docker<<< >>>docker<<< >>>docker<<<')
     })
 
     it('narrows by date also where messages did not arrive in the order of their dates', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
       for (let i = 0; i < 4_000; i += 500) {
         const entries = Array.from({ length: 500 }, (_, at) => say(`docker ${i + at}`))
-        await store.append('s', entries, { lease, atMs: 1_000_000 - i })
+        await store.log.append('s', entries, { lease, atMs: 1_000_000 - i })
       }
       const days = async (options: object) =>
-        (await store.search('docker', { ...options, limit: 100 })).map((hit) => hit.atMs - 1_000_000)
+        (await store.search.find('docker', { ...options, limit: 100 })).map((hit) => hit.atMs - 1_000_000)
       expect(new Set(await days({ afterMs: 999_000 }))).toEqual(new Set([-500]))
       expect(new Set(await days({ beforeMs: 997_000 }))).toEqual(new Set([-3_500]))
       expect(new Set(await days({ afterMs: 997_400, beforeMs: 997_600 }))).toEqual(new Set([-2_500]))
@@ -150,12 +151,12 @@ export function searchCases(open: OpenStore): void {
 
     it('finds any two neighbouring characters of scripts without blanks, and single ones', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
       const texts = ['服务器部署失败了', 'サーバーの設定', '서버 설정을 바꿔요', 'เซิร์ฟเวอร์ล่ม', '用docker部署']
-      for (const text of texts) await store.append('s', [say(text)], { lease })
+      for (const text of texts) await store.log.append('s', [say(text)], { lease })
       const find = async (query: string) =>
-        (await store.search(query)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, '')))
+        (await store.search.find(query)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, '')))
       expect(await find('部署')).toEqual([4, 0])
       expect(await find('部署失败')).toEqual([0])
       expect(await find('失部')).toEqual([])
@@ -175,11 +176,11 @@ export function searchCases(open: OpenStore): void {
         c: 'The nephew of somebody else studies chemistry.',
         d: 'Nothing to see here.',
       })) {
-        await store.createSession({ id, source: 'cli' })
-        await store.append(id, [say(text)], { lease: await store.acquireLease(id, { owner: 'me' }) })
+        await store.sessions.create({ id, source: 'cli' })
+        await store.log.append(id, [say(text)], { lease: await store.leases.acquire(id, { owner: 'me' }) })
       }
       const sessions = async (query: string, options: object = {}) =>
-        (await store.search(query, { order: 'relevance', ...options })).map((hit) => hit.sessionId)
+        (await store.search.find(query, { order: 'relevance', ...options })).map((hit) => hit.sessionId)
       expect(
         (await sessions("What was Mira's nephew doing while she paints the harbour with the unheard-of crew?"))[0],
       ).toBe('a')
@@ -191,7 +192,7 @@ export function searchCases(open: OpenStore): void {
       expect(await sessions('harbours NOT nephew')).toEqual(['b'])
       expect(await sessions('nephew NOT harbour NOT chemistry')).toEqual([])
       expect(await sessions('mira', { role: 'tool' })).toEqual([])
-      const [hit] = await store.search('painting harbours', { order: 'relevance' })
+      const [hit] = await store.search.find('painting harbours', { order: 'relevance' })
       expect(hit?.snippet).toBe('Mira >>>painted<<< the old >>>harbour<<<, and her nephew helped.')
       // Newest first stays strict: it is for those who know the words.
       expect(await sessions('unheard harbour', { order: 'newest' })).toEqual([])
@@ -199,30 +200,34 @@ export function searchCases(open: OpenStore): void {
 
     it('takes in one word of a megabyte, and finds it by its beginning', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
-      await store.append('s', [say(`getUser ${'acgt'.repeat(250_000)}`), say(`the end of ${'aB'.repeat(500_000)}`)], {
-        lease,
-      })
-      expect(await store.search('acgtac*')).toHaveLength(1)
-      expect((await store.search('the end'))[0]?.snippet).toMatch(/^>>>the<<< >>>end<<< of aBaB/)
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
+      await store.log.append(
+        's',
+        [say(`getUser ${'acgt'.repeat(250_000)}`), say(`the end of ${'aB'.repeat(500_000)}`)],
+        {
+          lease,
+        },
+      )
+      expect(await store.search.find('acgtac*')).toHaveLength(1)
+      expect((await store.search.find('the end'))[0]?.snippet).toMatch(/^>>>the<<< >>>end<<< of aBaB/)
     })
 
     it('finds parts of names, and short prefixes', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
-      await store.append('s', [say('call getUserById twice')], { lease })
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
+      await store.log.append('s', [say('call getUserById twice')], { lease })
       for (const query of ['user', 'getUserById', 'getuserbyid', 'tw*', 'twi*', 'ge* AND us*']) {
-        expect(await store.search(query), query).toHaveLength(1)
+        expect(await store.search.find(query), query).toHaveLength(1)
       }
-      expect(await store.search('t*')).toEqual([])
+      expect(await store.search.find('t*')).toEqual([])
     })
 
     it('finds what stands inside words where stars ask for it, and where no message has the words', async () => {
       const store = await open()
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
       const texts = [
         'A redeployment failed.',
         'deployments are slow',
@@ -230,9 +235,11 @@ export function searchCases(open: OpenStore): void {
         'ploy',
         'Un café noir.',
       ]
-      for (const text of texts) await store.append('s', [say(text)], { lease })
+      for (const text of texts) await store.log.append('s', [say(text)], { lease })
       const find = async (query: string, options = {}) =>
-        (await store.search(query, options)).map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, ''))).sort()
+        (await store.search.find(query, options))
+          .map((hit) => texts.indexOf(hit.snippet.replaceAll(/[<>]/g, '')))
+          .sort()
       expect(await find('*ploym*')).toEqual([0, 1])
       expect(await find('*PLOYM*')).toEqual([0, 1])
       expect(await find('*ment')).toEqual([0])
@@ -251,9 +258,9 @@ export function searchCases(open: OpenStore): void {
       expect(await find('"ploym"')).toEqual([])
       expect(await find('ploy slow')).toEqual([])
       expect(await find('ploym', { role: 'assistant' })).toEqual([])
-      expect((await store.search('ploym'))[0]?.snippet).toBe('de>>>ploym<<<ents are slow')
-      await store.append('s', [say('unemployment')], { lease })
-      expect(await store.search('*ploym*')).toHaveLength(3)
+      expect((await store.search.find('ploym'))[0]?.snippet).toBe('de>>>ploym<<<ents are slow')
+      await store.log.append('s', [say('unemployment')], { lease })
+      expect(await store.search.find('*ploym*')).toHaveLength(3)
     })
   })
 }

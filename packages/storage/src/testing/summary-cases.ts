@@ -5,7 +5,7 @@ import { createStepClock, type StepClock } from './store-case.js'
 
 /** A store under test, and how to get rid of it. */
 export interface SummarySubject {
-  readonly store: Pick<Storage, 'createSession' | 'deleteSession' | 'summaries'>
+  readonly store: Pick<Storage, 'sessions' | 'summaries'>
   close?(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export function testSummaries(options: {
       const clock = createStepClock()
       const subject = await options.create({ clock })
       try {
-        for (const id of ['a', 'b', 'c']) await subject.store.createSession({ id, source: 'cli' })
+        for (const id of ['a', 'b', 'c']) await subject.store.sessions.create({ id, source: 'cli' })
         await check(subject.store, clock)
       } finally {
         await subject.close?.()
@@ -64,7 +64,7 @@ export function testSummaries(options: {
     })
     summaryCase('goes with its session', async (store) => {
       await store.summaries.save({ sessionId: 'a', text: 'gone soon', upToSeq: 1 })
-      await store.deleteSession('a')
+      await store.sessions.delete('a')
       expect(await store.summaries.get('a')).toBeNull()
       expect(await found(store, 'gone')).toEqual([])
     })

@@ -11,11 +11,11 @@ async function storeWithOldSessions(open: OpenStore) {
   const startedAtMs = clock.now()
   const add = async (id: string, more: { source?: string; parentSessionId?: string; isOpen?: boolean } = {}) => {
     const { source = 'cli', isOpen = false, ...session } = more
-    await store.createSession({ id, source, ...session })
-    const lease = await store.acquireLease(id, { owner: 'me' })
-    await store.append(id, [{ type: 'message', message: userText(`said in ${id}`) }], { lease })
+    await store.sessions.create({ id, source, ...session })
+    const lease = await store.leases.acquire(id, { owner: 'me' })
+    await store.log.append(id, [{ type: 'message', message: userText(`said in ${id}`) }], { lease })
     await lease.release()
-    if (!isOpen) await store.updateSession(id, { endedAtMs: clock.now(), endReason: 'done' })
+    if (!isOpen) await store.sessions.update(id, { endedAtMs: clock.now(), endReason: 'done' })
   }
   return { store, clock, startedAtMs, add }
 }
@@ -37,14 +37,14 @@ export function upkeepCases(open: OpenStore): void {
       clock.step(10 * DAY_MS)
       await add('new')
       const old = { olderThanMs: 10 * DAY_MS }
-      expect(await store.pruneSessions({ ...old, dryRun: true })).toBe(3)
-      expect(await store.pruneSessions({ ...old, source: 'acp' })).toBe(1)
-      expect(await store.getSession('other')).toBeNull()
-      expect(await store.pruneSessions(old)).toBe(2)
-      expect((await store.listSessions()).map(({ id }) => id)).toEqual(['new'])
-      expect(await store.search('said')).toHaveLength(1)
-      expect(await store.pruneSessions(old)).toBe(0)
-      expect(await store.integrityCheck()).toEqual([])
+      expect(await store.maintenance.prune({ ...old, dryRun: true })).toBe(3)
+      expect(await store.maintenance.prune({ ...old, source: 'acp' })).toBe(1)
+      expect(await store.sessions.get('other')).toBeNull()
+      expect(await store.maintenance.prune(old)).toBe(2)
+      expect((await store.sessions.list()).map(({ id }) => id)).toEqual(['new'])
+      expect(await store.search.find('said')).toHaveLength(1)
+      expect(await store.maintenance.prune(old)).toBe(0)
+      expect(await store.maintenance.check()).toEqual([])
     })
 
     it('goes by the last message of a session, not by when it began or came in', async () => {
@@ -54,16 +54,16 @@ export function upkeepCases(open: OpenStore): void {
         ['quiet', startedAtMs + DAY_MS],
         ['gone-on-with', clock.now() - DAY_MS],
       ] as const) {
-        await store.createSession({ id, source: 'claude-code', startedAtMs })
-        const lease = await store.acquireLease(id, { owner: 'me' })
+        await store.sessions.create({ id, source: 'claude-code', startedAtMs })
+        const lease = await store.leases.acquire(id, { owner: 'me' })
         const text = [{ type: 'message', message: userText(`said in ${id}`) }] as const
-        await store.append(id, text, { lease, atMs: startedAtMs })
-        await store.append(id, text, { lease, atMs: lastAtMs })
+        await store.log.append(id, text, { lease, atMs: startedAtMs })
+        await store.log.append(id, text, { lease, atMs: lastAtMs })
         await lease.release()
       }
       await add('open', { isOpen: true })
-      expect(await store.pruneSessions({ olderThanMs: 7 * DAY_MS })).toBe(1)
-      expect((await store.listSessions()).map(({ id }) => id).toSorted()).toEqual(['gone-on-with', 'open'])
+      expect(await store.maintenance.prune({ olderThanMs: 7 * DAY_MS })).toBe(1)
+      expect((await store.sessions.list()).map(({ id }) => id).toSorted()).toEqual(['gone-on-with', 'open'])
     })
 
     it('keeps a session that somebody writes, and those that anything young descends from', async () => {
@@ -73,11 +73,11 @@ export function upkeepCases(open: OpenStore): void {
       await add('held')
       clock.step(10 * DAY_MS)
       await add('young', { parentSessionId: 'child' })
-      const lease = await store.acquireLease('held', { owner: 'me' })
-      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(0)
+      const lease = await store.leases.acquire('held', { owner: 'me' })
+      expect(await store.maintenance.prune({ olderThanMs: DAY_MS })).toBe(0)
       await lease.release()
-      expect(await store.pruneSessions({ olderThanMs: DAY_MS })).toBe(1)
-      expect((await store.ancestors('young')).map(({ id }) => id)).toEqual(['child', 'root'])
+      expect(await store.maintenance.prune({ olderThanMs: DAY_MS })).toBe(1)
+      expect((await store.sessions.ancestors('young')).map(({ id }) => id)).toEqual(['child', 'root'])
     })
   })
 
@@ -88,16 +88,16 @@ export function upkeepCases(open: OpenStore): void {
       await add('b', { parentSessionId: 'a' })
       await add('c', { parentSessionId: 'b' })
       await add('d', { parentSessionId: 'a' })
-      expect((await store.ancestors('c')).map(({ id }) => id)).toEqual(['b', 'a'])
-      expect((await store.descendants('a')).map(({ id }) => id)).toEqual(['b', 'd', 'c'])
-      expect(await store.ancestors('nobody')).toEqual([])
+      expect((await store.sessions.ancestors('c')).map(({ id }) => id)).toEqual(['b', 'a'])
+      expect((await store.sessions.descendants('a')).map(({ id }) => id)).toEqual(['b', 'd', 'c'])
+      expect(await store.sessions.ancestors('nobody')).toEqual([])
     })
   })
 
   describe('stats', () => {
     it('are zero in an empty store', async () => {
       const store = await open()
-      expect(await store.stats()).toMatchObject({
+      expect(await store.maintenance.stats()).toMatchObject({
         sessions: 0,
         messages: 0,
         oldestMs: null,
@@ -112,9 +112,9 @@ export function upkeepCases(open: OpenStore): void {
       await add('b', { source: 'acp' })
       clock.step(1_000)
       await add('c')
-      const lease = await store.acquireLease('c', { owner: 'me' })
-      await store.append('c', [{ type: 'model', provider: 'p', model: 'm' }, reply(0.5, 'm')], { lease })
-      const stats = await store.stats()
+      const lease = await store.leases.acquire('c', { owner: 'me' })
+      await store.log.append('c', [{ type: 'model', provider: 'p', model: 'm' }, reply(0.5, 'm')], { lease })
+      const stats = await store.maintenance.stats()
       expect(stats).toMatchObject({
         sessions: 3,
         messages: 4,

@@ -8,7 +8,7 @@ const LAST = 10
 
 /** The beginning and the end of a session, and what a long one was about. */
 export async function readSession(storage: Storage, session: SessionInfo): Promise<ToolResult> {
-  const texts = (await storage.entries(session.id)).map(messageText).filter((text) => text !== null)
+  const texts = (await storage.log.entries(session.id)).map(messageText).filter((text) => text !== null)
   const left = texts.length - FIRST - LAST
   const shown =
     left <= 0 ? texts : [...texts.slice(0, FIRST), `… ${left} messages; read them with around …`, ...texts.slice(-LAST)]
@@ -23,7 +23,7 @@ export async function readAround(
   session: SessionInfo,
   { seq, window }: { readonly seq: number; readonly window: number },
 ): Promise<ToolResult | null> {
-  const messages = (await storage.entries(session.id)).filter((entry) => entry.type === 'message')
+  const messages = (await storage.log.entries(session.id)).filter((entry) => entry.type === 'message')
   const at = messages.findIndex((entry) => entry.seq === seq)
   if (at === -1) return null
   const from = Math.max(0, at - window)

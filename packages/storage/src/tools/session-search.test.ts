@@ -19,9 +19,9 @@ async function open() {
   const storage = await temporaryStore({ clock })
   const write = async (id: string, entries: readonly NewEntry[], options: object = {}) => {
     clock.step(60_000)
-    await storage.createSession({ id, source: 'cli', ...options })
-    const lease = await storage.acquireLease(id, { owner: 'me' })
-    for (const entry of entries) await storage.append(id, [entry], { lease })
+    await storage.sessions.create({ id, source: 'cli', ...options })
+    const lease = await storage.leases.acquire(id, { owner: 'me' })
+    for (const entry of entries) await storage.log.append(id, [entry], { lease })
     await lease.release()
   }
   await write('20231114_a', [user('How do I deploy to staging?'), assistant('Run make deploy-staging first.')], {
@@ -70,7 +70,7 @@ describe('session_search', () => {
 
   it('narrows by source, role, tag and dates', async () => {
     const { ask, storage } = await open()
-    await storage.setTags('20231114_a', ['work'])
+    await storage.sessions.setTags('20231114_a', ['work'])
     expect((await ask({ query: 'deploy', tag: 'work', sort: 'newest' })).text).toContain('20231114_a')
     expect((await ask({ query: 'deploy', source: 'telegram' })).text).toMatch(/^Nothing was found/)
     expect((await ask({ query: 'deploy', role: ['assistant'] })).text).toContain('#2 assistant')
@@ -108,9 +108,9 @@ describe('session_search', () => {
     ])
     expect(await found({ session_id: '20231114_a' }, '20231114_c')).toHaveLength(2)
     expect((await ask({}, '20231114_c')).text).not.toMatch(/20231114_a|20231114_c|20231115_d/)
-    const lease = await storage.acquireLease('20231114_b', { owner: 'me' })
-    const upToSeq = (await storage.entries('20231114_b'))[0]!.seq
-    await storage.append('20231114_b', [{ type: 'compaction', summary: 'About.', upToSeq }], { lease })
+    const lease = await storage.leases.acquire('20231114_b', { owner: 'me' })
+    const upToSeq = (await storage.log.entries('20231114_b'))[0]!.seq
+    await storage.log.append('20231114_b', [{ type: 'compaction', summary: 'About.', upToSeq }], { lease })
     expect(await found({ limit: 1 }, '20231114_b')).toEqual([expect.stringMatching(/^20231114_b/)])
     expect(await found({ query: 'done' }, '20231114_b')).toEqual([])
   })
@@ -138,8 +138,8 @@ describe('lineage', () => {
   it('is known upwards and downwards, also when a session is its own ancestor', async () => {
     const { storage, write } = await open()
     await write('child', [], { parentSessionId: '20231114_c' })
-    expect((await storage.ancestors('child')).map(({ id }) => id)).toEqual(['20231114_c', '20231114_a'])
-    expect((await storage.descendants('20231114_a')).map(({ id }) => id)).toEqual(['20231114_c', 'child'])
-    expect(await storage.ancestors('none')).toEqual([])
+    expect((await storage.sessions.ancestors('child')).map(({ id }) => id)).toEqual(['20231114_c', '20231114_a'])
+    expect((await storage.sessions.descendants('20231114_a')).map(({ id }) => id)).toEqual(['20231114_c', 'child'])
+    expect(await storage.sessions.ancestors('none')).toEqual([])
   })
 })

@@ -61,7 +61,7 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
 async function searchSessions(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
   const dates = { afterMs: toMs(args.after), beforeMs: toMs(args.before) }
   if (Number.isNaN(dates.afterMs) || Number.isNaN(dates.beforeMs)) return failure('Dates look like 2026-03-01.')
-  const session = args.session_id === undefined ? null : await storage.resolveSession(args.session_id)
+  const session = args.session_id === undefined ? null : await storage.sessions.resolve(args.session_id)
   if (session?.type === 'ambiguous')
     return failure(`Several sessions begin with that: ${session.candidates.map(({ id }) => id).join(', ')}.`)
   if (session?.type === 'none')
@@ -99,7 +99,10 @@ async function search(
     ...(beforeMs === undefined ? {} : { beforeMs }),
   }
   const own = await ownLineage(storage, context.sessionId)
-  const hits = await storage.search(words, { ...filter, ...(sessionId ? { sessionId } : { excludeSessions: own }) })
+  const hits = await storage.search.find(words, {
+    ...filter,
+    ...(sessionId ? { sessionId } : { excludeSessions: own }),
+  })
   const compactedHits = sessionId ? [] : await summaryHits(storage, words, { ...filter, sessionId: context.sessionId })
   const others = sessionId ? hits : onePerLineage(await withRoots(storage, hits))
   const shown = [...compactedHits.slice(0, 1), ...others].slice(0, limit)
@@ -107,7 +110,7 @@ async function search(
   const summaries = isNarrowed(requested) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
-  const backlog = await storage.searchBacklog()
+  const backlog = await storage.search.backlog()
   const note = backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']
   return {
     text: [...shown.map(hitLines), ...summaries, ...note].join('\n\n'),
@@ -117,7 +120,10 @@ async function search(
 
 /** The session, those it was forked from or is a child of, and those that came of it. */
 async function ownLineage(storage: Storage, sessionId: string): Promise<readonly string[]> {
-  const [above, below] = await Promise.all([storage.ancestors(sessionId), storage.descendants(sessionId)])
+  const [above, below] = await Promise.all([
+    storage.sessions.ancestors(sessionId),
+    storage.sessions.descendants(sessionId),
+  ])
   return [sessionId, ...[...above, ...below].map(({ id }) => id)]
 }
 
@@ -127,10 +133,10 @@ async function summaryHits(
   words: string,
   filter: SearchOptions & { readonly sessionId: string },
 ): Promise<readonly SearchHit[]> {
-  const compaction = latestCompaction(liveEntries(await storage.entries(filter.sessionId)))
+  const compaction = latestCompaction(liveEntries(await storage.log.entries(filter.sessionId)))
   if (compaction === null) return []
   const { upToSeq, headUpToSeq = Number.NEGATIVE_INFINITY, repeatedSeqs = [] } = compaction
-  const hits = await storage.search(words, filter)
+  const hits = await storage.search.find(words, filter)
   return hits.filter(({ seq }) => seq <= upToSeq && seq > headUpToSeq && !repeatedSeqs.includes(seq))
 }
 
@@ -150,7 +156,7 @@ async function summed(
 ): Promise<readonly string[]> {
   if (limit < 1) return []
   const found = await storage.summaries.search(words, { limit, excludeSessions: known })
-  const sessions = await Promise.all(found.map(({ sessionId }) => storage.getSession(sessionId)))
+  const sessions = await Promise.all(found.map(({ sessionId }) => storage.sessions.get(sessionId)))
   return found.flatMap(({ text }, index) => {
     const session = sessions[index]
     return session ? [`${sessionLine(session)}\n  Summary: ${text.replace(/\s+/g, ' ')}`] : []
@@ -165,7 +171,7 @@ async function withRoots(
   const roots = new Map<string, string>()
   for (const { sessionId } of hits) {
     if (roots.has(sessionId)) continue
-    const lineage = await storage.ancestors(sessionId)
+    const lineage = await storage.sessions.ancestors(sessionId)
     roots.set(sessionId, lineage.at(-1)?.id ?? sessionId)
   }
   return hits.map((hit) => [hit, roots.get(hit.sessionId)!] as const)
@@ -180,7 +186,7 @@ async function browse(storage: Storage, args: Args, context: ToolContext): Promi
   const { source } = args
   const own = new Set(await ownLineage(storage, context.sessionId))
   const limit = limitOf(args)
-  const recent = await storage.listSessions({ limit: limit + own.size, ...(source === undefined ? {} : { source }) })
+  const recent = await storage.sessions.list({ limit: limit + own.size, ...(source === undefined ? {} : { source }) })
   const sessions = recent.filter(({ id }) => !own.has(id)).slice(0, limit)
   if (sessions.length === 0) return 'There are no earlier sessions.'
   return sessions.map((session) => `${sessionLine(session)}\n  ${session.preview}`).join('\n')

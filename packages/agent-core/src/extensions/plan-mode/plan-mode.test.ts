@@ -86,7 +86,7 @@ describe('plan mode', () => {
     await agent.plan()
     await agent.run('Do it.').result
     const { sessionId } = agent
-    expect(isPlanning(await store.entries(sessionId))).toBe(true)
+    expect(isPlanning(await store.log.entries(sessionId))).toBe(true)
     const resumed = setUp([CHANGE, { text: 'Refused.' }, CHANGE, { text: 'Done.' }], store, sessionId)
     await resumed.agent.run('Just do it.').result
     expect(done).toEqual([])

@@ -2,7 +2,7 @@ import { AnyWords, HITS_PER_WORD, type ReadMessage, type TermHits } from '../../
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../../shared/search-query.js'
 import { makeSnippet } from '../../shared/snippet.js'
 import type { WordPart } from '../../shared/word-parts.js'
-import type { SearchHit, SearchOptions } from '../../storage.js'
+import type { SearchHit, SearchOptions, SessionSearch } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 import { phrasesOf, toTsQuery } from './words.js'
 import { wordsOfParts } from './words-of-parts.js'
@@ -46,11 +46,16 @@ interface HitRow {
 }
 
 /** Finds messages by the word index, and inside words where no message has the word itself. */
-export class Search {
+export class PostgresSearch implements SessionSearch {
   readonly #connection: Connection
 
   constructor(connection: Connection) {
     this.#connection = connection
+  }
+
+  /** The words of a message are stored with it. */
+  async backlog(): Promise<number> {
+    return 0
   }
 
   async find(text: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {

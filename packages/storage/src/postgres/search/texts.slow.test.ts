@@ -33,29 +33,29 @@ needs(postgresMissing())('texts on PostgreSQL', () => {
   const storeWith = async (...entries: readonly NewEntry[]) => {
     const store = await database.open()
     onTestFinished(() => store.close())
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    for (const entry of entries) await store.append('s', [entry], { lease })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
+    for (const entry of entries) await store.log.append('s', [entry], { lease })
     return store
   }
 
   it('come back exactly, also those that no column there can hold', async () => {
     const texts = ['a\0b', '\ud800half', 'quotes \' " \\ {},NULL', 'NULL', '', '\n', '{"a":"\\u0000"}']
     const store = await storeWith(...texts.map(say), { type: 'note', kind: 'k\0', data: { text: '\0\udc00' } })
-    const entries = await store.entries('s')
+    const entries = await store.log.entries('s')
     expect(entries.map(({ seq: _, atMs: __, ...entry }) => entry)).toEqual([
       ...texts.map(say),
       { type: 'note', kind: 'k\0', data: { text: '\0\udc00' } },
     ])
-    expect(await store.search('b')).toHaveLength(1)
-    await store.updateSession('s', { endReason: 'a\0b' })
-    expect(await store.resolveSession('\0')).toMatchObject({ type: 'none' })
-    expect(await store.getSession('\0')).toBeNull()
+    expect(await store.search.find('b')).toHaveLength(1)
+    await store.sessions.update('s', { endReason: 'a\0b' })
+    expect(await store.sessions.resolve('\0')).toMatchObject({ type: 'none' })
+    expect(await store.sessions.get('\0')).toBeNull()
   })
 
   it('are found by what stands inside their words when no message has the word', async () => {
     const store = await storeWith(say('The unreachable 100%_sure host'), say('reach'))
-    const found = async (query: string) => (await store.search(query)).length
+    const found = async (query: string) => (await store.search.find(query)).length
     expect(await found('reach')).toBe(1)
     expect(await found('nreacha')).toBe(1)
     expect(await found('NREACHA')).toBe(1)
@@ -70,10 +70,10 @@ needs(postgresMissing())('texts on PostgreSQL', () => {
   it('are taken in however long and however many different words they have', async () => {
     const words = Array.from({ length: 150_000 }, (_, at) => `word${at}`)
     const store = await storeWith(say(`${words.join(' ')} ${'x'.repeat(5_000)}`), say('last'.repeat(1_000)))
-    expect(await store.search('word7 word8')).toHaveLength(1)
-    expect(await store.search('"word7 word8"')).toHaveLength(1)
-    expect(await store.search('lastlast*')).toHaveLength(1)
-    expect((await store.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
+    expect(await store.search.find('word7 word8')).toHaveLength(1)
+    expect(await store.search.find('"word7 word8"')).toHaveLength(1)
+    expect(await store.search.find('lastlast*')).toHaveLength(1)
+    expect((await store.log.entries('s')).map(({ type }) => type)).toEqual(['message', 'message'])
   })
 
   it('of an audit trail that were changed or taken away are noticed', async () => {

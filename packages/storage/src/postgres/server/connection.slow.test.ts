@@ -133,8 +133,8 @@ needs(postgresMissing())('a server', () => {
     it('is made once by several who open it at the same time', async () => {
       const url = server.url(await database())
       const stores = await Promise.all(Array.from({ length: 4 }, () => open({ url })))
-      await stores[0]!.createSession({ id: 's', source: 'cli' })
-      expect(await stores[3]!.getSession('s')).toMatchObject({ id: 's' })
+      await stores[0]!.sessions.create({ id: 's', source: 'cli' })
+      expect(await stores[3]!.sessions.get('s')).toMatchObject({ id: 's' })
     })
 
     it('is of a newer Hermes or of another program is refused and left as it is', async () => {
@@ -170,19 +170,19 @@ needs(postgresMissing())('a server', () => {
       })
       expect(await server.sql("SELECT to_regclass('sessions') IS NULL", name)).toBe('t')
       await server.sql('DROP TABLE hermes_summaries', name)
-      expect(await (await open({ url: server.url(name) })).listSessions()).toEqual([])
+      expect(await (await open({ url: server.url(name) })).sessions.list()).toEqual([])
     })
 
     it('is upgraded from where it is, with what it holds', async () => {
       const name = await database()
       const url = server.url(name)
-      await (await open({ url })).createSession({ id: 's', source: 'cli' })
+      await (await open({ url })).sessions.create({ id: 's', source: 'cli' })
       await server.sql(
         `DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE hermes_jobs, hermes_partials;
          ALTER TABLE hermes_usage DROP COLUMN estimated`,
         name,
       )
-      expect(await (await open({ url })).getSession('s')).toMatchObject({ id: 's' })
+      expect(await (await open({ url })).sessions.get('s')).toMatchObject({ id: 's' })
       const done = await server.sql('SELECT max(name) FROM hermes_migrations', name)
       expect(done).toMatch(/^\d{4}_/)
       expect(done).not.toBe('0001_first')
@@ -191,19 +191,21 @@ needs(postgresMissing())('a server', () => {
     it('does not agree with itself is said to be so', async () => {
       const name = await database()
       const store = await open({ url: server.url(name) })
-      await store.createSession({ id: 's', source: 'cli' })
+      await store.sessions.create({ id: 's', source: 'cli' })
       await server.sql('UPDATE sessions SET message_count = 7', name)
-      expect(await store.integrityCheck()).toEqual(['session s does not have the messages it counts'])
+      expect(await store.maintenance.check()).toEqual(['session s does not have the messages it counts'])
     })
 
     it('is read-only takes nothing and is read', async () => {
       const name = await database()
       const url = server.url(name)
-      await (await open({ url })).createSession({ id: 's', source: 'cli' })
+      await (await open({ url })).sessions.create({ id: 's', source: 'cli' })
       await server.sql(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
       const store = await open({ url })
-      expect(await store.getSession('s')).toMatchObject({ id: 's' })
-      await expect(store.createSession({ id: 't', source: 'cli' })).rejects.toMatchObject({ code: 'store.unwritable' })
+      expect(await store.sessions.get('s')).toMatchObject({ id: 's' })
+      await expect(store.sessions.create({ id: 't', source: 'cli' })).rejects.toMatchObject({
+        code: 'store.unwritable',
+      })
     })
   })
 
@@ -212,12 +214,12 @@ needs(postgresMissing())('a server', () => {
       const rescueDir = mkdtempSync(join(tmpdir(), 'hermes-rescue-'))
       onTestFinished(() => rmSync(rescueDir, { recursive: true }))
       const store = await open({ url: server.url(await database()), clock, rescueDirs: [rescueDir] })
-      await store.createSession({ id: 's', source: 'cli' })
-      const lease = await store.acquireLease('s', { owner: 'me' })
-      const [first] = await store.append('s', [say('before')], { lease })
+      await store.sessions.create({ id: 's', source: 'cli' })
+      const lease = await store.leases.acquire('s', { owner: 'me' })
+      const [first] = await store.log.append('s', [say('before')], { lease })
       await server.halt()
       const file = join(rescueDir, 'hermes-rescue-s.jsonl')
-      await expect(store.append('s', [say('meanwhile')], { lease })).rejects.toMatchObject({
+      await expect(store.log.append('s', [say('meanwhile')], { lease })).rejects.toMatchObject({
         code: 'store.unreachable',
         message: expect.stringMatching(
           /^[^\n]+What was said is kept in [^\n]+hermes-rescue-s\.jsonl; hermes sessions rescue brings it back\.$/,
@@ -225,8 +227,8 @@ needs(postgresMissing())('a server', () => {
       })
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ sessionId: 's', ...say('meanwhile') })
       await server.start()
-      expect(await store.append('s', [say('after')], { lease })).toEqual([expect.any(Number)])
-      const entries = await store.entries('s')
+      expect(await store.log.append('s', [say('after')], { lease })).toEqual([expect.any(Number)])
+      const entries = await store.log.entries('s')
       expect(entries).toMatchObject([say('before'), say('after')])
       expect(entries[0]!.seq).toBe(first)
     })
@@ -234,7 +236,7 @@ needs(postgresMissing())('a server', () => {
     it('in the middle of a statement is asked again for what is read, never for what is written', async () => {
       const name = await database()
       const store = await open({ url: server.url(name), clock })
-      await store.createSession({ id: 's', source: 'cli' })
+      await store.sessions.create({ id: 's', source: 'cli' })
       const other = new pg.Client({ connectionString: server.url(name) })
       await other.connect()
       onTestFinished(() => other.end())
@@ -244,7 +246,7 @@ needs(postgresMissing())('a server', () => {
         while ((await server.sql(`SELECT count(*) ${waiting}`)) !== '1');
         await server.sql(`SELECT pg_terminate_backend(pid) ${waiting}`)
       }
-      const written = store.createSession({ id: 't', source: 'cli' })
+      const written = store.sessions.create({ id: 't', source: 'cli' })
       await Promise.all([
         cutOnce(),
         expect(written).rejects.toMatchObject({
@@ -252,11 +254,11 @@ needs(postgresMissing())('a server', () => {
           message: expect.stringMatching(/^The connection to postgres:\/\/hermes@[^\n]+ was lost/),
         }),
       ])
-      const read = store.getSession('s')
+      const read = store.sessions.get('s')
       await cutOnce()
       await other.query('ROLLBACK')
       expect(await read).toMatchObject({ id: 's' })
-      expect(await store.getSession('t')).toBeNull()
+      expect(await store.sessions.get('t')).toBeNull()
     })
   })
 
@@ -264,6 +266,6 @@ needs(postgresMissing())('a server', () => {
     const store = await openStorage({ url: server.url(await database()), clock })
     await store.close()
     await store.close()
-    await expect(store.getSession('s')).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.sessions.get('s')).rejects.toMatchObject({ code: 'store.closed' })
   })
 })

@@ -6,9 +6,9 @@ import { forkedSession } from '../../shared/forked-session.js'
 import { unknownSession } from '../../shared/session-errors.js'
 import type { ForkSession } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
-import type { Log } from './log.js'
+import type { PostgresLog } from './log.js'
 import { type NewRow, toRow } from './new-rows.js'
-import type { Sessions } from './sessions.js'
+import type { SessionRows } from './session-rows.js'
 
 // What the conversation has cost so far was paid in the other session.
 const COUNT = `
@@ -19,17 +19,17 @@ const COUNT = `
 /** Where a fork is made. */
 export interface ForkTarget {
   readonly connection: Connection
-  readonly sessions: Sessions
-  readonly log: Log
+  readonly rows: SessionRows
+  readonly log: PostgresLog
 }
 
 /** A session of its own with the conversation of another one up to an entry. */
-export function forkSession({ connection, sessions, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
+export function forkSession({ connection, rows, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
   return connection.write(`session ${fork.id}`, async (statements) => {
-    const parent = await sessions.read(statements, fork.from)
+    const parent = await rows.read(statements, fork.from)
     if (!parent) throw unknownSession(fork.from)
     const { id, upToSeq = Number.POSITIVE_INFINITY } = fork
-    await sessions.add(statements, forkedSession(parent, fork))
+    await rows.add(statements, forkedSession(parent, fork))
     const entries = liveEntries((await log.read(statements, parent.id)).filter(({ seq }) => seq <= upToSeq))
     const seqs = await log.draw(statements, entries.length)
     const copies: { seq: number; row: NewRow }[] = []
@@ -44,6 +44,6 @@ export function forkSession({ connection, sessions, log }: ForkTarget, fork: For
       const { messages, toolCalls, systemPrompt } = counts
       await statements.run(COUNT, id, messages, toolCalls, counts.model, counts.provider, systemPrompt)
     }
-    return (await sessions.read(statements, id))!
+    return (await rows.read(statements, id))!
   })
 }

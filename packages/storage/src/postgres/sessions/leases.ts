@@ -2,6 +2,7 @@ import type { Clock } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
 import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../../shared/lease-rules.js'
 import { unknownSession } from '../../shared/session-errors.js'
+import type { StoredLeases } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 import type { Statements } from '../server/statements.js'
 
@@ -23,27 +24,40 @@ const GIVE_BACK = `
 const FORGET = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
 
+/** What is done in the transaction that takes a lease. */
+type Taken = (statements: Statements, lease: Pick<Lease, 'sessionId' | 'token'>) => Promise<void>
+
 /** Who may write which session. Times are those of the server: machines that share it need not agree on the hour. */
-export class Leases {
+export class PostgresLeases implements StoredLeases {
   readonly #connection: Connection
   readonly #clock: Pick<Clock, 'now'>
   readonly #process: string
 
-  constructor(connection: Connection, options: { readonly clock: Pick<Clock, 'now'>; readonly process: string }) {
+  readonly #taken: Taken
+
+  /** `taken` runs in the transaction that took a lease, when the lease was asked for from outside. */
+  constructor(
+    connection: Connection,
+    options: {
+      readonly clock: Pick<Clock, 'now'>
+      readonly process: string
+      readonly taken: Taken
+    },
+  ) {
     this.#connection = connection
     this.#clock = options.clock
     this.#process = options.process
+    this.#taken = options.taken
   }
 
-  /** `taken` runs in the same transaction, with the new token. */
-  async acquire(
+  acquire(sessionId: string, options: Parameters<StoredLeases['acquire']>[1]): Promise<Lease> {
+    return this.take(sessionId, { ...options, taken: this.#taken })
+  }
+
+  /** Like {@link acquire}, with work of its own for the transaction that takes the lease. */
+  async take(
     sessionId: string,
-    options: {
-      readonly owner: string
-      readonly ttlMs?: number
-      readonly isVisit?: boolean
-      readonly taken: (statements: Statements, token: number) => Promise<void>
-    },
+    options: Parameters<StoredLeases['acquire']>[1] & { readonly taken: Taken },
   ): Promise<Lease> {
     const { owner, ttlMs = DEFAULT_TTL_MS } = options
     const { token, former } = await this.#connection.write(`session ${sessionId}`, async (statements) => {
@@ -53,7 +67,7 @@ export class Leases {
       if (!exists) throw unknownSession(sessionId)
       const parameters = [sessionId, owner, this.#process, ttlMs, this.#clock.now()]
       const taken = (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
-      await options.taken(statements, taken)
+      await options.taken(statements, { sessionId, token: taken })
       return { token: taken, former }
     })
     const release = async (statements: Statements): Promise<void> => {

@@ -1,13 +1,16 @@
+import type { Clock } from '@hermes/contracts'
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
 import { type Counts, countEntries } from '../../shared/counts.js'
 import { leaseLost } from '../../shared/lease-rules.js'
 import { decodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import { orRescue } from '../../shared/rescue.js'
+import type { StoredLog } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 import type { Statements } from '../server/statements.js'
 import type { StoredInbox } from './inbox.js'
-import type { Leases } from './leases.js'
+import type { PostgresLeases } from './leases.js'
 import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
 import { Partials } from './partials.js'
 
@@ -72,19 +75,32 @@ interface Appended {
 }
 
 /** The append-only log. A message is a row of `messages`, other entries are rows of `hermes_entries`; one counter numbers both. */
-export class Log {
+export class PostgresLog implements StoredLog {
   readonly #connection: Connection
-  readonly #leases: Leases
+  readonly #leases: PostgresLeases
   readonly #inbox: StoredInbox
   readonly #partials = new Partials()
 
-  constructor(connection: Connection, options: { readonly leases: Leases; readonly inbox: StoredInbox }) {
+  readonly #clock: Clock
+  readonly #rescueDirs: readonly string[]
+
+  constructor(
+    connection: Connection,
+    options: {
+      readonly leases: PostgresLeases
+      readonly inbox: StoredInbox
+      readonly clock: Clock
+      readonly rescueDirs: readonly string[]
+    },
+  ) {
     this.#connection = connection
     this.#leases = options.leases
     this.#inbox = options.inbox
+    this.#clock = options.clock
+    this.#rescueDirs = options.rescueDirs
   }
 
-  async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+  async entries(sessionId: string, { afterSeq = 0 }: { readonly afterSeq?: number } = {}): Promise<readonly Entry[]> {
     if (await this.#connection.read((statements) => this.#isLeft(statements, sessionId))) await this.#settle(sessionId)
     return this.#connection.read((statements) => this.read(statements, sessionId, afterSeq))
   }
@@ -95,26 +111,26 @@ export class Log {
 
   /** Takes in the answer of a writer that is gone, under a lease that lasts as long as that. Who wants the session meanwhile does it. */
   async #settle(sessionId: string): Promise<void> {
-    const taken = (statements: Statements, token: number) => this.settle(statements, sessionId, token)
     await this.#leases
-      .acquire(sessionId, { owner: 'settling', taken })
+      .take(sessionId, { owner: 'settling', taken: (statements, lease) => this.settle(statements, lease) })
       .then((lease) => lease.release())
       .catch(() => undefined)
   }
 
   /** Inside a transaction that took the lease: what was kept of an answer becomes an entry. */
-  async settle(statements: Statements, sessionId: string, token: number): Promise<void> {
+  async settle(statements: Statements, lease: Pick<Lease, 'sessionId' | 'token'>): Promise<void> {
+    const { sessionId } = lease
     const left = await this.#partials.take(statements, sessionId)
     if (left === null) return
     const { entry, atMs } = left
     const rows = [toRow(entry, atMs)]
-    await this.#insert(statements, sessionId, rows, { lease: { token }, counts: countEntries([entry]), atMs })
+    await this.#insert(statements, sessionId, rows, { lease, counts: countEntries([entry]), atMs })
   }
 
   keepPartial(
     sessionId: string,
     entry: MessageEntry | null,
-    { lease, atMs }: { readonly lease: Lease; readonly atMs: number },
+    { lease, atMs = this.#clock.now() }: { readonly lease: Lease; readonly atMs?: number },
   ): Promise<void> {
     const held = { token: lease.token, nowMs: this.#leases.now() }
     return this.#connection.writeOne(`session ${sessionId}`, async (statements) => {
@@ -131,7 +147,17 @@ export class Log {
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    { lease, atMs, take = [] }: { readonly lease: Lease; readonly atMs: number; readonly take?: readonly string[] },
+    { lease, atMs = this.#clock.now(), take = [], rescue = true }: Parameters<StoredLog['append']>[2],
+  ): Promise<readonly number[]> {
+    const directories = rescue ? this.#rescueDirs : []
+    const append = () => this.#append(sessionId, entries, { lease, atMs, take })
+    return orRescue(append, { directories, sessionId, entries, atMs })
+  }
+
+  #append(
+    sessionId: string,
+    entries: readonly NewEntry[],
+    { lease, atMs, take }: { readonly lease: Lease; readonly atMs: number; readonly take: readonly string[] },
   ): Promise<readonly number[]> {
     // Made now: what the caller changes later is not followed.
     const rows = entries.map((entry) => toRow(entry, atMs))

@@ -1,3 +1,4 @@
+import type { PruneOptions } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 
 // One transaction deletes about this many messages; a longer session goes in one all the same.
@@ -24,20 +25,14 @@ interface DueSession {
   readonly messages: number
 }
 
-/** What goes. */
-export interface PruneOptions {
-  readonly olderThanMs: number
-  readonly source?: string
-  /** Of the clock that sessions are dated by. */
-  readonly nowMs: number
-  /** Of the clock that leases are dated by. */
-  readonly leaseNowMs: number
-  /** Only counts. */
-  readonly dryRun?: boolean
-}
-
-/** Deletes old sessions some at a time. A kill leaves each session whole or gone. */
-export async function pruneSessions(connection: Connection, options: PruneOptions): Promise<number> {
+/**
+ * Deletes old sessions some at a time. A kill leaves each session whole or gone. `nowMs` is of the clock that sessions are dated by,
+ * `leaseNowMs` of that of leases.
+ */
+export async function pruneSessions(
+  connection: Connection,
+  options: PruneOptions & { readonly nowMs: number; readonly leaseNowMs: number },
+): Promise<number> {
   const { olderThanMs, source = null, nowMs, leaseNowMs, dryRun } = options
   const due = await connection.read((statements) =>
     statements.all<DueSession>(DUE, nowMs - olderThanMs, source, leaseNowMs),

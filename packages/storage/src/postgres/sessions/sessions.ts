@@ -1,35 +1,33 @@
 import type { Clock } from '@hermes/contracts'
-import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { NewSession, SessionChange, SessionInfo } from '@hermes/contracts/store'
 import type { Compilable } from 'kysely'
 import { isAbandoned, type LastWriter, PROCESS_GONE } from '../../shared/lease-rules.js'
-import type { SessionLookup } from '../../shared/resolve.js'
-import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
+import { nextTitle, resolveSession } from '../../shared/resolve.js'
+import { unknownSession } from '../../shared/session-errors.js'
 import { SessionQueries } from '../../shared/session-queries.js'
 import { relatedSessions } from '../../shared/session-row.js'
-import { cleanTitle, isOfLineage } from '../../shared/title.js'
-import type { EndSession, LatestSessionFilter, ListSessionsOptions } from '../../storage.js'
+import { isOfLineage } from '../../shared/title.js'
+import type {
+  EndSession,
+  ForkSession,
+  LatestSessionFilter,
+  ListSessionsOptions,
+  SessionResolution,
+  StoredSessions,
+} from '../../storage.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
 import type { Connection } from '../server/connection.js'
-import { nativeCode } from '../server/postgres-error.js'
-import type { Statements } from '../server/statements.js'
-import type { Leases } from './leases.js'
+import { forkSession } from './fork.js'
+import type { PostgresLeases } from './leases.js'
+import type { PostgresLog } from './log.js'
+import { freeTitle, orTaken, type SessionRows } from './session-rows.js'
 
-const FIND = `${SESSION_ROWS} WHERE sessions.id = $1`
-const INSERT = `
-  INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, cwd, title, started_ms,
-    last_active_ms)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
-const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = $1 ORDER BY tag'
 const INSERT_TAGS = 'INSERT INTO hermes_tags (tag, session_id) SELECT unnest($1::text[]), $2 ON CONFLICT DO NOTHING'
-const REOPEN = 'UPDATE sessions SET ended_ms = NULL, end_reason = NULL WHERE id = $1 AND ended_ms IS NOT NULL'
 // One that another process wrote since is not over.
 const END = `
   UPDATE sessions SET ended_ms = $2, end_reason = $3 WHERE id = $1 AND ended_ms IS NULL
     AND NOT EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = $1 AND process <> $4)`
-const END_OWN = `
-  UPDATE sessions SET ended_ms = $1, end_reason = 'closed' WHERE ended_ms IS NULL
-    AND id IN (SELECT session_id FROM hermes_leases WHERE process = $2)`
 const LAST_WRITERS = `
   SELECT l.session_id, l.process, l.ttl_ms, l.renewed_ms FROM hermes_leases l
   JOIN sessions s ON s.id = l.session_id WHERE s.ended_ms IS NULL AND l.process <> $1`
@@ -44,21 +42,30 @@ const CLEAR = [
   'UPDATE sessions SET message_count = 0, tool_call_count = 0, system_prompt = NULL WHERE id = $1',
 ]
 const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '$1', started: 'sessions.started_ms' })
-const TAKEN = '23505'
 
 /** The sessions themselves: made, read, changed, removed. */
-export class Sessions implements SessionLookup {
+export class PostgresSessions implements StoredSessions {
   readonly #connection: Connection
-  readonly #leases: Leases
+  readonly #rows: SessionRows
+  readonly #leases: PostgresLeases
+  readonly #log: PostgresLog
   readonly #clock: Clock
   readonly #process: string
   readonly #queries: SessionQueries
 
   constructor(
     connection: Connection,
-    options: { readonly leases: Leases; readonly clock: Clock; readonly process: string },
+    options: {
+      readonly rows: SessionRows
+      readonly leases: PostgresLeases
+      readonly log: PostgresLog
+      readonly clock: Clock
+      readonly process: string
+    },
   ) {
     this.#connection = connection
+    this.#rows = options.rows
+    this.#log = options.log
     this.#leases = options.leases
     this.#clock = options.clock
     this.#process = options.process
@@ -66,35 +73,28 @@ export class Sessions implements SessionLookup {
   }
 
   create(session: NewSession): Promise<SessionInfo> {
-    return this.#connection.write(`session ${session.id}`, (statements) => this.add(statements, session))
+    return this.#connection.write(`session ${session.id}`, (statements) => this.#rows.add(statements, session))
   }
 
-  /** Inside a transaction. */
-  async add(statements: Statements, session: NewSession): Promise<SessionInfo> {
-    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
-    if (await this.read(statements, id)) throw sessionExists(id)
-    if (parentSessionId !== undefined && !(await this.read(statements, parentSessionId))) {
-      throw unknownSession(parentSessionId)
-    }
-    const free = title === undefined ? null : await freeTitle(statements, title, id)
-    const startedMs = session.startedAtMs ?? this.#clock.now()
-    const names = [id, source, userId, model, provider, baseUrl, parentSessionId, cwd].map((name) => name ?? null)
-    await orTaken(() => statements.run(INSERT, ...names, free, startedMs), { id, title: free })
-    return (await this.read(statements, id))!
+  get(id: string): Promise<SessionInfo | null> {
+    return this.#connection.read((statements) => this.#rows.read(statements, id))
   }
 
-  find(id: string): Promise<SessionInfo | null> {
-    return this.#connection.read((statements) => this.read(statements, id))
+  fork(fork: ForkSession): Promise<SessionInfo> {
+    return forkSession({ connection: this.#connection, rows: this.#rows, log: this.#log }, fork)
   }
 
-  async read(statements: Statements, id: string): Promise<SessionInfo | null> {
-    const row = await statements.first<SessionRow>(FIND, id)
-    return row ? toSessionInfo(row) : null
+  resolve(text: string): Promise<SessionResolution> {
+    return resolveSession(this, text)
   }
 
-  update(id: string, change: Parameters<SessionStore['updateSession']>[1]): Promise<void> {
+  nextTitle(base: string): Promise<string> {
+    return nextTitle(this, base)
+  }
+
+  update(id: string, change: SessionChange): Promise<void> {
     return this.#connection.write(`session ${id}`, async (statements) => {
-      if (!(await this.read(statements, id))) throw unknownSession(id)
+      if (!(await this.#rows.read(statements, id))) throw unknownSession(id)
       const title = typeof change.title === 'string' ? await freeTitle(statements, change.title, id) : change.title
       const columns = Object.entries({
         title,
@@ -136,19 +136,9 @@ export class Sessions implements SessionLookup {
     return ended
   }
 
-  /** Ends what this process wrote and did not end. */
-  async endOwn(statements: Statements): Promise<void> {
-    await statements.run(END_OWN, this.#clock.now(), this.#process)
-  }
-
-  /** Inside a transaction: who writes a session that had ended begins it again. */
-  async reopen(statements: Statements, id: string): Promise<void> {
-    await statements.run(REOPEN, id)
-  }
-
   delete(id: string): Promise<boolean> {
     return this.#connection.write(`session ${id}`, async (statements) => {
-      if (!(await this.read(statements, id))) return false
+      if (!(await this.#rows.read(statements, id))) return false
       await this.#leases.requireFree(statements, id)
       return (await statements.run('DELETE FROM sessions WHERE id = $1', id)) === 1
     })
@@ -156,16 +146,22 @@ export class Sessions implements SessionLookup {
 
   clear(id: string): Promise<void> {
     return this.#connection.write(`session ${id}`, async (statements) => {
-      if (!(await this.read(statements, id))) throw unknownSession(id)
+      if (!(await this.#rows.read(statements, id))) throw unknownSession(id)
       await this.#leases.requireFree(statements, id)
       for (const sql of CLEAR) await statements.run(sql, id)
     })
   }
 
-  related(id: string, direction: 'ancestors' | 'descendants'): Promise<readonly SessionInfo[]> {
-    return this.#connection.read(async (statements) =>
-      (await statements.all<SessionRow>(RELATED[direction], id)).map(toSessionInfo),
-    )
+  ancestors(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(RELATED.ancestors, id)
+  }
+
+  descendants(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(RELATED.descendants, id)
+  }
+
+  #related(sql: string, id: string): Promise<readonly SessionInfo[]> {
+    return this.#connection.read(async (statements) => (await statements.all<SessionRow>(sql, id)).map(toSessionInfo))
   }
 
   tags(id: string): Promise<readonly string[]> {
@@ -176,7 +172,7 @@ export class Sessions implements SessionLookup {
 
   setTags(id: string, tags: readonly string[]): Promise<void> {
     return this.#connection.write(`session ${id}`, async (statements) => {
-      if (!(await this.read(statements, id))) throw unknownSession(id)
+      if (!(await this.#rows.read(statements, id))) throw unknownSession(id)
       await statements.run('DELETE FROM hermes_tags WHERE session_id = $1', id)
       await statements.run(INSERT_TAGS, [...new Set(tags)], id)
     })
@@ -197,10 +193,12 @@ export class Sessions implements SessionLookup {
     )
   }
 
+  /** `base` and `base #2`, `base #3` …, newest activity first. */
   async lineage(base: string): Promise<readonly SessionInfo[]> {
     return (await this.#chosen(this.#queries.lineage(base))).filter(({ title }) => isOfLineage(title, base))
   }
 
+  /** Sessions whose id begins with `prefix`, newest activity first. */
   withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
     return this.#chosen(this.#queries.withPrefix(prefix, limit))
   }
@@ -210,27 +208,5 @@ export class Sessions implements SessionLookup {
     return this.#connection.read(async (statements) =>
       (await statements.all<SessionRow>(sql, ...parameters)).map(toSessionInfo),
     )
-  }
-}
-
-async function freeTitle(statements: Statements, title: string, forId: string): Promise<string | null> {
-  const clean = cleanTitle(title)
-  const taken = clean === null ? undefined : await statements.first<{ id: string }>(TITLE_HOLDER, clean, forId)
-  if (taken) throw titleTaken(taken.id, clean!)
-  return clean
-}
-
-/** Somebody may have taken id or title since they were looked for. */
-async function orTaken<Result>(
-  work: () => Promise<Result>,
-  { id, title }: { readonly id: string; readonly title: string | null },
-): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (nativeCode(error) !== TAKEN) throw error
-    throw (error as { readonly constraint?: string }).constraint === 'sessions_title'
-      ? titleTaken(null, title ?? '')
-      : sessionExists(id)
   }
 }

@@ -19,7 +19,7 @@ needs(postgresMissing())('processes on one PostgreSQL', () => {
 
   const sessions = async (...ids: string[]) => {
     const store = await database.open()
-    for (const id of ids) await store.createSession({ id, source: 'cli' })
+    for (const id of ids) await store.sessions.create({ id, source: 'cli' })
     await store.close()
     return database.url
   }
@@ -36,12 +36,12 @@ needs(postgresMissing())('processes on one PostgreSQL', () => {
       promised.push(...numbers(writer.lines))
     }
     const store = await openStorage({ url: path })
-    const entries = await store.entries('s')
+    const entries = await store.log.entries('s')
     const stored = new Set(entries.map(({ seq }) => seq))
     expect(promised.filter((seq) => !stored.has(seq))).toEqual([])
     expect(entries.map(({ type }) => type).join()).toMatch(/^(message,note,?)+$/)
-    expect(await store.getSession('s')).toMatchObject({ messageCount: entries.length / 2 })
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.sessions.get('s')).toMatchObject({ messageCount: entries.length / 2 })
+    expect(await store.maintenance.check()).toEqual([])
     await store.close()
   })
 
@@ -68,7 +68,7 @@ needs(postgresMissing())('processes on one PostgreSQL', () => {
     await Promise.all(writers.map(({ ended }) => ended))
     const store = await openStorage({ url: path })
     for (const { sessionId, lines } of writers) {
-      const seqs = (await store.entries(sessionId)).map(({ seq }) => seq)
+      const seqs = (await store.log.entries(sessionId)).map(({ seq }) => seq)
       expect(lines.at(-1)).toBe('done')
       expect(seqs).toEqual(numbers(lines))
       expect(seqs).toEqual([...seqs].sort((left, right) => left - right))
@@ -84,22 +84,22 @@ needs(postgresMissing())('processes on one PostgreSQL', () => {
       await openStorage({ url: path, clock }),
       await openStorage({ url: path, clock, owner: 'other' }),
     ]
-    const old = await first.acquireLease('s', { owner: 'first', ttlMs: 100 })
+    const old = await first.leases.acquire('s', { owner: 'first', ttlMs: 100 })
     now += 10_000
     const entry = { type: 'message', message: userText('late') } as const
     const [taken, ...late] = await Promise.allSettled([
-      second.acquireLease('s', { owner: 'second' }),
-      ...Array.from({ length: 5 }, () => first.append('s', [entry], { lease: old })),
+      second.leases.acquire('s', { owner: 'second' }),
+      ...Array.from({ length: 5 }, () => first.log.append('s', [entry], { lease: old })),
     ])
     const appended = late.filter(({ status }) => status === 'fulfilled').length
     // Whoever came first: either the lease was taken and nothing was appended after that, or an append had renewed it.
     if (taken.status === 'fulfilled') {
-      await expect(first.append('s', [entry], { lease: old })).rejects.toMatchObject({ code: 'store.lease_lost' })
+      await expect(first.log.append('s', [entry], { lease: old })).rejects.toMatchObject({ code: 'store.lease_lost' })
     } else {
       expect(taken.reason).toMatchObject({ code: 'store.session_busy' })
       expect(appended).toBe(5)
     }
-    expect(await first.entries('s')).toHaveLength(appended)
+    expect(await first.log.entries('s')).toHaveLength(appended)
     await Promise.all([first.close(), second.close()])
   })
 })

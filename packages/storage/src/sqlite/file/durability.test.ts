@@ -24,10 +24,10 @@ describe('the journal', () => {
   it('is a write-ahead log unless asked otherwise', async () => {
     const path = temporaryPath()
     const store = await temporaryStore({ path, journal: 'delete' })
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     expect(readdirSync(dirname(path))).toEqual(['state.db'])
     await store.close()
-    await (await temporaryStore({ path })).createSession({ id: 't', source: 'cli' })
+    await (await temporaryStore({ path })).sessions.create({ id: 't', source: 'cli' })
     expect(readdirSync(dirname(path)).sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal'])
   })
 
@@ -77,7 +77,7 @@ describe('what the disk takes no more', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = temporaryPath()
     const store = await temporaryStore({ path, rescueDirs: [folder] })
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     const full = (sql: string) => new Database(path).exec(sql).close()
     full("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT raise(ABORT, 'database or disk is full'); END")
     const line = { sessionId: 's', atMs: 5, type: 'message', message: userText('do not lose this') }
@@ -95,15 +95,15 @@ describe('what the disk takes no more', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = temporaryPath()
     const store = await temporaryStore({ path, rescueDirs: [folder] })
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
     const database = new Database(path)
     database.exec(
       "CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT raise(ABORT, 'database or disk is full'); END",
     )
     database.close()
     const message = { type: 'message' as const, message: userText('do not lose this') }
-    const error = await store.append('s', [message], { lease, atMs: 5 }).catch((thrown: unknown) => thrown)
+    const error = await store.log.append('s', [message], { lease, atMs: 5 }).catch((thrown: unknown) => thrown)
     const file = join(folder, 'hermes-rescue-s.jsonl')
     expect(error).toMatchObject({ code: 'store.failed', details: { rescuedTo: file } })
     expect((error as Error).message).toMatch(
@@ -166,8 +166,8 @@ describe('pruneSessions', () => {
     const store = await temporaryStore({ clock: { now: () => nowMs, sleep: async () => undefined } })
     const make = async (id: string, options: { endedAtMs?: number; parent?: string; source?: string } = {}) => {
       const { parent, source = 'cli', endedAtMs } = options
-      await store.createSession({ id, source, ...(parent ? { parentSessionId: parent } : {}) })
-      if (endedAtMs !== undefined) await store.updateSession(id, { endedAtMs })
+      await store.sessions.create({ id, source, ...(parent ? { parentSessionId: parent } : {}) })
+      if (endedAtMs !== undefined) await store.sessions.update(id, { endedAtMs })
     }
     await make('old', { endedAtMs: 5 })
     await make('old-child', { endedAtMs: 5, parent: 'old' })
@@ -176,13 +176,13 @@ describe('pruneSessions', () => {
     nowMs += 1_000
     await make('running', { parent: 'parent-of-running' })
     await make('recent', { endedAtMs: 5 })
-    const left = async () => (await store.listSessions({ includeEmpty: true })).map(({ id }) => id).sort()
-    expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli', dryRun: true })).toBe(2)
-    expect(await store.pruneSessions({ olderThanMs: 1_000, source: 'cli' })).toBe(2)
+    const left = async () => (await store.sessions.list({ includeEmpty: true })).map(({ id }) => id).sort()
+    expect(await store.maintenance.prune({ olderThanMs: 1_000, source: 'cli', dryRun: true })).toBe(2)
+    expect(await store.maintenance.prune({ olderThanMs: 1_000, source: 'cli' })).toBe(2)
     expect(await left()).toEqual(['elsewhere', 'parent-of-running', 'recent', 'running'])
-    expect(await store.pruneSessions({ olderThanMs: 500 })).toBe(1)
+    expect(await store.maintenance.prune({ olderThanMs: 500 })).toBe(1)
     expect(await left()).toEqual(['parent-of-running', 'recent', 'running'])
-    expect(await store.pruneSessions({ olderThanMs: 0 })).toBe(3)
+    expect(await store.maintenance.prune({ olderThanMs: 0 })).toBe(3)
     expect(await left()).toEqual([])
   })
 })
@@ -190,7 +190,7 @@ describe('pruneSessions', () => {
 describe('stats', () => {
   it('counts sessions, messages, sources, models and bytes', async () => {
     const store = await temporaryStore({ clock: { now: () => 5_000, sleep: async () => undefined } })
-    expect(await store.stats()).toMatchObject({
+    expect(await store.maintenance.stats()).toMatchObject({
       sessions: 0,
       messages: 0,
       oldestMs: null,
@@ -202,10 +202,10 @@ describe('stats', () => {
       ['b', 'cli'],
       ['c', 'acp'],
     ] as const)
-      await store.createSession({ id, source, model: 'm', startedAtMs: 1_000 })
-    const lease = await store.acquireLease('a', { owner: 'me' })
-    await store.append('a', [{ type: 'message', message: userText('Hello') }], { lease })
-    expect(await store.stats()).toMatchObject({
+      await store.sessions.create({ id, source, model: 'm', startedAtMs: 1_000 })
+    const lease = await store.leases.acquire('a', { owner: 'me' })
+    await store.log.append('a', [{ type: 'message', message: userText('Hello') }], { lease })
+    expect(await store.maintenance.stats()).toMatchObject({
       sessions: 3,
       messages: 1,
       oldestMs: 1_000,

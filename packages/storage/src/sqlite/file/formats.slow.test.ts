@@ -10,7 +10,7 @@ describe.each(FORMATS)('a database of version %i of the reference format', (vers
     makeFormat(path, version)
     const before = readFileSync(path)
     const store = await temporaryStore({ path })
-    const entries = await store.entries('s1')
+    const entries = await store.log.entries('s1')
     expect(entries.map((entry) => (entry.type === 'message' ? entry.message.role : entry.type))).toEqual([
       'user',
       'assistant',
@@ -26,17 +26,17 @@ describe.each(FORMATS)('a database of version %i of the reference format', (vers
         ],
       },
     })
-    expect((await store.ancestors('s2')).map(({ id }) => id)).toEqual(['s1', 's0'])
-    expect((await store.getSession('s1'))?.title ?? null).toBe(version >= 3 ? 'Trip #2' : null)
+    expect((await store.sessions.ancestors('s2')).map(({ id }) => id)).toEqual(['s1', 's0'])
+    expect((await store.sessions.get('s1'))?.title ?? null).toBe(version >= 3 ? 'Trip #2' : null)
     if (version >= 8) expect(await store.meta.get('theirs')).toBe('kept')
     for (const query of ['kettle', 'ket*', '"the stove"', '水壶', 'look', 'stove NOT kettle']) {
-      expect((await store.search(query)).length, query).toBeGreaterThan(0)
+      expect((await store.search.find(query)).length, query).toBeGreaterThan(0)
     }
-    expect(await store.searchBacklog()).toBe(0)
-    const lease = await store.acquireLease('s2', { owner: 'me' })
-    await store.append('s2', [{ type: 'message', message: userText('And the cup?') }], { lease })
-    expect(await store.search('cup')).toHaveLength(1)
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.search.backlog()).toBe(0)
+    const lease = await store.leases.acquire('s2', { owner: 'me' })
+    await store.log.append('s2', [{ type: 'message', message: userText('And the cup?') }], { lease })
+    expect(await store.search.find('cup')).toHaveLength(1)
+    expect(await store.maintenance.check()).toEqual([])
     await store.close()
     if (version > 11) expect(readFileSync(path)).toEqual(before)
     else expect(readFileSync(`${path}.v${version}.bak`).length).toBeGreaterThan(0)

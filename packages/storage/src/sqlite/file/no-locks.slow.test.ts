@@ -43,7 +43,7 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
   it('goes on with what a write-ahead log holds from where there were locks', async () => {
     const path = temporaryPath()
     const store = await openStorage({ path })
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     await store.close()
     const again = startScript('append-loop.mjs', [path, 's', '0'])
     await again.printed(20)
@@ -88,10 +88,10 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
       promised.push(...writer.lines.filter((line) => /^\d+$/.test(line)))
     }
     const store = await openStorage({ path })
-    const seqs = new Set((await store.entries('s')).map(({ seq }) => `${seq}`))
+    const seqs = new Set((await store.log.entries('s')).map(({ seq }) => `${seq}`))
     expect(promised.filter((seq) => !seqs.has(seq))).toEqual([])
     expect(promised.length).toBeGreaterThan(20)
-    expect(await store.integrityCheck()).toEqual([])
+    expect(await store.maintenance.check()).toEqual([])
     await store.close()
   })
 

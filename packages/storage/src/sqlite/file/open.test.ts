@@ -12,7 +12,7 @@ describe('openStorage', () => {
   it('makes missing directories and files for their owner only', async () => {
     const path = join(temporaryPath('new'), 'deep', 'state.db')
     const store = await temporaryStore({ path })
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     expect(mode(dirname(path))).toBe('700')
     expect(readdirSync(dirname(path)).sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal'])
     for (const name of readdirSync(dirname(path))) expect(mode(join(dirname(path), name))).toBe('600')
@@ -53,8 +53,8 @@ describe('openStorage', () => {
   it('opens one file any number of times, also at the same moment', async () => {
     const path = temporaryPath()
     const stores = await Promise.all(Array.from({ length: 5 }, () => temporaryStore({ path })))
-    await Promise.all(stores.map((store, index) => store.createSession({ id: `s${index}`, source: 'cli' })))
-    expect(await stores[0]!.listSessions({ includeEmpty: true })).toHaveLength(5)
+    await Promise.all(stores.map((store, index) => store.sessions.create({ id: `s${index}`, source: 'cli' })))
+    expect(await stores[0]!.sessions.list({ includeEmpty: true })).toHaveLength(5)
   })
 
   it('opens a file while another process is writing to it', async () => {
@@ -64,7 +64,7 @@ describe('openStorage', () => {
     writer.exec('BEGIN EXCLUSIVE')
     const sleep = () => Promise.reject(new Error('It waits for the writer.'))
     const store = await openStorage({ path, clock: { now: () => 0, sleep } })
-    expect(await store.listSessions()).toEqual([])
+    expect(await store.sessions.list()).toEqual([])
     writer.exec('ROLLBACK')
     writer.close()
     await store.close()
@@ -74,18 +74,18 @@ describe('openStorage', () => {
     const store = await temporaryStore()
     await Promise.all([store.close(), store.close()])
     await store.close()
-    await expect(store.getSession('s')).rejects.toMatchObject({ code: 'store.closed' })
-    await expect(store.createSession({ id: 's', source: 'cli' })).rejects.toMatchObject({ code: 'store.closed' })
-    await expect(store.listSessions()).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.sessions.get('s')).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.sessions.create({ id: 's', source: 'cli' })).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.sessions.list()).rejects.toMatchObject({ code: 'store.closed' })
   })
 
   it('finishes writes under way before it closes', async () => {
     const path = temporaryPath()
     const store = await openStorage({ path })
-    const created = store.createSession({ id: 's', source: 'cli' })
+    const created = store.sessions.create({ id: 's', source: 'cli' })
     await store.close()
     await created
-    expect(await (await temporaryStore({ path })).getSession('s')).toMatchObject({ id: 's' })
+    expect(await (await temporaryStore({ path })).sessions.get('s')).toMatchObject({ id: 's' })
   })
 })
 
@@ -193,7 +193,7 @@ describe('a database that another process has locked', () => {
     }
     const store = await temporaryStore({ path, clock: { now: () => 0, sleep } })
     locker.exec('BEGIN IMMEDIATE')
-    await store.createSession({ id: 's', source: 'cli' })
+    await store.sessions.create({ id: 's', source: 'cli' })
     expect(waits).toHaveLength(3)
     expect(waits.every((ms) => ms >= 20 && ms <= 150)).toBe(true)
     locker.close()
@@ -207,12 +207,12 @@ describe('a database that another process has locked', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     const store = await temporaryStore({ path, clock: { now: () => 0, sleep } })
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
     locker.exec('BEGIN IMMEDIATE')
     const kinds = ['a', 'b', 'c']
-    await Promise.all(kinds.map((kind) => store.append('s', [{ type: 'note', kind, data: {} }], { lease })))
-    expect(await store.entries('s')).toMatchObject(kinds.map((kind) => ({ kind })))
+    await Promise.all(kinds.map((kind) => store.log.append('s', [{ type: 'note', kind, data: {} }], { lease })))
+    expect(await store.log.entries('s')).toMatchObject(kinds.map((kind) => ({ kind })))
     locker.close()
   })
 
@@ -222,12 +222,12 @@ describe('a database that another process has locked', () => {
     const store = await temporaryStore({ path, clock: { now: () => 0, sleep: async () => void waits++ } })
     const locker = new Database(path)
     locker.exec('BEGIN IMMEDIATE')
-    const blocked = store.createSession({ id: 's', source: 'cli' })
+    const blocked = store.sessions.create({ id: 's', source: 'cli' })
     await expect(blocked).rejects.toMatchObject({ code: 'store.busy', retryable: true })
     expect(waits).toBe(30)
-    expect(await store.getSession('s')).toBeNull()
+    expect(await store.sessions.get('s')).toBeNull()
     locker.exec('COMMIT')
     locker.close()
-    expect(await store.createSession({ id: 's', source: 'cli' })).toMatchObject({ id: 's' })
+    expect(await store.sessions.create({ id: 's', source: 'cli' })).toMatchObject({ id: 's' })
   })
 })

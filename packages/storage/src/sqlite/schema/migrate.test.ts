@@ -59,7 +59,7 @@ describe.each([
   it('serves its rows as entries and goes on from there', async () => {
     const path = existing(schema)
     const store = await temporaryStore({ path })
-    expect(await store.entries('old')).toEqual([
+    expect(await store.log.entries('old')).toEqual([
       { seq: 1, atMs: 1700000001500, type: 'message', message: userText('Find the kettle.') },
       {
         seq: 2,
@@ -78,7 +78,7 @@ describe.each([
       },
       { seq: 4, atMs: 1700000004000, type: 'note', kind: 'message.session_meta', data: { content: '{}' } },
     ])
-    expect(await store.getSession('old')).toMatchObject({
+    expect(await store.sessions.get('old')).toMatchObject({
       source: 'telegram',
       startedAtMs: 1700000000250,
       lastActiveAtMs: 1700000004000,
@@ -86,14 +86,16 @@ describe.each([
       usage: { outputTokens: 7, costUsd: 'unknown' },
       preview: 'Find the kettle.',
     })
-    const lease = await store.acquireLease('old', { owner: 'me' })
-    expect(await store.append('old', [{ type: 'message', message: userText('And the cup?') }], { lease })).toEqual([5])
-    expect((await store.search('cup')).map((hit) => hit.seq)).toEqual([5])
-    expect((await store.search('look')).map((hit) => hit.seq).sort()).toEqual([2, 3])
+    const lease = await store.leases.acquire('old', { owner: 'me' })
+    expect(await store.log.append('old', [{ type: 'message', message: userText('And the cup?') }], { lease })).toEqual([
+      5,
+    ])
+    expect((await store.search.find('cup')).map((hit) => hit.seq)).toEqual([5])
+    expect((await store.search.find('look')).map((hit) => hit.seq).sort()).toEqual([2, 3])
     await lease.release()
-    await store.deleteSession('old')
-    expect(await store.search('kettle')).toEqual([])
-    expect(await store.integrityCheck()).toEqual([])
+    await store.sessions.delete('old')
+    expect(await store.search.find('kettle')).toEqual([])
+    expect(await store.maintenance.check()).toEqual([])
   })
 
   it('keeps a copy of what was there before an upgrade, and upgrades once', async () => {
@@ -126,23 +128,23 @@ describe('an existing database', () => {
       .exec(`INSERT INTO sessions (id, source, started_at, title) VALUES ('a', 'cli', 1, 'T'), ('b', 'cli', 2, 'T')`)
       .close()
     const store = await temporaryStore({ path })
-    expect((await store.getSession('b'))?.title).toBe('T')
-    expect((await store.getSession('a'))?.title).toBe('T (a)')
+    expect((await store.sessions.get('b'))?.title).toBe('T')
+    expect((await store.sessions.get('a'))?.title).toBe('T (a)')
   })
 
   it('takes rows that another program adds beside ours in their order', async () => {
     const path = existing(VERSION_11)
     const store = await temporaryStore({ path })
-    const lease = await store.acquireLease('old', { owner: 'me' })
+    const lease = await store.leases.acquire('old', { owner: 'me' })
     const note = { type: 'note', kind: 'k', data: {} } as const
-    await store.append('old', [note, note], { lease })
+    await store.log.append('old', [note, note], { lease })
     const other = new Database(path)
     other.exec(
       "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'theirs', 1700000009)",
     )
     other.close()
-    await store.append('old', [note], { lease })
-    const types = (await store.entries('old', { afterSeq: 4 })).map(({ seq, type }) => `${seq} ${type}`)
+    await store.log.append('old', [note], { lease })
+    const types = (await store.log.entries('old', { afterSeq: 4 })).map(({ seq, type }) => `${seq} ${type}`)
     expect(types).toEqual(['5 note', '6 note', '7 message', '8 note'])
   })
 })
@@ -152,10 +154,10 @@ describe('a database of a newer program', () => {
     const path = temporaryPath()
     makeFormat(path, 20)
     const stores = await Promise.all([openStorage({ path }), openStorage({ path })])
-    await stores[0].createSession({ id: 'ours', source: 'cli' })
-    expect(await stores[1].getSession('ours')).not.toBeNull()
+    await stores[0].sessions.create({ id: 'ours', source: 'cli' })
+    expect(await stores[1].sessions.get('ours')).not.toBeNull()
     await Promise.all(stores.map((store) => store.close()))
-    expect(await (await temporaryStore({ path })).getSession('ours')).not.toBeNull()
+    expect(await (await temporaryStore({ path })).sessions.get('ours')).not.toBeNull()
     const database = new Database(path.replace('state.db', 'state.hermes.db'), { readonly: true })
     expect(database.prepare('SELECT DISTINCT mood FROM messages').pluck().all()).toEqual(['calm'])
     expect(database.prepare('SELECT session_id FROM gateway_routing').pluck().all()).toEqual(['s0'])

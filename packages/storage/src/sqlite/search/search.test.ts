@@ -16,10 +16,10 @@ describe('search', () => {
       ),
     )
     const store = await temporaryStore()
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
     const texts = fc.sample(fc.array(word, { minLength: 1, maxLength: 3 }), { numRuns: 300, seed: 1 })
-    await store.append(
+    await store.log.append(
       's',
       [...texts, ['deputies'], ['depth', 'redeploy'], ...texts, ['depth', 'redeploy']].map((words) =>
         say(words.join(' ')),
@@ -27,8 +27,9 @@ describe('search', () => {
       { lease },
     )
     // Until then it is searched in memory.
-    await store.search('word', { order: 'relevance' })
-    const seqs = async (query: string, limit: number) => (await store.search(query, { limit })).map(({ seq }) => seq)
+    await store.search.find('word', { order: 'relevance' })
+    const seqs = async (query: string, limit: number) =>
+      (await store.search.find(query, { limit })).map(({ seq }) => seq)
     for (const prefix of ['depl', 'deploy', 'deploye', 'depot', 'deputi', 'DEPU', 'depx']) {
       for (const limit of [1, 7, 100]) {
         const gathered = await seqs(`${prefix}* OR unheard`, limit)
@@ -42,8 +43,8 @@ describe('search', () => {
   it('finds by a part of a word all that have it, whatever came since its words were read', async () => {
     const path = temporaryPath()
     const store = await temporaryStore({ path })
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
     const texts: string[] = []
     const word = fc.string({ unit: fc.constantFrom(...'abcé'), minLength: 1, maxLength: 8 })
     const part = fc.string({ unit: fc.constantFrom(...'abc'), minLength: 3, maxLength: 4 })
@@ -54,10 +55,10 @@ describe('search', () => {
         part,
         fc.boolean(),
         async (words, text, isEnd) => {
-          await store.append('s', [say(words.join(' '))], { lease })
+          await store.log.append('s', [say(words.join(' '))], { lease })
           texts.push(plain(words.join(' ')))
           const has = texts.filter((one) => one.split(' ').some((w) => (isEnd ? w.endsWith(text) : w.includes(text))))
-          const hits = await store.search(isEnd ? `*${text}` : `*${text}*`, { limit: 100 })
+          const hits = await store.search.find(isEnd ? `*${text}` : `*${text}*`, { limit: 100 })
           expect(hits).toHaveLength(Math.min(100, has.length))
         },
       ),
@@ -65,7 +66,7 @@ describe('search', () => {
     )
     const another = await temporaryStore({ path })
     for (const query of ['*abc*', '*bca', '*ccc*'])
-      expect(await another.search(query)).toEqual(await store.search(query))
+      expect(await another.search.find(query)).toEqual(await store.search.find(query))
   })
 
   it('asks a thread of its own in a large store, and gives up with it', async () => {
@@ -74,22 +75,22 @@ describe('search', () => {
     const database = new Database(path)
     database.exec("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'messages'")
     const store = await openStorage({ path })
-    await store.createSession({ id: 's', source: 'cli' })
-    const lease = await store.acquireLease('s', { owner: 'me' })
-    await store.append('s', [say('the first word')], { lease })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    const lease = await store.leases.acquire('s', { owner: 'me' })
+    await store.log.append('s', [say('the first word')], { lease })
     database.exec("UPDATE sqlite_sequence SET seq = 500000 WHERE name = 'messages'")
     database.close()
-    await store.append('s', [say('the second word is a word'), say('wordless')], { lease })
-    const find = async (query: string, options = {}) => (await store.search(query, options)).map(({ seq }) => seq)
+    await store.log.append('s', [say('the second word is a word'), say('wordless')], { lease })
+    const find = async (query: string, options = {}) => (await store.search.find(query, options)).map(({ seq }) => seq)
     expect(await find('word')).toEqual([500_001, 1_001])
     expect(await find('word', { order: 'relevance' })).toEqual([500_001, 1_001])
     expect(await find('word')).toEqual([500_001, 1_001])
     expect(await find('word*', { source: 'cli', role: 'user' })).toEqual([500_002, 500_001, 1_001])
     expect(await find('"first word"', { beforeMs: Date.now() + 1_000 })).toEqual([1_001])
-    const underWay = expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
+    const underWay = expect(store.search.find('word')).rejects.toMatchObject({ code: 'store.closed' })
     await store.close()
     await underWay
-    await expect(store.search('word')).rejects.toMatchObject({ code: 'store.closed' })
+    await expect(store.search.find('word')).rejects.toMatchObject({ code: 'store.closed' })
   })
 })
 

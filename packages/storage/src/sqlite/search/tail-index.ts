@@ -1,5 +1,5 @@
 import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
-import { getMeta } from '../books/meta.js'
+import { readMeta } from '../books/meta.js'
 import type { Connection } from '../file/connection.js'
 import { INDEXED_KEY } from '../schema/schema-sql.js'
 
@@ -28,7 +28,7 @@ export class TailIndex {
 
   /** Inside a transaction: takes in what has come since, and forgets what the index has. `false` when there is too much of it. */
   refresh(): boolean {
-    const indexed = Number(getMeta(this.#connection, INDEXED_KEY) ?? 0)
+    const indexed = Number(readMeta(this.#connection, INDEXED_KEY) ?? 0)
     if (!this.#isMade) this.#connection.statement(CREATE).run()
     else if (indexed >= this.#upTo) this.#connection.statement(EMPTY).run()
     this.#isMade = true

@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
 import { indexWords } from '../../shared/index-words.js'
 import { hasPart, likePattern, MAX_WORDS_OF_PART, type WordPart, type WordsOfParts } from '../../shared/word-parts.js'
-import { getMeta } from '../books/meta.js'
+import { readMeta } from '../books/meta.js'
 import type { Connection } from '../file/connection.js'
 import { DatabaseThread } from '../file/database-thread.js'
 import { INDEXED_KEY } from '../schema/schema-sql.js'
@@ -94,7 +94,7 @@ export class Vocabulary {
 
   async #readAll(): Promise<void> {
     await this.#index.catchUp()
-    this.#upTo = await this.#connection.read(() => Number(getMeta(this.#connection, INDEXED_KEY) ?? 0))
+    this.#upTo = await this.#connection.read(() => Number(readMeta(this.#connection, INDEXED_KEY) ?? 0))
     this.#newer.clear()
     for (const sql of MAKE) await this.#thread.column(sql, [])
     for (let after = ''; ; ) {

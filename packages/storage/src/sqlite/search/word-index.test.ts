@@ -13,9 +13,9 @@ async function open() {
 }
 
 async function write(store: Storage, id: string, texts: readonly string[]): Promise<void> {
-  await store.createSession({ id, source: 'cli' })
-  const lease = await store.acquireLease(id, { owner: 'me' })
-  for (const text of texts) await store.append(id, [say(text)], { lease })
+  await store.sessions.create({ id, source: 'cli' })
+  const lease = await store.leases.acquire(id, { owner: 'me' })
+  for (const text of texts) await store.log.append(id, [say(text)], { lease })
   await lease.release()
 }
 
@@ -41,7 +41,7 @@ describe('the word index', () => {
   it('is complete after a close, and for a search at once', async () => {
     const { path, store } = await open()
     await write(store, 'a', ['the quick fox'])
-    expect(await store.search('fox')).toHaveLength(1)
+    expect(await store.search.find('fox')).toHaveLength(1)
     await write(store, 'b', ['a lazy dog'])
     await store.close()
     expect(indexed(path)).toBe(2)
@@ -51,9 +51,9 @@ describe('the word index', () => {
     const { path, store } = await open()
     await write(store, 'a', ['the quick fox'])
     const other = await openStorage({ path })
-    expect(await other.search('fox')).toHaveLength(1)
+    expect(await other.search.find('fox')).toHaveLength(1)
     await write(other, 'b', ['a lazy dog'])
-    expect(await store.search('dog')).toHaveLength(1)
+    expect(await store.search.find('dog')).toHaveLength(1)
     await Promise.all([store.close(), other.close()])
     expect(indexed(path)).toBe(2)
   })
@@ -61,11 +61,11 @@ describe('the word index', () => {
   it('stays sound when messages are deleted before and after they are in it', async () => {
     const { path, store } = await open()
     await write(store, 'a', ['the quick fox'])
-    await store.deleteSession('a')
+    await store.sessions.delete('a')
     await write(store, 'b', ['a quick dog'])
-    expect(await store.search('quick')).toHaveLength(1)
-    await store.deleteSession('b')
-    expect(await store.search('quick')).toEqual([])
+    expect(await store.search.find('quick')).toHaveLength(1)
+    await store.sessions.delete('b')
+    expect(await store.search.find('quick')).toEqual([])
     expect(indexed(path)).toBe(0)
     await store.close()
   })
@@ -74,7 +74,7 @@ describe('the word index', () => {
     const { path, store } = await open()
     const long = 'word '.repeat(60_000)
     await write(store, 'a', [...Array.from({ length: 600 }, (_, index) => `line ${index}`), long, long, 'the end'])
-    expect(await store.search('end')).toHaveLength(1)
+    expect(await store.search.find('end')).toHaveLength(1)
     await vi.waitFor(() => expect(indexed(path)).toBe(603), { timeout: 5_000 })
     await store.close()
   })
@@ -94,20 +94,20 @@ describe('the word index', () => {
     database.exec('DROP TRIGGER messages_fts_insert')
     insert.run('a sly cat')
     database.close()
-    expect(await store.search('fox OR dog OR cat')).toHaveLength(3)
+    expect(await store.search.find('fox OR dog OR cat')).toHaveLength(3)
     await vi.waitFor(() => expect(indexed(path)).toBe(3), { timeout: 5_000 })
-    expect(await store.search('fox OR dog OR cat')).toHaveLength(3)
+    expect(await store.search.find('fox OR dog OR cat')).toHaveLength(3)
     await store.close()
   })
 
   it('finds what was appended just before a search, also while another search is under way', async () => {
     const { store } = await open()
-    await store.createSession({ id: 'a', source: 'cli' })
-    const lease = await store.acquireLease('a', { owner: 'me' })
+    await store.sessions.create({ id: 'a', source: 'cli' })
+    const lease = await store.leases.acquire('a', { owner: 'me' })
     const found: Promise<number>[] = []
     for (let i = 0; i < 20; i++) {
-      await store.append('a', [say(`word${i}`)], { lease })
-      found.push(store.search(`word${i}`).then((hits) => hits.length))
+      await store.log.append('a', [say(`word${i}`)], { lease })
+      found.push(store.search.find(`word${i}`).then((hits) => hits.length))
     }
     expect(await Promise.all(found)).toEqual(found.map(() => 1))
     await store.close()
@@ -118,9 +118,9 @@ describe('the word index', () => {
     await write(store, 'a', ['the quick fox'])
     const locker = new Database(path)
     locker.exec('BEGIN IMMEDIATE')
-    expect(await store.search('fox')).toMatchObject([{ snippet: 'the quick >>>fox<<<' }])
-    expect(await store.search('fox', { source: 'cli', role: 'user' })).toHaveLength(1)
-    expect(await store.search('fox', { role: 'tool' })).toEqual([])
+    expect(await store.search.find('fox')).toMatchObject([{ snippet: 'the quick >>>fox<<<' }])
+    expect(await store.search.find('fox', { source: 'cli', role: 'user' })).toHaveLength(1)
+    expect(await store.search.find('fox', { role: 'tool' })).toEqual([])
     locker.exec('COMMIT')
     locker.close()
     await store.close()
@@ -129,12 +129,12 @@ describe('the word index', () => {
   it('knows a message by its new words when another program has changed it', async () => {
     const { path, store } = await open()
     await write(store, 'a', ['the quick fox'])
-    expect(await store.search('fox')).toHaveLength(1)
+    expect(await store.search.find('fox')).toHaveLength(1)
     const database = new Database(path)
     database.exec("UPDATE messages SET content = 'a lazy dog'")
     database.close()
-    expect(await store.search('dog')).toHaveLength(1)
-    expect(await store.search('fox')).toEqual([])
+    expect(await store.search.find('dog')).toHaveLength(1)
+    expect(await store.search.find('fox')).toEqual([])
     await store.close()
   })
 
@@ -151,9 +151,9 @@ describe('the word index', () => {
     database.exec("UPDATE state_meta SET value = '900' WHERE key = 'hermes_backlog'")
     database.close()
     const again = await openStorage({ path })
-    expect(await again.searchBacklog()).toBe(900)
-    expect(await again.search('"line 3"')).toHaveLength(1)
-    expect(await again.searchBacklog()).toBe(0)
+    expect(await again.search.backlog()).toBe(900)
+    expect(await again.search.find('"line 3"')).toHaveLength(1)
+    expect(await again.search.backlog()).toBe(0)
     expect(indexed(path)).toBe(900)
     await again.close()
   })
@@ -164,7 +164,7 @@ describe('the word index', () => {
     for (let round = 0; round < 15; round++) {
       await write(store, `s${round}`, words(round))
       // By rank the index is asked itself, so it is brought up to date first.
-      expect(await store.search(`word${round}`, { order: 'relevance' })).toHaveLength(5)
+      expect(await store.search.find(`word${round}`, { order: 'relevance' })).toHaveLength(5)
     }
     const database = new Database(path)
     const parts = database.prepare('SELECT count(DISTINCT segid) FROM messages_fts_idx').pluck().get()

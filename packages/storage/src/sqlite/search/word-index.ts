@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
 import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
-import { getMeta } from '../books/meta.js'
+import { readMeta } from '../books/meta.js'
 import type { Connection } from '../file/connection.js'
 import { WalCheckpointer } from '../file/wal-checkpointer.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from '../schema/schema-sql.js'
@@ -184,7 +184,7 @@ export class WordIndex {
   }
 
   #mark(key: string): number {
-    return Number(getMeta(this.#connection, key) ?? 0)
+    return Number(readMeta(this.#connection, key) ?? 0)
   }
 
   #setMark(key: string, id: number): void {

@@ -7,23 +7,23 @@ import { unknownSession } from '../../shared/session-errors.js'
 import type { ForkSession } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
-import type { Log } from './log.js'
-import type { Sessions } from './sessions.js'
+import type { SqliteLog } from './log.js'
+import type { SessionRows } from './session-rows.js'
 
 /** Where a fork is made. */
 export interface ForkTarget {
   readonly connection: Connection
-  readonly sessions: Sessions
-  readonly log: Log
+  readonly rows: SessionRows
+  readonly log: SqliteLog
 }
 
 /** A session of its own with the conversation of another one up to an entry. */
-export function forkSession({ connection, sessions, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
+export function forkSession({ connection, rows, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
   return connection.write(() => {
-    const parent = sessions.find(fork.from)
+    const parent = rows.find(fork.from)
     if (!parent) throw unknownSession(fork.from)
     const { id, upToSeq = Number.POSITIVE_INFINITY } = fork
-    sessions.add(forkedSession(parent, fork))
+    rows.add(forkedSession(parent, fork))
     const entries = liveEntries(log.read(parent.id).filter(({ seq }) => seq <= upToSeq))
     const copied = copyEntries(entries, (entry, atMs) => log.insert(id, entry, atMs))
     const counts = countEntries(copied)
@@ -32,6 +32,7 @@ export function forkSession({ connection, sessions, log }: ForkTarget, fork: For
       const unpaid = { ...counts, apiCalls: 0, usage: noUsage }
       connection.statement(UPDATE_COUNTS).run(countParameters(id, unpaid))
     }
-    return sessions.find(id)!
+    log.appended()
+    return rows.find(id)!
   })
 }

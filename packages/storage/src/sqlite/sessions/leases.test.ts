@@ -19,10 +19,10 @@ describe('a lease', () => {
     const path = temporaryPath()
     const clock = createStepClock()
     const dead = await openStorage({ path, clock, owner: otherPid(await endedProcess()) })
-    await dead.createSession({ id: 's', source: 'cli' })
-    await dead.acquireLease('s', { owner: 'dead' })
+    await dead.sessions.create({ id: 's', source: 'cli' })
+    await dead.leases.acquire('s', { owner: 'dead' })
     const store = await temporaryStore({ path, clock })
-    expect(await store.acquireLease('s', { owner: 'me' })).toMatchObject({ token: 2 })
+    expect(await store.leases.acquire('s', { owner: 'me' })).toMatchObject({ token: 2 })
     await dead.close()
   })
 
@@ -30,38 +30,38 @@ describe('a lease', () => {
     const path = temporaryPath()
     const clock = createStepClock()
     const remote = await openStorage({ path, clock, owner: `${await endedProcess()}@elsewhere#1.x` })
-    await remote.createSession({ id: 's', source: 'cli' })
-    await remote.acquireLease('s', { owner: 'far', ttlMs: 1_000 })
+    await remote.sessions.create({ id: 's', source: 'cli' })
+    await remote.leases.acquire('s', { owner: 'far', ttlMs: 1_000 })
     const store = await temporaryStore({ path, clock })
-    await expect(store.acquireLease('s', { owner: 'me' })).rejects.toMatchObject({
+    await expect(store.leases.acquire('s', { owner: 'me' })).rejects.toMatchObject({
       code: 'store.session_busy',
       retryable: true,
       details: { owner: expect.stringMatching(/^far \(process \d+@elsewhere\)$/), sinceRenewedMs: 0 },
     })
     clock.step(1_000)
-    await store.acquireLease('s', { owner: 'me' })
+    await store.leases.acquire('s', { owner: 'me' })
     await remote.close()
-    await expect(store.acquireLease('s', { owner: 'third' })).rejects.toMatchObject({ code: 'store.session_busy' })
+    await expect(store.leases.acquire('s', { owner: 'third' })).rejects.toMatchObject({ code: 'store.session_busy' })
   })
 
   it('does not outlive its time because a clock was set back', async () => {
     const clock = createStepClock()
     const store = await temporaryStore({ clock })
-    await store.createSession({ id: 's', source: 'cli' })
-    await store.acquireLease('s', { owner: 'first', ttlMs: 1_000 })
+    await store.sessions.create({ id: 's', source: 'cli' })
+    await store.leases.acquire('s', { owner: 'first', ttlMs: 1_000 })
     clock.step(-3_600_000)
-    await store.acquireLease('s', { owner: 'second', ttlMs: 1_000 })
+    await store.leases.acquire('s', { owner: 'second', ttlMs: 1_000 })
   })
 
   it('is given up when its store is closed', async () => {
     const path = temporaryPath()
     const first = await openStorage({ path })
-    await first.createSession({ id: 's', source: 'cli' })
-    await first.acquireLease('s', { owner: 'first' })
+    await first.sessions.create({ id: 's', source: 'cli' })
+    await first.leases.acquire('s', { owner: 'first' })
     const second = await temporaryStore({ path })
-    await expect(second.acquireLease('s', { owner: 'second' })).rejects.toMatchObject({ code: 'store.session_busy' })
+    await expect(second.leases.acquire('s', { owner: 'second' })).rejects.toMatchObject({ code: 'store.session_busy' })
     await first.close()
-    await second.acquireLease('s', { owner: 'second' })
+    await second.leases.acquire('s', { owner: 'second' })
   })
 })
 

@@ -2,6 +2,7 @@ import type { Clock, HermesError } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
 import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../../shared/lease-rules.js'
 import { unknownSession } from '../../shared/session-errors.js'
+import type { StoredLeases } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 
 /** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */
@@ -20,29 +21,27 @@ const END = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE session_i
 const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
 
 /** Who may write which session. Tokens grow over all sessions and are never used twice. */
-export class Leases {
+export class SqliteLeases implements StoredLeases {
   readonly #connection: Connection
   readonly #clock: Clock
   readonly #process: string
   /** When this process renewed what it holds, by token. */
   readonly #renewals = new Map<number, { readonly atMs: number; readonly ttlMs: number }>()
 
-  constructor(connection: Connection, options: { readonly clock: Clock; readonly process: string }) {
+  readonly #taken: (sessionId: string) => void
+
+  /** `taken` runs in the transaction that took a lease. */
+  constructor(
+    connection: Connection,
+    options: { readonly clock: Clock; readonly process: string; readonly taken: (sessionId: string) => void },
+  ) {
     this.#connection = connection
     this.#clock = options.clock
     this.#process = options.process
+    this.#taken = options.taken
   }
 
-  /** `taken` runs in the same transaction. */
-  async acquire(
-    sessionId: string,
-    options: {
-      readonly owner: string
-      readonly ttlMs?: number
-      readonly isVisit?: boolean
-      readonly taken: () => void
-    },
-  ): Promise<Lease> {
+  async acquire(sessionId: string, options: Parameters<StoredLeases['acquire']>[1]): Promise<Lease> {
     const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS
     const { token, former } = await this.#connection.write(() => {
       this.requireFree(sessionId)
@@ -53,7 +52,7 @@ export class Leases {
       const taken = this.#connection
         .statement(TAKE)
         .run(sessionId, options.owner, this.#process, ttlMs, this.#clock.now())
-      options.taken()
+      this.#taken(sessionId)
       return { token: Number(taken.lastInsertRowid), former }
     })
     this.#renewals.set(token, { atMs: this.#clock.now(), ttlMs })

@@ -3,10 +3,12 @@ import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversati
 import type { Lease } from '@hermes/contracts/store'
 import { countEntries } from '../../shared/counts.js'
 import { decodeMessage, encodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import { orRescue } from '../../shared/rescue.js'
+import type { StoredLog } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
 import type { StoredInbox } from './inbox.js'
-import type { Leases } from './leases.js'
+import type { SqliteLeases } from './leases.js'
 import { Partials } from './partials.js'
 
 const INSERT_MESSAGE = `
@@ -41,21 +43,24 @@ interface EntryRow extends MessageColumns {
  * The append-only log. A message is a row of `messages` and its `seq` is that row's id; entries of other types take their `seq`
  * from the same counter, so that rows another program adds fall into place.
  */
-export class Log {
+export class SqliteLog implements StoredLog {
   readonly #connection: Connection
-  readonly #leases: Leases
+  readonly #leases: SqliteLeases
   readonly #inbox: StoredInbox
   readonly #clock: Clock
-  readonly #appended: () => void
+  readonly #rescueDirs: readonly string[]
+  /** Tells that there are new messages, those of a fork included. */
+  readonly appended: () => void
   readonly #partials: Partials
   readonly #touchedMs = new Map<string, number>()
 
   constructor(
     connection: Connection,
     options: {
-      readonly leases: Leases
+      readonly leases: SqliteLeases
       readonly inbox: StoredInbox
       readonly clock: Clock
+      readonly rescueDirs: readonly string[]
       readonly appended: () => void
     },
   ) {
@@ -63,11 +68,12 @@ export class Log {
     this.#leases = options.leases
     this.#inbox = options.inbox
     this.#clock = options.clock
-    this.#appended = options.appended
+    this.#rescueDirs = options.rescueDirs
+    this.appended = options.appended
     this.#partials = new Partials(connection)
   }
 
-  async entries(sessionId: string, afterSeq = 0): Promise<readonly Entry[]> {
+  async entries(sessionId: string, { afterSeq = 0 }: { readonly afterSeq?: number } = {}): Promise<readonly Entry[]> {
     if (await this.#connection.read(() => this.#isLeft(sessionId))) await this.#settle(sessionId)
     return this.#connection.read(() => this.read(sessionId, afterSeq))
   }
@@ -96,7 +102,7 @@ export class Log {
     if (left === null) return
     this.insert(sessionId, left.entry, left.atMs)
     this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, countEntries([left.entry])!))
-    this.#appended()
+    this.appended()
   }
 
   keepPartial(
@@ -119,18 +125,27 @@ export class Log {
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
+    { lease, atMs = this.#clock.now(), take, rescue = true }: Parameters<StoredLog['append']>[2],
   ): Promise<readonly number[]> {
-    const atMs = options.atMs ?? this.#clock.now()
+    const directories = rescue ? this.#rescueDirs : []
+    const append = () => this.#append(sessionId, entries, { lease, atMs, take })
+    return orRescue(append, { directories, sessionId, entries, atMs })
+  }
+
+  #append(
+    sessionId: string,
+    entries: readonly NewEntry[],
+    { lease, atMs, take }: { readonly lease: Lease; readonly atMs: number; readonly take?: readonly string[] },
+  ): Promise<readonly number[]> {
     return this.#connection.write(() => {
-      this.#leases.use(sessionId, options.lease)
-      if (options.take) this.#inbox.take(sessionId, options.take)
+      this.#leases.use(sessionId, lease)
+      if (take) this.#inbox.take(sessionId, take)
       if (entries.some(({ type }) => type === 'message')) this.#partials.forget(sessionId)
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)
       if (counts) this.#connection.statement(UPDATE_COUNTS).run(countParameters(sessionId, counts))
       this.#touch(sessionId, atMs)
-      this.#appended()
+      this.appended()
       return seqs
     })
   }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
+import type { PruneOptions } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 
 // One transaction deletes about this many messages, which takes some 20 ms; a longer session goes in one all the same.
@@ -27,19 +28,10 @@ interface DueSession {
   readonly messages: number
 }
 
-/** What goes. */
-export interface PruneOptions {
-  readonly olderThanMs: number
-  readonly source?: string
-  readonly nowMs: number
-  /** Only counts. */
-  readonly dryRun?: boolean
-}
-
 /** Deletes old sessions in steps that let others have a turn. A kill leaves each session whole or gone. */
 export async function pruneSessions(
   connection: Connection,
-  { olderThanMs, source, nowMs, dryRun }: PruneOptions,
+  { olderThanMs, source, nowMs, dryRun }: PruneOptions & { readonly nowMs: number },
 ): Promise<number> {
   const parameters = { untilMs: nowMs - olderThanMs, source: source ?? null, nowMs }
   if (dryRun) return connection.read(() => connection.statement(DUE).all(parameters).length)

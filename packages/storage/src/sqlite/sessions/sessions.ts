@@ -1,33 +1,33 @@
 import type { Clock } from '@hermes/contracts'
-import type { NewSession, SessionInfo, SessionStore } from '@hermes/contracts/store'
+import type { NewSession, SessionChange, SessionInfo } from '@hermes/contracts/store'
 import { isAbandoned, type LastWriter, PROCESS_GONE } from '../../shared/lease-rules.js'
 import { hasEnded } from '../../shared/process-identity.js'
-import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
+import { nextTitle, resolveSession } from '../../shared/resolve.js'
+import { unknownSession } from '../../shared/session-errors.js'
 import { relatedSessions } from '../../shared/session-row.js'
-import { cleanTitle } from '../../shared/title.js'
-import type { EndSession } from '../../storage.js'
+import type {
+  EndSession,
+  ForkSession,
+  LatestSessionFilter,
+  ListSessionsOptions,
+  SessionResolution,
+  StoredSessions,
+} from '../../storage.js'
 import type { Connection } from '../file/connection.js'
+import type { Queries } from '../schema/queries.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
-import type { Leases } from './leases.js'
+import { forkSession } from './fork.js'
+import type { SqliteLeases } from './leases.js'
+import type { SqliteLog } from './log.js'
+import type { SessionRows } from './session-rows.js'
 
-const FIND = `${SESSION_ROWS} WHERE sessions.id = ?`
-const INSERT = `
-  INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, started_at, title)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-// A trigger has made the row already, as it does for sessions of other programs.
-const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
 const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '?', started: 'sessions.started_at' })
 const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
 const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
-const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
-const REOPEN = 'UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND ended_at IS NOT NULL'
 // One that another process wrote since is not over.
 const END = `
   UPDATE sessions SET ended_at = :endedAt, end_reason = :reason WHERE id = :id AND ended_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = :id AND process <> :process)`
-const END_OWN = `
-  UPDATE sessions SET ended_at = ?, end_reason = 'closed' WHERE ended_at IS NULL
-    AND id IN (SELECT session_id FROM hermes_leases WHERE process = ?)`
 const LAST_WRITERS = `
   SELECT l.session_id, l.process, l.ttl_ms, l.renewed_ms FROM hermes_leases l
   JOIN sessions s ON s.id = l.session_id WHERE s.ended_at IS NULL AND l.process <> ?`
@@ -47,45 +47,88 @@ const CLEAR = [
 const HAS_SUMMARIES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_summaries'"
 const FORGET_SUMMARY = 'DELETE FROM hermes_summaries WHERE session_id = ?'
 
-/** The sessions themselves: made, read, changed, removed. */
-export class Sessions {
+/** The sessions themselves: made, found, changed, removed. */
+export class SqliteSessions implements StoredSessions {
   readonly #connection: Connection
-  readonly #leases: Leases
+  readonly #rows: SessionRows
+  readonly #leases: SqliteLeases
+  readonly #log: SqliteLog
   readonly #clock: Clock
   readonly #process: string
+  #queries: Promise<Queries> | undefined
 
   constructor(
     connection: Connection,
-    options: { readonly leases: Leases; readonly clock: Clock; readonly process: string },
+    options: {
+      readonly rows: SessionRows
+      readonly leases: SqliteLeases
+      readonly log: SqliteLog
+      readonly clock: Clock
+      readonly process: string
+    },
   ) {
     this.#connection = connection
+    this.#rows = options.rows
     this.#leases = options.leases
+    this.#log = options.log
     this.#clock = options.clock
     this.#process = options.process
   }
 
   create(session: NewSession): Promise<SessionInfo> {
-    return this.#connection.write(() => this.add(session))
+    return this.#connection.write(() => this.#rows.add(session))
   }
 
-  /** Inside a transaction. */
-  add(session: NewSession): SessionInfo {
-    if (this.find(session.id)) throw sessionExists(session.id)
-    this.#insert(session)
-    return this.find(session.id)!
+  get(id: string): Promise<SessionInfo | null> {
+    return this.#connection.read(() => this.#rows.find(id))
   }
 
-  /** Inside a transaction. */
-  find(id: string): SessionInfo | null {
-    const row = this.#connection.statement(FIND).get(id) as SessionRow | undefined
-    return row ? toSessionInfo(row) : null
+  fork(fork: ForkSession): Promise<SessionInfo> {
+    return forkSession({ connection: this.#connection, rows: this.#rows, log: this.#log }, fork)
   }
 
-  update(id: string, change: Parameters<SessionStore['updateSession']>[1]): Promise<void> {
+  list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]> {
+    return this.#ask((queries) => queries.list(options))
+  }
+
+  latest(filter?: LatestSessionFilter): Promise<SessionInfo | null> {
+    return this.#ask((queries) => queries.latest(filter))
+  }
+
+  folders(): Promise<readonly string[]> {
+    return this.#ask((queries) => queries.folders())
+  }
+
+  resolve(text: string): Promise<SessionResolution> {
+    return resolveSession(this, text)
+  }
+
+  nextTitle(base: string): Promise<string> {
+    return nextTitle(this, base)
+  }
+
+  /** `base` and `base #2`, `base #3` …, newest activity first. */
+  lineage(base: string): Promise<readonly SessionInfo[]> {
+    return this.#ask((queries) => queries.lineage(base))
+  }
+
+  /** Sessions whose id begins with `prefix`, newest activity first. */
+  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
+    return this.#ask((queries) => queries.withPrefix(prefix, limit))
+  }
+
+  /** Reads with built queries; the query builder is loaded by the first of them. */
+  async #ask<Result>(work: (queries: Queries) => Result): Promise<Result> {
+    this.#queries ??= import('../schema/queries.js').then((module) => new module.Queries(this.#connection))
+    const queries = await this.#queries
+    return this.#connection.read(() => work(queries))
+  }
+
+  update(id: string, change: SessionChange): Promise<void> {
     return this.#connection.write(() => {
-      if (!this.find(id)) throw unknownSession(id)
+      if (!this.#rows.find(id)) throw unknownSession(id)
       const columns = Object.entries({
-        title: typeof change.title === 'string' ? this.#freeTitle(change.title, id) : change.title,
+        title: typeof change.title === 'string' ? this.#rows.freeTitle(change.title, id) : change.title,
         ended_at: typeof change.endedAtMs === 'number' ? change.endedAtMs / 1000 : change.endedAtMs,
         end_reason: change.endReason,
         model: change.model,
@@ -100,19 +143,25 @@ export class Sessions {
     })
   }
 
-  /** Inside a transaction. */
-  related(id: string, direction: 'ancestors' | 'descendants'): SessionInfo[] {
-    return (this.#connection.statement(RELATED[direction]).all(id) as SessionRow[]).map(toSessionInfo)
+  ancestors(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(RELATED.ancestors, id)
   }
 
-  /** Inside a transaction. */
-  tags(id: string): string[] {
-    return this.#connection.statement(TAGS).pluck().all(id) as string[]
+  descendants(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(RELATED.descendants, id)
+  }
+
+  #related(sql: string, id: string): Promise<readonly SessionInfo[]> {
+    return this.#connection.read(() => (this.#connection.statement(sql).all(id) as SessionRow[]).map(toSessionInfo))
+  }
+
+  tags(id: string): Promise<readonly string[]> {
+    return this.#connection.read(() => this.#connection.statement(TAGS).pluck().all(id) as string[])
   }
 
   setTags(id: string, tags: readonly string[]): Promise<void> {
     return this.#connection.write(() => {
-      if (!this.find(id)) throw unknownSession(id)
+      if (!this.#rows.find(id)) throw unknownSession(id)
       this.#connection.statement('DELETE FROM hermes_tags WHERE session_id = ?').run(id)
       for (const tag of tags) this.#connection.statement(INSERT_TAG).run(tag, id)
     })
@@ -146,19 +195,9 @@ export class Sessions {
     )
   }
 
-  /** Inside a transaction: ends what this process wrote and did not end. */
-  endOwn(): void {
-    this.#connection.statement(END_OWN).run(this.#clock.now() / 1000, this.#process)
-  }
-
-  /** Inside a transaction: who writes a session that had ended begins it again. */
-  reopen(id: string): void {
-    this.#connection.statement(REOPEN).run(id)
-  }
-
   delete(id: string): Promise<boolean> {
     return this.#connection.write(() => {
-      if (!this.find(id)) return false
+      if (!this.#rows.find(id)) return false
       this.#leases.requireFree(id)
       for (const sql of DELETE) this.#connection.statement(sql).run(id)
       return true
@@ -167,37 +206,10 @@ export class Sessions {
 
   clear(id: string): Promise<void> {
     return this.#connection.write(() => {
-      if (!this.find(id)) throw unknownSession(id)
+      if (!this.#rows.find(id)) throw unknownSession(id)
       this.#leases.requireFree(id)
       for (const sql of CLEAR) this.#connection.statement(sql).run(id)
       if (this.#connection.statement(HAS_SUMMARIES).get()) this.#connection.statement(FORGET_SUMMARY).run(id)
     })
-  }
-
-  #insert(session: NewSession): void {
-    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
-    if (parentSessionId !== undefined && !this.find(parentSessionId)) throw unknownSession(parentSessionId)
-    const startedMs = session.startedAtMs ?? this.#clock.now()
-    this.#connection
-      .statement(INSERT)
-      .run(
-        id,
-        source,
-        userId ?? null,
-        model ?? null,
-        provider ?? null,
-        baseUrl ?? null,
-        parentSessionId ?? null,
-        startedMs / 1000,
-        title === undefined ? null : this.#freeTitle(title, id),
-      )
-    this.#connection.statement(INSERT_EXTRAS).run(id, cwd ?? null, startedMs)
-  }
-
-  #freeTitle(title: string, forId: string): string | null {
-    const clean = cleanTitle(title)
-    const taken = this.#connection.statement(TITLE_HOLDER).get(clean, forId) as { id: string } | undefined
-    if (taken) throw titleTaken(taken.id, clean!)
-    return clean
   }
 }
