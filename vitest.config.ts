@@ -26,7 +26,7 @@ export default defineConfig({
     pool: 'forks',
     // Files that run in one worker share what they load: sources keep no state in modules, and loading them anew cost half of all time.
     isolate: false,
-    // By default one core is kept free, which on two cores is half of them.
-    maxWorkers: availableParallelism(),
+    // Tests wait a good part of their time, for programs and for what they time.
+    maxWorkers: availableParallelism() + 1,
   },
 })

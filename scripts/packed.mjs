@@ -20,6 +20,7 @@ import {
   publicPackages,
   run,
 } from './packing.mjs'
+import { problemsOfTarball } from './publishable.mjs'
 
 readOptions(import.meta.filename)
 
@@ -46,7 +47,7 @@ async function checkAll() {
   const packages = publicPackages()
   const tarballs = await check('pack', () => packAll(packages, scratch))
   if (!tarballs) return
-  for (const { name } of packages) await check(`publint ${name}`, () => lint(tarballs.get(name)))
+  for (const { name } of packages) await check(`the tarball of ${name}`, () => lint(tarballs.get(name)))
 
   const nodes = { 24: dirname(process.execPath), 22: nodeFolder('^22.22') }
   for (const [major, path] of Object.entries(nodes)) {
@@ -73,6 +74,8 @@ async function check(title, body) {
 }
 
 async function lint(tarball) {
+  const problems = problemsOfTarball(tarball)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
   const buffer = readFileSync(tarball)
   const { messages, pkg } = await publint({
     strict: true,

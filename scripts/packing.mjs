@@ -49,7 +49,9 @@ export function installTarballs({ directory, names, tarballs, extra = {}, path }
       overrides: { ...Object.fromEntries(names.map((name) => [name, `$${name}`])), ...Object.fromEntries(others) },
     }),
   )
-  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory, path })
+  // A cache of its own beside it: what is on this machine by chance must not stand in for what a stranger gets.
+  const cache = join(dirname(directory), 'npm-cache')
+  run('npm', ['install', '--cache', cache, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: directory, path })
 }
 
 /** @returns {{ packages: string[], bytes: number }} what an installed folder holds, links not followed */

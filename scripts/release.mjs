@@ -1,11 +1,12 @@
 // node scripts/release.mjs [--dry-run]: publishes the versions that `changeset version` wrote; with --dry-run only shows what would go.
-// Exit codes: 0 done, 1 a manifest is not fit to publish, the build or the publishing failed, 2 wrong option.
+// Exit codes: 0 done, 1 a manifest or a dependency is not fit to publish with, the build or the publishing failed, 2 wrong option.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from './build.mjs'
 import { readOptions } from './options.mjs'
 import { publicPackages } from './packing.mjs'
+import { problemOfDependencies } from './publishable.mjs'
 
 const { values } = readOptions(import.meta.filename, { 'dry-run': { type: 'boolean' } })
 const root = resolve(import.meta.dirname, '..')
@@ -20,7 +21,10 @@ if (versions.size > 1) problems.push(`all packages share one version, found ${[.
 for (const problem of problems) console.error(`release: ${problem}`)
 if (problems.length > 0) process.exit(1)
 
-if (!build(root)) process.exit(1)
+// Only on the way out: while the product is built, a version of today may be tried.
+const unfit = values['dry-run'] ? null : problemOfDependencies(root)
+if (unfit) console.error(`release: the dependencies are not fit to publish with.\n${unfit}`)
+if (unfit || !build(root)) process.exit(1)
 if (values['dry-run']) must('npx', ['-y', 'pnpm@12', 'publish', '-r', '--dry-run', '--no-git-checks'])
 else must('changeset', ['publish'])
 

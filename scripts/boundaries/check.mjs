@@ -118,13 +118,16 @@ function isDeclared(workspace, pkg, file, name) {
   return file.isTest && name in (workspace.rootManifest.devDependencies ?? {})
 }
 
-/** An app is bundled: what stays outside its bundle may be imported by any package in it. */
+/** An app is bundled: what stays outside its bundle may be imported by any package in it. A peer of what is imported is used by that. */
 function checkUnusedDependencies(workspace, pkg) {
   const bundled = pkg.isApp ? workspace.packages : [pkg]
   const files = bundled.flatMap((item) => item.files.filter((file) => !file.isTest))
   const imported = new Set(files.flatMap((file) => file.imports.map((entry) => packageName(entry.specifier))))
+  const peers = workspace.packages
+    .filter(({ name }) => imported.has(name))
+    .flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {}))
   for (const name of Object.keys(pkg.manifest.dependencies ?? {}))
-    if (!imported.has(name))
+    if (!imported.has(name) && !peers.includes(name))
       reporter(workspace)(`${pkg.dir}/package.json`, 1, 'unused', `${name} is a dependency that no source file imports`)
 }
 

@@ -33,10 +33,15 @@ export interface LockSeeker {
  * A seeker of the lock `file`, an empty file that is made when missing and stays. The lock itself is SQLite's, thus one of the
  * operating system: it ends with its process, however that ends, so nobody has to judge whether a lock is stale. On a file system without
  * locks it is a second file, `FILE.held`, that only one process can make.
- * @throws HermesError `files.not_writable`
+ * @throws HermesError `files.not_writable`; `files.no_lock_engine` where the optional peer `better-sqlite3` is not installed
  */
 export async function seekLock(file: string): Promise<LockSeeker> {
-  const { default: Database } = await import('better-sqlite3')
+  const { default: Database } = await import('better-sqlite3').catch((cause: unknown) => {
+    throw new HermesError('Short locks need the package better-sqlite3; install it.', {
+      code: 'files.no_lock_engine',
+      cause,
+    })
+  })
   try {
     await makePrivate(file)
     const database = new Database(file, { timeout: 0 })
