@@ -26,6 +26,7 @@ import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolSteps, versionStart } from './scenarios.mjs'
+import { sources } from './sources.mjs'
 import { sessionStore } from './store.mjs'
 import { tools } from './tools.mjs'
 import { wires } from './wires.mjs'
@@ -45,6 +46,7 @@ const SCENARIOS = {
   'execute-code': executeCode,
   isolation,
   tools,
+  sources,
   backends,
   wires,
   size: installedSize,

@@ -79,10 +79,12 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
   const { extensions = standardExtensions() } = options
   const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
   const { hooks } = own ?? (extensions as { readonly hooks: Hooks })
+  const tools = isRegistry(options.tools) ? options.tools : createToolRegistry({ tools: options.tools ?? [] })
+  const used = own ? tools.use(own.tools) : null
   const id = options.sessionId ?? createSessionId(clock.now())
   return {
     model: isModelClient(options.model) ? options.model : createModelClient(options.model),
-    registry: isRegistry(options.tools) ? options.tools : createToolRegistry({ tools: options.tools ?? [] }),
+    registry: tools,
     toolsets: options.toolsets ?? {},
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
@@ -90,7 +92,10 @@ export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'>
     policy: options.policy ?? createAllowAllPolicy(),
     subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
     hooks,
-    closeExtensions: async () => own?.close(),
+    closeExtensions: async () => {
+      used?.dispose()
+      await own?.close()
+    },
     ask: options.ask ?? null,
     maxSteps: maxStepsOf(options),
     sampling: definedOnly({

@@ -35,7 +35,7 @@ describe('loadConfig', () => {
         toolsets: ['hermes-cli'],
         platform_toolsets: {},
         custom_toolsets: {},
-        tools: { tool_search: { enabled: 'auto', threshold_pct: 5, listing_max_tokens: 4_000 } },
+        tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5, listing_max_tokens: 0 } },
         agent: {
           max_turns: 90,
           api_max_retries: 3,

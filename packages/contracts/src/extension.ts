@@ -1,4 +1,4 @@
-export type { Extension, ExtensionApi } from './extension/api.js'
+export type { Extension, ExtensionApi, ToolOptions } from './extension/api.js'
 export type {
   Command,
   CommandCaller,

@@ -228,6 +228,23 @@ export interface Tool<Args = unknown> {
   summarize?(args: Args): string
 }
 
+/** Tools that come, change and go while sessions run, such as those of a server. All are in the toolset that bears the name of the source. */
+export interface ToolSource {
+  /** `[a-zA-Z0-9_-]`, at most 64 characters; no built-in toolset has it. */
+  readonly name: string
+  /** What its tools are for, for the model: one line. */
+  readonly description?: string
+  /** Whether the tools are found by `tool_search` instead of being defined whole. Default `false`: as long as there is room for them. */
+  readonly deferred?: boolean
+  /**
+   * What there is now. Asked once at first and once after each change, however many sessions there are. A rejection, or no answer within 30
+   * seconds, leaves what was listed before; `signal` fires then, and when the source is taken back. What cannot be a tool is left out.
+   */
+  list(signal: AbortSignal): readonly Tool[] | Promise<readonly Tool[]>
+  /** Calls `changed` whenever another list would be given, and returns what ends that. Default: the list never changes. */
+  onChange?(changed: () => void): () => void
+}
+
 /** What depends on the arguments of a call. Written as a method, so that a tool of known arguments is a tool. */
 type PerCall<Args, Result> = { of(args: Args): Result }['of']
 

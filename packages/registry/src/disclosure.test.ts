@@ -6,7 +6,7 @@ import { createToolRegistry, type DisclosureOptions, type ToolRegistry } from '.
 import { rankTools } from './rank-tools.js'
 
 const context = { signal: new AbortController().signal } as ToolContext
-const options: DisclosureOptions = { mode: 'auto', budgetTokens: 500, listingTokens: 200, core: ['file'] }
+const options: DisclosureOptions = { mode: 'auto', budgetTokens: 500, core: ['file'] }
 
 const tool = (name: string, toolset: string, over: Partial<Tool<{ id: number }>> = {}): Tool =>
   defineTool<{ id: number }>({
@@ -24,6 +24,13 @@ const many = [...small, ...tracker.map((name) => tool(name, 'mcp-tracker'))]
 const open = (tools: readonly Tool[] = many, over: Partial<DisclosureOptions> = {}) =>
   createToolRegistry({ tools, disclosure: { ...options, budgetTokens: 200, ...over } })
 const namesOf = async (registry: ToolRegistry) => (await registry.definitions()).map(({ name }) => name)
+/** The lines below the first one of `tool_search`. */
+const listingOf = async (registry: ToolRegistry) =>
+  (await registry.definitions())
+    .find(({ name }) => name === 'tool_search')!
+    .description.split('\n')
+    .slice(1)
+    .join('\n')
 const call = async (registry: ToolRegistry, name: string, args: object) => {
   const callable = registry.callable(await namesOf(registry))
   const prepared = await registry.prepare({ name, args: args as never }, callable)
@@ -37,16 +44,17 @@ describe('tools that are too many', () => {
     expect(await namesOf(open(many, { mode: 'off' }))).not.toContain('tool_search')
   })
 
-  it('are hidden set by set, the largest first, and listed by name', async () => {
+  it('are hidden set by set, the largest first, and a line says which sets there are', async () => {
     const registry = open()
     expect(await namesOf(registry)).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
-    const search = (await registry.definitions()).find(({ name }) => name === 'tool_search')!
-    expect(search.description).toContain(`mcp-tracker: ${[...tracker].sort().join(', ')}`)
+    expect(await listingOf(registry)).toBe('mcp-tracker: Tools of mcp-tracker')
   })
 
-  it('are only counted where even their names are too many', async () => {
-    const search = (await open(many, { listingTokens: 5 }).definitions()).at(-1)!
-    expect(search.description).toContain('mcp-tracker: 6 tools')
+  it('stay whole where a person wants it, by set or by name', async () => {
+    expect(await namesOf(open(many, { budgetTokens: 0, always: ['mcp-tracker'] }))).toEqual(
+      [...tracker, 'read_file', 'tool_call', 'tool_search'].sort(),
+    )
+    expect(await namesOf(open(many, { mode: 'on', always: ['look'] }))).toContain('look')
   })
 
   it('never include the core, whatever the budget', async () => {
@@ -65,6 +73,7 @@ describe('tools that are too many', () => {
       fc.property(fc.array(owned), fc.nat(2_000), (sets, budgetTokens) => {
         const all = sets.map(({ toolset, size }, at) => ({
           toolset,
+          isDeferred: false,
           definition: { name: `t${at}`, description: 'x'.repeat(size), parameters: {} },
         }))
         const { shown, hidden } = disclose(all, { ...options, budgetTokens })
@@ -78,12 +87,56 @@ describe('tools that are too many', () => {
   })
 })
 
+describe('deferred tools', () => {
+  const late = tool('late_tool', 'late')
+
+  it('are behind the bridge however few they are, by themselves or as a set', async () => {
+    const registry = createToolRegistry({ tools: [...small, tool('learning', 'learning')] })
+    expect(await namesOf(registry)).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
+    expect(await listingOf(registry)).toBe('learning: Remember what fixed an error')
+    registry.register(late, { deferred: true })
+    expect(await listingOf(registry)).toBe('late: Tools of late\nlearning: Remember what fixed an error')
+    expect((await call(registry, 'tool_call', { name: 'late_tool', arguments: { id: 1 } })).isError).toBe(false)
+  })
+
+  it('are defined where a person wants them whole, or wants no bridge', async () => {
+    const of = async (disclosure: Partial<DisclosureOptions>) => {
+      const registry = createToolRegistry({ tools: small, disclosure: { ...options, ...disclosure } })
+      registry.register(late, { deferred: true })
+      return namesOf(registry)
+    }
+    const whole = ['late_tool', 'look', 'read_file']
+    expect(await of({ always: ['late'] })).toEqual(whole)
+    expect(await of({ always: ['late_tool'] })).toEqual(whole)
+    expect(await of({ mode: 'off' })).toEqual(whole)
+  })
+
+  it('cost 700 bytes however many sets there are, and each line 60', async () => {
+    const sent = async (count: number, name: (n: number) => string) => {
+      const registry = createToolRegistry()
+      for (let n = 0; n < count; n++)
+        registry.addSource({ name: name(n), description: `"${n}"\n${'ü'.repeat(500)}`, list: () => [] })
+      const definitions = await registry.definitions()
+      const lines = (await listingOf(registry)).split('\n')
+      for (const line of lines.length > 1 ? lines : []) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(60)
+      const tools = definitions.map((definition) => ({ type: 'function', function: definition }))
+      return { lines, bytes: tools.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)), 0) }
+    }
+    for (const count of [1, 2, 3, 4, 5, 20, 1_000]) {
+      expect((await sent(count, (n) => `mcp-server-${n}`)).bytes).toBeLessThanOrEqual(700)
+      expect((await sent(count, (n) => `${n}`.padStart(64, 'x'))).bytes).toBeLessThanOrEqual(700)
+    }
+    expect((await sent(3, (n) => `set-${n}`)).lines).toHaveLength(3)
+    expect((await sent(1_000, (n) => `set-${n}`)).lines[0]).toMatch(/^set-0, set-1, .* and 9\d\d more$/)
+  })
+})
+
 describe('tool_search', () => {
   it('gives the definitions of what fits, best first, and names the rest', async () => {
-    const outcome = await call(open(), 'tool_search', { query: 'create a new issue', limit: 2 })
+    const outcome = await call(open(), 'tool_search', { query: 'create a new issue with a comment for a user' })
     const { tools, more } = outcome.data as { tools: { name: string; parameters: object }[]; more: string[] }
     expect(tools[0]).toMatchObject({ name: 'create_issue', parameters: { required: ['id'] } })
-    expect(tools).toHaveLength(2)
+    expect(tools).toHaveLength(5)
     expect(more.length).toBeGreaterThan(0)
     expect(textOf(outcome).split('\n')[0]).toBe(JSON.stringify(tools[0]))
   })
@@ -91,6 +144,13 @@ describe('tool_search', () => {
   it('finds tools by their exact names', async () => {
     const outcome = await call(open(), 'tool_search', { query: 'add_comment, list_issues' })
     expect(outcome.data).toMatchObject({ tools: [{ name: 'add_comment' }, { name: 'list_issues' }], more: [] })
+  })
+
+  it('gives the tools of a set by its name, those named themselves first', async () => {
+    const outcome = await call(open(), 'tool_search', { query: 'mcp-tracker search_issues' })
+    const names = (outcome.data as { tools: { name: string }[] }).tools.map(({ name }) => name)
+    expect(names).toEqual(['search_issues', 'add_comment', 'assign_user', 'close_issue', 'create_issue'])
+    expect(outcome.data).toMatchObject({ more: ['list_issues'] })
   })
 
   it('says what there is when nothing fits', async () => {
@@ -102,7 +162,7 @@ describe('tool_search', () => {
   it('names only so many of what fits worse, or where nothing fits', async () => {
     const registry = open(Array.from({ length: 300 }, (_, n) => tool(`do_${n}`, 'mcp-many')))
     const found = textOf(await call(registry, 'tool_search', { query: 'do' }))
-    expect(found.split('\n').at(-1)).toMatch(/^Also: (?:do_\d+, ){24}do_\d+ and 270 more$/)
+    expect(found.split('\n').at(-1)).toMatch(/^Also: (?:do_\d+, ){199}do_\d+ and 95 more$/)
     expect(textOf(await call(registry, 'tool_search', { query: 'weather' }))).toMatch(/, do_\d+ and 100 more\.$/)
   })
 
@@ -110,7 +170,7 @@ describe('tool_search', () => {
     const definitions = [
       { name: 'search_files', description: '', parameters: {} },
       { name: 'listRepositories', description: 'Lists the repositories of a user.', parameters: {} },
-    ]
+    ].map((definition) => ({ toolset: 'x', definition }))
     expect(rankTools(definitions, 'listing repository')[0]?.name).toBe('listRepositories')
     expect(rankTools(definitions, 'file')[0]?.name).toBe('search_files')
   })
@@ -158,7 +218,7 @@ describe('tool_call', () => {
   it('reaches nothing that the toolsets leave out', async () => {
     const registry = open()
     const callable = registry.callable(['tool_call', 'tool_search'], { disabled: ['mcp-tracker'] })
-    expect(callable).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
+    expect([...callable].sort()).toEqual(['look', 'read_file', 'tool_call', 'tool_search'])
     const prepared = await registry.prepare(
       { name: 'tool_call', args: { name: 'close_issue', arguments: { id: 1 } } },
       callable,

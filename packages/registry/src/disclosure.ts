@@ -1,16 +1,16 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { Tool, ToolDefinition } from '@hermes/contracts/tool'
 
-/** When the definitions of a session are too many to be sent whole. */
+/** Which tools are found by `tool_search` instead of being defined whole, beside those that say so themselves. */
 export interface DisclosureOptions {
-  /** `auto`: tools are hidden once all definitions together pass `budgetTokens`. `on`: whatever they come to. `off`: never. */
+  /** `auto`: toolsets are hidden once all definitions together pass `budgetTokens`. `on`: whatever they come to. `off`: nothing is, ever. */
   readonly mode: 'auto' | 'on' | 'off'
-  /** Default 10,000. */
-  readonly budgetTokens: number
-  /** For the names of hidden tools; beyond it toolsets are only counted. Default 4,000. */
-  readonly listingTokens: number
-  /** Toolsets that are never hidden. */
-  readonly core: readonly string[]
+  /** Default: however many they are. */
+  readonly budgetTokens?: number
+  /** Toolsets that are not hidden for want of room. Default none. */
+  readonly core?: readonly string[]
+  /** Toolsets and tools that are defined whole, whatever they say themselves. Default none. */
+  readonly always?: readonly string[]
 }
 
 /** Finds hidden tools. */
@@ -24,9 +24,10 @@ const BRIDGE_TOOLS = 'tool_search'
 export interface OwnedDefinition {
   readonly toolset: string
   readonly definition: ToolDefinition
+  readonly isDeferred: boolean
 }
 
-/** What is sent whole and what is only listed. */
+/** What is sent whole and what is found by a search. */
 export interface Disclosed {
   readonly shown: readonly ToolDefinition[]
   readonly hidden: readonly OwnedDefinition[]
@@ -36,32 +37,43 @@ const CHARS_PER_TOKEN = 4
 
 const tokensOf = (value: unknown): number => Math.ceil(JSON.stringify(value).length / CHARS_PER_TOKEN)
 
-/** Hides whole toolsets outside the core, the largest first, until the rest is within the budget. Order is kept; the same in, the same out. */
-export function disclose(all: readonly OwnedDefinition[], options: DisclosureOptions): Disclosed {
+/**
+ * Hides what is deferred, then whole toolsets outside the core, the largest first, until the rest is within the budget. Order is kept; the
+ * same in, the same out.
+ */
+export function disclose(
+  all: readonly OwnedDefinition[],
+  { mode, budgetTokens = Number.POSITIVE_INFINITY, core = [], always = [] }: DisclosureOptions,
+): Disclosed {
+  if (mode === 'off') return { shown: all.map(({ definition }) => definition), hidden: [] }
+  const isAlways = ({ toolset, definition }: OwnedDefinition) =>
+    always.includes(toolset) || always.includes(definition.name)
+  const open = all.filter((one) => !one.isDeferred || isAlways(one))
   const weights = new Map<string, number>()
-  for (const { toolset, definition } of all) weights.set(toolset, (weights.get(toolset) ?? 0) + tokensOf(definition))
+  for (const one of open) {
+    const weighed = core.includes(one.toolset) || isAlways(one) ? '' : one.toolset
+    weights.set(weighed, (weights.get(weighed) ?? 0) + tokensOf(one.definition))
+  }
   const largestFirst = [...weights]
-    .filter(([toolset]) => !options.core.includes(toolset))
+    .filter(([toolset]) => toolset !== '')
     .sort(([left, leftTokens], [right, rightTokens]) => rightTokens - leftTokens || (left < right ? -1 : 1))
   let left = [...weights.values()].reduce((sum, tokens) => sum + tokens, 0)
   const gone = new Set<string>()
   for (const [toolset, tokens] of largestFirst) {
-    if (options.mode === 'off' || (options.mode === 'auto' && left <= options.budgetTokens)) break
+    if (mode === 'auto' && left <= budgetTokens) break
     gone.add(toolset)
     left -= tokens
   }
+  const isHidden = (one: OwnedDefinition) => !isAlways(one) && (one.isDeferred || gone.has(one.toolset))
   return {
-    shown: all.filter(({ toolset }) => !gone.has(toolset)).map(({ definition }) => definition),
-    hidden: all.filter(({ toolset }) => gone.has(toolset)),
+    shown: all.filter((one) => !isHidden(one)).map(({ definition }) => definition),
+    hidden: all.filter(isHidden),
   }
 }
 
 const SEARCH_PARAMETERS = {
   type: 'object',
-  properties: {
-    query: { type: 'string', description: 'Words for what is to be done, or exact names of tools' },
-    limit: { type: 'integer', minimum: 1, maximum: 25, default: 5 },
-  },
+  properties: { query: { type: 'string', description: 'What to do, or exact names of tools or sets' } },
   required: ['query'],
 } as const satisfies JsonObject
 
@@ -71,55 +83,68 @@ const CALL_PARAMETERS = {
   required: ['name', 'arguments'],
 } as const satisfies JsonObject
 
-/** The definitions of the two doors: the names of what is hidden are part of them, so they are told once, with all other definitions. */
-export function bridgeDefinitions(
-  hidden: readonly OwnedDefinition[],
-  { listingTokens }: Pick<DisclosureOptions, 'listingTokens'>,
-): readonly ToolDefinition[] {
+/** A toolset behind the bridge. */
+export interface HiddenToolset {
+  readonly name: string
+  readonly description: string
+}
+
+/** The definitions of the two bridge tools. The toolsets behind them are named there, as many as fit; single tools are not. */
+export function bridgeDefinitions(hidden: readonly HiddenToolset[]): readonly ToolDefinition[] {
   return [
     {
       name: TOOL_CALL,
-      description: `Call a tool that is not defined here, with the parameters ${TOOL_SEARCH} gave for it.`,
+      description: `Call a tool that ${TOOL_SEARCH} found.`,
       parameters: CALL_PARAMETERS,
     },
     {
       name: TOOL_SEARCH,
-      description: `More tools are there than are defined here. This gives the parameters of those that fit; then call them with ${TOOL_CALL}.\n${listing(hidden, listingTokens)}`,
+      description: `Find more tools and their parameters. Sets:\n${listing(hidden)}`,
       parameters: SEARCH_PARAMETERS,
     },
   ]
 }
 
-function listing(hidden: readonly OwnedDefinition[], budgetTokens: number): string {
-  const sets = new Map<string, string[]>()
-  for (const { toolset, definition } of hidden) sets.set(toolset, [...(sets.get(toolset) ?? []), definition.name])
-  const ordered = [...sets].sort(([left], [right]) => (left < right ? -1 : 1))
-  // Small sets keep their names for longest: they cost little.
-  const smallestFirst = [...ordered].sort(([, left], [, right]) => left.join().length - right.join().length)
-  let tokens = 0
-  const named = new Set<string>()
-  for (const [toolset, names] of smallestFirst) {
-    tokens += tokensOf(names)
-    if (tokens <= budgetTokens) named.add(toolset)
+/** The two definitions together stay below 700 bytes as chat completions send them. */
+const LISTING_BYTES = 190
+const LINE_BYTES = 60
+
+const byteLength = (text: string): number => new TextEncoder().encode(text).length
+
+/** A line for each set; where those are too many the names alone, and where even they are, how many more there are. */
+function listing(hidden: readonly HiddenToolset[]): string {
+  const ordered = hidden.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  const lines = ordered.map(({ name, description }) => cutLine(`${name}: ${description.replace(/\s+/g, ' ').trim()}`))
+  const whole = lines.join('\n')
+  // A line feed is two bytes in JSON, and so is a quote.
+  if (byteLength(JSON.stringify(whole)) <= LISTING_BYTES) return whole
+  let names = ''
+  for (const [index, { name }] of ordered.entries()) {
+    const next = names === '' ? name : `${names}, ${name}`
+    const left = ordered.length - index - 1
+    if (byteLength(`${next} and ${left} more`) > LISTING_BYTES) return `${names} and ${left + 1} more`
+    names = next
   }
-  return ordered
-    .map(([toolset, names]) => `${toolset}: ${named.has(toolset) ? names.join(', ') : `${names.length} tools`}`)
-    .join('\n')
+  return names
 }
 
-/** Of names that are told although nobody asked for them by name. */
-const MAX_NAMES = 200
-const MAX_MORE = 25
+function cutLine(line: string): string {
+  const characters = [...line].slice(0, LINE_BYTES)
+  while (byteLength(characters.join('')) > LINE_BYTES) characters.pop()
+  return characters.join('').trimEnd()
+}
 
-function listed(names: readonly string[], most: number): string {
-  const shown = names.slice(0, most).join(', ')
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown
+/** How many definitions one answer has at most, and how many names. */
+const MAX_FOUND = 5
+const MAX_NAMES = 200
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ')
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown
 }
 
 /** The tool behind {@link TOOL_SEARCH}; `candidates` are the definitions that may be found. */
-export function searchTool(
-  candidates: () => Promise<readonly ToolDefinition[]>,
-): Tool<{ query: string; limit: number }> {
+export function searchTool(candidates: () => Promise<readonly OwnedDefinition[]>): Tool<{ query: string }> {
   return {
     name: TOOL_SEARCH,
     toolset: BRIDGE_TOOLS,
@@ -129,19 +154,19 @@ export function searchTool(
     concurrency: 'parallel',
     icon: '🧰',
     summarize: ({ query }) => `find tools: ${query}`,
-    execute: async ({ query, limit }) => {
+    execute: async ({ query }) => {
       const { rankTools } = await import('./rank-tools.js')
       const all = await candidates()
       const ranked = rankTools(all, query)
-      const found = ranked.slice(0, limit)
+      const found = ranked.slice(0, MAX_FOUND)
       if (found.length === 0) {
-        const names = all.map(({ name }) => name)
-        return `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${listed(names, MAX_NAMES)}.`}`
+        const names = all.map(({ definition }) => definition.name)
+        return `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${listed(names)}.`}`
       }
-      const more = ranked.slice(limit).map(({ name }) => name)
+      const more = ranked.slice(MAX_FOUND).map(({ name }) => name)
       const lines = found.map((tool) => JSON.stringify(tool))
-      const rest = more.length > 0 ? [`Also: ${listed(more, MAX_MORE)}`] : []
-      return { data: { tools: found as never, more: more.slice(0, MAX_MORE) }, text: [...lines, ...rest].join('\n') }
+      const rest = more.length > 0 ? [`Also: ${listed(more)}`] : []
+      return { data: { tools: found as never, more: more.slice(0, MAX_NAMES) }, text: [...lines, ...rest].join('\n') }
     },
   }
 }

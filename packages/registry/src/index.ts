@@ -7,13 +7,14 @@ export {
   createToolRegistry,
   type KeepResult,
   type PreparedCall,
+  type ToolNames,
   type ToolRegistry,
   type ToolRegistryOptions,
 } from './tool-registry.js'
 export {
   CORE_TOOLSETS,
   type CustomToolsets,
-  mergeToolsets,
+  isBuiltIn,
   platformToolset,
   resolveToolsets,
   TOOLSETS,

@@ -6,12 +6,25 @@ const K1 = 1.2
 const B = 0.75
 const NAME_WEIGHT = 4
 
-/** The definitions that fit `query`, best first: those named exactly, or else by the words of name, description and parameters. */
-export function rankTools(all: readonly ToolDefinition[], query: string): readonly ToolDefinition[] {
-  const requested = query.split(/[\s,]+/)
-  const named = all.filter(({ name }) => requested.includes(name))
-  if (named.length > 0) return named
-  const documents = all.map((tool) => ({ tool, words: wordsOf(tool) }))
+/**
+ * The definitions that fit `query`, best first: those named exactly, by themselves or by their set, or else by the words of set, name,
+ * description and parameters.
+ */
+export function rankTools(
+  all: readonly { readonly toolset: string; readonly definition: ToolDefinition }[],
+  query: string,
+): readonly ToolDefinition[] {
+  const requested = new Set(query.split(/[\s,]+/))
+  const named = all.filter(({ toolset, definition }) => requested.has(definition.name) || requested.has(toolset))
+  // A tool and a set may have the same name; the tool comes first.
+  if (named.length > 0)
+    return named
+      .map(({ definition }) => definition)
+      .toSorted((left, right) => Number(requested.has(right.name)) - Number(requested.has(left.name)))
+  const documents = all.map(({ toolset, definition }) => ({
+    tool: definition,
+    words: [...toWords(toolset), ...wordsOf(definition)],
+  }))
   const average = documents.reduce((sum, { words }) => sum + words.length, 0) / Math.max(1, documents.length)
   const terms = [...new Set(toWords(query))]
   const weights = terms.map((term) => {

@@ -1,28 +1,44 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult } from '@hermes/contracts/tool'
+import type { Registration, ToolOptions } from '@hermes/contracts/extension'
+import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult, ToolSource } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
-import { type ToolParameters, toolParameters } from './arguments.js'
+import { toolParameters } from './arguments.js'
 import {
   bridgeDefinitions,
   type DisclosureOptions,
   disclose,
+  type HiddenToolset,
+  type OwnedDefinition,
   searchTool,
   TOOL_CALL,
   TOOL_SEARCH,
   unwrapToolCall,
 } from './disclosure.js'
+import { checkName, type RegisteredTool, toRegisteredTool } from './registered-tool.js'
 import { isHermesError, RegistryError } from './registry-error.js'
 import { asExternal, errorOutcome, overlongText, toOutcome } from './result.js'
-import { type CustomToolsets, mergeToolsets, resolveToolsets, type Toolset, type ToolsetSelection } from './toolsets.js'
+import { SourceListing, type SourceListingOptions } from './source-listing.js'
+import {
+  type CustomToolsets,
+  mergeToolsets,
+  type RegisteredToolset,
+  type Selected,
+  selectToolsets,
+  TOOLSETS,
+  type Toolset,
+  type ToolsetSelection,
+} from './toolsets.js'
 
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const AVAILABILITY_TTL_MS = 30_000
 
 /** A call after its tool was found and its arguments were checked; or its result already, when that failed. */
 export type PreparedCall =
   | { readonly type: 'prepared'; readonly tool: Tool; readonly args: unknown }
   | { readonly type: 'immediate'; readonly outcome: ToolOutcome }
+
+/** Names of tools, as those that a session may call. */
+export type ToolNames = Iterable<string> & { has(name: string): boolean }
 
 /** Which tools exist, which of them a session may see, and how one is called. */
 export interface ToolRegistry {
@@ -33,7 +49,17 @@ export interface ToolRegistry {
    * @throws RegistryError `registry.bad_name`, `registry.bad_schema`, `registry.shadowed` when another toolset has the name or alias
    * and `override` is not set.
    */
-  register(tool: Tool, options?: { readonly override?: boolean }): void
+  register(tool: Tool, options?: RegisterOptions): void
+  /** The same; what it gives back removes the tool, if no other one has taken its name since. */
+  add(tool: Tool, options?: RegisterOptions): Registration
+  /**
+   * Has the tools of a source as long as it is not taken back. Of two tools of one name that of the registry itself counts, else that of the
+   * source that came first.
+   * @throws RegistryError `registry.bad_name`, `registry.toolset_exists` for the name of a built-in toolset or of another source.
+   */
+  addSource(source: ToolSource): Registration
+  /** Has the tools of another registry too, behind its own, as they come and go there; what it gives back ends that. */
+  use(base: ToolRegistry): Registration
   /** Removes a tool; `false` when there was none. */
   deregister(name: string): boolean
   /** The tool of that name or alias. */
@@ -43,35 +69,33 @@ export interface ToolRegistry {
   /** All toolsets, built in and registered. */
   toolsets(): Readonly<Record<string, Toolset>>
   /**
-   * What a model gets: the available tools of a selection, sorted by name, the same bytes every time while nothing changed. Where they are
-   * too many, some are hidden behind `tool_search` and `tool_call`.
+   * What a model gets: the available tools of a selection, sorted by name, the same bytes every time while nothing changed. What is deferred
+   * or too much is behind `tool_search` and `tool_call`, which are there for sources too, whatever those list by now.
    * @throws RegistryError `registry.unknown_toolset`, `registry.toolset_cycle`.
    */
   definitions(selection?: ToolsetSelection): Promise<readonly ToolDefinition[]>
-  /** The names of the tools that can work here now, hidden or not. */
+  /** The names of the tools that can work here now, hidden or not, sorted. */
   available(): Promise<readonly string[]>
   /**
    * The names a session may call that was shown `definitions`: those among them that the selection still has, and with `tool_search`
    * among them everything the selection has, tools that came later included.
    */
-  callable(shown: readonly string[], selection?: ToolsetSelection): readonly string[]
+  callable(shown: readonly string[], selection?: ToolsetSelection): ToolNames
   /**
    * Finds the tool and checks the arguments; never throws. `visible` limits it to the names a session may call. A call through
-   * `tool_call` comes out as the call of the tool it names.
+   * `tool_call` comes out as the call of the tool it names. Arguments are checked by the parameters the tool has now.
    */
-  prepare(
-    call: { readonly name: string; readonly args: JsonObject },
-    visible?: readonly string[],
-  ): Promise<PreparedCall>
+  prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: ToolNames): Promise<PreparedCall>
   /** Runs a prepared call; what a tool throws becomes an error outcome, except an abort. */
   execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome>
   /** `prepare` and `execute` in one. */
   dispatch(name: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome>
 }
 
-interface Registered {
-  readonly tool: Tool
-  readonly parameters: ToolParameters
+/** How a tool is registered. */
+interface RegisterOptions extends ToolOptions {
+  /** Takes the place of a tool of another toolset. Default `false`. */
+  readonly override?: boolean
 }
 
 /** Writes an overlong result where `read_file` of `environment` finds it. */
@@ -83,14 +107,16 @@ export type KeepResult = (whole: {
 }) => Promise<string>
 
 /** Options of {@link createToolRegistry}. */
-export interface ToolRegistryOptions {
+export interface ToolRegistryOptions extends SourceListingOptions {
   readonly tools?: readonly Tool[]
   /** Keeps the whole of a result that is cut, and gives the path; what it rejects with is ignored. Default: it is not kept. */
   readonly keepResult?: KeepResult
   /** Toolsets beside the built-in ones and those of tools. Default: none. */
   readonly toolsets?: CustomToolsets
-  /** Default: nothing is ever hidden. */
+  /** Default: only what is deferred is hidden. */
   readonly disclosure?: DisclosureOptions
+  /** The only tools there are, whoever brings them; `null` for all. Default `null`. */
+  readonly allowed?: readonly string[] | null
   /** Default: `Date.now`. */
   readonly now?: Clock['now']
 }
@@ -103,47 +129,69 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
 }
 
 class Registry implements ToolRegistry {
-  readonly #tools = new Map<string, Registered>()
+  readonly #tools = new Map<string, RegisteredTool>()
   readonly #aliases = new Map<string, string>()
-  readonly #availability = new Map<string, { readonly available: boolean; readonly atMs: number }>()
+  readonly #availability = new WeakMap<Tool, { readonly available: boolean; readonly atMs: number }>()
   readonly #now: () => number
-  readonly #disclosure: DisclosureOptions | null
+  readonly #disclosure: DisclosureOptions
   readonly #keep: KeepResult | null
   readonly #custom: CustomToolsets
-  #generation = 0
+  readonly #listing: SourceListingOptions
+  readonly #allowed: ReadonlySet<string> | null
+  #sources: readonly SourceListing[] = []
+  #used: readonly { readonly base: Registry }[] = []
+  #changes = 0
+  #merged: { readonly generation: number; readonly toolsets: Readonly<Record<string, Toolset>> } | null = null
 
-  constructor({ now = Date.now, disclosure, keepResult, toolsets = {} }: ToolRegistryOptions) {
+  constructor({
+    now = Date.now,
+    disclosure = { mode: 'auto' },
+    keepResult,
+    toolsets = {},
+    allowed = null,
+    logger,
+    answersWithinMs,
+  }: ToolRegistryOptions) {
     this.#custom = toolsets
     this.#now = now
     this.#keep = keepResult ?? null
-    this.#disclosure = disclosure ?? null
+    this.#disclosure = disclosure
+    this.#listing = { logger, answersWithinMs }
+    this.#allowed = allowed && new Set(allowed)
   }
 
   get generation(): number {
-    return this.#generation
+    const ofBases = this.#used.reduce((sum, { base }) => sum + base.generation, this.#changes)
+    return this.#sources.reduce((sum, { version }) => sum + version, ofBases)
   }
 
-  register(tool: Tool, options: { readonly override?: boolean } = {}): void {
-    for (const name of [tool.name, ...(tool.aliases ?? [])]) {
-      if (!NAME.test(name)) {
-        throw new RegistryError('registry.bad_name', `Tool name "${name}" must be 1 to 64 letters, digits, "_" or "-".`)
-      }
-      if (name === TOOL_SEARCH || name === TOOL_CALL)
-        throw new RegistryError('registry.bad_name', `The name "${name}" is taken: it is how hidden tools are reached.`)
-      this.#refuseShadowing(tool, name, options.override ?? false)
+  register(tool: Tool, options: RegisterOptions = {}): void {
+    this.#register(tool, options)
+  }
+
+  add(tool: Tool, options: RegisterOptions = {}): Registration {
+    const registered = this.#register(tool, options)
+    return {
+      dispose: () => {
+        if (this.#tools.get(tool.name) === registered) this.deregister(tool.name)
+      },
     }
-    const parameters = toolParameters(tool.parameters)
-    if (parameters.schema['type'] !== 'object') {
-      throw new RegistryError('registry.bad_schema', `The parameters of tool "${tool.name}" must be an object schema.`)
-    }
+  }
+
+  #register(tool: Tool, { override = false, deferred }: RegisterOptions): RegisteredTool {
+    const isDeferred = deferred ?? TOOLSETS[tool.toolset]?.isDeferred ?? false
+    const registered = toRegisteredTool(tool, { isDeferred, mayChange: false })
+    for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#refuseShadowing(tool, name, override)
+    if (this.#allowed && !this.#allowed.has(tool.name)) return registered
     this.deregister(tool.name)
-    this.#tools.set(tool.name, { tool, parameters })
+    this.#tools.set(tool.name, registered)
     for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool.name)
-    this.#generation++
+    this.#changes++
+    return registered
   }
 
   #refuseShadowing(tool: Tool, name: string, override: boolean): void {
-    const existing = this.get(name)
+    const existing = this.#own(name)?.tool
     if (!existing || override || existing.toolset === tool.toolset) return
     if (existing.toolset.startsWith('mcp-') && tool.toolset.startsWith('mcp-')) return
     throw new RegistryError(
@@ -152,51 +200,164 @@ class Registry implements ToolRegistry {
     )
   }
 
+  addSource(source: ToolSource): Registration {
+    checkName(source.name)
+    if (Object.hasOwn(TOOLSETS, source.name) || Object.hasOwn(this.#custom, source.name))
+      throw new RegistryError(
+        'registry.toolset_exists',
+        `There is a toolset "${source.name}" already; name the source of tools otherwise.`,
+      )
+    if (this.#sources.some((other) => other.source.name === source.name))
+      throw new RegistryError(
+        'registry.toolset_exists',
+        `There is a source of tools "${source.name}" already; name it otherwise.`,
+      )
+    const listing = new SourceListing(source, this.#listing)
+    listing.start()
+    this.#sources = [...this.#sources, listing]
+    this.#changes++
+    return {
+      dispose: () => {
+        if (!this.#sources.includes(listing)) return
+        listing.stop()
+        this.#changes += listing.version + 1
+        this.#sources = this.#sources.filter((other) => other !== listing)
+      },
+    }
+  }
+
+  use(base: ToolRegistry): Registration {
+    if (!(base instanceof Registry))
+      throw new RegistryError(
+        'registry.bad_base',
+        'Only a registry that createToolRegistry made can be used by another.',
+      )
+    // Each use is told from another one of the same registry.
+    const used = { base }
+    this.#used = [...this.#used, used]
+    this.#changes++
+    return {
+      dispose: () => {
+        if (!this.#used.includes(used)) return
+        this.#changes += base.generation + 1
+        this.#used = this.#used.filter((other) => other !== used)
+      },
+    }
+  }
+
   deregister(name: string): boolean {
     const registered = this.#tools.get(name)
     if (!registered) return false
     for (const [alias, target] of this.#aliases) if (target === name) this.#aliases.delete(alias)
     this.#tools.delete(name)
-    this.#availability.delete(name)
-    this.#generation++
+    this.#changes++
     return true
   }
 
+  #own(name: string): RegisteredTool | undefined {
+    return this.#tools.get(name) ?? this.#tools.get(this.#aliases.get(name) ?? '')
+  }
+
+  #find(name: string): RegisteredTool | undefined {
+    const own = this.#own(name)
+    if (own) return own
+    const found = this.#brought(name)
+    return !found || !this.#allowed || this.#allowed.has(found.tool.name) ? found : undefined
+  }
+
+  #brought(name: string): RegisteredTool | undefined {
+    for (const { tools } of this.#sources) {
+      const found = tools.get(name)
+      if (found) return found
+    }
+    for (const { base } of this.#used) {
+      const found = base.#find(name)
+      if (found) return found
+    }
+    return undefined
+  }
+
   get(name: string): Tool | null {
-    return (this.#tools.get(name) ?? this.#tools.get(this.#aliases.get(name) ?? ''))?.tool ?? null
+    return this.#find(name)?.tool ?? null
   }
 
   names(): readonly string[] {
-    return [...this.#tools.keys()].sort()
+    return [...this.#names()].sort()
+  }
+
+  #names(): ReadonlySet<string> {
+    const names = new Set(this.#tools.keys())
+    const add = (name: string) => (!this.#allowed || this.#allowed.has(name)) && names.add(name)
+    for (const source of this.#sources) source.names.forEach(add)
+    for (const { base } of this.#used) base.#names().forEach(add)
+    return names
+  }
+
+  /** Its own toolsets and those of its bases. */
+  #registered(): readonly RegisteredToolset[] {
+    return [
+      ...[...this.#tools.values()].map(({ tool }) => ({ name: tool.toolset, tools: [tool.name] })),
+      ...this.#sources.map(({ source: { name, description }, names }) => ({ name, tools: names, description })),
+      ...this.#used.flatMap(({ base }) => base.#registered()),
+    ]
+  }
+
+  /** Names of toolsets that may have tools later. */
+  #sourceNames(): readonly string[] {
+    return [...this.#sources.map(({ source }) => source.name), ...this.#used.flatMap(({ base }) => base.#sourceNames())]
   }
 
   toolsets(): Readonly<Record<string, Toolset>> {
-    return mergeToolsets(
-      [...this.#tools.values()].map(({ tool }) => tool),
-      this.#custom,
-    )
+    const { generation } = this
+    if (this.#merged?.generation === generation) return this.#merged.toolsets
+    const toolsets = mergeToolsets(this.#registered(), this.#custom, this.#aliases)
+    this.#merged = { generation, toolsets }
+    return toolsets
   }
 
   async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {
-    const all = await this.#present(resolveToolsets(this.toolsets(), selection))
-    if (!this.#disclosure) return all.map(({ definition }) => definition)
+    const selected = selectToolsets(this.toolsets(), selection)
+    const all = await this.#present([...selected.tools].sort())
     const { shown, hidden } = disclose(all, this.#disclosure)
-    if (hidden.length === 0) return shown
-    const bridgeTools = bridgeDefinitions(hidden, this.#disclosure)
-    return [...shown, ...bridgeTools].sort((left, right) => (left.name < right.name ? -1 : 1))
+    const behind = this.#behindBridge(selected, { all, hidden })
+    if (behind.length === 0) return shown
+    return [...shown, ...bridgeDefinitions(behind)].sort((left, right) => (left.name < right.name ? -1 : 1))
+  }
+
+  /** Sets of hidden tools, and of sources that may list some later. */
+  #behindBridge(
+    selected: Selected,
+    { all, hidden }: { readonly all: readonly OwnedDefinition[]; readonly hidden: readonly OwnedDefinition[] },
+  ): readonly HiddenToolset[] {
+    const toolsets = this.toolsets()
+    const names = new Set(hidden.map(({ toolset }) => toolset))
+    if (this.#disclosure.mode !== 'off')
+      for (const name of this.#sourceNames()) if (selected.toolsets.has(name)) names.add(name)
+    // The definitions of a set that is shown whole say what it is for.
+    const isWhole = (name: string) =>
+      all.some(({ toolset }) => toolset === name) && !hidden.some(({ toolset }) => toolset === name)
+    const behind = [...names].filter((name) => !isWhole(name))
+    return (behind.length > 0 ? behind : [...names]).map((name) => ({
+      name,
+      description: toolsets[name]?.description ?? '',
+    }))
   }
 
   async available(): Promise<readonly string[]> {
     return (await this.#present(this.names())).map(({ definition }) => definition.name)
   }
 
-  async #present(names: readonly string[]) {
-    const selected = names.flatMap((name) => this.#tools.get(name) ?? [])
+  async #present(names: readonly string[]): Promise<readonly OwnedDefinition[]> {
+    const selected = names.flatMap((name) => {
+      const found = this.#find(name)
+      return found?.tool.name === name ? [found] : []
+    })
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
     const present = selected.filter((_, index) => available[index])
     const beside = present.map(({ tool }) => tool.name)
-    return present.map(({ tool, parameters }) => ({
+    return present.map(({ tool, parameters, isDeferred }) => ({
       toolset: tool.toolset,
+      isDeferred,
       definition: {
         name: tool.name,
         description: tool.describe?.(beside) ?? tool.description,
@@ -205,22 +366,41 @@ class Registry implements ToolRegistry {
     }))
   }
 
-  callable(shown: readonly string[], selection: ToolsetSelection = {}): readonly string[] {
-    const chosen = resolveToolsets(this.toolsets(), selection)
-    if (!shown.includes(TOOL_SEARCH)) return shown.filter((name) => chosen.includes(name))
-    return [...chosen.filter((name) => this.#tools.has(name)), TOOL_CALL, TOOL_SEARCH]
+  callable(shown: readonly string[], selection: ToolsetSelection = {}): ToolNames {
+    const { tools: chosen } = selectToolsets(this.toolsets(), selection)
+    if (shown.includes(TOOL_SEARCH)) return this.#reachable(chosen)
+    const names = new Set<string>()
+    for (const name of shown) {
+      const found = this.#find(name)
+      // A tool that has another name by now is reached by the one that was shown.
+      if (found && chosen.has(found.tool.name)) names.add(name).add(found.tool.name)
+    }
+    return names
+  }
+
+  /** Behind the bridge may be thousands, of which one is called: each is looked up when it is. */
+  #reachable(chosen: ReadonlySet<string>): ToolNames {
+    const has = (name: string) => {
+      if (name === TOOL_CALL || name === TOOL_SEARCH) return true
+      const found = this.#find(name)
+      return found !== undefined && chosen.has(found.tool.name)
+    }
+    return {
+      has,
+      [Symbol.iterator]: () => [...[...chosen].filter(has), TOOL_CALL, TOOL_SEARCH].values(),
+    }
   }
 
   /** What `tool_search` may find: the core is defined anyway. */
-  async #hideable(names: readonly string[]): Promise<readonly ToolDefinition[]> {
-    const core = this.#disclosure?.core ?? []
-    const all = await this.#present(names)
-    return all.filter(({ toolset }) => !core.includes(toolset)).map(({ definition }) => definition)
+  async #hideable(names: ToolNames): Promise<readonly OwnedDefinition[]> {
+    const { core = [] } = this.#disclosure
+    const all = await this.#present([...names].sort())
+    return all.filter(({ toolset, isDeferred }) => isDeferred || !core.includes(toolset))
   }
 
   async #isAvailable(tool: Tool): Promise<boolean> {
     if (!tool.available) return true
-    const cached = this.#availability.get(tool.name)
+    const cached = this.#availability.get(tool)
     if (cached && this.#now() - cached.atMs < AVAILABILITY_TTL_MS) return cached.available
     let available = false
     try {
@@ -229,37 +409,38 @@ class Registry implements ToolRegistry {
       // A tool that cannot say whether it works here does not.
       available = false
     }
-    this.#availability.set(tool.name, { available, atMs: this.#now() })
+    this.#availability.set(tool, { available, atMs: this.#now() })
     return available
   }
 
   async prepare(
     call: { readonly name: string; readonly args: JsonObject },
-    visible?: readonly string[],
+    visible?: ToolNames,
   ): Promise<PreparedCall> {
-    const names = visible ?? this.names()
-    if (call.name === TOOL_CALL && names.includes(TOOL_CALL)) {
+    const names = visible ?? this.#names()
+    if (call.name === TOOL_CALL && names.has(TOOL_CALL)) {
       const meant = unwrapToolCall(call.args)
       return typeof meant === 'string'
         ? { type: 'immediate', outcome: errorOutcome(meant) }
         : this.prepare(meant, names)
     }
-    if (call.name === TOOL_SEARCH && names.includes(TOOL_SEARCH)) return this.#search(call.args, names)
-    const tool = this.get(call.name)
-    if (!tool || !names.includes(tool.name))
+    if (call.name === TOOL_SEARCH && names.has(TOOL_SEARCH)) return this.#search(call.args, names)
+    const registered = this.#find(call.name)
+    if (!registered || !names.has(registered.tool.name))
       return { type: 'immediate', outcome: errorOutcome(unknownTool(call.name, names)) }
+    const { tool } = registered
     if (!(await this.#isAvailable(tool))) {
       return {
         type: 'immediate',
         outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`),
       }
     }
-    return checked(tool, this.#tools.get(tool.name)!.parameters, call.args)
+    return checked(registered, call.args)
   }
 
-  #search(args: JsonObject, names: readonly string[]): Promise<PreparedCall> {
+  #search(args: JsonObject, names: ToolNames): Promise<PreparedCall> {
     const tool = searchTool(() => this.#hideable(names)) as Tool
-    return checked(tool, toolParameters(tool.parameters), args)
+    return checked({ tool, parameters: toolParameters(tool.parameters), mayChange: false }, args)
   }
 
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
@@ -294,21 +475,36 @@ class Registry implements ToolRegistry {
   }
 }
 
-async function checked(tool: Tool, parameters: ToolParameters, args: JsonObject): Promise<PreparedCall> {
-  const result = await parameters.check(args)
-  if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }
-  return {
-    type: 'immediate',
-    outcome: errorOutcome(
-      `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.`,
-    ),
+async function checked(
+  { tool, parameters, mayChange }: Omit<RegisteredTool, 'isDeferred'>,
+  args: JsonObject,
+): Promise<PreparedCall> {
+  const problem = (line: string): PreparedCall => ({ type: 'immediate', outcome: errorOutcome(line) })
+  try {
+    const result = await parameters.check(args)
+    if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }
+    const now = mayChange ? ` Its parameters are now: ${parametersLine(parameters.schema)}` : ''
+    return problem(
+      `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.${now}`,
+    )
+  } catch (error) {
+    const line = error instanceof Error ? error.message : String(error)
+    return problem(`The parameters of ${tool.name} cannot be checked (${line}). Continue without it.`)
   }
 }
 
-function unknownTool(name: string, names: readonly string[]): string {
+const SHOWN_SCHEMA_CHARS = 4_000
+
+function parametersLine(schema: JsonObject): string {
+  const text = JSON.stringify(schema)
+  return text.length <= SHOWN_SCHEMA_CHARS ? text : `too long to be shown here; ${TOOL_SEARCH} gives them.`
+}
+
+function unknownTool(name: string, visible: ToolNames): string {
+  const names = [...visible]
   if (names.length === 0) return `There is no tool "${name}", nor any other tool. Answer in text.`
-  const nearest = closest(name, [...names])
-  if (names.includes(TOOL_SEARCH))
+  const nearest = closest(name, names)
+  if (visible.has(TOOL_SEARCH))
     return `There is no tool "${name}". Did you mean "${nearest}"? Find others with ${TOOL_SEARCH}.`
-  return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${[...names].sort().join(', ')}.`
+  return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${names.sort().join(', ')}.`
 }

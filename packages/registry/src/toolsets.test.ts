@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CORE_TOOLSETS, mergeToolsets, platformToolset, resolveToolsets, TOOLSETS } from './index.js'
+import { CORE_TOOLSETS, platformToolset, resolveToolsets, TOOLSETS } from './index.js'
+import { mergeToolsets } from './toolsets.js'
 
 describe('resolveToolsets', () => {
   it('follows includes, applies disabled last and sorts', () => {
@@ -20,19 +21,19 @@ describe('resolveToolsets', () => {
 
   it('names the valid toolsets when one is unknown', () => {
     expect(() => resolveToolsets(TOOLSETS, { enabled: ['fiel'] })).toThrow(
-      /Unknown toolset "fiel"\. Valid toolsets: all, clarify, /,
+      /Unknown toolset "fiel"\. Valid toolsets: all, checkpoints, clarify, /,
     )
     expect(() => resolveToolsets(TOOLSETS, { enabled: ['constructor'] })).toThrow('Unknown toolset')
   })
 
   it('accepts names of older versions and bare MCP server names', () => {
     expect(resolveToolsets(TOOLSETS, { enabled: ['terminal_tools'] })).toEqual(['process', 'terminal'])
-    const merged = mergeToolsets([{ name: 'mcp__files__list', toolset: 'mcp-files' }])
+    const merged = mergeToolsets([{ name: 'mcp-files', tools: ['mcp__files__list'] }])
     expect(resolveToolsets(merged, { enabled: ['files'] })).toEqual(['mcp__files__list'])
   })
 
   it('means both where an MCP server bears the name of a set', () => {
-    const merged = mergeToolsets([{ name: 'mcp__todo__add', toolset: 'mcp-todo' }])
+    const merged = mergeToolsets([{ name: 'mcp-todo', tools: ['mcp__todo__add'] }])
     expect(resolveToolsets(merged, { enabled: ['todo'] })).toEqual(['mcp__todo__add', 'todo_read', 'todo_write'])
     expect(resolveToolsets(merged, { enabled: ['coding', 'todo'], disabled: ['todo'] })).not.toContain('mcp__todo__add')
   })
@@ -52,7 +53,7 @@ describe('resolveToolsets', () => {
   })
 
   it('takes sets of ones own, of tools and of other sets', () => {
-    const tools = [{ name: 'mcp__git__log', toolset: 'mcp-git' }]
+    const tools = [{ name: 'mcp-git', tools: ['mcp__git__log'] }]
     const merged = mergeToolsets(tools, { look: ['read_file', 'search_files'], mine: ['look', 'todo', 'git', 'mcp_x'] })
     expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual([
       ...['mcp__git__log', 'mcp_x', 'read_file', 'search_files', 'todo_read', 'todo_write'],
@@ -65,7 +66,7 @@ describe('resolveToolsets', () => {
   })
 
   it('leaves the built-in sets alone when a plugin extends one', () => {
-    const merged = mergeToolsets([{ name: 'read_pdf', toolset: 'file' }])
+    const merged = mergeToolsets([{ name: 'file', tools: ['read_pdf'] }])
     expect(merged['file']?.tools).toContain('read_pdf')
     expect(TOOLSETS['file']?.tools).not.toContain('read_pdf')
   })
@@ -88,9 +89,25 @@ describe('resolveToolsets', () => {
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-webhook'] })).not.toContain('terminal')
   })
 
-  it('never hides what the terminal has', () => {
-    const core = Object.entries(TOOLSETS).filter(([name]) => CORE_TOOLSETS.includes(name))
-    const members = core.flatMap(([, { tools }]) => tools)
+  it('keeps room for what the terminal has, but for what is deferred', () => {
+    const sets = Object.entries(TOOLSETS).filter(([name, { isDeferred }]) => CORE_TOOLSETS.includes(name) || isDeferred)
+    const members = sets.flatMap(([, { tools }]) => tools)
     for (const name of resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'] })) expect(members).toContain(name)
+    expect(CORE_TOOLSETS).not.toContain('skills')
+    expect(CORE_TOOLSETS).not.toContain('cronjob')
+  })
+
+  it('has toolsets that are not built in wherever tools of Hermes are, but not for payloads', () => {
+    const merged = mergeToolsets([{ name: 'mcp-git', tools: ['git_log'] }])
+    for (const platform of ['cli', 'acp', 'api', 'telegram', 'cron'])
+      expect(resolveToolsets(merged, { enabled: [platformToolset(platform)] })).toContain('git_log')
+    for (const name of ['hermes-webhook', 'coding'])
+      expect(resolveToolsets(merged, { enabled: [name] })).not.toContain('git_log')
+    expect(resolveToolsets(merged, { enabled: ['hermes-cli'], disabled: ['git'] })).not.toContain('git_log')
+  })
+
+  it('knows a tool in a set of ones own by its former name', () => {
+    const merged = mergeToolsets([], { mine: ['todo_old'] }, new Map([['todo_old', 'todo_write']]))
+    expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual(['todo_write'])
   })
 })

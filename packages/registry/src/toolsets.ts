@@ -6,18 +6,25 @@ export interface Toolset {
   readonly description: string
   readonly tools: readonly string[]
   readonly includes: readonly string[]
+  /** Its tools are found by `tool_search` instead of being defined. Default `false`. */
+  readonly isDeferred?: boolean
+  /** It includes every toolset that is not built in. Default `false`. */
+  readonly isOpen?: boolean
 }
 
 const set = (description: string, tools: readonly string[], includes: readonly string[] = []): Toolset =>
   Object.freeze({ description, tools: Object.freeze([...tools]), includes: Object.freeze([...includes]) })
 
+const deferred = (description: string, tools: readonly string[]): Toolset =>
+  Object.freeze({ ...set(description, tools), isDeferred: true })
+
+const platform = (name: string, includes: readonly string[]): Toolset =>
+  Object.freeze({ ...set(`Everything for ${name}`, [], includes), isOpen: true })
+
 const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution']
 const EVERYDAY = [...UNATTENDED, 'clarify']
 /** Where one person works alone: past sessions are theirs. */
 const OWN = [...EVERYDAY, 'session_search']
-
-/** Toolsets that are never hidden behind `tool_search`, however many others there are. */
-export const CORE_TOOLSETS: readonly string[] = Object.freeze([...OWN, 'skills', 'cronjob'])
 
 /** Chat platforms whose set is everything, as in the terminal. */
 const CHATS = [
@@ -56,23 +63,32 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   todo: set('Keep a task list', ['todo_write', 'todo_read']),
   clarify: set('Ask the user', ['clarify']),
   session_search: set('Search and read earlier conversations', ['session_search']),
-  learning: set('Remember what fixed an error', ['learning']),
+  learning: deferred('Remember what fixed an error', ['learning']),
+  checkpoints: deferred('Keep states of the files, go back to one', ['checkpoint', 'restore']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   code_execution: set('Run programs that call tools', ['execute_code']),
   memory: set('Remember across sessions', ['memory', 'recall']),
-  moa: set('Put hard questions to several models', ['mixture_of_agents']),
+  moa: deferred('Put a hard question to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),
   safe: set('Neither files nor shell', [], ['clarify', 'todo']),
-  'hermes-cli': set('Everything for the terminal', [], OWN),
-  'hermes-acp': set('Everything for editors', [], OWN),
+  'hermes-cli': platform('the terminal', OWN),
+  'hermes-acp': platform('editors', OWN),
   // Nobody there could be asked by a tool.
-  'hermes-api-server': set('Everything for the HTTP API', [], UNATTENDED),
-  'hermes-cron': set('Everything for scheduled runs', [], UNATTENDED),
+  'hermes-api-server': platform('the HTTP API', UNATTENDED),
+  'hermes-cron': platform('scheduled runs', UNATTENDED),
   'hermes-webhook': set('For payloads that nobody vouches for', [], ['safe']),
-  ...Object.fromEntries(CHATS.map((name) => [`hermes-${name}`, set(`Everything for ${name}`, [], EVERYDAY)])),
-  'hermes-gateway': set('What any chat platform has', [], EVERYDAY),
+  ...Object.fromEntries(CHATS.map((name) => [`hermes-${name}`, platform(name, EVERYDAY)])),
+  'hermes-gateway': platform('any chat platform', EVERYDAY),
 })
+
+/** Toolsets that are not hidden for want of room, however many others there are. */
+export const CORE_TOOLSETS: readonly string[] = Object.freeze([...EVERYDAY, 'session_search'])
+
+const BUILT_IN: ReadonlySet<string> = new Set(Object.values(TOOLSETS).flatMap(({ tools }) => tools))
+
+/** Whether a tool of Hermes has that name. */
+export const isBuiltIn = (name: string): boolean => BUILT_IN.has(name)
 
 /** Surfaces whose set has another name. */
 const PLATFORMS: Readonly<Record<string, string>> = Object.freeze({
@@ -90,35 +106,51 @@ export function platformToolset(platform: string): string {
 /** Toolsets that a person made up: what each is called, and the tools and toolsets in it. */
 export type CustomToolsets = Readonly<Record<string, readonly string[] | undefined>>
 
+/** A toolset that a registry has beside the built-in ones, or tools it has in one of those. */
+export interface RegisteredToolset {
+  readonly name: string
+  readonly tools: readonly string[]
+  readonly description?: string | undefined
+}
+
 /**
- * All toolsets there are: the built-in ones plus those that registered tools name, each with its registered members added, and `custom` ones.
+ * All toolsets there are: the built-in ones, the `registered` ones with their members added, and `custom` ones. `aliases` are further names
+ * of tools.
  * @throws RegistryError `registry.toolset_exists` for a custom one with the name of another, `registry.unknown_tool` for what is in it.
  */
 export function mergeToolsets(
-  registered: Iterable<{ readonly name: string; readonly toolset: string }>,
+  registered: Iterable<RegisteredToolset>,
   custom: CustomToolsets = {},
+  aliases: ReadonlyMap<string, string> = new Map(),
 ): Record<string, Toolset> {
-  const merged: Record<string, { description: string; tools: string[]; includes: readonly string[] }> = {}
-  for (const [name, toolset] of Object.entries(TOOLSETS)) merged[name] = { ...toolset, tools: [...toolset.tools] }
-  for (const tool of registered) {
-    merged[tool.toolset] ??= { description: `Tools of ${tool.toolset}`, tools: [], includes: [] }
-    const members = merged[tool.toolset]!.tools
-    if (!members.includes(tool.name)) members.push(tool.name)
+  const merged: Record<string, Toolset> = { ...TOOLSETS }
+  const others = new Set<string>()
+  for (const { name, tools, description } of registered) {
+    const before = Object.hasOwn(merged, name) ? merged[name]! : set(description ?? `Tools of ${name}`, [])
+    if (!Object.hasOwn(TOOLSETS, name)) others.add(name)
+    merged[name] = { ...before, tools: before.tools.length === 0 ? tools : [...new Set([...before.tools, ...tools])] }
   }
-  return { ...merged, ...customSets(merged, custom) }
+  for (const [name, toolset] of Object.entries(merged))
+    if (toolset.isOpen) merged[name] = { ...toolset, includes: [...toolset.includes, ...others] }
+  return { ...merged, ...customSets(merged, custom, aliases) }
 }
 
-function customSets(merged: Readonly<Record<string, Toolset>>, custom: CustomToolsets): Record<string, Toolset> {
+function customSets(
+  merged: Readonly<Record<string, Toolset>>,
+  custom: CustomToolsets,
+  aliases: ReadonlyMap<string, string>,
+): Record<string, Toolset> {
   const names = new Set([...Object.keys(merged), ...Object.keys(custom)])
-  const tools = new Set(Object.values(merged).flatMap((toolset) => toolset.tools))
   const isSet = (name: string) => names.has(name) || names.has(`mcp-${name}`)
   return Object.fromEntries(
-    Object.entries(custom).map(([name, members = []]) => {
+    Object.entries(custom).map(([name, requested = []]) => {
       if (Object.hasOwn(merged, name))
         throw new RegistryError(
           'registry.toolset_exists',
           `There is a toolset "${name}" already; name yours otherwise.`,
         )
+      const tools = new Set(Object.values(merged).flatMap((toolset) => toolset.tools))
+      const members = requested.map((member) => (isSet(member) ? member : (aliases.get(member) ?? member)))
       // Tools of servers come and go.
       const unknown = members.find((member) => !isSet(member) && !tools.has(member) && !member.startsWith('mcp_'))
       if (unknown !== undefined) throw unknownMember(name, unknown, [...names, ...tools])
@@ -143,25 +175,58 @@ export interface ToolsetSelection {
   readonly disabled?: readonly string[]
 }
 
-/**
- * The tool names a selection comes to, sorted.
- * @throws RegistryError `registry.unknown_toolset` naming the valid ones, `registry.toolset_cycle`.
- */
-export function resolveToolsets(toolsets: Readonly<Record<string, Toolset>>, selection: ToolsetSelection): string[] {
-  const names = new Set<string>()
-  for (const name of selection.enabled ?? ['all']) for (const tool of expand(toolsets, name, [])) names.add(tool)
-  for (const name of selection.disabled ?? []) for (const tool of expand(toolsets, name, [])) names.delete(tool)
-  return [...names].sort()
+/** What a selection comes to, in no order. */
+export interface Selected {
+  readonly tools: ReadonlySet<string>
+  readonly toolsets: ReadonlySet<string>
 }
 
-function expand(toolsets: Readonly<Record<string, Toolset>>, requested: string, trail: readonly string[]): string[] {
-  if (requested === 'all' || requested === '*') return Object.values(toolsets).flatMap((toolset) => toolset.tools)
+/**
+ * The tools and toolsets a selection comes to.
+ * @throws RegistryError `registry.unknown_toolset` naming the valid ones, `registry.toolset_cycle`.
+ */
+export function selectToolsets(
+  toolsets: Readonly<Record<string, Toolset>>,
+  { enabled = ['all'], disabled = [] }: ToolsetSelection,
+): Selected {
+  const [selected, without] = [enabled, disabled].map((names) => {
+    const reached = { tools: new Set<string>(), toolsets: new Set<string>() }
+    for (const name of names) expand(toolsets, name, [], reached)
+    return reached
+  }) as [Reached, Reached]
+  for (const name of without.tools) selected.tools.delete(name)
+  for (const name of without.toolsets) selected.toolsets.delete(name)
+  return selected
+}
+
+/**
+ * The tool names a selection comes to, sorted.
+ * @throws RegistryError as {@link selectToolsets}.
+ */
+export function resolveToolsets(toolsets: Readonly<Record<string, Toolset>>, selection: ToolsetSelection): string[] {
+  return [...selectToolsets(toolsets, selection).tools].sort()
+}
+
+interface Reached {
+  readonly tools: Set<string>
+  readonly toolsets: Set<string>
+}
+
+function expand(
+  toolsets: Readonly<Record<string, Toolset>>,
+  requested: string,
+  trail: readonly string[],
+  reached: Reached,
+): void {
+  if (requested === 'all' || requested === '*') {
+    for (const name of Object.keys(toolsets)) take(toolsets, name, reached)
+    return
+  }
   const name = canonicalName(toolsets, requested)
   if (trail.includes(name)) {
     throw new RegistryError('registry.toolset_cycle', `Toolsets include each other: ${[...trail, name].join(' > ')}.`)
   }
-  const toolset = Object.hasOwn(toolsets, name) ? toolsets[name] : undefined
-  if (!toolset) {
+  if (!Object.hasOwn(toolsets, name)) {
     const valid = Object.keys(toolsets).sort().join(', ')
     throw new RegistryError(
       'registry.unknown_toolset',
@@ -171,10 +236,16 @@ function expand(toolsets: Readonly<Record<string, Toolset>>, requested: string, 
       },
     )
   }
+  take(toolsets, name, reached)
   // An MCP server may bear the name of another set: then both are meant.
-  const server = Object.hasOwn(toolsets, `mcp-${name}`) ? toolsets[`mcp-${name}`]!.tools : []
-  const inner = toolset.includes.flatMap((included) => expand(toolsets, included, [...trail, name]))
-  return [...toolset.tools, ...server, ...inner]
+  take(toolsets, `mcp-${name}`, reached)
+  for (const included of toolsets[name]!.includes) expand(toolsets, included, [...trail, name], reached)
+}
+
+function take(toolsets: Readonly<Record<string, Toolset>>, name: string, reached: Reached): void {
+  if (!Object.hasOwn(toolsets, name)) return
+  reached.toolsets.add(name)
+  for (const tool of toolsets[name]!.tools) reached.tools.add(tool)
 }
 
 /** Older configurations write `file_tools` for `file`. */

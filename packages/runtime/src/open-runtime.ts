@@ -209,6 +209,7 @@ class HomeRuntime implements Runtime {
       ...parts,
       codeIn,
       seesImages: (sessionId) => this.#seesImages(sessionId),
+      extensionTools: this.extensions.tools,
       isolationSupport: this.#isolationSupport,
       sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
       mixture: async () => turnScopes.forTools(await this.#modelResolver.mixtureClient()),

@@ -40,7 +40,10 @@ function setUp(scripts: readonly (readonly ScriptedStep[])[], maxChildren = 3) {
   }
   const registry = createToolRegistry({ tools: [createDelegateTaskTool({ delegation, clock })] })
   const call = async (args: object) => {
-    const prepared = await registry.prepare({ name: 'delegate_task', args: args as JsonObject }, ['delegate_task'])
+    const prepared = await registry.prepare(
+      { name: 'delegate_task', args: args as JsonObject },
+      new Set(['delegate_task']),
+    )
     if (prepared.type !== 'prepared') throw new Error('not prepared')
     const signal = new AbortController().signal
     return registry.execute(prepared, { signal, progress: () => undefined } as unknown as ToolContext)

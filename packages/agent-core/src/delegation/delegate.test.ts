@@ -57,7 +57,10 @@ function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
   const registry = createToolRegistry({ tools: [createDelegateTaskTool({ delegation, clock })] })
   const shown: string[] = []
   const call = async (args: object, signal = new AbortController().signal) => {
-    const prepared = await registry.prepare({ name: 'delegate_task', args: args as JsonObject }, ['delegate_task'])
+    const prepared = await registry.prepare(
+      { name: 'delegate_task', args: args as JsonObject },
+      new Set(['delegate_task']),
+    )
     if (prepared.type !== 'prepared') return prepared.outcome
     return registry.execute(prepared, {
       signal,

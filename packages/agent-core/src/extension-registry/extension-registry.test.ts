@@ -26,10 +26,29 @@ function everything(api: ExtensionApi): readonly Registration[] {
     api.factories.add('context-engine', 'one', () => {
       throw new Error('never called')
     }),
+    api.tools.add({
+      name: 'one',
+      toolset: 'one',
+      description: 'one',
+      parameters: { type: 'object' },
+      execute: () => '',
+    }),
+    api.tools.addSource({ name: 'one', list: () => [] }),
   ]
 }
 
-const KINDS = ['section', 'config', 'check', 'command', 'subcommand', 'route', 'job', 'factory'] as const
+const KINDS = [
+  'section',
+  'config',
+  'check',
+  'command',
+  'subcommand',
+  'route',
+  'job',
+  'factory',
+  'tool',
+  'toolSource',
+] as const
 type Registry = ReturnType<typeof open>
 const counts = (registry: Registry) => KINDS.map((kind) => registry.list(kind).length)
 
@@ -150,6 +169,11 @@ function onlyKind(api: ExtensionApi, index: number): Partial<ExtensionApi> {
     { routes: { add: () => none } },
     { jobs: { handle: () => none } },
     { factories: { add: () => none } },
+    { tools: { add: () => none, addSource: api.tools.addSource } },
+    { tools: { add: api.tools.add, addSource: () => none } },
   ]
-  return Object.assign({ ...api }, ...parts.filter((_, at) => at !== index)) as Partial<ExtensionApi>
+  const rest = parts.filter((_, at) => at !== index)
+  const isTools = 'tools' in parts[index]!
+  const tools = isTools ? {} : { tools: { add: () => none, addSource: () => none } }
+  return Object.assign({ ...api }, ...rest, tools) as Partial<ExtensionApi>
 }

@@ -11,7 +11,10 @@ import type {
   Registration,
   Route,
   Subcommand,
+  ToolOptions,
 } from '@hermes/contracts/extension'
+import type { Tool, ToolSource } from '@hermes/contracts/tool'
+import { createToolRegistry, isBuiltIn, type ToolRegistry } from '@hermes/registry'
 import { type Hooks, HookTable } from './hook-table.js'
 
 /** What extensions register by name, beside hooks. */
@@ -24,6 +27,8 @@ export interface Contributions {
   readonly route: Route
   readonly job: JobHandler
   readonly factory: Factory
+  readonly tool: Tool
+  readonly toolSource: ToolSource
 }
 
 /** A factory of one kind. */
@@ -44,6 +49,8 @@ export interface Contribution<Kind extends keyof Contributions> {
 /** Extensions that were set up together, and what they have registered by now. */
 export interface ExtensionRegistry {
   readonly hooks: Hooks
+  /** The tools they bring, as they come and go. */
+  readonly tools: ToolRegistry
   /** In the order of registration; a list that never changes. */
   list<Kind extends keyof Contributions>(kind: Kind): readonly Contribution<Kind>[]
   /** Gives the key of a config section its value. */
@@ -65,11 +72,14 @@ export function createExtensionRegistry(
 }
 
 type Kind = keyof Contributions
-type Owned = { [K in Kind]: Contribution<K> & { readonly kind: K; readonly name: string } }[Kind]
+type Owned = {
+  [K in Kind]: Contribution<K> & { readonly kind: K; readonly name: string; readonly undo?: (() => void) | undefined }
+}[Kind]
 type Cleanup = () => void | Promise<void>
 
 class OwnedRegistry implements ExtensionRegistry {
   readonly hooks: HookTable
+  readonly tools: ToolRegistry
   readonly problems: string[] = []
   readonly #logger: Logger
   readonly #config = new Map<string, unknown>()
@@ -80,6 +90,7 @@ class OwnedRegistry implements ExtensionRegistry {
   constructor(logger: Logger) {
     this.#logger = logger
     this.hooks = new HookTable(logger)
+    this.tools = createToolRegistry({ logger })
   }
 
   add(extension: Extension): void {
@@ -101,11 +112,15 @@ class OwnedRegistry implements ExtensionRegistry {
   }
 
   #apiOf(owner: string): ExtensionApi {
-    const add = <K extends Kind>(kind: K, name: string, item: Contributions[K]) =>
-      this.#contribute({ kind, name, owner, item } as Owned)
+    const add = <K extends Kind>(kind: K, name: string, item: Contributions[K], begin?: () => Registration) =>
+      this.#contribute({ kind, name, owner, item } as Owned, begin)
     return {
       hooks: { on: (name, handler, options) => this.hooks.on(owner, name, handler, options) },
       toolData: { from: (toolName, read) => this.hooks.readFrom({ owner, toolName, read }) },
+      tools: {
+        add: (tool, options) => add('tool', tool.name, tool, () => this.#addTool(tool, options)),
+        addSource: (source) => add('toolSource', source.name, source, () => this.tools.addSource(source)),
+      },
       prompt: { section: (section) => add('section', section.name, section) },
       config: { section: (section) => this.#configValue(section.key, add('config', section.key, section)) },
       doctor: { check: (check) => add('check', check.name, check) },
@@ -119,11 +134,18 @@ class OwnedRegistry implements ExtensionRegistry {
     }
   }
 
-  #contribute(owned: Owned): Registration {
-    const taken = this.#contributions.find(({ kind, name }) => kind === owned.kind && name === owned.name)
+  #addTool(tool: Tool, options?: ToolOptions): Registration {
+    const taken = [tool.name, ...(tool.aliases ?? [])].find(isBuiltIn)
+    if (taken === undefined) return this.tools.add(tool, options)
+    throw new HermesError(`the tool ${taken} is one of Hermes`, { code: 'extension.name_taken' })
+  }
+
+  #contribute(named: Owned, begin?: () => Registration): Registration {
+    const taken = this.#contributions.find(({ kind, name }) => kind === named.kind && name === named.name)
     if (taken) {
-      throw nameTaken(owned.kind, owned.name, taken.owner)
+      throw nameTaken(named.kind, named.name, taken.owner)
     }
+    const owned: Owned = { ...named, undo: begin?.().dispose }
     this.#contributions = [...this.#contributions, owned]
     return { dispose: () => this.#keepOnly((other) => other !== owned) }
   }
@@ -166,7 +188,9 @@ class OwnedRegistry implements ExtensionRegistry {
   }
 
   #keepOnly(isKept: (owned: Owned) => boolean): void {
+    const gone = this.#contributions.filter((owned) => !isKept(owned))
     this.#contributions = this.#contributions.filter(isKept)
+    for (const { undo } of gone) undo?.()
   }
 
   #removeAll(owner: string): void {

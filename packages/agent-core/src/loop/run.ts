@@ -87,9 +87,7 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
 /** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
 function tellOfHiddenTools(context: RunContext): void {
   const visible = visibleTools(context)
-  const hidden = (context.session.prompt()?.tools ?? [])
-    .map((tool) => tool.name)
-    .filter((name) => !visible.includes(name))
+  const hidden = (context.session.prompt()?.tools ?? []).map((tool) => tool.name).filter((name) => !visible.has(name))
   if (hidden.length === 0) return
   context.emit({ type: 'notice', level: 'info', text: `Not available in this session any more: ${hidden.join(', ')}.` })
 }

@@ -43,7 +43,7 @@ class ScriptCalls implements ToolCaller {
 
   get definitions(): readonly ToolDefinition[] {
     const visible = visibleTools(this.#context)
-    return (this.#context.session.prompt()?.tools ?? []).filter(({ name }) => visible.includes(name))
+    return (this.#context.session.prompt()?.tools ?? []).filter(({ name }) => visible.has(name))
   }
 
   async call(

@@ -2,7 +2,14 @@ import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
 import { concurrencyOf, effectOf, type Tool } from '@hermes/contracts/tool'
-import { errorOutcome, type PreparedCall, TOOL_CALL, type ToolOutcome } from '@hermes/registry'
+import {
+  errorOutcome,
+  type PreparedCall,
+  TOOL_CALL,
+  TOOL_SEARCH,
+  type ToolNames,
+  type ToolOutcome,
+} from '@hermes/registry'
 import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from '../outside-text/outside-text.js'
 import { redactData } from '../session/session.js'
@@ -82,7 +89,16 @@ async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
 
 function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
   if (call.args === null) return { type: 'immediate', outcome: errorOutcome(unreadableArguments(call)) }
-  return context.registry.prepare({ name: call.name, args: call.args }, visibleTools(context))
+  const visible = visibleTools(context)
+  if (!visible.has(call.name) && context.session.prompt()?.tools.some(({ name }) => name === call.name))
+    return { type: 'immediate', outcome: errorOutcome(goneTool(call.name, visible)) }
+  return context.registry.prepare({ name: call.name, args: call.args }, visible)
+}
+
+/** Its definition stays, as all do. */
+function goneTool(name: string, visible: ToolNames): string {
+  const others = visible.has(TOOL_SEARCH) ? `, or find another one with ${TOOL_SEARCH}` : ''
+  return `The tool "${name}" is not available in this session any more. Continue without it${others}.`
 }
 
 function unreadableArguments(call: Call): string {

@@ -15,11 +15,12 @@ export const CONFIG = section({
   tools: section({
     tool_search: section({
       enabled: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('auto').describe(
-        '`auto`: definitions beyond the threshold are listed by name, and opened through `tool_search`.',
+        '`auto`: deferred tools, and toolsets beyond the threshold, are found through `tool_search`. `off`: all tools are defined whole.',
       ),
+      always: texts().describe('Toolsets and tools that are defined whole although they are deferred.'),
       // Of a window of 200,000 tokens, whatever the model: what a session sends must not depend on who answers.
       threshold_pct: whole(0, 100)(5).describe('Per cent of a window of 200,000 tokens, 0 to 100.'),
-      listing_max_tokens: whole(0)(4_000).describe('For the names of hidden tools.'),
+      listing_max_tokens: whole(0)(0).describe('Of older versions; without effect: single tools are not listed.'),
     }),
   }),
   agent: section({

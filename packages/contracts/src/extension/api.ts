@@ -1,6 +1,6 @@
 import type { Entry } from '../conversation.js'
 import type { JsonValue } from '../json.js'
-import type { StandardSchema } from '../tool.js'
+import type { StandardSchema, Tool, ToolSource } from '../tool.js'
 import type { Command } from './command.js'
 import type { ConfigSection, ConfigValue } from './config-section.js'
 import type { DoctorCheck } from './doctor-check.js'
@@ -24,6 +24,12 @@ export interface Extension {
   setup(api: ExtensionApi): (() => void | Promise<void>) | void
 }
 
+/** How a tool is offered. */
+export interface ToolOptions {
+  /** It is found by `tool_search` instead of being defined. Default: as its toolset is; those of extensions are not. */
+  readonly deferred?: boolean
+}
+
 /**
  * What an extension registers with. Every registration belongs to it and goes when it goes. A name that another part has registered
  * throws `extension.name_taken`.
@@ -39,6 +45,16 @@ export interface ExtensionApi {
      * entries in a row, so it only looks at the one it gets; one that throws gives nothing.
      */
     from(toolName: string, read: (entry: Entry) => JsonValue | null): Registration
+  }
+  readonly tools: {
+    /**
+     * Has a tool as long as it is not taken back. A session that began before finds it by `tool_search`, where it has that; one that was
+     * shown it keeps the definition, and a call is answered with an error once the tool is gone. Throws `registry.bad_name` and
+     * `registry.bad_schema`.
+     */
+    add(tool: Tool, options?: ToolOptions): Registration
+    /** The same for tools that come, change and go by themselves. */
+    addSource(source: ToolSource): Registration
   }
   readonly prompt: {
     /** Adds to the system text of new sessions. */

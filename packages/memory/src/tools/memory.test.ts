@@ -14,7 +14,7 @@ async function setUp() {
   const registry = createToolRegistry({ tools: [createMemoryTool({ memory: async () => memory })] })
   const context = { sessionId: 'session-7' } as ToolContext
   const call = async (args: object) => {
-    const prepared = await registry.prepare({ name: 'memory', args: args as never }, ['memory'])
+    const prepared = await registry.prepare({ name: 'memory', args: args as never }, new Set(['memory']))
     if (prepared.type !== 'prepared') return prepared.outcome
     return registry.execute(prepared, context)
   }

@@ -398,10 +398,12 @@ export class HomeAgents {
       tree,
       parentSessionId: sessionId,
       // A session keeps the tools it began with, whatever toolsets it is gone on with.
-      parentTools: registry.callable(
-        (latestPrompt(parent.agent.entries())?.tools ?? []).map(({ name }) => name),
-        toolsets,
-      ),
+      parentTools: [
+        ...registry.callable(
+          (latestPrompt(parent.agent.entries())?.tools ?? []).map(({ name }) => name),
+          toolsets,
+        ),
+      ],
       toolsets: registry.toolsets(),
     })
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }

@@ -38,6 +38,8 @@ export interface HomeToolsOptions {
   /** The default mixture. */
   readonly mixture: () => Promise<ModelClient>
   readonly keepResult: KeepResult
+  /** What extensions bring, as it comes and goes. */
+  readonly extensionTools: ToolRegistry
   readonly sudo: SudoSettings
   readonly isolationSupport: IsolationSupport
   readonly clock: Clock
@@ -65,7 +67,7 @@ export class HomeTools {
   /** The tools of an agent; without one, all tools, to be listed. */
   registry({ checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
     const { config, cwd, memory, longMemory, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
-    const { isolationSupport, clock } = this.#options
+    const { extensionTools, isolationSupport, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
     const services = {
       ...toolSettings(config),
@@ -84,13 +86,15 @@ export class HomeTools {
         delegation === undefined ? { limits: delegationLimits(config), depth: 0, createChild: noChild } : delegation,
       clock,
     }
-    const tools = toolFactories.map((create) => create(services))
-    return createToolRegistry({
-      tools: allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools,
+    const registry = createToolRegistry({
+      tools: toolFactories.map((create) => create(services)),
+      allowed,
       disclosure: disclosureOf(config),
       toolsets: config.custom_toolsets,
       keepResult,
     })
+    registry.use(extensionTools)
+    return registry
   }
 
   /** The toolsets of a request, else those of config.yaml. */

@@ -23,12 +23,12 @@ const NOMINAL_WINDOW_TOKENS = 200_000
 
 /** When tools are hidden behind `tool_search`. */
 export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): DisclosureOptions {
-  const { enabled, threshold_pct, listing_max_tokens } = tools.tool_search
+  const { enabled, threshold_pct, always } = tools.tool_search
   return {
     mode: enabled,
     budgetTokens: (NOMINAL_WINDOW_TOKENS * threshold_pct) / 100,
-    listingTokens: listing_max_tokens,
     core: CORE_TOOLSETS,
+    always,
   }
 }
 

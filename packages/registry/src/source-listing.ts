@@ -1,0 +1,179 @@
+import type { Logger } from '@hermes/contracts'
+import type { Tool, ToolSource } from '@hermes/contracts/tool'
+import { type RegisteredTool, shortName, toRegisteredTool } from './registered-tool.js'
+import { isBuiltIn } from './toolsets.js'
+
+const ANSWERS_WITHIN_MS = 30_000
+const MOST_NAMED = 5
+
+/** How a source is listed. */
+export interface SourceListingOptions {
+  /** Is told, in one line, what a source offers that is no tool, and of one that fails. Default: nobody. */
+  readonly logger?: Pick<Logger, 'warn'> | undefined
+  /** In milliseconds. Default 30,000. */
+  readonly answersWithinMs?: number | undefined
+}
+
+/** Lists a source at first and after each of its changes, until it is stopped. */
+export class SourceListing {
+  readonly source: ToolSource
+  readonly #options: SourceListingOptions
+  readonly #stopped = new AbortController()
+  #tools: ReadonlyMap<string, RegisteredTool> = new Map()
+  #names: readonly string[] = []
+  #version = 0
+  #isListing = false
+  #hasChanged = false
+  #unsubscribe: (() => void) | undefined
+  /** What was said last, which is not said again. */
+  #lastProblem = ''
+
+  constructor(source: ToolSource, options: SourceListingOptions) {
+    this.source = source
+    this.#options = options
+  }
+
+  /** By name and alias. */
+  get tools(): ReadonlyMap<string, RegisteredTool> {
+    return this.#tools
+  }
+
+  /** Without aliases. */
+  get names(): readonly string[] {
+    return this.#names
+  }
+
+  /** Grows with every list. */
+  get version(): number {
+    return this.#version
+  }
+
+  start(): void {
+    try {
+      this.#unsubscribe = this.source.onChange?.(() => this.#refresh())
+    } catch (error) {
+      this.#say(`cannot say when it changes: ${lineOf(error)}`)
+    }
+    this.#refresh()
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+    try {
+      this.#unsubscribe?.()
+    } catch (error) {
+      this.#say(`could not be left: ${lineOf(error)}`)
+    }
+  }
+
+  /** One list at a time: what changes meanwhile is in the next one. */
+  #refresh(): void {
+    this.#hasChanged = true
+    if (this.#isListing) return
+    this.#isListing = true
+    this.#listAll()
+  }
+
+  #listAll(): void {
+    try {
+      while (this.#hasChanged && !this.#stopped.signal.aborted) {
+        const signal = AbortSignal.any([
+          this.#stopped.signal,
+          AbortSignal.timeout(this.#options.answersWithinMs ?? ANSWERS_WITHIN_MS),
+        ])
+        const listed = this.source.list(signal)
+        // One that says so while it is asked would be asked for ever.
+        this.#hasChanged = false
+        if (!isPromise(listed)) this.#accept(listed)
+        else {
+          untilAbort(listed, signal).then(
+            (tools) => this.#settle(() => this.#accept(tools)),
+            (error: unknown) => this.#settle(() => this.#fail(error)),
+          )
+          return
+        }
+      }
+    } catch (error) {
+      this.#hasChanged = false
+      this.#fail(error)
+    }
+    this.#isListing = false
+  }
+
+  #settle(take: () => void): void {
+    if (!this.#stopped.signal.aborted) take()
+    this.#listAll()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#stopped.signal.aborted) return
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+    const seconds = (this.#options.answersWithinMs ?? ANSWERS_WITHIN_MS) / 1000
+    this.#say(isLate ? `did not list its tools within ${seconds} s` : `could not list its tools: ${lineOf(error)}`)
+  }
+
+  #accept(listed: unknown): void {
+    if (!Array.isArray(listed)) {
+      this.#say('gave no list of tools')
+      return
+    }
+    const left: string[] = []
+    const tools = new Map<string, RegisteredTool>()
+    const names: string[] = []
+    for (const item of listed) {
+      const problem = this.#take(item as Tool, tools)
+      if (problem === null) names.push((item as Tool).name)
+      else left.push(problem)
+    }
+    this.#tools = tools
+    this.#names = names
+    this.#version++
+    const more = left.length > MOST_NAMED ? ` and ${left.length - MOST_NAMED} more` : ''
+    if (left.length > 0) this.#say(`lists what is left out: ${left.slice(0, MOST_NAMED).join('; ')}${more}`)
+  }
+
+  /** Takes a tool in, or says what is wrong with it. */
+  #take(tool: Tool, tools: Map<string, RegisteredTool>): string | null {
+    try {
+      if (typeof tool?.execute !== 'function' || typeof tool.description !== 'string')
+        return `"${shortName(tool?.name)}" is no tool`
+      const { deferred: isDeferred = false, name: toolset } = this.source
+      const registered = toRegisteredTool(tool, { isDeferred, mayChange: true })
+      const all = [tool.name, ...(tool.aliases ?? [])]
+      if (tool.toolset !== toolset) return `"${tool.name}" is of toolset "${shortName(tool.toolset)}"`
+      const taken = all.find((name) => isBuiltIn(name))
+      if (taken !== undefined) return `"${taken}" is the name of a tool of Hermes`
+      const twice = all.find((name) => tools.has(name))
+      if (twice !== undefined) return `"${twice}" is listed twice`
+      // What cannot be written down would be in every answer that shows it.
+      JSON.stringify(registered.parameters.schema)
+      for (const name of all) tools.set(name, registered)
+      return null
+    } catch (error) {
+      return lineOf(error).replace(/\.$/, '')
+    }
+  }
+
+  #say(problem: string): void {
+    if (problem === this.#lastProblem) return
+    this.#lastProblem = problem
+    this.#options.logger?.warn(`Tool source ${this.source.name} ${problem}.`)
+  }
+}
+
+const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
+  typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function'
+
+function lineOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 300).trim()
+}
+
+function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort))
+  })
+}
