@@ -1,12 +1,13 @@
 // node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime, and the table of providers
 // into docs/providers.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
-// Pages below docs get the files they show.
+// Pages below docs get the files they show, docs/entry-points.md its table.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
-// Exit codes: 0 written or fresh, 1 stale (--check), 2 no tool found, two of one name, or a wrong option.
+// Exit codes: 0 written or fresh, 1 stale (--check) or a cell of that table without a test, 2 no tool found, two of one name, or a wrong option.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { configFiles } from './config-files.mjs'
+import { entryPointPage } from './entry-points.mjs'
 import { pagesWithFiles } from './included-files.mjs'
 import { readOptions } from './options.mjs'
 import { providerTable } from './provider-table.mjs'
@@ -38,13 +39,21 @@ if (table && !values.check) {
   fail(1, 'the table of providers in docs/providers.md is stale; run: pnpm gen')
 }
 
-for (const { file, text } of [...(await configFiles(root)), ...pagesWithFiles(root)]) {
+for (const { file, text } of [...(await configFiles(root)), ...pagesWithFiles(root), ...entryPoints()]) {
   const path = join(root, file)
   if (values.check && readIfPresent(path) !== text) fail(1, `${file} is stale; run: pnpm gen`)
   if (values.check) continue
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   console.log(`generate: ${file}`)
+}
+
+function entryPoints() {
+  try {
+    return entryPointPage(root)
+  } catch (error) {
+    return fail(1, error.message)
+  }
 }
 
 /** @returns {{ factory: string, module: string }[]} sorted by factory */

@@ -15,14 +15,12 @@ async function pages(): Promise<readonly string[]> {
   return found.map((page) => join(root, page)).filter((page) => existsSync(page))
 }
 
-/** What `page` names and what is not there: links, and paths in backquotes that begin with a folder of the repository. */
+/** What `page` names and what is not there: links, and paths of the repository in backquotes, where a page leads through the code. */
 async function missing(page: string): Promise<readonly string[]> {
   const text = await readFile(page, 'utf8')
-  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) =>
-    join(dirname(page), match[1]!),
-  )
-  const isArchitecture = page.endsWith('docs/architecture.md')
-  const paths = isArchitecture ? [...text.matchAll(/`((?:apps|packages|scripts|tests)\/[\w./-]+)`/g)] : []
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => join(dirname(page), match[1]!))
+  const isMap = /docs\/(?:architecture\.md|guides\/)/.test(page)
+  const paths = isMap ? [...text.matchAll(/`((?:apps|packages|scripts|tests)\/[\w./-]+)`/g)] : []
   const named = [...links, ...paths.map((match) => join(root, match[1]!))]
   return named.filter((path) => !existsSync(path)).map((path) => `${relative(root, page)}: ${relative(root, path)}`)
 }

@@ -110,3 +110,37 @@ end
     stderr: 'generate: the table of providers in docs/providers.md is stale; run: pnpm gen\n',
   })
 })
+
+it('writes what works where, and names each cell that has neither a test nor a reason', async () => {
+  await write('packages/tools/src/a.ts', 'export const createATool = () => {}\n')
+  await write('tests/a.test.ts', "it('answers', () => {})\nit.each(cases)('counts to $n', async () => {})\n")
+  const cells = { oneshot: 'tests/a.test.ts > counts to $n', gateway: { why: 'not yet' }, acp: { why: 'not yet' } }
+  const row = {
+    feature: 'stop',
+    terminal: 'tests/a.test.ts > answers',
+    ...cells,
+    embedded: 'tests/a.test.ts > answers',
+  }
+  const data = (features: object[], enforced = false) =>
+    write('docs/entry-points.json', JSON.stringify({ enforced, features }))
+  await data([row])
+  expect(run().status).toBe(0)
+  expect(await readFile(join(root, 'docs/entry-points.md'), 'utf8')).toContain(
+    '| stop | [yes](../tests/a.test.ts "answers") | [yes](../tests/a.test.ts "counts to $n") | 1 | 1 | [yes]',
+  )
+  await data([{ ...row, terminal: 'tests/a.test.ts > answer', gateway: 'tests/b.test.ts > x', acp: {}, embedded: '' }])
+  expect(run('--check')).toEqual({
+    status: 1,
+    stderr: `generate: docs/entry-points.json:
+  stop, terminal: no test "answer" in tests/a.test.ts
+  stop, gateway: there is no file tests/b.test.ts
+  stop, editor (ACP): neither a test nor a reason
+  stop, your program: neither a test nor a reason
+`,
+  })
+  await data([row], true)
+  expect(run('--check')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/2 of 5 cells have no test\n {2}stop: has to be there at every entry point/),
+  })
+})
