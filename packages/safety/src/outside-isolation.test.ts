@@ -343,6 +343,57 @@ describe('a command that is to run outside the isolation', () => {
       expect(await decide(outside(line)), line).toMatchObject({ type: 'ask' })
   })
 
+  it.each([
+    [
+      ['ssh build ls', "ssh build 'tail -n 5 /var/log/x | grep error; df -h'", 'ssh build uptime'],
+      'ssh build',
+      [
+        'ssh other ls',
+        'ssh build',
+        'ssh build reboot',
+        "ssh build 'ls; rm x'",
+        "ssh build 'cat x > y'",
+        'ssh build env',
+        'ssh build cat app/.env',
+        "ssh build 'cat < .env'",
+        "ssh build 'cat $(find . -name x)'",
+        'ssh -o ProxyCommand=./x build ls',
+        'ssh build -o ProxyCommand=./x ls',
+        'ssh build ls > ~/notes',
+      ],
+    ],
+    [
+      [
+        'docker compose exec web ls -l',
+        'docker compose exec -T web cat package.json',
+        'docker compose exec web grep -r "a; b" src',
+      ],
+      'docker compose exec web',
+      [
+        'docker compose exec db ls',
+        'docker exec web ls',
+        'docker compose exec web npm test',
+        "docker compose exec web sh -c 'ls; rm x'",
+        'docker compose exec -u root web ls',
+        'docker compose exec web printenv',
+        'docker compose -f ~/x.yml exec web ls',
+      ],
+    ],
+  ])(
+    'is granted for the session for commands that only look in one place: %j',
+    async ([first = '', ...same], place, others) => {
+      const { policy, decide } = setUp()
+      policy.listen('s', () => {})
+      const decision = await decide(outside(first))
+      if (decision.type !== 'ask') throw new Error(decision.type)
+      expect(decision.question.summary).toContain(`("session" is for ${place} with any command that only looks)`)
+      await policy.answer(decision.approvalId, 'session')
+      for (const line of same) expect(await decide(outside(line)), line).toMatchObject({ type: 'allow' })
+      for (const line of [...others, `PATH=.; ${first}`, `X=1 ${first}`, `sudo ${first}`])
+        expect(await decide(outside(line)), line).toMatchObject({ type: 'ask' })
+    },
+  )
+
   it('says all of what a program shows', async () => {
     const { policy, decide } = setUp()
     policy.listen('s', () => {})

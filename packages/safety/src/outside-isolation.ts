@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { CommandContext } from './command/context.js'
 import { actingParts } from './command/harmless.js'
 import { type Invocation, texts } from './command/invocation.js'
-import { looksOutside } from './command/looking-verbs.js'
+import { looksElsewhere, looksOutside } from './command/looking-verbs.js'
 import { type OutsideNeed, outsideNeeds, WRITES } from './command/needs-outside.js'
 import { isBeyond, writeTargets } from './command/write-targets.js'
 import { type AnalyzedAction, decidingRule, type MatchContext } from './match-rules.js'
@@ -58,7 +58,9 @@ export function askOutsideIsolation(
   const needs = actingOf(needsOf(analyzed, context), context)
   const line = exactly(analyzed.command?.text ?? '')
   const names = needs.map(({ invocation, reason }) => {
-    const broad = ownRemote(invocation) ?? (looksOutside(invocation) ? `unisolated-looks:${invocation.name}` : null)
+    const elsewhere = looksElsewhere(invocation)
+    const looks = looksOutside(invocation) ? `unisolated-looks:${invocation.name}` : null
+    const broad = ownRemote(invocation) ?? (elsewhere === null ? looks : `unisolated-looks-in:${elsewhere}`)
     return broad ?? (reason === null || reason === WRITES ? line : `unisolated-${invocation.name}`)
   })
   const reasons = [...new Set(needs.flatMap(({ reason }) => reason ?? []))]

@@ -15,6 +15,7 @@ const BROAD: readonly (readonly [rule: RegExp, says: string | ((rule: string, na
     [/^network-(?!beside-)([^-]\S*?)-([\w-]+(?:\.[\w-]+)+)$/, '$1 to $2'],
     [/^unisolated-git:(.+)$/, 'git $1, whatever the branch'],
     [/^unisolated-looks:(.+)$/, (_, program) => sayLooks(program)],
+    [/^unisolated-looks-in:(.+)$/, (_, place) => `${place} with any command that only looks`],
     [/^outside-workspace$/, 'every file that is read outside the workspace'],
   ])
 

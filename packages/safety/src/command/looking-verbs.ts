@@ -1,4 +1,7 @@
+import { isKeyFile } from '../credentials/names.js'
+import { collectInvocations } from './collect.js'
 import { type Invocation, texts } from './invocation.js'
+import { onlyLooks } from './only-looks.js'
 import { writeTargets } from './write-targets.js'
 
 /** Words that are said one behind the other: one of the first list, one of the second. */
@@ -57,16 +60,50 @@ const SECRETS = /(?:^|,)secrets?(?:[,./]|$)/i
  * variable, no file it writes, no other server or login than by default.
  */
 export function looksOutside(invocation: Invocation): boolean {
-  const { name, program, args, layers, variables, via, elevated } = invocation
-  if (!Object.hasOwn(LOOKING, name) || program.text !== name) return false
-  if (via !== null || elevated || layers.length > 0 || variables.length > 0) return false
-  if ([program, ...args].some(({ dynamic }) => dynamic)) return false
-  if (writeTargets(invocation).some((path) => path !== '/dev/null')) return false
+  const { name, args } = invocation
+  if (!Object.hasOwn(LOOKING, name) || !isPlain(invocation)) return false
   const words = texts(args)
   if (words.some((word) => STEERS.test(word) || SECRETS.test(word) || SERVER[name]?.test(word))) return false
   const spoken = withoutScopes(words)
   return LOOKING[name]!.some((verbs) => verbs.every((choice, at) => choice.includes(spoken[at] ?? '')))
 }
+
+/** All in words that are known: no wrapper, no variable, no file it writes. */
+function isPlain(invocation: Invocation): boolean {
+  const { name, program, args, layers, variables, via, elevated } = invocation
+  if (program.text !== name || via !== null || elevated || layers.length > 0 || variables.length > 0) return false
+  if ([program, ...args].some(({ dynamic }) => dynamic)) return false
+  return writeTargets(invocation).every((path) => path === '/dev/null')
+}
+
+/** The words in front of a command that runs elsewhere: they name where, and change nothing else. */
+const ELSEWHERE =
+  /^(?:(ssh (?:\w[\w.-]*@)?\w[\w.-]*)|((?:docker|podman|nerdctl|docker compose|docker-compose|podman-compose) exec )(?:-(?:[itT]|it|ti) )*(\w[\w.-]*))$/
+/** Programs that show variables, which may be keys. */
+const SHOWS_VARIABLES = /^(?:env|printenv|set|export|declare|typeset|ps)$/
+
+/**
+ * Where a program runs a command that only looks, on another machine or in a container: `ssh build`, `docker compose exec web`; `null` where
+ * it does something else, or shows files of keys or variables.
+ */
+export function looksElsewhere(invocation: Invocation): string | null {
+  if (!isPlain(invocation)) return null
+  const words = [invocation.name, ...texts(invocation.args)]
+  const at = words.findIndex((_, index) => ELSEWHERE.test(words.slice(0, index + 1).join(' ')))
+  const [, host, engine = '', container = ''] = ELSEWHERE.exec(words.slice(0, at + 1).join(' ')) ?? []
+  const rest = words.slice(at + 1)
+  if (at === -1 || rest.length === 0) return null
+  // ssh puts its words together for a shell; an engine hands them on as they are.
+  const command = rest.map((word) => (host === undefined ? quoted(word) : word)).join(' ')
+  const { invocations } = collectInvocations(command, {})
+  if (!onlyLooks(command) || invocations.some(({ name }) => SHOWS_VARIABLES.test(name))) return null
+  if (invocations.some(({ program, args }) => [program, ...args].some(({ dynamic }) => dynamic))) return null
+  const files = invocations.flatMap(({ args, redirects }) => [...args, ...redirects.map(({ target }) => target)])
+  if (texts(files).some(isKeyFile)) return null
+  return host ?? `${engine}${container}`
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** The words without scopes in front of the verb, and in front of that of `docker compose`. */
 function withoutScopes(words: readonly string[]): readonly string[] {

@@ -2,6 +2,7 @@ import type { Assignment } from '../shell/script.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { onlySays } from './known-programs.js'
+import { isOrdinaryRecipe } from './ordinary-recipe.js'
 import { gitCommand } from './rules-git.js'
 import { filesOfSql } from './sql.js'
 
@@ -157,6 +158,7 @@ const ABOUT: readonly (readonly [programs: RegExp, option: RegExp, words: RegExp
 
 /** The words without options that only say what is looked at, or worked on. */
 function withoutAbout(name: string, words: readonly string[]): readonly string[] {
+  if (isOrdinaryRecipe(name, words)) return []
   const [, option] = ABOUT.find(([programs, , verbs]) => programs.test(name) && verbs.test(words.join(' '))) ?? []
   if (!option) return words
   return words.filter(

@@ -1,6 +1,7 @@
 import type { Assignment } from '../shell/script.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { isOrdinaryRecipe } from './ordinary-recipe.js'
 import type { Payload } from './payloads.js'
 import type { CommandRule } from './rule.js'
 import { isBeyond } from './write-targets.js'
@@ -138,17 +139,19 @@ const SHORT_CODE: Readonly<Record<string, RegExp>> = Object.freeze({
 /** Files that an option names as code to run, and what recipes are taken from. */
 function namedCode({ name, args }: Invocation): readonly string[] {
   const words = texts(args)
-  const recipes = /^(?:g?make|bmake|ninja|just|task|rake|mage|npm|pnpm|yarn)$/.test(name)
-    ? words.flatMap((word, at) => {
-        const hanging = /^(?:-[Cf]|--(?:directory|file|makefile|prefix|dir|cwd|justfile|taskfile)=)([~/.].*)$/.exec(
-          word,
-        )?.[1]
-        const isNamed = /^(?:-[Cf]|--(?:directory|file|makefile|prefix|dir|cwd|justfile|taskfile))$/.test(
-          words[at - 1] ?? '',
-        )
-        return hanging ?? (isNamed ? word : [])
-      })
-    : []
+  const hasRecipes = /^(?:g?make|bmake|ninja|just|task|rake|mage|npm|pnpm|yarn)$/.test(name)
+  const recipes =
+    hasRecipes && !isOrdinaryRecipe(name, words)
+      ? words.flatMap((word, at) => {
+          const hanging = /^(?:-[Cf]|--(?:directory|file|makefile|prefix|dir|cwd|justfile|taskfile)=)([~/.].*)$/.exec(
+            word,
+          )?.[1]
+          const isNamed = /^(?:-[Cf]|--(?:directory|file|makefile|prefix|dir|cwd|justfile|taskfile))$/.test(
+            words[at - 1] ?? '',
+          )
+          return hanging ?? (isNamed ? word : [])
+        })
+      : []
   const short = Object.entries(SHORT_CODE).find(([programs]) => programs.split(' ').includes(name))?.[1]
   const named = words.flatMap((word, at) => {
     const before = words[at - 1] ?? ''
