@@ -350,7 +350,7 @@ describe('a command that is to run outside the isolation', () => {
       [
         'ssh other ls',
         'ssh build',
-        'ssh build reboot',
+        'ssh build make deploy',
         "ssh build 'ls; rm x'",
         "ssh build 'cat x > y'",
         'ssh build env',
