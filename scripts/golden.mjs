@@ -1,6 +1,7 @@
 // node scripts/golden.mjs [--write] [NAME...]: compares the recorded sessions of tests/golden with what the apps do now, or records them anew.
-// Bundles the apps before. A NAME is a part of a session's name, such as `approval`; without one all are taken.
-// Exit codes: 0 the same, or recorded; 1 something differs, did not build or did not go through; 2 for an unknown option.
+// Bundles the apps before. A NAME is a part of a session's name, such as `approval`; without one all are compared. Recording wants names.
+// Exit codes: 0 the same, or recorded; 1 something differs, did not build or did not go through; 2 for an unknown option, and for
+// --write without a name.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,11 +16,14 @@ const { values, positionals } = readOptions(
 const root = resolve(import.meta.dirname, '..')
 const [wires, parts] = ['wires', 'parts'].map((name) => join(root, 'tests/golden', name))
 
+if (values.write && positionals.length === 0) {
+  console.error('golden: name the sessions to record, for example: pnpm golden --write a-run-is-steered')
+  process.exit(2)
+}
 process.exitCode = main(positionals.map((name) => name.replaceAll('-', ' ')))
 
 function main(names) {
   if (!bundle(root)) return 1
-  if (values.write && names.length === 0) rmSync(wires, { recursive: true, force: true })
   const { status } = spawnSync(
     join(root, 'node_modules/.bin/vitest'),
     ['run', 'tests/golden', ...(names.length > 0 ? ['-t', names.join('|')] : [])],

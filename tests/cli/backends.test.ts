@@ -109,7 +109,9 @@ it('names the package to install for a cloud, and what each cloud needs', async 
   expect(stdout).toMatch(
     /^fail {2}Terminal backend daytona \(chosen\): not ready: The package @daytona\/sdk .*npm i -g @daytona\/sdk\. /m,
   )
-  expect(stdout).toMatch(/^ok {4}Terminal backend modal: not ready: .*MODAL_TOKEN_ID, MODAL_TOKEN_SECRET/m)
+  expect(stdout).toMatch(
+    /^ok {4}Terminal backend modal: not in use\. What it still needs: .*MODAL_TOKEN_ID, MODAL_TOKEN_SECRET/m,
+  )
   expect(stdout).not.toContain('key-of-test')
   const result = await chat('  backend: daytona\n', env)
   expect(result).toMatchObject({

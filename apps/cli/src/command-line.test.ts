@@ -69,9 +69,11 @@ describe('a command line', () => {
 
   it('names the nearest command for a word that is none, and how to ask', async () => {
     await expect(arranged('--json', 'sesions')).rejects.toThrow(
-      'Unknown command "sesions". Did you mean sessions? To ask something: hermes "…"',
+      'Unknown command "sesions". Did you mean sessions? To ask the agent: hermes chat sesions',
     )
-    await expect(arranged('--json', 'frobnicate')).rejects.toThrow(/Valid commands: chat, .*, help\. To ask/)
+    await expect(arranged('--json', 'frobnicate')).rejects.toThrow(
+      /Valid commands: chat, .*, help\. To ask the agent: hermes chat frobnicate$/,
+    )
   })
 
   it('takes no word for a typing error of one that is far', () => {

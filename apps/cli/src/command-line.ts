@@ -59,7 +59,8 @@ function takingValues(command: Command): ReadonlySet<string> {
 export function unknownCommand(word: string, names: readonly string[]): string {
   const meant = near(word, names)
   const hint = meant === null ? `Valid commands: ${names.join(', ')}.` : `Did you mean ${meant}?`
-  return `Unknown command "${word}". ${hint} To ask something: hermes "…"`
+  const text = /^[\w.-]+$/.test(word) ? word : '"…"'
+  return `Unknown command "${word}". ${hint} To ask the agent: hermes chat ${text}`
 }
 
 /** The one of `names` that `word` is most likely a typing error of; `null` when none is so near. */

@@ -90,6 +90,13 @@ async function commanderExit(
 const NEVER_MEANT: readonly string[] = ['--yolo', '--yes']
 
 async function mistakeLine(error: CommanderError, program: Command, argv: readonly string[]): Promise<string> {
+  if (argv[0] === 'help') {
+    const { unknownCommand } = await import('./command-line.js')
+    return unknownCommand(
+      argv[1] ?? 'help',
+      program.commands.map((candidate) => candidate.name()),
+    )
+  }
   const command = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program.commands[0]!
   const parts = command.commands.map((candidate) => candidate.name()).join(', ')
   const help = `See hermes ${command.name()} --help.`

@@ -112,14 +112,14 @@ function reasonToAllow(stage: Stage, rule: string): string {
     case 'rules':
       return `The permission rule "${rule}: allow" allows it.`
     case 'leave':
-      return 'The allowlist permits what asks.'
+      return 'A step would ask, but command_allowlist allows it.'
     case 'mode':
-      return 'Approvals are off, and only a question stands against it.'
+      return 'A step would ask, but approvals.mode is off.'
     case 'built-in':
     case 'floor':
     case 'deny-globs':
     case 'protected':
-      return 'Nothing stands against it.'
+      return 'No step objects.'
     default:
       return stage satisfies never
   }
@@ -136,30 +136,39 @@ function says(stage: Stage, analyzed: AnalyzedAction, { options, winner, granted
   const found = command ? classifyCollected(command.collected, liftedRules(action, options)) : null
   switch (stage) {
     case 'floor':
-      return 'nothing that is never permitted'
+      return 'it is not among what no rule can allow'
     case 'deny-globs': {
       const glob = denyingGlob(analyzed, options)
       if (glob !== undefined) return `"${glob}" of approvals.deny matches`
-      return options.denyGlobs.length === 0 ? 'none are configured' : `none of ${options.denyGlobs.length} matches`
+      return options.denyGlobs.length === 0
+        ? 'approvals.deny of config.yaml has no patterns'
+        : `none of the ${options.denyGlobs.length} patterns of approvals.deny matches`
     }
     case 'protected': {
-      if (action.type === 'spawn' || action.type === 'send') return 'about paths and addresses only'
+      if (action.type === 'spawn' || action.type === 'send')
+        return 'a command is judged by the steps below; this one is for paths and addresses'
       const check = checkTarget(action, options)
-      if (!check) return 'neither protected nor internal'
+      if (!check) return 'the path or address is not protected'
       return check.type === 'deny' ? `${check.rule}: ${check.reason}` : `${check.rules.join(', ')}: ${check.reason}`
     }
     case 'rules':
-      if (options.rules.length === 0) return 'there are none'
-      return winner ? `"${winner.pattern}: ${winner.effect}"` : `none of ${options.rules.length} matches`
+      if (options.rules.length === 0) return 'permissions.yaml has no rules'
+      return winner
+        ? `"${winner.pattern}: ${winner.effect}"`
+        : `none of the ${options.rules.length} rules of permissions.yaml matches`
     case 'leave':
-      return granted.size === 0 ? 'nothing is allow-listed' : 'what command_allowlist names is lifted'
+      return granted.size === 0
+        ? 'command_allowlist of config.yaml is empty'
+        : 'command_allowlist of config.yaml allows what it names'
     case 'mode':
-      return options.mode === 'off' ? 'off: nobody is asked' : 'ask'
+      return options.mode === 'off'
+        ? 'approvals.mode is off: no question is asked'
+        : `approvals.mode is ${options.mode}: a question goes to a person`
     case 'built-in':
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
       if (isOutside(action)) return askOutsideIsolation(analyzed, options).reason
-      if (action.type === 'write') return askToWrite(analyzed, options)?.reason ?? 'nothing dangerous is known about it'
-      return action.type === 'send' ? 'messages in your name ask' : 'nothing dangerous is known about it'
+      if (action.type === 'write') return askToWrite(analyzed, options)?.reason ?? 'it is not known to be dangerous'
+      return action.type === 'send' ? 'messages in your name ask' : 'it is not known to be dangerous'
     default:
       return stage satisfies never
   }

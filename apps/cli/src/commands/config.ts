@@ -1,10 +1,10 @@
 import { checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
-import { isJsonObject } from '@hermes/contracts'
+import { errorLine, isJsonObject } from '@hermes/contracts'
 import { API_MODE_NAMES, TOOLSETS } from '@hermes/runtime'
 import { PROVIDERS } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf } from '../open-cli.js'
+import { homeOf, withRuntime } from '../open-cli.js'
 
 const SECRET_KEY = /(?:^|[._])(?:key|api_?key|token|secret|password)$/i
 /** The password in an address such as `postgres://me:PASSWORD@host/database`, as parameter too. */
@@ -33,7 +33,19 @@ function hideSecrets(key: string, value: unknown): unknown {
 export async function configSet(io: Io, key: string, value: string): Promise<number> {
   await setConfigValue({ home: homeOf(io), key, value })
   io.stdout.write(`${key} = ${hideSecrets(key, value)}\n`)
-  return EXIT.ok
+  return /^model(?:\.default)?$/.test(key) ? tellWhatIsMissing(io) : EXIT.ok
+}
+
+/** A name alone does not say where the model is asked, and with which key. */
+async function tellWhatIsMissing(io: Io): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    try {
+      runtime.chooseModel({})
+    } catch (error) {
+      io.stderr.write(`hermes: This is kept, but not enough yet. ${errorLine(error)}\n`)
+    }
+    return EXIT.ok
+  })
 }
 
 /** `hermes config path`. */

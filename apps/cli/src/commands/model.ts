@@ -15,7 +15,10 @@ export interface Where {
   readonly baseUrl?: string
 }
 
-/** `hermes model list [PROVIDER]`: what a provider offers, else all providers and whether a key is there. */
+/**
+ * `hermes model list [PROVIDER]`: what a provider offers, else all providers: `ready` with a key that is there, `untried` where
+ * Hermes needs no key of its own and has not asked whether a server answers.
+ */
 export async function modelList(
   io: Io,
   provider: string | undefined,
@@ -46,7 +49,9 @@ function listProviders(io: Io, runtime: Runtime, json: boolean): number {
   const style = createStyle(io.stdout)
   const width = Math.max(...all.map(({ id }) => id.length))
   for (const { id, name, defaultModel, ready } of all) {
-    const mark = ready ? style.green('ready') : style.dim('     ')
+    const known = findProvider(id)
+    const isUntried = ready && (known?.keyRequired === false || known?.auth === 'aws')
+    const mark = isUntried ? style.dim('untried') : ready ? style.green('ready  ') : '       '
     io.stdout.write(`${id.padEnd(width)}  ${mark}  ${name}${defaultModel ? style.dim(`, ${defaultModel}`) : ''}\n`)
   }
   return EXIT.ok

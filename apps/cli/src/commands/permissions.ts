@@ -113,15 +113,27 @@ async function realPath(path: string): Promise<string> {
   return join(await realPath(dirname(path)), basename(path))
 }
 
+const STEP_NAMES: Readonly<Record<Explanation['steps'][number]['stage'], string>> = {
+  floor: 'hard floor',
+  'deny-globs': 'approvals.deny',
+  protected: 'protected',
+  rules: 'your rules',
+  'built-in': 'built-in rules',
+  leave: 'allowlist',
+  mode: 'approvals.mode',
+}
+
 function describe({ action, decision, reason, source, steps, rules }: Explanation, style: Style): string {
   const lines = [
     `${paint(style, decision)(decision)}  ${style.bold(printable(action))}`,
     `  ${printable(reason)}${source === null ? '' : style.dim(` (${source})`)}`,
   ]
-  if (decision === 'ask') lines.push('  Where nobody can answer, that is a no.')
+  if (decision === 'ask') lines.push('  Where nobody can answer, Hermes refuses it.')
   lines.push('', style.bold('Steps'))
   for (const { stage, says, decides } of steps)
-    lines.push(`${decides ? '→' : ' '} ${stage.padEnd(10)}  ${decides ? printable(says) : style.dim(printable(says))}`)
+    lines.push(
+      `${decides ? '→' : ' '} ${STEP_NAMES[stage].padEnd(15)}  ${decides ? printable(says) : style.dim(printable(says))}`,
+    )
   if (rules.length > 0) lines.push('', `${style.bold('Rules')} ${style.dim('(the last match wins)')}`)
   for (const rule of rules) {
     const why = rule.decides ? 'it decides' : rule.why

@@ -14,7 +14,9 @@ export async function terminalFindings(
         `${name}: ready, but ${text}. Programs can read the variables Hermes was started with: keep keys with hermes auth add. To leave it so: hermes config set terminal.isolation off`,
       )
     if (isReady) return ok(`${name}: ready, ${text}`)
-    const line = `${name}: not ready: ${text.replace(/\.$/, '')}`
-    return isChosen ? fail(`${line}. Choose another with: hermes config set terminal.backend local`) : ok(line)
+    const reason = text.replace(/\.$/, '')
+    return isChosen
+      ? fail(`${name}: not ready: ${reason}. Choose another with: hermes config set terminal.backend local`)
+      : ok(`${name}: not in use. What it still needs: ${reason}`)
   })
 }

@@ -4,6 +4,15 @@ import type { Io } from '../io.js'
 
 declare const __HERMES_VERSION__: string
 
+const EXAMPLES = `
+Examples:
+  hermes                                 a conversation
+  hermes -c                              resumes the newest session of this project
+  hermes "What does this project do?"    one answer
+  git diff | hermes chat -q review       piped text comes with the question
+
+Options of a conversation (-c, -r, -m, --provider, --plan, --yolo …): hermes chat --help`
+
 /** The program without any command. Its own words about mistakes are held back: `main` has better ones. */
 export function createProgram(io: Io): Command {
   return new Command('hermes')
@@ -15,6 +24,7 @@ export function createProgram(io: Io): Command {
       writeErr: () => undefined,
       outputError: () => undefined,
     })
+    .addHelpText('after', EXAMPLES)
     .showHelpAfterError(false)
     .showSuggestionAfterError(false)
 }
@@ -26,8 +36,8 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .description('talk to the agent (the default command)')
     .argument('[text...]', 'the same as --query')
     .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
-    .option('-r, --resume <session>', 'go on with a session: id, title, unique start of an id, or latest')
-    .option('-c, --continue', 'go on with the newest session of this folder or its repository')
+    .option('-r, --resume <session>', 'resume a session: id, title, unique start of an id, or latest')
+    .option('-c, --continue', 'resume the newest session of this folder or its repository')
     .option('--any', 'with -c: the newest session of any folder')
     .option('-m, --model <id>', 'model to use')
     .option('--provider <name>', 'provider to use')

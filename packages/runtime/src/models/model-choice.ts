@@ -168,7 +168,7 @@ function sourcesOf(modelOptions: ModelChoiceOptions): Sources {
     (requested.baseUrl
       ? 'custom'
       : (session?.provider ?? configuredProvider(configured) ?? withKeyFor(modelOptions) ?? firstWithKey(modelOptions)))
-  if (wanted === null) throw noProvider()
+  if (wanted === null) throw noProvider(requested.model ?? configured.model)
   const name = plainName(wanted, endpoints)
   const endpoint = endpoints[name]
   const provider = findProvider(name) ?? (endpoint ? findProvider('custom') : null)

@@ -49,12 +49,13 @@ export function noModel(name: string): HermesError {
 
 const NAMED_VARIABLES = 3
 
-export function noProvider(): HermesError {
+/** `model`: the one that was named without a provider. */
+export function noProvider(model: string | undefined): HermesError {
   const variables = PROVIDERS.flatMap((provider) =>
     provider.keyRequired ? (provider.keyVariables[0] ?? []) : [],
   ).slice(0, NAMED_VARIABLES)
   return new HermesError(
-    `No model is set up. Set ${variables.join(' or ')} (export ${variables[0]}=…), or use a local one: --provider ollama -m MODEL, or --base-url URL -m MODEL. To look around without a key: hermes demo`,
+    `${model === undefined ? 'No model is set up.' : `Nothing says where to ask ${model}.`} Set ${variables.join(' or ')} (export ${variables[0]}=…), or use a local one: --provider ollama -m MODEL, or --base-url URL -m MODEL. To look around without a key: hermes demo`,
     { code: 'models.no_key' },
   )
 }
