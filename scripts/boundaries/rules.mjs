@@ -24,9 +24,10 @@ const ROWS = {
   'agent-core': 4,
   commands: 4,
   runtime: 5,
-  cli: 6,
-  gateway: 6,
-  acp: 6,
+  host: 6,
+  cli: 7,
+  gateway: 7,
+  acp: 7,
 }
 
 /** Imports allowed although the rows say no. `typesOnly` and `dynamicOnly` narrow them. */

@@ -1,6 +1,7 @@
 import { type AgentEvent, isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
+import { createSessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
@@ -29,29 +30,30 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
-    const { agent, models } = await runtime.createAgent({
+    const handle = createSessionHost({ runtime }).open({
       ...agentOptions(options),
       firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
       ...(session ? { session } : {}),
-      ...(person ? { ask: person.ask } : {}),
+      permissions: person ? 'ask' : 'deny',
+      answersQuestions: person !== null,
     })
-    const desk = person?.openDesk(runtime.policy, agent.sessionId)
+    const { agent, models } = await handle.agent()
+    person?.answer(handle)
     const stopListening = io.onInterrupt((signal) => {
       endReason = signal.toLowerCase()
-      agent.interrupt('interrupted from the terminal')
+      handle.interrupt('interrupted from the terminal')
     })
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')
-    const run = agent.run(input)
+    const turn = handle.send(input)
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
-    for await (const event of run) {
-      desk?.see(event)
+    for await (const event of turn) {
       if (options.json) io.stdout.write(`${JSON.stringify(eventToJson(event))}\n`)
       else view.show(event)
     }
-    const result = await run.result
+    const result = await turn.result
     endReason ??= result.status
     stopListening()
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []

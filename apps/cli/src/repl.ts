@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createSessionHost } from '@hermes/host'
 import type { ChatOptions } from './chat-options.js'
 import { createHistory } from './editor/history.js'
 import { EXIT } from './errors.js'
@@ -25,6 +26,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
     const session = await chooseSession(io, await runtime.storage(), options)
     const conversation = new Conversation({
       runtime,
+      host: createSessionHost({ runtime }),
       request: agentOptions(options),
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,

@@ -15,7 +15,7 @@ import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
 import { isPlanningSeat, PLAN_HINT } from './plan-hint.js'
 import type { Asker } from './questions.js'
-import { type Seat, type SeatOptions, takeSeat } from './seat.js'
+import { leaveSeat, type Seat, type SeatOptions, takeSeat } from './seat.js'
 import { parseLine } from './slash-commands.js'
 import { runCommand } from './slash-handlers.js'
 import type { Talk } from './talk.js'
@@ -25,7 +25,7 @@ import { createTurnStatus } from './turn-status.js'
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
-export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'isYolo'> {
+export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'permissions'> {
   readonly busyMode: BusyMode
   readonly yolo: boolean
   /** Begins in plan mode. */
@@ -50,7 +50,7 @@ const MAX_SHOWN_CHILDREN = 5
 export class Conversation implements ConsoleHandlers, Talk {
   readonly #options: ConversationOptions
   readonly #waiting: Waiting[] = []
-  isYolo: boolean
+  #isYolo: boolean
   title: string | null = null
   lastText: string | null = null
   /** Why the person left, in a word. */
@@ -73,7 +73,7 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   constructor(options: ConversationOptions) {
     this.#options = options
-    this.isYolo = options.yolo
+    this.#isYolo = options.yolo
     this.#news = new BackgroundNews({
       storage: () => options.runtime.storage(),
       notified: ({ id, state }) => {
@@ -82,6 +82,19 @@ export class Conversation implements ConsoleHandlers, Talk {
         this.#wake()
       },
     })
+  }
+
+  get isYolo(): boolean {
+    return this.#isYolo
+  }
+
+  set isYolo(isYolo: boolean) {
+    this.#isYolo = isYolo
+    this.seat.handle.setPermissions(this.#permissions)
+  }
+
+  get #permissions(): SeatOptions['permissions'] {
+    return this.#isYolo ? 'approve' : 'ask'
   }
 
   get runtime(): Runtime {
@@ -139,19 +152,20 @@ export class Conversation implements ConsoleHandlers, Talk {
       else if (this.#news.isDue) await Promise.race([this.#hear(), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    await this.seat.leave(this.endReason)
+    await leaveSeat(this.seat, this.endReason)
   }
 
   async sit(session: SessionInfo | null): Promise<void> {
-    const { runtime, request } = this.#options
+    const { runtime, host, request } = this.#options
     const asker: Asker = {
       output: this.output,
       pick: (question, signal) => this.#console.pick(question, signal),
     }
-    const options = { runtime, request, asker, isYolo: () => this.isYolo }
-    const seat = await takeSeat(options, session)
-    await this.#seat?.leave('left')
+    const seat = await takeSeat({ runtime, host, request, asker, permissions: this.#permissions }, session)
+    const former = this.#seat
     this.#seat = seat
+    if (former?.handle.id === seat.handle.id) former.stopAsking()
+    else if (former) await leaveSeat(former, 'left')
     this.#news.watch(seat)
   }
 
@@ -175,13 +189,13 @@ export class Conversation implements ConsoleHandlers, Talk {
     if (this.#isLeaving) this.#abandon()
     else this.endReason = reason
     this.#isLeaving = true
-    this.#seat?.agent.interrupt('the user left')
+    this.#seat?.handle.interrupt('the user left')
     this.#wake()
   }
 
   stop(): void {
     this.#interruptedAtMs = performance.now()
-    this.seat.agent.interrupt('interrupted from the terminal')
+    this.seat.handle.interrupt('interrupted from the terminal')
     if (this.#waiting.length === 0) return
     const draft = [...this.#waiting.splice(0).map(({ text }) => text), this.#console.draft()]
     this.#console.setDraft(draft.filter((text) => text !== '').join('\n'))
@@ -194,7 +208,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     }
     this.#steering.push(text)
     this.#turn?.showStatus()
-    const how = await this.seat.agent.steer(text)
+    const how = await this.seat.handle.steer(text)
     this.#steering.splice(this.#steering.indexOf(text), 1)
     this.#turn?.showStatus()
     if (how === 'delivered') this.say(`↪ ${text}`)
@@ -223,7 +237,7 @@ export class Conversation implements ConsoleHandlers, Talk {
         break
       case 'interrupt':
         this.enqueue(text, shown)
-        this.seat.agent.interrupt('the user said something else')
+        this.seat.handle.interrupt('the user said something else')
         break
       default:
         mode satisfies never
@@ -282,7 +296,7 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   async turn(input: RunInput): Promise<void> {
     if (typeof input === 'string') this.lastText = input
-    const { agent, desk, children } = this.seat
+    const { agent, handle, children } = this.seat
     const view = createProgressView({ output: this.#stream, text: true })
     const status = createTurnStatus(Date.now())
     const showStatus = () =>
@@ -296,14 +310,13 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#interruptedAtMs = Number.NEGATIVE_INFINITY
     this.#turn = { showStatus }
     try {
-      const run = agent.run(input)
-      for await (const event of run) {
+      const turn = handle.send(input)
+      for await (const event of turn) {
         view.show(event)
         status.see(event)
-        desk.see(event)
         if (event.type !== 'message-delta' && event.type !== 'reasoning-delta') showStatus()
       }
-      const result = await run.result
+      const result = await turn.result
       if (result.status === 'interrupted') this.say('Stopped.')
       if (result.status === 'parked')
         this.say('Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.')

@@ -1,26 +1,21 @@
-import type { AgentOptions } from '@hermes/agent-core'
-import type { Policy } from '@hermes/contracts/policy'
+import type { SessionHandle } from '@hermes/host'
 import type { Io, Output } from '../io.js'
 import type { Console, ConsoleHandlers } from './console.js'
 import { openConsole } from './open-console.js'
-import { type ApprovalDesk, type Asker, askQuestion, openApprovalDesk } from './questions.js'
+import { type Asker, answerQuestions } from './questions.js'
 
 /** The person behind a single question: asked on standard error, which is theirs alone while a question is open. */
 export interface Person {
   /** Standard error, above an open question. */
   readonly output: Output
-  readonly ask: NonNullable<AgentOptions['ask']>
-  openDesk(policy: Policy, sessionId: string): ApprovalDesk
+  /** Puts what a session asks to the person, until the session ends. */
+  answer(session: SessionHandle): void
 }
 
 /** Whoever sits at the terminal. */
 export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Person {
   const asker = createAsker(io)
-  return {
-    output: asker.output,
-    ask: (question, { signal }) => askQuestion(asker, question, signal),
-    openDesk: (policy, sessionId) => openApprovalDesk({ policy, sessionId, asker, isYolo: () => false }),
-  }
+  return { output: asker.output, answer: (session) => void answerQuestions(session, asker) }
 }
 
 /** Asks on standard error. The terminal is taken for as long as a question is open and no longer. */

@@ -1,8 +1,10 @@
+import { createSessionHost } from '@hermes/host'
+import type { Runtime } from '@hermes/runtime'
 import { createPolicy } from '@hermes/safety'
 import { expect, it } from 'vitest'
 import type { PickRequest } from '../editor/picker.js'
 import type { Output } from '../io.js'
-import { openApprovalDesk } from './questions.js'
+import { answerQuestions } from './questions.js'
 
 it('shows all of a command that it asks about, also what a terminal would obey or leave out', async () => {
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada' })
@@ -16,14 +18,25 @@ it('shows all of a command that it asks about, also what a terminal would obey o
     shown.push(request)
     return { type: 'none' } as const
   }
-  const desk = openApprovalDesk({ policy, sessionId: 's', asker: { output, pick }, isYolo: () => false })
+  const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
+  const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+    permissions: 'ask',
+  })
+  await session.agent()
+  const stop = answerQuestions(session, { output, pick })
   const command = `rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`
   const action = { type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' } as const
-  const subject = { sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const subject = {
+    sessionId: session.id,
+    platform: 'cli',
+    agentPath: ['root'],
+    origin: 'model',
+    tainted: false,
+  } as const
   const decision = await policy.decide(action, subject)
   if (decision.type !== 'ask') throw new Error('expected a question')
   expect((await policy.settled(decision.approvalId)).type).toBe('deny')
   expect(shown[0]?.title).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
   expect(written.join('')).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
-  desk.close()
+  stop()
 })

@@ -1,6 +1,6 @@
-import type { AgentEvent } from '@hermes/agent-core'
-import type { ApprovalChoice, ApprovalQuestion, Policy } from '@hermes/contracts/policy'
+import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
+import type { SessionHandle } from '@hermes/host'
 import { visibleText } from '@hermes/safety'
 import { APPROVAL_WORDS } from '../approval-words.js'
 import { createStyle, printable, wrap } from '../render/style.js'
@@ -19,41 +19,43 @@ const HIDDEN = '••••••'
 /** Whoever can be asked something. */
 export type Asker = Pick<Console, 'output' | 'pick'>
 
-/** Answers the approvals of one session by asking the person at the terminal. */
-export interface ApprovalDesk {
-  /** Takes a question away once the agent no longer waits for its answer. */
-  see(event: AgentEvent): void
-  close(): void
-}
-
-/** Options of {@link openApprovalDesk}. */
-export interface ApprovalDeskOptions {
-  readonly policy: Policy
-  readonly sessionId: string
-  readonly asker: Asker
-  /** Whether everything that may be approved is, unasked. Read at each question. */
-  readonly isYolo: () => boolean
-}
-
-/** A desk that listens from now on. */
-export function openApprovalDesk({ policy, sessionId, asker, isYolo }: ApprovalDeskOptions): ApprovalDesk {
+/** Puts what a session asks to the person at the terminal, each question until it is answered here or elsewhere, or withdrawn. Returns how to stop. */
+export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answer'>, asker: Asker): () => void {
   const open = new Map<string, AbortController>()
-  const ask = async (approvalId: string, question: ApprovalQuestion) => {
+  const put = async <T extends ApprovalChoice | Answer>(
+    id: string,
+    ask: (signal: AbortSignal) => Promise<T | null>,
+  ) => {
     const controller = new AbortController()
-    open.set(approvalId, controller)
-    const choice = isYolo() ? 'once' : await askApproval(asker, question, controller.signal)
-    if (open.delete(approvalId) && choice) await policy.answer(approvalId, choice)
+    open.set(id, controller)
+    const answer = await ask(controller.signal)
+    if (open.delete(id) && answer) await session.answer(id, answer)
   }
-  const close = policy.listen(sessionId, (approvalId, question) => {
-    // What could not be asked is not allowed.
-    ask(approvalId, question).catch(() => policy.answer(approvalId, 'deny'))
-  })
-  return {
-    close,
-    see: (event) => {
-      if (event.type === 'approval-resolve') open.get(event.approvalId)?.abort()
-    },
+  const reader = session.subscribe()
+  const read = async () => {
+    for await (const { event } of await reader) {
+      switch (event.type) {
+        case 'approval-open':
+          // What could not be asked is not allowed.
+          put(event.id, (signal) => askApproval(asker, event.question, signal)).catch(() =>
+            session.answer(event.id, 'deny'),
+          )
+          break
+        case 'question-open':
+          put(event.id, (signal) => askQuestion(asker, event.question, signal)).catch(() =>
+            session.answer(event.id, { type: 'unanswered', reason: 'The user could not be asked.' }),
+          )
+          break
+        case 'approval-close':
+        case 'question-close':
+          open.get(event.id)?.abort()
+          break
+        default:
+      }
+    }
   }
+  void read()
+  return () => void reader.then((events) => events.return())
 }
 
 /** Anything but a clear yes is a no; `null` when the question was taken back. */

@@ -57,7 +57,8 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
   }
 }
 
-function mergeDeltas(last: AgentEvent, next: AgentEvent): AgentEvent | null {
+/** Two adjacent events as one, where nobody has to know that they were two; else `null`. */
+export function mergeDeltas(last: AgentEvent, next: AgentEvent): AgentEvent | null {
   if (last.type === 'message-delta' || last.type === 'reasoning-delta') {
     if (next.type === last.type && next.messageId === last.messageId) return { ...last, text: last.text + next.text }
   }

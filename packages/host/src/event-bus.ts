@@ -1,0 +1,146 @@
+import { mergeDeltas } from '@hermes/agent-core'
+import type { SessionEvent } from './session-event.js'
+
+/** What a reader that does not read may hold, and what is kept of all sessions for readers that come later. Roughly bytes. */
+const MAX_UNREAD_BYTES = 1_000_000
+const MAX_KEPT_BYTES = 2_000_000
+const EVENT_BYTES = 200
+const BYTES_PER_CHAR = 2
+
+/** Which events a reader gets. */
+export interface ReadOptions {
+  /** Default: of all sessions. */
+  readonly sessionId?: string | undefined
+  /** Begins after this cursor. Default: what happens from now on. */
+  readonly after?: number | undefined
+}
+
+/** Events as they come, until it is left. To leave ends nothing but the reading. */
+export interface EventReader extends AsyncIterableIterator<SessionEvent> {
+  return(): Promise<IteratorResult<SessionEvent>>
+}
+
+/** Brings events to any number of readers. It never waits for one. */
+export class EventBus {
+  #cursor = 0
+  readonly #kept: { readonly item: SessionEvent; readonly bytes: number }[] = []
+  #keptBytes = 0
+  readonly #readers = new Set<UnreadEvents>()
+
+  /** The newest event's. */
+  get cursor(): number {
+    return this.#cursor
+  }
+
+  publish(sessionId: string, event: SessionEvent['event']): void {
+    const item = { cursor: ++this.#cursor, sessionId, event }
+    const bytes = sizeOf(event)
+    this.#kept.push({ item, bytes })
+    this.#keptBytes += bytes
+    if (this.#keptBytes > MAX_KEPT_BYTES) this.#forgetOldest()
+    for (const reader of this.#readers) reader.add(item, bytes)
+  }
+
+  read(options: ReadOptions = {}): EventReader {
+    const reader = new UnreadEvents(options.sessionId, () => void this.#readers.delete(reader))
+    if (options.after !== undefined) this.#replay(reader, options.after)
+    this.#readers.add(reader)
+    return reader
+  }
+
+  #replay(reader: UnreadEvents, after: number): void {
+    const first = this.#kept[0]?.item.cursor ?? this.#cursor + 1
+    if (after < first - 1) reader.miss(first - 1, first - 1 - after)
+    for (const { item, bytes } of this.#kept) if (item.cursor > after) reader.add(item, bytes)
+  }
+
+  /** A quarter at once, so that not every event moves all others. */
+  #forgetOldest(): void {
+    let count = 0
+    while (this.#keptBytes > MAX_KEPT_BYTES * 0.75) this.#keptBytes -= this.#kept[count++]!.bytes
+    this.#kept.splice(0, count)
+  }
+}
+
+class UnreadEvents implements EventReader {
+  readonly #sessionId: string | undefined
+  readonly #onLeave: () => void
+  #unread: SessionEvent[] = []
+  #bytes = 0
+  #waiting: ((result: IteratorResult<SessionEvent>) => void) | null = null
+  #hasLeft = false
+
+  constructor(sessionId: string | undefined, onLeave: () => void) {
+    this.#sessionId = sessionId
+    this.#onLeave = onLeave
+  }
+
+  add(item: SessionEvent, bytes: number): void {
+    if (this.#sessionId !== undefined && item.sessionId !== this.#sessionId) return
+    if (this.#waiting) {
+      const deliver = this.#waiting
+      this.#waiting = null
+      deliver({ done: false, value: item })
+      return
+    }
+    const merged = merge(this.#unread.at(-1), item)
+    if (merged) this.#unread[this.#unread.length - 1] = merged
+    else this.#unread.push(item)
+    // What is merged takes about its text only, so this counts too much rather than too little.
+    this.#bytes += bytes
+    if (this.#bytes > MAX_UNREAD_BYTES) this.#cutOff()
+  }
+
+  /** The newest stays, which may be the end that the reader waits for. */
+  #cutOff(): void {
+    const last = this.#unread.pop()!
+    const missed = this.#unread.reduce((sum, { event }) => sum + (event.type === 'events-missed' ? event.count : 1), 0)
+    this.#unread = []
+    this.#bytes = 0
+    this.miss(last.cursor - 1, missed)
+    this.#unread.push(last)
+  }
+
+  miss(cursor: number, count: number): void {
+    const sessionId = this.#sessionId ?? ''
+    this.#unread.push({ cursor, sessionId, event: { type: 'events-missed', count } })
+  }
+
+  next(): Promise<IteratorResult<SessionEvent>> {
+    const value = this.#unread.shift()
+    if (this.#unread.length === 0) this.#bytes = 0
+    if (value) return Promise.resolve({ done: false, value })
+    if (this.#hasLeft) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
+  }
+
+  return(): Promise<IteratorResult<SessionEvent>> {
+    this.#hasLeft = true
+    this.#unread = []
+    this.#onLeave()
+    this.#waiting?.({ done: true, value: undefined })
+    this.#waiting = null
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
+function merge(last: SessionEvent | undefined, next: SessionEvent): SessionEvent | null {
+  if (!last || !('runId' in last.event && 'runId' in next.event) || last.event.runId !== next.event.runId) return null
+  const event = mergeDeltas(last.event, next.event)
+  return event && { ...next, event }
+}
+
+/** Of texts only their length is looked at, however long they are. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length * BYTES_PER_CHAR
+  if (typeof value !== 'object' || value === null) return 8
+  let bytes = EVENT_BYTES / 4
+  for (const key in value) bytes += sizeOf((value as Readonly<Record<string, unknown>>)[key])
+  return bytes
+}

@@ -1,0 +1,11 @@
+export type { EventReader } from './event-bus.js'
+export type { OpenRequest, PermissionMode, Turn } from './live-session.js'
+export type { HostEventBody, SessionEvent } from './session-event.js'
+export {
+  createSessionHost,
+  type QueuePlace,
+  type SessionAgent,
+  type SessionHandle,
+  type SessionHost,
+  type SessionHostOptions,
+} from './session-host.js'

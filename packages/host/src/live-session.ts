@@ -1,0 +1,303 @@
+// What one session is while a process has it open: its queue, its agent, its questions.
+//
+//   inputs ─▶ queue ─▶ one run at a time ─▶ bus ─▶ readers
+//                          └─ questions ─▶ bus ─▶ the first answer counts, the others are withdrawn
+import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { ApprovalChoice } from '@hermes/contracts/policy'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Answer, Question } from '@hermes/contracts/tool'
+import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
+import type { EventBus, EventReader } from './event-bus.js'
+import type { HostEventBody } from './session-event.js'
+import { type Place, SessionQueue } from './session-queue.js'
+
+/** Who answers what the policy asks: a reader of the session, nobody (so that it is denied at once), or a yes to everything that may be approved. */
+export type PermissionMode = 'ask' | 'deny' | 'approve'
+
+/** A session to be opened. */
+export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' | 'ask'> {
+  /** Resumes this one. */
+  readonly session?: SessionInfo
+  /** Resumes the stored session of that id, else begins one under it. Default: a new session. */
+  readonly sessionId?: string
+  /** Counts until the session is left by all; the newest opening decides. */
+  readonly permissions: PermissionMode
+  /** Whether a reader answers what the model asks; else it cannot ask. Default `false`. */
+  readonly answersQuestions?: boolean
+}
+
+/** What a session needs of its host. */
+export interface LiveSessionOptions {
+  readonly id: string
+  readonly runtime: Pick<Runtime, 'createAgent' | 'storage' | 'policy'>
+  readonly bus: () => Promise<EventBus>
+  /** An agent was made or used. */
+  readonly used: (session: LiveSession) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** One input and what comes of it. */
+export interface Turn extends AsyncIterable<AgentEvent> {
+  /** Rejects when no agent could be made, with what {@link Runtime.createAgent} throws, or when `signal` fired before its turn came. */
+  readonly result: Promise<RunResult>
+}
+
+interface BegunRun {
+  readonly id: string
+  /** Before its first event. */
+  readonly cursor: number
+  readonly result: Promise<RunResult>
+}
+
+/** A session that this process has open, whoever uses it. */
+export class LiveSession {
+  readonly #options: LiveSessionOptions
+  readonly queue = new SessionQueue()
+  #request: OpenRequest
+  /** Whether the store may have it: a session that was just given its id is not looked up. */
+  #isStored: boolean
+  #permissions: PermissionMode
+  #ready: ReadyAgent | null = null
+  #opening: Promise<ReadyAgent> | null = null
+  #place: Place | null = null
+  #stopListening: () => void = () => undefined
+  #stopWatching: () => void = () => undefined
+  /** Withdraws what is open, by the id of the question. */
+  readonly #questions = new Map<string, (answer: Answer | null, by?: string) => void>()
+  readonly #approvals = new Set<string>()
+  #questionCount = 0
+  usedAtMs = 0
+  handles = 0
+
+  constructor(options: LiveSessionOptions, request: OpenRequest, isNew: boolean) {
+    this.#options = options
+    this.#request = request
+    this.#isStored = !isNew
+    this.#permissions = request.permissions
+  }
+
+  get id(): string {
+    return this.#options.id
+  }
+
+  get ready(): ReadyAgent | null {
+    return this.#ready
+  }
+
+  /** Whether a run or something in the background goes on. */
+  get isAtWork(): boolean {
+    return this.queue.isTaken || this.#opening !== null || (this.#ready?.hasProcesses() ?? false)
+  }
+
+  /** What the next agent is made with; the one there is stays. */
+  reopen(request: OpenRequest): void {
+    this.#request = request
+    this.setPermissions(request.permissions)
+  }
+
+  setPermissions(mode: PermissionMode): void {
+    this.#permissions = mode
+    if (this.#ready) this.#listen()
+  }
+
+  agent(): Promise<ReadyAgent> {
+    this.#options.used(this)
+    if (this.#ready) return Promise.resolve(this.#ready)
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  async #open(): Promise<ReadyAgent> {
+    const { runtime } = this.#options
+    const { permissions: _mode, answersQuestions, session: known, sessionId: _id, ...request } = this.#request
+    const stored = this.#isStored ? (known ?? (await (await runtime.storage()).sessions.get(this.id))) : null
+    const ready = await runtime.createAgent({
+      ...request,
+      ...(stored ? { session: stored } : { sessionId: this.id }),
+      ...(answersQuestions ? { ask: (question, { signal }) => this.#ask(question, signal) } : {}),
+    })
+    this.#isStored = true
+    this.#take(ready)
+    return ready
+  }
+
+  #take(ready: ReadyAgent): void {
+    this.#ready = ready
+    this.#listen()
+    this.#stopWatching()
+    this.#stopWatching = ready.children.watch(({ id, isBackground, endedAtMs, state }) => {
+      if (isBackground && endedAtMs !== null) this.#publish({ type: 'background-end', id, state })
+    })
+  }
+
+  #listen(): void {
+    this.#stopListening()
+    const { policy } = this.#options.runtime
+    this.#stopListening =
+      this.#permissions === 'deny'
+        ? () => undefined
+        : policy.listen(this.id, (id, question) => {
+            if (this.#permissions === 'approve') {
+              void this.answer(id, 'once')
+              return
+            }
+            this.#approvals.add(id)
+            this.#publish({ type: 'approval-open', id, question })
+          })
+  }
+
+  async changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<ReadyAgent> {
+    const ready = await (await this.agent()).changeModel(change)
+    this.#take(ready)
+    return ready
+  }
+
+  /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
+  run(place: Place, input: RunInput, signal?: AbortSignal): Turn {
+    const begun = this.agent().then((ready) => this.#begin(ready, { place, input, signal }))
+    begun.catch(() => place.leave())
+    return this.#turn(begun)
+  }
+
+  /** Runs once nothing else is before it. */
+  send(input: RunInput, signal?: AbortSignal): Turn {
+    const begun = this.queue.enter(signal).then(async (place) => {
+      try {
+        return this.#begin(await this.agent(), { place, input, signal })
+      } catch (error) {
+        place.leave()
+        throw error
+      }
+    })
+    return this.#turn(begun)
+  }
+
+  #turn(begun: Promise<BegunRun>): Turn {
+    const result = begun.then((run) => run.result)
+    // Who reads the events is told there.
+    result.catch(() => undefined)
+    return { result, [Symbol.asyncIterator]: () => this.#events(begun) }
+  }
+
+  async *#events(begun: Promise<BegunRun>): AsyncGenerator<AgentEvent> {
+    const { id, cursor } = await begun
+    const reader = (await this.#options.bus()).read({ sessionId: this.id, after: cursor })
+    for await (const { event } of reader) {
+      if (event.type === 'events-missed') yield this.#missed(id, event.count)
+      if (!('runId' in event) || event.runId !== id) continue
+      yield event
+      if (event.type === 'run-end') return
+    }
+  }
+
+  #missed(runId: string, count: number): AgentEvent {
+    const text = `${count} events were not read in time and are left out here; the session has them.`
+    const base = { runId, sessionId: this.id, agentPath: ['root'], atMs: this.#options.clock.now() }
+    return { ...base, type: 'notice', level: 'warning', text }
+  }
+
+  async #begin(
+    ready: ReadyAgent,
+    {
+      place,
+      input,
+      signal,
+    }: { readonly place: Place; readonly input: RunInput; readonly signal?: AbortSignal | undefined },
+  ): Promise<BegunRun> {
+    const run = ready.agent.run(input, signal ? { signal } : {})
+    this.#place = place
+    if (signal?.aborted) place.ending()
+    signal?.addEventListener('abort', place.ending, { once: true })
+    const bus = await this.#options.bus()
+    const { cursor } = bus
+    const result = this.#publishAll(bus, run).then(() => run.result)
+    void result.finally(() => {
+      this.#place = null
+      this.#options.used(this)
+      place.leave()
+    })
+    return { id: run.id, cursor, result }
+  }
+
+  async #publishAll(bus: EventBus, run: Run): Promise<void> {
+    for await (const event of run) {
+      if (event.type === 'approval-resolve') this.#withdraw(event.approvalId)
+      bus.publish(this.id, event)
+    }
+    // What agents below it ask in the background is still open.
+    if (!this.#ready?.hasProcesses()) for (const id of this.#approvals) this.#withdraw(id)
+  }
+
+  async steer(text: string): Promise<'delivered' | 'queued'> {
+    const { agent } = await this.agent()
+    const how = await agent.steer(text)
+    // Readers have by then what the run said before it.
+    await new Promise((resolve) => setImmediate(resolve))
+    return how
+  }
+
+  interrupt(reason: string): void {
+    this.#place?.ending()
+    this.#ready?.agent.interrupt(reason)
+  }
+
+  /** `false` when it is answered already, or nobody waits for it. */
+  async answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean> {
+    if (typeof answer !== 'string') {
+      const settle = this.#questions.get(id)
+      settle?.(answer, by)
+      return settle !== undefined
+    }
+    const isFirst = await this.#options.runtime.policy.answer(id, answer, by)
+    this.#withdraw(id, { choice: answer, ...(by === undefined ? {} : { by }) })
+    return isFirst
+  }
+
+  #withdraw(id: string, how: { readonly choice?: ApprovalChoice; readonly by?: string } = {}): void {
+    if (this.#approvals.delete(id)) this.#publish({ type: 'approval-close', id, ...how })
+  }
+
+  #ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const id = `q${++this.#questionCount}`
+    return new Promise((resolve) => {
+      const settle = (answer: Answer | null) => {
+        this.#questions.delete(id)
+        signal.removeEventListener('abort', withdraw)
+        this.#publish({ type: 'question-close', id, ...(answer ? { answer } : {}) })
+        resolve(answer ?? { type: 'unanswered', reason: 'The question was withdrawn.' })
+      }
+      const withdraw = () => settle(null)
+      this.#questions.set(id, settle)
+      if (signal.aborted) return withdraw()
+      signal.addEventListener('abort', withdraw, { once: true })
+      this.#publish({ type: 'question-open', id, question })
+    })
+  }
+
+  #publish(event: HostEventBody): void {
+    this.#options.bus().then(
+      (bus) => bus.publish(this.id, event),
+      (error: unknown) => this.#options.logger.error('An event was lost.', { error: errorLine(error) }),
+    )
+  }
+
+  async read(options: { readonly after?: number }): Promise<EventReader> {
+    return (await this.#options.bus()).read({ ...options, sessionId: this.id })
+  }
+
+  /** Ends the run under way, waits for it and frees what the agent holds. The session stays; what is asked next makes a new agent. */
+  async drop(reason: string): Promise<void> {
+    const ready = this.#ready ?? (await this.#opening?.catch(() => null))
+    if (!ready) return
+    this.#ready = null
+    this.#stopListening()
+    this.#stopWatching()
+    for (const withdraw of this.#questions.values()) withdraw(null)
+    ready.agent.interrupt(reason)
+    await ready.close(reason)
+  }
+}

@@ -1,0 +1,253 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openRuntime } from '@hermes/runtime'
+import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSessionHost, type OpenRequest, type SessionHandle, type SessionHostOptions } from './index.js'
+
+const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
+terminal: {isolation: "off"}
+memory: {flush_min_turns: 0}
+`
+
+interface Stage {
+  readonly server: ModelServer
+  readonly host: ReturnType<typeof createSessionHost>
+  open(request?: Partial<OpenRequest>): SessionHandle
+}
+
+async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> {
+  const [server, temporary] = [await startModelServer(), await temporaryHome()]
+  const path = (...names: readonly string[]) => join(temporary.path, ...names)
+  for (const folder of ['home/.hermes', 'work']) await mkdir(path(folder), { recursive: true })
+  await writeFile(path('home/.hermes/config.yaml'), CONFIG)
+  const runtime = await openRuntime({
+    home: path('home/.hermes'),
+    userHome: path('home'),
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: path('work'),
+    user: 'ada',
+    tempDir: temporary.path,
+    platform: 'test',
+  })
+  const host = createSessionHost({ runtime, ...options })
+  onTestFinished(async () => {
+    await host.close()
+    await runtime.close()
+    await server.close()
+    await temporary.remove()
+  })
+  const model = { baseUrl: server.baseUrl, model: 'm' }
+  return { server, host, open: (request = {}) => host.open({ ...model, permissions: 'deny', ...request }) }
+}
+
+/** Answers with what was said last. */
+function echo(server: ModelServer): void {
+  server.setHandler(({ body }) => ({ text: `you said ${JSON.stringify(body.messages.at(-1)?.content)}` }))
+}
+
+const DANGEROUS = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }
+
+describe('a session of a host', () => {
+  it('runs inputs one after the other, and shows each to its own reader', async () => {
+    const { server, open } = await stage()
+    echo(server)
+    const session = open()
+    const turns = ['one', 'two', 'three'].map((text) => session.send(text))
+    const seen: string[] = []
+    for (const turn of turns) {
+      const types: string[] = []
+      for await (const event of turn) types.push(event.type)
+      expect([types[0], types.at(-1)]).toEqual(['run-start', 'run-end'])
+      seen.push((await turn.result).text)
+    }
+    expect(seen.map((text) => text.match(/one|two|three/)?.[0])).toEqual(['one', 'two', 'three'])
+    expect(server.violations).toEqual([])
+  })
+
+  it('withdraws an input that waits, and interrupts one that runs, by its signal', async () => {
+    const { server, open } = await stage()
+    server.enqueue({ text: 'a lot of words', chunkSize: 1, fault: 'stall' })
+    const session = open()
+    const [running, waiting] = [new AbortController(), new AbortController()]
+    const first = session.send('begin', { signal: running.signal })
+    const second = session.send('never', { signal: waiting.signal })
+    await server.waitForRequests(1)
+    waiting.abort(new DOMException('withdrawn', 'AbortError'))
+    await expect(second.result).rejects.toThrow('withdrawn')
+    running.abort()
+    expect((await first.result).status).toBe('interrupted')
+    expect(server.requests).toHaveLength(1)
+    expect(session.isAtWork).toBe(false)
+  })
+
+  it('goes on when a reader leaves in the middle', async () => {
+    const { server, open } = await stage()
+    server.enqueue({ text: 'word by word', chunkSize: 2 })
+    const turn = open().send('begin')
+    for await (const event of turn) if (event.type === 'message-delta') break
+    expect(await turn.result).toMatchObject({ status: 'completed', text: 'word by word' })
+  })
+
+  it('asks every reader once, takes the first answer and withdraws the question elsewhere', async () => {
+    const { server, open } = await stage()
+    server.enqueue(DANGEROUS, { text: 'Done.' })
+    const session = open({ permissions: 'ask' })
+    const other = open({ sessionId: session.id, permissions: 'ask' })
+    const [here, there] = [await session.subscribe(), await other.subscribe()]
+    const turn = session.send('clean up')
+    const answered: boolean[] = []
+    for await (const { event } of here) {
+      if (event.type !== 'approval-open') continue
+      answered.push(await session.answer(event.id, 'deny', 'ada'), await other.answer(event.id, 'once'))
+      break
+    }
+    expect((await turn.result).status).toBe('completed')
+    expect(answered).toEqual([true, false])
+    const seen: unknown[] = []
+    for await (const { event } of there) {
+      if (event.type.startsWith('approval-o') || event.type.startsWith('approval-c')) seen.push(event)
+      if (event.type === 'run-end') break
+    }
+    expect(seen).toMatchObject([{ type: 'approval-open' }, { type: 'approval-close', choice: 'deny', by: 'ada' }])
+  })
+
+  it('refuses at once where nobody answers', async () => {
+    const { server, host, open } = await stage()
+    server.enqueue(DANGEROUS, { text: 'So not.' })
+    expect(await open().send('clean up').result).toMatchObject({ status: 'completed', text: 'So not.' })
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toMatch(/nobody|no one|cannot be asked|not allowed/i)
+    expect((await host.approvals()).filter(({ status }) => status === 'open')).toEqual([])
+  })
+
+  it('lets a reader answer what the model asks', async () => {
+    const { server, open } = await stage()
+    server.enqueue(
+      { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] },
+      { text: 'Fine.' },
+    )
+    const session = open({ permissions: 'ask', answersQuestions: true })
+    const reader = await session.subscribe()
+    const turn = session.send('choose')
+    for await (const { event } of reader) {
+      if (event.type !== 'question-open') continue
+      const answer = { type: 'answered', text: 'blue' } as const
+      expect(await session.answer(event.id, answer)).toBe(true)
+      expect(await session.answer(event.id, answer)).toBe(false)
+      break
+    }
+    expect((await turn.result).status).toBe('completed')
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('blue')
+  })
+
+  it('tells the readers of all sessions with one cursor, from which another reader goes on', async () => {
+    const { server, host, open } = await stage()
+    echo(server)
+    const all = await host.subscribe()
+    const [one, two] = [open(), open()]
+    await Promise.all([one.send('a').result, two.send('b').result])
+    const ends: string[] = []
+    let middle = 0
+    for await (const { event, sessionId, cursor } of all) {
+      if (event.type !== 'run-end') continue
+      ends.push(sessionId)
+      if (ends.length === 1) middle = cursor
+      else break
+    }
+    expect(ends.sort()).toEqual([one.id, two.id].sort())
+    const later = await host.subscribe({ after: middle })
+    for await (const { event, cursor } of later) {
+      expect(cursor).toBeGreaterThan(middle)
+      if (event.type === 'run-end') break
+    }
+  })
+})
+
+describe('the agents of a host', () => {
+  it('are closed when nobody used them for the time, and made again by the next input, which knows what was said', async () => {
+    const clock = createFakeClock(0)
+    const { server, host, open } = await stage({ idleMs: 1_000, clock })
+    echo(server)
+    const session = open()
+    await session.send('remember seven').result
+    await clock.advance(1_000)
+    await host.closeIdle()
+    expect(session.ready).not.toBeNull()
+    await clock.advance(1)
+    await host.closeIdle()
+    expect(session.ready).toBeNull()
+    await session.send('and now').result
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('remember seven')
+  })
+
+  it('are as many as allowed: those used longest ago go first, and none that is at work', async () => {
+    const clock = createFakeClock(0)
+    const { server, host, open } = await stage({ idleMs: 1_000_000, maxAgents: 2, clock })
+    server.enqueue({ text: 'words', chunkSize: 1, fault: 'stall' })
+    const stalled = open()
+    const turn = stalled.send('wait')
+    await server.waitForRequests(1)
+    echo(server)
+    const others = [open(), open(), open()]
+    for (const other of others) await other.send('hello').result
+    await host.closeIdle()
+    expect([stalled, ...others].map(({ ready }) => ready !== null)).toEqual([true, false, false, true])
+    stalled.interrupt()
+    expect((await turn.result).status).toBe('interrupted')
+  })
+})
+
+it('loses no input and runs none twice, in whatever order sessions are opened, used, read, interrupted and left', async () => {
+  const { server, host, open } = await stage()
+  echo(server)
+  const step = fc.record({
+    do: fc.constantFrom('send', 'send', 'steer', 'subscribe', 'interrupt', 'end', 'close'),
+    session: fc.nat(1),
+  })
+  let round = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const ids = [`one-${++round}`, `two-${round}`]
+      const results: Promise<string>[] = []
+      const handles = ids.map((sessionId) => open({ sessionId }))
+      for (const { do: what, session: at } of steps) {
+        const session = handles[at]!
+        switch (what) {
+          case 'send':
+            results.push(
+              session.send(`input ${results.length}`).result.then(
+                ({ status }) => status,
+                (error) => error.code,
+              ),
+            )
+            break
+          case 'steer':
+            await session.steer('a note')
+            break
+          case 'subscribe':
+            await session.subscribe()
+            break
+          case 'interrupt':
+            session.interrupt()
+            break
+          case 'end':
+            await session.end('test')
+            break
+          default:
+            session.close()
+            handles[at] = open({ sessionId: ids[at]! })
+        }
+      }
+      const ended = await Promise.all(results)
+      for (const status of ended) expect(['completed', 'interrupted', 'host.session_full']).toContain(status)
+      for (const handle of handles) {
+        expect(handle.isAtWork).toBe(false)
+        await handle.end('test')
+      }
+      expect(host.isBusy(ids[0]!)).toBe(false)
+    }),
+    { numRuns: 15 },
+  )
+  expect(server.violations).toEqual([])
+}, 60_000)

@@ -1,0 +1,269 @@
+import { createSessionId, type RunInput } from '@hermes/agent-core'
+import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
+import type { Answer } from '@hermes/contracts/tool'
+import type { ReadyAgent, Runtime } from '@hermes/runtime'
+import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
+import { LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
+import type { Place } from './session-queue.js'
+
+const SWEEP_EVERY_MS = 60_000
+
+/** An agent as those who use its session see it; it runs through {@link SessionHandle.send} only. */
+export type SessionAgent = Omit<ReadyAgent, 'agent' | 'changeModel' | 'close'> & {
+  readonly agent: Omit<ReadyAgent['agent'], 'run' | 'steer' | 'interrupt' | 'takeOver' | 'close'>
+}
+
+/** A session that this process has open, for one who uses it. */
+export interface SessionHandle {
+  readonly id: string
+  /** Whether a run or something in the background goes on. */
+  readonly isAtWork: boolean
+  /** Its agent, made on first use and made again after it was closed. Rejects as {@link Runtime.createAgent}. */
+  agent(): Promise<SessionAgent>
+  /** Its agent, while there is one. */
+  readonly ready: SessionAgent | null
+  /** Runs this input once nothing else is before it. Abort of `signal` withdraws it, or interrupts its run. */
+  send(input: RunInput, options?: { readonly signal?: AbortSignal }): Turn
+  /**
+   * Waits until nothing else is in the session, and is in it then: for who has to look before sending. `run` leaves it at the end of the
+   * run, `leave` without one. Abort of `signal` gives the place up and rejects.
+   * @throws HermesError `host.session_full` when eight wait already.
+   */
+  queue(options?: { readonly signal?: AbortSignal }): Promise<QueuePlace>
+  /** A note for the run under way; `queued` when no tool result could carry it: it leads the next message. */
+  steer(text: string): Promise<'delivered' | 'queued'>
+  /** Ends the run under way; what waits comes next. */
+  interrupt(reason?: string): void
+  /** Answers an approval or a question. The first answer counts: `false` for any other. `by` says who, in a word. */
+  answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean>
+  /** Who answers approvals from now on. */
+  setPermissions(mode: PermissionMode): void
+  /** Another model goes on with the session. Rejects as {@link ReadyAgent.changeModel}. */
+  changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<SessionAgent>
+  /** Events of the session from now on, or after a cursor. A reader may leave or be slow; neither holds anything up. */
+  subscribe(options?: { readonly after?: number }): Promise<EventReader>
+  /** Ends the run under way, waits for it and frees what the agent holds, `reason` being why in a word. The session is kept and can be used again. */
+  end(reason: string): Promise<void>
+  /** Leaves the session; it ends nothing. */
+  close(): void
+}
+
+/** The right to run in a session, once. */
+export interface QueuePlace {
+  run(input: RunInput, options?: { readonly signal?: AbortSignal }): Turn
+  /** Without a run. Nothing happens when it was left. */
+  leave(): void
+}
+
+/** Options of {@link createSessionHost}. */
+export interface SessionHostOptions {
+  readonly runtime: Runtime
+  /** Agents of sessions that nobody used for so long are closed. Default: none is. */
+  readonly idleMs?: number
+  /** Of more agents those used longest ago are closed, unless they are at work. Default: no limit. */
+  readonly maxAgents?: number
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** The sessions that a process has open. */
+export interface SessionHost {
+  /** Opens nothing heavy: an agent is made by the first input. */
+  open(request: OpenRequest): SessionHandle
+  /** The agent of a session, while it has one. */
+  agentOf(sessionId: string): SessionAgent | null
+  /** Whether a run is in a session that will not end by itself soon. */
+  isBusy(sessionId: string): boolean
+  /** Events of all sessions, from now on or after a cursor. */
+  subscribe(options?: Pick<ReadOptions, 'after'>): Promise<EventReader>
+  /** Questions of all sessions of the home that wait for an answer, and answers that were not used yet, oldest first. */
+  approvals(): Promise<readonly Approval[]>
+  /** Closes the agents that nobody used for {@link SessionHostOptions.idleMs}, as the host does by itself every minute. */
+  closeIdle(): Promise<void>
+  /** Ends every run and frees all agents. The runtime stays open. */
+  close(reason?: string): Promise<void>
+}
+
+/** A host of the sessions of one home. */
+export function createSessionHost(options: SessionHostOptions): SessionHost {
+  return new Host(options)
+}
+
+class Host implements SessionHost {
+  readonly #options: SessionHostOptions
+  readonly #clock: Clock
+  readonly #logger: Logger
+  /** The one used longest ago comes first. */
+  readonly #sessions = new Map<string, LiveSession>()
+  readonly #sweep: NodeJS.Timeout | null
+  #bus: Promise<EventBus> | null = null
+
+  constructor(options: SessionHostOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? silentLogger
+    this.#sweep = options.idleMs === undefined ? null : setInterval(() => void this.closeIdle(), SWEEP_EVERY_MS)
+    this.#sweep?.unref()
+  }
+
+  open(request: OpenRequest): SessionHandle {
+    const named = request.session?.id ?? request.sessionId
+    const id = named ?? createSessionId(this.#clock.now())
+    let session = this.#sessions.get(id)
+    if (session) session.reopen(request)
+    else this.#sessions.set(id, (session = this.#create(id, request)))
+    session.handles++
+    return new Handle(session, () => this.#forget(session))
+  }
+
+  #create(id: string, request: OpenRequest): LiveSession {
+    const isNew = request.session === undefined && request.sessionId === undefined
+    const options = {
+      id,
+      runtime: this.#options.runtime,
+      bus: () => this.#openBus(),
+      used: (session: LiveSession) => this.#used(session),
+      clock: this.#clock,
+      logger: this.#logger,
+    }
+    return new LiveSession(options, request, isNew)
+  }
+
+  /** Loaded while the first request is under way: what happens until then waits in its run. */
+  #openBus(): Promise<EventBus> {
+    this.#bus ??= import('./event-bus.js').then(({ EventBus }) => new EventBus())
+    return this.#bus
+  }
+
+  #used(session: LiveSession): void {
+    session.usedAtMs = this.#clock.now()
+    if (!this.#sessions.delete(session.id)) return
+    this.#sessions.set(session.id, session)
+    if (this.#options.idleMs !== undefined) void this.closeIdle()
+  }
+
+  async closeIdle(): Promise<void> {
+    const { idleMs = Number.POSITIVE_INFINITY, maxAgents = Number.POSITIVE_INFINITY } = this.#options
+    const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
+    let surplus = withAgents.length - maxAgents
+    const idle = withAgents.filter((session) => {
+      const isOld = this.#clock.now() - session.usedAtMs > idleMs && !session.isAtWork
+      const isChosen = (isOld || surplus > 0) && !session.queue.isTaken
+      if (isChosen) surplus--
+      return isChosen
+    })
+    await Promise.all(idle.map((session) => this.#drop(session, 'idle')))
+  }
+
+  async #drop(session: LiveSession, reason: string): Promise<void> {
+    try {
+      await session.drop(reason)
+    } catch (error) {
+      this.#logger.warn('An agent did not close cleanly.', { sessionId: session.id, error: errorLine(error) })
+    }
+    this.#forget(session)
+  }
+
+  #forget(session: LiveSession): void {
+    if (session.handles === 0 && session.ready === null && !session.isAtWork) this.#sessions.delete(session.id)
+  }
+
+  agentOf(sessionId: string): SessionAgent | null {
+    return this.#sessions.get(sessionId)?.ready ?? null
+  }
+
+  isBusy(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.queue.isBusy ?? false
+  }
+
+  async subscribe(options: Pick<ReadOptions, 'after'> = {}): Promise<EventReader> {
+    return (await this.#openBus()).read(options)
+  }
+
+  async approvals(): Promise<readonly Approval[]> {
+    const { approvals } = await this.#options.runtime.storage()
+    const now = this.#clock.now()
+    return (await approvals.pending()).filter(({ expiresAtMs }) => expiresAtMs > now)
+  }
+
+  async close(reason = 'closed'): Promise<void> {
+    if (this.#sweep) clearInterval(this.#sweep)
+    await Promise.all([...this.#sessions.values()].map((session) => this.#drop(session, reason)))
+    this.#sessions.clear()
+  }
+}
+
+class Handle implements SessionHandle {
+  readonly #session: LiveSession
+  readonly #left: () => void
+  #isClosed = false
+
+  constructor(session: LiveSession, left: () => void) {
+    this.#session = session
+    this.#left = left
+  }
+
+  get id(): string {
+    return this.#session.id
+  }
+
+  get isAtWork(): boolean {
+    return this.#session.isAtWork
+  }
+
+  get ready(): SessionAgent | null {
+    return this.#session.ready
+  }
+
+  agent(): Promise<SessionAgent> {
+    return this.#session.agent()
+  }
+
+  send(input: RunInput, { signal }: { readonly signal?: AbortSignal } = {}): Turn {
+    return this.#session.send(input, signal)
+  }
+
+  async queue({ signal }: { readonly signal?: AbortSignal } = {}): Promise<QueuePlace> {
+    const place: Place = await this.#session.queue.enter(signal)
+    return {
+      run: (input, options = {}) => this.#session.run(place, input, options.signal),
+      leave: place.leave,
+    }
+  }
+
+  steer(text: string): Promise<'delivered' | 'queued'> {
+    return this.#session.steer(text)
+  }
+
+  interrupt(reason = 'interrupted'): void {
+    this.#session.interrupt(reason)
+  }
+
+  answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean> {
+    return this.#session.answer(id, answer, by)
+  }
+
+  setPermissions(mode: PermissionMode): void {
+    this.#session.setPermissions(mode)
+  }
+
+  changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<SessionAgent> {
+    return this.#session.changeModel(change)
+  }
+
+  subscribe(options: { readonly after?: number } = {}): Promise<EventReader> {
+    return this.#session.read(options)
+  }
+
+  end(reason: string): Promise<void> {
+    return this.#session.drop(reason)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#session.handles--
+    this.#left()
+  }
+}
