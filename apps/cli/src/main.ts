@@ -48,10 +48,14 @@ async function programFor(argv: readonly string[], io: Io, choose: (action: Acti
   const isChat = first === undefined || first === 'chat' || first.startsWith('-')
   if (isChat && !argv.some((word) => TABLE_WORDS.has(word))) return chatProgram(io, choose)
   const program = await fullProgram(io, choose)
-  const names = [...program.commands.map((command) => command.name()), 'help']
-  if (first === undefined || !isWord(first) || names.includes(first)) return program
+  const names = () => [...program.commands.map((command) => command.name()), 'help']
+  const isListed = first === 'help' || TABLE_WORDS.has(first ?? '')
+  if (!isListed && (first === undefined || !isWord(first) || names().includes(first))) return program
+  const { addExtensionCommands } = await import('./program/extensions.js')
+  await addExtensionCommands(program, choose, io)
+  if (isListed || names().includes(first!)) return program
   const { unknownCommand } = await import('./command-line.js')
-  throw new UsageError(unknownCommand(first, names))
+  throw new UsageError(unknownCommand(first!, names()))
 }
 
 function chatProgram(io: Io, choose: (action: Action) => void = () => undefined): Command {

@@ -6,6 +6,7 @@ import { type Access, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
 import type { ChildrenRoutes } from './children-routes.js'
+import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import { createPeerOf, type PeerOf } from './peer.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -20,6 +21,7 @@ export interface AppOptions {
   readonly access: Access
   readonly chat: Chat
   readonly children: ChildrenRoutes
+  readonly extensions: ExtensionRoutes
   readonly models: readonly string[]
   /** Unix time in seconds, shown with the models. */
   readonly startedAt: number
@@ -28,7 +30,8 @@ export interface AppOptions {
 }
 
 /** The routes of the API. */
-export function createApp({ access, chat, children, models, startedAt, version, logger }: AppOptions): Hono<Env> {
+export function createApp(options: AppOptions): Hono<Env> {
+  const { access, chat, children, extensions, models, startedAt, version, logger } = options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
@@ -36,7 +39,9 @@ export function createApp({ access, chat, children, models, startedAt, version, 
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
   app.use(async (context, next) => {
-    if (!(access.type === 'key' && HEALTH.has(context.req.path))) await guard(access, context, peerOf)
+    const { path, method } = context.req
+    const isOpen = HEALTH.has(path) || extensions.isOpen(method, path)
+    if (!(access.type === 'key' && isOpen)) await guard(access, context, peerOf)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
@@ -65,6 +70,7 @@ export function createApp({ access, chat, children, models, startedAt, version, 
     const { id: sessionId, child, action } = context.req.param()
     return context.json(await children.act({ sessionId, child, action, body: await context.req.text() }))
   })
+  app.all(`${EXTENSION_ROUTES}/*`, limited, (context) => extensions.answer(context.req.raw))
   app.notFound(({ req }) =>
     toResponse(
       new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTES}.`, { status: 404, code: 'unknown_route' }),

@@ -15,6 +15,7 @@ import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
 import { ChildrenRoutes } from './children-routes.js'
 import { Conversations } from './conversations.js'
+import { ExtensionRoutes } from './extension-routes.js'
 import { SessionQueues } from './session-queues.js'
 import { resolveSettings, type Settings } from './settings.js'
 
@@ -88,7 +89,10 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const conversations = new Conversations({ storage: () => runtime.storage(), agents, sessionQueues })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
-  const app = createApp({ access, chat, children: new ChildrenRoutes(agents), models, startedAt, version, logger })
+  const parts = { chat, children: new ChildrenRoutes(agents), extensions: new ExtensionRoutes(runtime) }
+  const app = createApp({ ...parts, access, models, startedAt, version, logger })
+  const stopping = new AbortController()
+  const jobs = runtime.runJobs(stopping.signal)
   const server = await listen(app.fetch, settings)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const unsubscribe = io.onInterrupt(() => {
@@ -101,6 +105,8 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   unsubscribe()
   const closed = once(server, 'close')
   server.close()
+  stopping.abort()
+  await jobs
   await chat.stop()
   agents.close()
   await closeConnections(server, closed)

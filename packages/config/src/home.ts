@@ -11,6 +11,8 @@ export interface HomeLayout {
   readonly soul: string
   readonly memories: string
   readonly skills: string
+  /** Modules that `extensions` of config.yaml names. */
+  readonly extensions: string
   readonly logs: string
   readonly cache: string
   /** Full output of commands whose result was cut. */
@@ -34,6 +36,7 @@ export function homeLayout(home: string): HomeLayout {
     soul: join(home, 'SOUL.md'),
     memories: join(home, 'memories'),
     skills: join(home, 'skills'),
+    extensions: join(home, 'extensions'),
     logs: join(home, 'logs'),
     cache,
     outputs: join(cache, 'terminal'),

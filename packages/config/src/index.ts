@@ -12,7 +12,7 @@ export type {
   TerminalSettings,
 } from './hermes-config.js'
 export { type DefaultHomeOptions, defaultHome, type HomeLayout, homeLayout } from './home.js'
-export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.js'
+export { type LoadConfigOptions, type LoadedConfig, loadConfig, type OwnValue } from './load-config.js'
 export {
   allowNothing,
   appendPermission,

@@ -33,6 +33,7 @@ describe('loadConfig', () => {
         budget: {},
         auxiliary: {},
         toolsets: ['hermes-cli'],
+        extensions: [],
         platform_toolsets: {},
         custom_toolsets: {},
         tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5, listing_max_tokens: 0 } },
@@ -42,6 +43,7 @@ describe('loadConfig', () => {
           disabled_toolsets: [],
           coding_context: 'auto',
           environment_hint: '',
+          extension_prompt_bytes: 2_000,
         },
         terminal: {
           backend: 'local',
@@ -137,6 +139,7 @@ describe('loadConfig', () => {
       problems: [],
       source: 'defaults',
       asksAlways: false,
+      own: [],
     })
     expect(await readdir(home)).toEqual([])
   })
@@ -145,7 +148,7 @@ describe('loadConfig', () => {
     const { config } = await load()
     for (const text of ['', '# a comment\n', 'agent:\nmodel:\ncontext_file_max_chars: ~\n', 'model: ""\n']) {
       await write(text)
-      expect(await load()).toEqual({ config, problems: [], source: 'file', asksAlways: false })
+      expect(await load()).toEqual({ config, problems: [], source: 'file', asksAlways: false, own: [] })
     }
   })
 

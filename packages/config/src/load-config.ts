@@ -1,4 +1,4 @@
-import { checkField, describeValue, type Issue, isMap } from './check-field.js'
+import { checkField, describeValue, type Issue, isMap, type Path } from './check-field.js'
 import { expandReferences, type Unset } from './expand.js'
 import { type ReadOutcome, tryReadText } from './files.js'
 import type { HermesConfig } from './hermes-config.js'
@@ -20,6 +20,17 @@ export interface LoadedConfig {
   readonly source: 'file' | 'last-good' | 'readable' | 'defaults'
   /** Whether a bound may be missing from `config`, because neither the file nor a good copy says it: every action asks. */
   readonly asksAlways: boolean
+  /** Top-level keys that Hermes itself has no meaning for, as the file has them now; none where it is no map of settings. */
+  readonly own: readonly OwnValue[]
+}
+
+/** The value of a key that an extension may have a meaning for. */
+export interface OwnValue {
+  readonly key: string
+  /** References to variables are put in. */
+  readonly value: unknown
+  /** The line for something wrong at a place below the key. */
+  problem(path: Path, message: string): ConfigProblem
 }
 
 /** Where to load from: `env` is what `${VAR}` looks in first, `.env` of the home second. */
@@ -37,12 +48,14 @@ export interface LoadConfigOptions {
 export async function loadConfig({ home, env }: LoadConfigOptions): Promise<LoadedConfig> {
   const file = homeLayout(home).config
   const read = await tryReadText(file)
-  if (read.type === 'missing') return { config: defaults(), problems: [], source: 'defaults', asksAlways: false }
+  if (read.type === 'missing')
+    return { config: defaults(), problems: [], source: 'defaults', asksAlways: false, own: [] }
   const examined = await examine(file, read, { home, env })
+  const { own } = examined
   if (read.type === 'text' && examined.errors.length === 0) {
     // A home that cannot be written to still loads.
     await keepGoodCopy(home, read.text).catch(() => undefined)
-    return { config: examined.config, problems: examined.warnings, source: 'file', asksAlways: false }
+    return { config: examined.config, problems: examined.warnings, source: 'file', asksAlways: false, own }
   }
   const good = await lastGood({ home, env })
   const { readings, hidesBounds } = examined.readable
@@ -56,6 +69,7 @@ export async function loadConfig({ home, env }: LoadConfigOptions): Promise<Load
     problems: [{ ...first!, message: `${first!.message} ${counts}` }, ...more, ...examined.warnings],
     source,
     asksAlways,
+    own,
   }
 }
 
@@ -91,13 +105,14 @@ interface Examined {
   /** Whether the text is a map of settings. */
   readonly isMap: boolean
   readonly readable: Readable
+  readonly own: readonly OwnValue[]
   readonly errors: ConfigProblem[]
   readonly warnings: ConfigProblem[]
 }
 
 async function examine(file: string, read: ReadOutcome, options: LoadConfigOptions): Promise<Examined> {
   const broken = (fault: ConfigProblem, readable: Readable): Examined => ({
-    ...{ config: defaults(), isMap: false, readable, errors: [fault], warnings: [] },
+    ...{ config: defaults(), isMap: false, readable, own: [], errors: [fault], warnings: [] },
   })
   if (read.type !== 'text') {
     const reason = read.type === 'unreadable' ? read.reason : 'it is gone'
@@ -108,11 +123,13 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
   if (fault) return broken(fault, await readableSections(read.text))
   const variables = read.text.includes('${') ? (await loadSecrets(options)).values : {}
   const unset: Unset[] = []
-  const { config, issues } = checkValues(expandReferences(yaml.value, variables, unset), yaml)
+  const value = expandReferences(yaml.value, variables, unset)
+  const { config, issues } = checkValues(value, yaml)
   return {
     config,
     isMap: true,
     readable: readableValues(config, issues),
+    own: ownValues(file, yaml, value),
     errors: issues.map((issue) => issueProblem(file, yaml, issue)),
     warnings: [
       ...(await misplacedKeys(file, yaml)),
@@ -125,6 +142,19 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
       ),
     ],
   }
+}
+
+function ownValues(file: string, yaml: YamlFile, value: unknown): readonly OwnValue[] {
+  if (!isMap(value) || SCHEMA.type !== 'section') return []
+  const { fields, aliases = {} } = SCHEMA
+  return Object.entries(value)
+    .filter(([key]) => !Object.hasOwn(fields, key) && !Object.hasOwn(aliases, key))
+    .map(([key, item]) => ({
+      key,
+      value: item,
+      problem: (path, message) =>
+        problemAt(file, yaml.locate([key, ...path]), `${[key, ...path].join('.')}: ${message}`),
+    }))
 }
 
 /** Why a text is no map of settings at all; `null` when it is one. An empty file is one. */

@@ -52,8 +52,11 @@ async function problemsOf(
   return keys.filter(isWanted).map(({ path, meant }) => {
     const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
     const place = yaml.locateKey(path)
-    if (meant !== null) return problemAt(file, place, `${written} is not a known key. Did you mean ${right}?`)
-    return { ...problemAt(file, place, `${written} is not a known key; it has no effect.`), isHarmless: true }
+    const unknownKey = path.length === 1 ? { unknownKey: written } : {}
+    if (meant !== null)
+      return { ...problemAt(file, place, `${written} is not a known key. Did you mean ${right}?`), ...unknownKey }
+    const message = `${written} is not a known key; it has no effect.`
+    return { ...problemAt(file, place, message), ...unknownKey, isHarmless: true }
   })
 }
 

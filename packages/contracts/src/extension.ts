@@ -17,7 +17,7 @@ export type {
 } from './extension/command.js'
 export type { ConfigSection, ConfigValue } from './extension/config-section.js'
 export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-check.js'
-export type { BackendRequest, Factories } from './extension/factories.js'
+export type { BackendRequest, Factories, MemoryRequest } from './extension/factories.js'
 export type {
   ActionEvent,
   CompactionEvent,

@@ -26,7 +26,10 @@ import type { EnvironmentRequest } from './environment/environment-request.js'
 import { isolationOf } from './environment/isolation-options.js'
 import { openEnvironment } from './environment/open-environment.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
-import { builtInExtensions } from './extensions.js'
+import { builtInExtensions } from './extensions/built-in.js'
+import { type OwnConfig, readConfigSections } from './extensions/config-sections.js'
+import { runJobs } from './extensions/job-runner.js'
+import { type LoadedExtensions, loadExtensions } from './extensions/load-extensions.js'
 import { configSecrets, keyVariableNames, redactingLogger } from './home/home-secrets.js'
 import { makeHome } from './home/make-home.js'
 import { networkProblems } from './home/network-settings.js'
@@ -62,7 +65,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const rules = parseRules(loaded.asksAlways ? allowNothing(permissions.rules) : permissions.rules, permissions)
   const { proxies, problems: proxyProblems } = readProxies(env)
   const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
-  const found = [...loaded.problems, ...secrets.problems, ...permissions.problems].map((problem) => problem.message)
+  const found = [...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const problems = [...found, ...ofVariables]
   const { routing } = config
   const routes = routing.length === 0 ? [] : (await import('./models/routing.js')).routingProblems(routing)
@@ -79,8 +82,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     writeRoots: await writeRootsOf(secrets.values, options),
     proxies,
     stored,
+    ownConfig: loaded,
+    ownExtensions: await loadExtensions(config.extensions, homeLayout(home).extensions),
+    engineProblems: engines,
     problems: [
-      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes, ...engines],
+      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes],
       ...networkProblems(config),
     ],
   })
@@ -94,6 +100,10 @@ interface Loaded {
   readonly writeRoots: readonly string[]
   readonly proxies: Proxies | null
   readonly stored: StoredCredentials
+  readonly ownConfig: OwnConfig
+  readonly ownExtensions: LoadedExtensions
+  /** Of `context.engine`, where no extension makes what it names. */
+  readonly engineProblems: readonly string[]
   readonly problems: readonly string[]
 }
 
@@ -192,7 +202,10 @@ class HomeRuntime implements Runtime {
     })
     this.policy = this.permissions.policy
     this.extensions = this.#setUpExtensions()
-    this.problems = [...loaded.problems, ...this.extensions.problems]
+    const ofConfig = readConfigSections(this.extensions, loaded.ownConfig)
+    const ofExtensions = [...loaded.ownExtensions.problems, ...this.extensions.problems]
+    const ofEngine = this.extensions.factory('context-engine', config.context.engine) ? [] : loaded.engineProblems
+    this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions]
     const { tools, agents } = this.#openAgents(common)
     this.#tools = tools
     this.#agents = agents
@@ -252,7 +265,8 @@ class HomeRuntime implements Runtime {
       delegated: (event) => this.#agents.delegated(event),
     })
     const { extensions: further = [] } = this.#options
-    return createExtensionRegistry([...builtIn, ...further], { logger: this.#logger })
+    const all = [...builtIn, ...further, ...this.#loaded.ownExtensions.extensions]
+    return createExtensionRegistry(all, { logger: this.#logger })
   }
 
   #choiceOf(sessionId: string): ModelChoice {
@@ -341,9 +355,15 @@ class HomeRuntime implements Runtime {
       fetchTo: (address) => this.fetchTo(address),
       onSecret: this.#poolRedactor.add,
       redact: (text) => this.#redact([])(text),
+      ownProvider: () => this.extensions.factory('memory', settings.provider),
       clock: this.#clock,
       logger: this.#logger,
     })
+  }
+
+  runJobs(signal: AbortSignal): Promise<void> {
+    const jobs = async () => (await this.storage()).jobs
+    return runJobs({ registry: this.extensions, jobs, clock: this.#clock, logger: this.#logger }, signal)
   }
 
   tools(): Promise<readonly ToolStatus[]> {
@@ -379,7 +399,8 @@ class HomeRuntime implements Runtime {
     const [logger, clock] = [this.#logger, this.#clock]
     const { config } = this
     const isolationSupport = this.#isolationSupport
-    const machine = { isolationSupport, workspaces: this.#workspaces }
+    const ownBackend = this.extensions.factory('backend', config.terminal.backend)
+    const machine = { isolationSupport, workspaces: this.#workspaces, ownBackend }
     return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
   }
 

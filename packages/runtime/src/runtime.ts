@@ -144,6 +144,8 @@ export interface Runtime {
   readonly policy: Policy
   /** The parts of this home, and what they have registered. */
   readonly extensions: Pick<ExtensionRegistry, 'list'>
+  /** Does the jobs of the store that extensions have handlers for, until the signal fires. Never rejects. */
+  runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
   /** What agents remember across sessions; `null` where config.yaml switches it off. */

@@ -1,4 +1,4 @@
-import { checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
+import { type ConfigProblem, checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
 import { errorLine, isJsonObject } from '@hermes/contracts'
 import { API_MODE_NAMES, TOOLSETS } from '@hermes/runtime'
 import { PROVIDERS } from '@hermes/transports'
@@ -62,9 +62,22 @@ export async function configCheck(io: Io): Promise<number> {
     toolsets: Object.keys(TOOLSETS),
     apiModes: API_MODE_NAMES,
   }
-  const problems = await checkConfig({ home: homeOf(io), env: io.env, known })
+  const problems = await withoutThoseOfExtensions(io, await checkConfig({ home: homeOf(io), env: io.env, known }))
   for (const problem of problems) io.stdout.write(`${problem.message}\n`)
   const isFine = problems.every(({ isHarmless }) => isHarmless)
   if (isFine) io.stdout.write(`${homeLayout(homeOf(io)).config} is fine.\n`)
   return isFine ? EXIT.ok : EXIT.failed
+}
+
+/** A key that an extension has a meaning for is none without. What is wrong with its value was said as the home was opened. */
+async function withoutThoseOfExtensions(io: Io, problems: readonly ConfigProblem[]): Promise<readonly ConfigProblem[]> {
+  if (problems.every(({ unknownKey }) => unknownKey === undefined)) return problems
+  const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
+  return withRuntime(quiet, async ({ extensions, problems: ofHome }) => {
+    const keys = extensions.list('config').map(({ item }) => item.key)
+    const left = problems.filter(({ unknownKey }) => unknownKey === undefined || !keys.includes(unknownKey))
+    const file = homeLayout(homeOf(io)).config
+    const mistakes = ofHome.filter((line) => line.startsWith(file) && problems.every(({ message }) => message !== line))
+    return [...left, ...mistakes.map((message) => ({ message, file }))]
+  })
 }

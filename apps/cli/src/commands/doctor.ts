@@ -1,4 +1,5 @@
-import type { Finding } from '../doctor/finding.js'
+import type { Finding } from '@hermes/contracts/extension'
+import { extensionFindings } from '../doctor/extensions.js'
 import { homeFindings } from '../doctor/home.js'
 import { memoryFindings } from '../doctor/memory.js'
 import { modelFinding } from '../doctor/model.js'
@@ -33,6 +34,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
     show([await modelFinding(runtime, { isOffline: options.offline ?? false })])
     show(await memoryFindings(runtime, { isOffline: options.offline ?? false }))
     show(await terminalFindings(runtime, { isOffline: options.offline ?? false }))
+    show(await extensionFindings(runtime, { isOffline: options.offline ?? false }))
   } finally {
     await runtime.close()
   }

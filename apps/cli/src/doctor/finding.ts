@@ -1,8 +1,4 @@
-/** One thing that was looked at. The text of what is not ok says what to do. */
-export interface Finding {
-  readonly level: 'ok' | 'warn' | 'fail'
-  readonly text: string
-}
+import type { Finding } from '@hermes/contracts/extension'
 
 /** What is fine. */
 export const ok = (text: string): Finding => ({ level: 'ok', text })

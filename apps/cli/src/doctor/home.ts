@@ -2,11 +2,12 @@ import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
 import { parseRules } from '@hermes/safety'
 import type { Io } from '../io.js'
 import { isMissing } from '../is-missing.js'
 import { homeOf } from '../open-cli.js'
-import { type Finding, fail, ok, warn } from './finding.js'
+import { fail, ok, warn } from './finding.js'
 
 const LITTLE_BYTES = 500_000_000
 const GB = 1e9

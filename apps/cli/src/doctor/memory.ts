@@ -1,7 +1,8 @@
 import { errorLine } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
 import { describeUsage, MEMORY_TARGETS } from '@hermes/memory'
 import type { Runtime } from '@hermes/runtime'
-import { type Finding, fail, ok, warn } from './finding.js'
+import { fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 

@@ -1,7 +1,8 @@
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
 import type { ModelChoice, Runtime } from '@hermes/runtime'
 import { listModels } from '@hermes/transports'
-import { type Finding, fail, ok, warn } from './finding.js'
+import { fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 

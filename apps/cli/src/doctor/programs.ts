@@ -1,7 +1,8 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import type { Finding } from '@hermes/contracts/extension'
 import type { Io } from '../io.js'
-import { type Finding, ok, warn } from './finding.js'
+import { ok, warn } from './finding.js'
 
 const PROGRAMS = [
   {

@@ -1,6 +1,7 @@
+import type { Finding } from '@hermes/contracts/extension'
 import { readProxies, withoutLogin } from '@hermes/safety'
 import type { Io } from '../io.js'
-import { type Finding, fail, ok } from './finding.js'
+import { fail, ok } from './finding.js'
 
 /** Which proxies requests go through; nothing where there are none. */
 export function proxyFindings({ env }: Pick<Io, 'env'>): readonly Finding[] {

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { homeLayout } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
 import type { Runtime } from '@hermes/runtime'
 import { describeStoreUrl, findRescueFiles } from '@hermes/storage'
 import type { Io } from '../io.js'
 import { isMissing } from '../is-missing.js'
 import { homeOf } from '../open-cli.js'
-import { type Finding, fail, ok, warn } from './finding.js'
+import { fail, ok, warn } from './finding.js'
 
 const WEEK_MS = 604_800_000
 

@@ -53,6 +53,8 @@ export interface ExtensionRegistry {
   readonly tools: ToolRegistry
   /** In the order of registration; a list that never changes. */
   list<Kind extends keyof Contributions>(kind: Kind): readonly Contribution<Kind>[]
+  /** What makes things of that kind and name; `undefined` where no extension does. */
+  factory<K extends keyof Factories>(kind: K, name: string): Factories[K] | undefined
   /** Gives the key of a config section its value. */
   setConfig(key: string, value: unknown): void
   /** One line for each extension that was left out. */
@@ -185,6 +187,11 @@ class OwnedRegistry implements ExtensionRegistry {
 
   list<K extends Kind>(kind: K): readonly Contribution<K>[] {
     return this.#contributions.filter((owned) => owned.kind === kind) as unknown as readonly Contribution<K>[]
+  }
+
+  factory<K extends keyof Factories>(kind: K, name: string): Factories[K] | undefined {
+    const found = this.list('factory').find(({ item }) => item.kind === kind && item.name === name)
+    return found?.item.create as Factories[K] | undefined
   }
 
   #keepOnly(isKept: (owned: Owned) => boolean): void {

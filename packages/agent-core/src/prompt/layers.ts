@@ -9,6 +9,7 @@ export type LayerName =
   | 'tool use'
   | 'model'
   | 'skills'
+  | 'extensions'
   | 'project'
   | 'memory'
   | 'instructions'
@@ -41,13 +42,22 @@ export const LAYER_TOKENS: Readonly<Record<LayerName, number>> = Object.freeze({
   'tool use': 500,
   model: 500,
   skills: 4_000,
+  // They have a limit of their own, in bytes.
+  extensions: 32_000,
   project: 16_000,
   memory: 3_000,
   instructions: 16_000,
 })
 
 /** Which layers get smaller when all together are too much, the first one first. @see 000 section 11 */
-const GIVES_WAY: readonly LayerName[] = Object.freeze(['memory', 'skills', 'project', 'identity', 'instructions'])
+const GIVES_WAY: readonly LayerName[] = Object.freeze([
+  'memory',
+  'skills',
+  'extensions',
+  'project',
+  'identity',
+  'instructions',
+])
 
 /** The most tokens of all layers together. */
 export const MOST_PROMPT_TOKENS = 32_000

@@ -27,6 +27,8 @@ export interface SystemPromptOptions {
   readonly model?: string
   /** The list of skills. */
   readonly skills?: string
+  /** What extensions add, in order. */
+  readonly extensions?: readonly { readonly source: string; readonly text: string }[]
   readonly contextFiles?: readonly ContextFile[]
   /** What is remembered from earlier sessions, as of now. */
   readonly memory?: string
@@ -55,7 +57,7 @@ const WORKING = `How you work:
 - Ask before you destroy what cannot be recovered.`
 
 /**
- * The system text of a session in its layers: identity, surface, environment, advice for the model, ways of working, skills, project
+ * The system text of a session in its layers: identity, surface, environment, advice for the model, ways of working, skills, extensions, project
  * instructions, memory, and what the program adds, in this order, within their budgets. It is read once, stored with the session and
  * never changes, so nothing in it may depend on the time of day. @see 001 section 12
  */
@@ -69,6 +71,7 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemProm
     ...guidanceFor(options.model ?? '').map(({ name, source, text }) => layer(name, source, text)),
     layer('ways of working', 'built in', WORKING),
     layer('skills', 'skills', options.skills),
+    ...(options.extensions ?? []).map(({ source, text }) => layer('extensions', source, text)),
     ...contextFiles.map(({ name, text, path }) =>
       layer('project', path ?? name, `Project instructions from ${name}:\n\n${text.trim()}`),
     ),

@@ -12,6 +12,9 @@ export const CONFIG = section({
     'In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` …',
   ),
   custom_toolsets: record(texts()).describe("Toolsets of one's own: names of tools and of other toolsets."),
+  extensions: texts().describe(
+    'Modules below `extensions/` of the home, each with an extension as its default export. Read once, when a program starts.',
+  ),
   tools: section({
     tool_search: section({
       enabled: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('auto').describe(
@@ -33,6 +36,7 @@ export const CONFIG = section({
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
     ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
+    extension_prompt_bytes: whole(0)(2_000).describe('For what extensions add to the system text, all together.'),
     environment_hint: text('').describe('Added to what the system text says of the machine. Default none.'),
   }),
   terminal: TERMINAL.describe('Where commands run and files live.'),

@@ -1,3 +1,4 @@
+export type { CallOptions, KeptTurn, MemoryProvider, Recalled } from '@hermes/contracts/memory'
 export type { EmbeddingEndpoint } from './embeddings.js'
 export { type LongMemory, type LongMemoryOptions, openLongMemory } from './long-memory.js'
 export {
@@ -7,4 +8,4 @@ export {
   openMemoryProvider,
   type ProviderChoice,
 } from './open-provider.js'
-export type { CallOptions, KeptTurn, MemoryProvider, Recalled, ServiceOptions } from './provider.js'
+export type { ServiceOptions } from './provider.js'

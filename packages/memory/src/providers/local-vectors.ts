@@ -1,10 +1,10 @@
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
+import type { CallOptions, KeptTurn, MemoryProvider, Recalled } from '@hermes/contracts/memory'
 import Database from 'better-sqlite3'
 import type { Embedder } from './embeddings.js'
 import { loadVectors } from './load-vectors.js'
-import type { CallOptions, KeptTurn, MemoryProvider, Recalled } from './provider.js'
 
 /** What a store of vectors is made of. */
 export interface LocalVectorsOptions {

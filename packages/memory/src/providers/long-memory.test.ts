@@ -1,7 +1,7 @@
+import type { KeptTurn, MemoryProvider } from '@hermes/contracts/memory'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { type LongMemoryOptions, openLongMemory } from './long-memory.js'
-import type { KeptTurn, MemoryProvider } from './provider.js'
 
 const turn = (user: string): KeptTurn => ({ sessionId: 's', user, assistant: 'ok', atMs: 0 })
 const signal = () => new AbortController().signal

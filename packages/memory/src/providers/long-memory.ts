@@ -1,5 +1,5 @@
 import { type Clock, errorLine, type Logger, silentLogger } from '@hermes/contracts'
-import type { KeptTurn, MemoryProvider, Recalled } from './provider.js'
+import type { KeptTurn, MemoryProvider, Recalled } from '@hermes/contracts/memory'
 
 /** Options of {@link openLongMemory}. */
 export interface LongMemoryOptions {

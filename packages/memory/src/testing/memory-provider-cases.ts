@@ -1,5 +1,5 @@
+import type { MemoryProvider } from '@hermes/contracts/memory'
 import { expect, it, onTestFinished } from 'vitest'
-import type { MemoryProvider } from '../providers/provider.js'
 
 /** A provider with nothing in it yet. */
 export interface MemoryProviderSubject {

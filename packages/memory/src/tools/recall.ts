@@ -1,6 +1,6 @@
+import type { Recalled } from '@hermes/contracts/memory'
 import { defineTool, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Recalled } from '../providers/provider.js'
 
 const parameters = {
   type: 'object',

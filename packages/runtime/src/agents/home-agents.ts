@@ -152,11 +152,12 @@ export class HomeAgents {
     readonly instructions: string | undefined
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, platform, memory, config } = this.#options
+    const { home, platform, memory, config, extensions, clock } = this.#options
     const { lineage = ROOT, ...facts } = of
+    const common = { ...facts, config, extensions, clock }
     if (lineage.depth > 0)
-      return openSystemPrompt({ ...facts, soul: childInstructions(lineage.role), platform: null, memory: null, config })
-    return openSystemPrompt({ ...facts, soul: { path: homeLayout(home).soul }, platform, memory, config })
+      return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
+    return openSystemPrompt({ ...common, soul: { path: homeLayout(home).soul }, platform, memory })
   }
 
   /** Ends the sessions that are open, whoever talks in them. */
@@ -307,7 +308,7 @@ export class HomeAgents {
     { choice, fallbacks }: ResolvedModel,
     model: ResilientModelClient,
   ): ContextEngine | null {
-    const { config, home, userHome, auxiliaryTasks, models, turnScopes, clock, logger } = this.#options
+    const { config, home, userHome, auxiliaryTasks, models, turnScopes, extensions, clock, logger } = this.#options
     const { engine } = config.context
     const named = auxiliaryTasks.named('compression', choice)
     // Asked before the first request, which then need not wait for all of the answer.
@@ -316,7 +317,10 @@ export class HomeAgents {
       settings: config.compression,
       summaries: config.auxiliary['compression'],
       model: choice,
-      own: engine === 'compressor' ? null : { engine, home, userHome },
+      own:
+        engine === 'compressor'
+          ? null
+          : { engine, home, userHome, create: extensions.factory('context-engine', engine) },
       ...(isLocalServer(choice) ? { mayBeTiny: true, largerWindow: largerWindow(choice) } : {}),
       windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
       models: [...(named ? [named] : []), model],

@@ -16,6 +16,8 @@ import type { CompactionEntry, Entry } from '@hermes/contracts/conversation'
 export interface EngineContext {
   /** What `context.engine` of config.yaml says: a path, `~/` and one below the home included, or the name of a package in the home. */
   readonly engine: string
+  /** What an extension makes under that name. Default: it is a module. */
+  readonly create?: CreateContextEngine | undefined
   readonly home: string
   readonly userHome: string
 }
@@ -27,8 +29,7 @@ export interface EngineContext {
  */
 export async function loadOwnEngine(context: EngineContext, parts: ContextEngineParts): Promise<ContextEngine> {
   try {
-    const module: unknown = await import(pathToFileURL(resolveEngine(context)).href)
-    const create = (module as { createContextEngine?: CreateContextEngine }).createContextEngine
+    const create = context.create ?? (await exportedEngine(context))
     if (typeof create !== 'function') throw new TypeError('it exports no function createContextEngine')
     const engine = await create(parts)
     for (const name of ['isDue', 'plan', 'compact'] as const)
@@ -40,6 +41,11 @@ export async function loadOwnEngine(context: EngineContext, parts: ContextEngine
       cause: error,
     })
   }
+}
+
+async function exportedEngine(context: EngineContext): Promise<CreateContextEngine | undefined> {
+  const module: unknown = await import(pathToFileURL(resolveEngine(context)).href)
+  return (module as { createContextEngine?: CreateContextEngine }).createContextEngine
 }
 
 /** What is wrong with the place of an engine, seen without running it; one line each. */

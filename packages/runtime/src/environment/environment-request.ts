@@ -1,10 +1,13 @@
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
+import type { Factories } from '@hermes/contracts/extension'
 import type { IsolationSupport, Workspaces } from '@hermes/sandbox'
 
 /** What an environment is opened from. */
 export interface EnvironmentRequest {
   readonly config: HermesConfig
+  /** Opens what an extension makes under the name of the backend. Default: it is one of those built in. */
+  readonly ownBackend?: Factories['backend'] | undefined
   readonly home: string
   readonly userHome: string
   readonly user: string

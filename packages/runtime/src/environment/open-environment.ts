@@ -1,6 +1,7 @@
 import { homeLayout } from '@hermes/config'
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
+import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
@@ -48,11 +49,17 @@ export async function openEnvironment(request: EnvironmentRequest): Promise<Envi
       return openVercelEnvironment(vercelOptions(request))
     }
     default:
+      if (request.ownBackend) return openOwn(request.ownBackend, request)
       throw new HermesError(`terminal.backend is "${backend}" in config.yaml; it can be ${BACKENDS.join(', ')}.`, {
         code: 'runtime.unknown_backend',
         details: { backend },
       })
   }
+}
+
+function openOwn(open: Factories['backend'], { cwd, home, task, config, clock, logger }: EnvironmentRequest) {
+  const settings = config.terminal as unknown as JsonObject
+  return open({ cwd, home, settings, clock, logger, ...(task === undefined ? {} : { task }) })
 }
 
 function openLocal(request: EnvironmentRequest): Environment {

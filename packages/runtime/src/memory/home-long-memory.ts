@@ -1,4 +1,5 @@
-import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import { errorLine, HermesError, type JsonObject, type Logger } from '@hermes/contracts'
+import type { Factories, MemoryRequest } from '@hermes/contracts/extension'
 import type { AgentMemory } from '@hermes/memory/extension'
 import type { LongMemory, ProviderChoice } from '@hermes/memory/providers'
 import type { RecallService } from '@hermes/memory/tools'
@@ -17,15 +18,24 @@ export interface HomeLongMemory extends Required<Pick<AgentMemory, 'recall' | 'k
 
 /** Nothing is loaded or asked before the first message. `null` where config.yaml names no provider. */
 export function openHomeLongMemory(
-  options: LongMemorySettings & { readonly redact: (text: string) => string; readonly logger: Logger },
+  options: LongMemorySettings & {
+    readonly redact: (text: string) => string
+    readonly logger: Logger
+    /** What an extension makes under the name of the provider. */
+    readonly ownProvider: () => Factories['memory'] | undefined
+  },
 ): HomeLongMemory | null {
   const { settings, clock, logger } = options
   if (settings.provider === '') return null
   let memory: Promise<LongMemory> | null = null
+  const own = (create: Factories['memory']) => create(ownRequest(options))
   const choose = async (): Promise<ProviderChoice> =>
     (await import('./long-memory-choice.js')).chooseLongMemory(options)
   const providers = () => import('@hermes/memory/providers')
-  const open = async () => (await providers()).openMemoryProvider(await choose())
+  const open = async () => {
+    const create = options.ownProvider()
+    return create ? own(create) : (await providers()).openMemoryProvider(await choose())
+  }
   const load = () => {
     const { recall_limit: limit, recall_timeout: seconds } = settings
     memory ??= providers().then(({ openLongMemory }) =>
@@ -52,6 +62,7 @@ export function openHomeLongMemory(
       )
     },
     describe: async () => {
+      if (options.ownProvider()) return { address: 'an extension', userId: settings.user_id ?? options.user }
       const choice = await choose()
       return choice.name === 'local'
         ? { address: choice.path, userId: null }
@@ -68,5 +79,21 @@ export function openHomeLongMemory(
     close: async () => {
       await (await memory?.catch(() => null))?.close()
     },
+  }
+}
+
+function ownRequest(options: LongMemorySettings & { readonly logger: Logger }): MemoryRequest {
+  const { settings, secrets, user, fetchTo, onSecret, clock, logger } = options
+  return {
+    settings: settings as unknown as JsonObject,
+    userId: settings.user_id ?? user,
+    secret: (name) => {
+      const secret = secrets[name]
+      if (secret !== undefined && secret !== '') onSecret(secret)
+      return secret
+    },
+    fetchTo,
+    clock,
+    logger,
   }
 }

@@ -9,11 +9,11 @@ import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 import { learningHints } from '@hermes/storage/extension'
-import { loopGuardOf } from './agents/lineage.js'
-import { referenceOptions } from './context/reference-sources.js'
-import { networkOf } from './home/network-settings.js'
-import type { HomeLongMemory } from './memory/home-long-memory.js'
-import type { HomeMemory } from './memory/home-memory.js'
+import { loopGuardOf } from '../agents/lineage.js'
+import { referenceOptions } from '../context/reference-sources.js'
+import { networkOf } from '../home/network-settings.js'
+import type { HomeLongMemory } from '../memory/home-long-memory.js'
+import type { HomeMemory } from '../memory/home-memory.js'
 
 /** Where who writes works on the files of the workspace too. */
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])

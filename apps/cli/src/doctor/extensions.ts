@@ -1,0 +1,28 @@
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
+import type { Runtime } from '@hermes/runtime'
+import { fail } from './finding.js'
+
+const CHECK_WITHIN_MS = 30_000
+
+/** What the checks of extensions find, each with the name of its extension before it. */
+export async function extensionFindings(
+  { extensions }: Pick<Runtime, 'extensions'>,
+  { isOffline }: { readonly isOffline: boolean },
+): Promise<readonly Finding[]> {
+  const checks = extensions.list('check').map(async ({ owner, item }) => {
+    const signal = AbortSignal.timeout(CHECK_WITHIN_MS)
+    const found = await Promise.race([item.run({ isOffline, signal }), late(signal)]).catch(
+      (error: unknown): readonly Finding[] => [fail(`${item.name} could not be looked at: ${errorLine(error)}`)],
+    )
+    return found.map(({ level, text }) => ({ level, text: `${owner}: ${text}` }))
+  })
+  return (await Promise.all(checks)).flat()
+}
+
+function late(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const error = new HermesError('it took longer than 30 seconds.', { code: 'cli.check_timeout' })
+    signal.addEventListener('abort', () => reject(error), { once: true })
+  })
+}

@@ -1,0 +1,104 @@
+// An extension that imports nothing of Hermes but types works alike in the terminal, the gateway and the editor.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startEditor } from '../support/acp.js'
+import { runCli } from '../support/cli.js'
+import { startGateway } from '../support/gateway.js'
+import { useScene } from '../support/scene.js'
+
+const scene = useScene()
+
+const KETTLE = `
+/** @type {import('@hermes/contracts/extension').Extension} */
+export default {
+  name: 'kettle',
+  setup(api) {
+    const section = api.config.section({
+      key: 'kettle',
+      schema: { '~standard': { version: 1, vendor: 'kettle', validate: (value) =>
+        typeof value?.room === 'number' ? { value } : { issues: [{ message: 'must be a number', path: ['room'] }] } } },
+    })
+    const room = () => section.value?.room ?? 1
+    api.prompt.section({ name: 'place', render: () => 'The kettle stands in room ' + room() + '.' })
+    api.hooks.on('input', ({ platform }) => ({ after: [{ type: 'text', text: '[Asked through ' + platform + '.]', origin: 'reminder' }] }))
+    api.doctor.check({ name: 'water', run: () => [{ level: 'warn', text: 'no water in room ' + room() }] })
+    api.subcommands.add({
+      name: 'boil',
+      summary: 'boil some water',
+      words: 'for whom',
+      options: { type: 'object', properties: { cups: { type: 'integer', minimum: 1 }, milk: { type: 'boolean' } } },
+      load: async () => ({ cups = 1, milk = false }, { words, write }) => {
+        write(cups + ' cups' + (milk ? ' with milk' : '') + ' for ' + words.join(' and ') + ', room ' + room() + '\\n')
+        return 3
+      },
+    })
+    api.routes.add({ method: 'GET', path: '/rooms/:room', scope: 'api', handle: (request, { room }) => Response.json({ room }) })
+    api.routes.add({ method: 'POST', path: '/hook', scope: 'open', handle: async (request) => new Response(await request.text()) })
+    api.routes.add({ method: 'GET', path: '/broken', scope: 'api', handle: () => { throw new Error('the pipe burst') } })
+  },
+}
+`
+
+async function install(settings = 'kettle: { room: 7 }'): Promise<void> {
+  const { home } = scene
+  await mkdir(join(home, 'extensions'), { recursive: true, mode: 0o700 })
+  await writeFile(join(home, 'extensions/kettle.mjs'), KETTLE, { mode: 0o600 })
+  await writeFile(join(home, 'config.yaml'), `extensions: [kettle.mjs]\n${settings}\n`)
+}
+
+it('adds to prompt and messages in the terminal, the gateway and the editor', async () => {
+  await install()
+  const { server, home, cwd } = scene
+  const flags = ['--base-url', server.baseUrl, '-m', 'm']
+  server.enqueue({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
+  expect(await runCli(['chat', '-q', 'Tea?', ...flags], { home, cwd })).toMatchObject({ exitCode: 0, stderr: '' })
+  const gateway = await startGateway(flags, { home, cwd })
+  await gateway.client().chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Tea?' }] })
+  expect(await gateway.stop()).toBe(0)
+  const editor = await startEditor(flags, { home, cwd })
+  const { sessionId } = await editor.agent.request('session/new', { cwd, mcpServers: [] })
+  expect(await editor.prompt(sessionId, 'Tea?')).toBe('end_turn')
+  expect(await editor.leave()).toBe(0)
+  const through = ['oneshot', 'gateway', 'acp']
+  for (const [index, { body }] of server.requests.slice(0, 3).entries()) {
+    expect(JSON.stringify(body.messages[0])).toContain('The kettle stands in room 7.')
+    expect(JSON.stringify(body.messages[1])).toContain(`[Asked through ${through[index]}.]`)
+  }
+})
+
+it('adds a command, a config key and a check', async () => {
+  await install()
+  const { home, cwd } = scene
+  const boil = await runCli(['boil', 'Ada', 'Bo', '--cups', '2', '--milk'], { home, cwd })
+  expect(boil).toEqual({ exitCode: 3, signal: null, stdout: '2 cups with milk for Ada and Bo, room 7\n', stderr: '' })
+  const bad = await runCli(['boil', '--cups', 'none'], { home, cwd })
+  expect(bad.exitCode).toBe(2)
+  expect(bad.stderr).toMatch(/^hermes: boil: .*cups.*\n$/)
+  expect((await runCli(['--help'], { home, cwd })).stdout).toMatch(/boil .*boil some water/)
+  expect((await runCli(['boil', '--help'], { home, cwd })).stdout).toContain('--cups <value>')
+  const doctor = await runCli(['doctor', '--offline'], { home, cwd })
+  expect(doctor.stdout).toContain('warn  kettle: no water in room 7\n')
+  expect(await runCli(['config', 'check'], { home, cwd })).toMatchObject({ exitCode: 0 })
+  await install('kettle: { room: seven }')
+  const checked = await runCli(['config', 'check'], { home, cwd })
+  expect(checked).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(/config\.yaml:2:\d+: kettle\.room: must be a number\.\n$/),
+  })
+})
+
+it('adds routes of its own to the gateway, with the key and without', async () => {
+  await install()
+  const { server, home, cwd } = scene
+  const gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
+  const at = (path: string) => `/../extensions/kettle${path}`
+  expect(await (await gateway.request(at('/rooms/a%20b'))).json()).toEqual({ room: 'a b' })
+  expect((await gateway.request(at('/rooms/3'), { headers: {} })).status).toBe(401)
+  const hook = await gateway.request(at('/hook'), { body: 'signed', headers: {} })
+  expect([hook.status, await hook.text()]).toEqual([200, 'signed'])
+  expect((await gateway.request(at('/broken'))).status).toBe(500)
+  expect((await gateway.request(at('/nothing'))).status).toBe(404)
+  expect((await gateway.request(at('/rooms/3'))).status).toBe(200)
+  expect(await gateway.stop()).toBe(0)
+})
