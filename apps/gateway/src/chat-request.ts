@@ -1,7 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
-import type { AssistantMessage, UserMessage } from '@hermes/contracts/conversation'
+import type { AssistantMessage, ImagePart, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
+import * as z from 'zod'
 import { ApiError } from './api-error.js'
-import { assistantText, invalidType, systemText, unsupported, userContent } from './message-content.js'
+import { parseBody, refusedAs } from './body.js'
+
+// Loaded by the first request, as the library that reads it is.
 
 /** What a client may have said before. */
 export type PastMessage = UserMessage | AssistantMessage
@@ -20,138 +22,163 @@ export interface ChatRequest {
   readonly includeUsage: boolean
 }
 
-const OWN_TOOLS = 'the agent uses its own tools'
-const REFUSED: Readonly<Record<string, string>> = {
-  tools: OWN_TOOLS,
-  tool_choice: OWN_TOOLS,
-  functions: OWN_TOOLS,
-  function_call: OWN_TOOLS,
-  logprobs: 'the agent gives no token probabilities',
-  top_logprobs: 'the agent gives no token probabilities',
-  logit_bias: 'the agent cannot steer single tokens',
-  stop: 'the agent decides by itself when it is done',
-  audio: 'the agent answers in text',
-  prediction: 'the agent takes no predicted output',
-  web_search_options: OWN_TOOLS,
-}
+const IMAGE = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/
+const NO_IMAGE = 'has to be a data URL: data:image/png;base64,… (or jpeg, gif, webp). Addresses are not fetched.'
 
-// Settings of sampling belong to the server; they are accepted so that usual clients work, and have no effect.
-const TYPES: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'object'>> = {
-  model: 'string',
-  stream: 'boolean',
-  stream_options: 'object',
-  n: 'number',
-  temperature: 'number',
-  top_p: 'number',
-  max_tokens: 'number',
-  max_completion_tokens: 'number',
-  presence_penalty: 'number',
-  frequency_penalty: 'number',
-  seed: 'number',
-  user: 'string',
-  metadata: 'object',
-  response_format: 'object',
-}
+const text = z.object({ type: z.literal('text'), text: z.string() }).transform(({ text }): TextPart => asText(text))
+const refusal = z
+  .object({ type: z.literal('refusal'), refusal: z.string() })
+  .transform(({ refusal }): TextPart => asText(refusal))
+const image = z
+  .object({
+    type: z.literal('image_url'),
+    image_url: z.object({ url: z.string().refine((url) => IMAGE.test(url), refusedAs('invalid_image_url', NO_IMAGE)) }),
+  })
+  .transform(({ image_url }): ImagePart => {
+    const [, mediaType = '', data = ''] = IMAGE.exec(image_url.url) ?? []
+    return { type: 'image', mediaType, data }
+  })
+
+const words = z
+  .union(
+    [z.string(), z.array(z.discriminatedUnion('type', [text, refusal], 'has to be text or refusal.'))],
+    'string or an array of parts',
+  )
+  .transform((content) => (typeof content === 'string' ? content : content.map((part) => part.text).join('')))
+
+const userContent = z
+  .union(
+    [
+      z.string(),
+      z.array(z.discriminatedUnion('type', [text, refusal, image], 'has to be text, refusal or image_url.')),
+    ],
+    'string or an array of parts',
+  )
+  .transform((content): readonly UserPart[] => (typeof content === 'string' ? [asText(content)] : content))
+  .refine((parts) => parts.some(saysSomething), refusedAs('invalid_value', 'is empty.'))
+
+const OWN_TOOLS = 'the agent uses its own tools'
+
+const message = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.enum(['system', 'developer']), content: words }),
+    z.object({ role: z.literal('user'), content: userContent }),
+    z.object({
+      role: z.literal('assistant'),
+      content: words.nullish(),
+      tool_calls: unsupported(OWN_TOOLS),
+      function_call: unsupported(OWN_TOOLS),
+    }),
+    z.object({ role: z.enum(['tool', 'function']).refine(() => false, notHere(OWN_TOOLS)) }),
+  ],
+  'has to be system, developer, user or assistant.',
+)
+
+const NO_PROBABILITIES = 'the agent gives no token probabilities'
+
+const chatBody = z.object({
+  model: z.string().nullish(),
+  messages: z.array(message),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z
+    .number()
+    .refine((n) => n === 1, notHere('the agent gives one answer'))
+    .nullish(),
+  // Settings of sampling belong to the server; they are accepted so that usual clients work, and have no effect.
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  max_tokens: z.number().nullish(),
+  max_completion_tokens: z.number().nullish(),
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+  seed: z.number().nullish(),
+  user: z.string().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  response_format: z
+    .looseObject({})
+    .refine(({ type }) => type === 'text', notHere('the agent answers in plain text'))
+    .nullish(),
+  modalities: z
+    .unknown()
+    .optional()
+    .refine(
+      (list) => list === undefined || list === null || JSON.stringify(list) === '["text"]',
+      notHere('the agent answers in text'),
+    ),
+  tools: unsupported(OWN_TOOLS),
+  tool_choice: unsupported(OWN_TOOLS),
+  functions: unsupported(OWN_TOOLS),
+  function_call: unsupported(OWN_TOOLS),
+  web_search_options: unsupported(OWN_TOOLS),
+  logprobs: unsupported(NO_PROBABILITIES),
+  top_logprobs: unsupported(NO_PROBABILITIES),
+  logit_bias: unsupported('the agent cannot steer single tokens'),
+  stop: unsupported('the agent decides by itself when it is done'),
+  audio: unsupported('the agent answers in text'),
+  prediction: unsupported('the agent takes no predicted output'),
+})
 
 /**
  * Reads the body of a chat request.
  * @throws ApiError 400 naming the field
  */
 export function parseChatRequest(text: string): ChatRequest {
-  const body = parseJson(text)
-  checkFields(body)
-  const { system, past } = parseMessages(body['messages'])
-  const message = past.at(-1)
-  if (message?.role !== 'user') {
-    throw new ApiError('The last message has to come from the user.', { code: 'invalid_value', param: 'messages' })
-  }
-  const options = body['stream_options']
-  return {
-    model: typeof body['model'] === 'string' ? body['model'] : null,
-    system,
-    history: past.slice(0, -1),
-    message,
-    stream: body['stream'] === true,
-    includeUsage: isJsonObject(options) && options['include_usage'] === true,
-  }
-}
-
-function parseJson(text: string): JsonObject {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch (error) {
-    throw new ApiError(`The body is not valid JSON: ${(error as Error).message}.`, { code: 'invalid_json' })
-  }
-  if (isJsonObject(body)) return body
-  throw new ApiError('The body has to be a JSON object.', { code: 'invalid_type' })
-}
-
-function checkFields(body: JsonObject): void {
-  for (const [name, reason] of Object.entries(REFUSED)) if (isPresent(body[name])) throw unsupported(name, reason)
-  for (const [name, type] of Object.entries(TYPES)) {
-    const value = body[name] ?? null
-    const isRight = type === 'object' ? isJsonObject(value) : typeof value === type
-    if (value !== null && !isRight) throw invalidType(name, type, value)
-  }
-  if (isPresent(body['n']) && body['n'] !== 1) throw unsupported('n', 'the agent gives one answer')
-  const format = body['response_format']
-  if (isJsonObject(format) && format['type'] !== 'text')
-    throw unsupported('response_format', 'the agent answers in plain text')
-  const modalities = body['modalities'] ?? null
-  if (modalities !== null && JSON.stringify(modalities) !== '["text"]')
-    throw unsupported('modalities', 'the agent answers in text')
-  const options = body['stream_options'] ?? null
-  const include = isJsonObject(options) ? (options['include_usage'] ?? null) : null
-  if (include !== null && typeof include !== 'boolean')
-    throw invalidType('stream_options.include_usage', 'boolean', include)
-}
-
-/** Empty forms say nothing; clients send them out of habit. */
-function isPresent(value: JsonValue | undefined): value is JsonValue {
-  if (value === undefined || value === null || value === false) return false
-  return typeof value !== 'object' || Object.keys(value).length > 0
-}
-
-function parseMessages(messages: JsonValue | undefined) {
-  if (messages === undefined || messages === null)
-    throw new ApiError("The field 'messages' is missing.", { code: 'missing_required_parameter', param: 'messages' })
-  if (!Array.isArray(messages)) throw invalidType('messages', 'array', messages)
+  const body = parseBody(chatBody, text)
   const system: string[] = []
   const past: PastMessage[] = []
-  for (const [index, message] of (messages as readonly JsonValue[]).entries()) {
-    const path = `messages[${index}]`
-    if (!isJsonObject(message)) throw invalidType(path, 'object', message)
-    const parsed = parseMessage(message, path)
-    if (typeof parsed === 'string') system.push(parsed)
-    else if (parsed) past.push(parsed)
+  for (const message of body.messages) {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        system.push(message.content)
+        break
+      case 'user':
+        past.push(message)
+        break
+      case 'assistant':
+        if (message.content?.trim())
+          past.push({ role: 'assistant', content: [asText(message.content)], finishReason: 'stop' })
+        break
+      default:
+        message satisfies { role: 'tool' | 'function' }
+    }
   }
-  return { system: system.join('\n\n'), past }
+  const message = past.at(-1)
+  if (message?.role !== 'user')
+    throw new ApiError('The last message has to come from the user.', { code: 'invalid_value', param: 'messages' })
+  return {
+    model: body.model ?? null,
+    system: system.join('\n\n'),
+    history: past.slice(0, -1),
+    message,
+    stream: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  }
 }
 
-/** System text, a message, or `null` for one that says nothing. */
-function parseMessage(message: JsonObject, path: string): string | PastMessage | null {
-  const { role, content } = message
-  switch (role) {
-    case 'system':
-    case 'developer':
-      return systemText(content, `${path}.content`)
-    case 'user':
-      return { role, content: userContent(content, `${path}.content`) }
-    case 'assistant': {
-      for (const name of ['tool_calls', 'function_call'])
-        if (isPresent(message[name])) throw unsupported(`${path}.${name}`, OWN_TOOLS)
-      const text = assistantText(content, `${path}.content`)
-      return text.trim() === '' ? null : { role, content: [{ type: 'text', text }], finishReason: 'stop' }
-    }
-    case 'tool':
-    case 'function':
-      throw unsupported(`${path}.role`, OWN_TOOLS)
-    default:
-      if (typeof role !== 'string') throw invalidType(`${path}.role`, 'string', role)
-      throw new ApiError(`'${path}.role' is "${role}"; it has to be system, developer, user or assistant.`, {
-        code: 'invalid_value',
-        param: `${path}.role`,
-      })
-  }
+/** A field of what this server does not do. Empty forms say nothing; clients send them out of habit. */
+function unsupported(reason: string) {
+  return z
+    .unknown()
+    .optional()
+    .refine((value) => isEmpty(value), notHere(reason))
+}
+
+function notHere(reason: string) {
+  return refusedAs('unsupported_parameter', `is not supported here: ${reason}.`)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function asText(text: string): TextPart {
+  return { type: 'text', text }
+}
+
+function saysSomething(part: UserPart): boolean {
+  return part.type !== 'text' || part.text.trim() !== ''
 }

@@ -1,7 +1,7 @@
 import type { Run } from '@hermes/agent-core'
 import { isAbort } from '@hermes/contracts'
 import { ApiError } from './api-error.js'
-import { type ChatRequest, parseChatRequest } from './chat-request.js'
+import type { ChatRequest } from './chat-request.js'
 import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { PieceSource } from './piece-source.js'
@@ -40,6 +40,7 @@ export class Chat {
 
   /** @throws ApiError for everything that cannot be answered */
   async answer({ body, sessionId, signal }: ChatCall): Promise<Response> {
+    const { parseChatRequest } = await import('./chat-request.js')
     const request = parseChatRequest(body)
     const model = this.#modelOf(request)
     const slot = this.#begin(signal)
