@@ -1,18 +1,19 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { processIdentity } from '../shared/process-identity.js'
 import type { PostgresOptions, Storage } from '../storage.js'
-import { StoredApprovals } from './books/approvals.js'
-import { AuditTrail } from './books/audit.js'
-import { JobQueue } from './books/job-queue.js'
-import { LearningStore } from './books/learning-store.js'
-import { MetaTable } from './books/meta.js'
-import { SummaryStore } from './books/summary-store.js'
-import { UsageStore } from './books/usage.js'
-import { UsageReservations } from './books/usage-reservations.js'
+import { StoredApprovals } from '../stores/approvals.js'
+import { AuditTrail } from '../stores/audit.js'
+import { JobQueue } from '../stores/jobs.js'
+import { LearningStore } from '../stores/learnings.js'
+import { MetaTable } from '../stores/meta.js'
+import { SummaryStore } from '../stores/summaries.js'
+import { UsageStore } from '../stores/usage.js'
 import { PostgresMaintenance } from './maintenance.js'
 import { migrate } from './schema/migrate.js'
 import { PostgresSearch } from './search/search.js'
+import { PostgresSummaryIndex } from './search/summary-index.js'
 import { Connection } from './server/connection.js'
+import { PostgresDatabase } from './server/postgres-database.js'
 import { readServerAddress } from './server/server-address.js'
 import { StoredInbox } from './sessions/inbox.js'
 import { PostgresLeases } from './sessions/leases.js'
@@ -40,27 +41,28 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   })
   const rows = new SessionRows({ clock, process: owner })
   const inbox = new StoredInbox(connection, shared)
-  const reservations = new UsageReservations(connection, shared)
+  const database = new PostgresDatabase(connection)
+  const usage = new UsageStore(database, shared)
   const log = new PostgresLog(connection, { leases, inbox, clock, rescueDirs: options.rescueDirs ?? [] })
   return {
-    sessions: new PostgresSessions(connection, { rows, leases, log, clock, process: owner }),
+    sessions: new PostgresSessions(connection, { database, rows, leases, log, clock, process: owner }),
     log,
     leases,
     inbox,
     search: new PostgresSearch(connection),
-    approvals: new StoredApprovals(connection),
-    audit: new AuditTrail(connection),
-    usage: new UsageStore(connection, { reservations }),
-    learnings: new LearningStore(connection, { clock }),
-    summaries: new SummaryStore(connection, { clock }),
-    jobs: new JobQueue(connection, { clock, serverClock, process: owner }),
-    meta: new MetaTable(connection),
-    maintenance: new PostgresMaintenance(connection, { clock, serverClock }),
+    approvals: new StoredApprovals(database),
+    audit: new AuditTrail(database),
+    usage,
+    learnings: new LearningStore(database, { clock }),
+    summaries: new SummaryStore(database, { clock, index: new PostgresSummaryIndex(connection) }),
+    jobs: new JobQueue(database, { clock, leaseClock: serverClock, process: owner }),
+    meta: new MetaTable(database),
+    maintenance: new PostgresMaintenance(connection, { database, clock, serverClock }),
     close: () =>
       connection.close(async (statements) => {
         await rows.endOwn(statements)
         await leases.releaseAll(statements)
-        await reservations.releaseAll(statements)
+        await statements.perform(usage.releaseAll())
       }),
   }
 }

@@ -8,6 +8,12 @@ export const DEFAULT_TTL_MS = 120_000
 /** The columns of {@link InboxRow}. */
 export const INBOX_COLUMNS = 'key, session_id, kind, body, holder, held_until_ms'
 
+/** What waits for a session. */
+export const WAITING = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE session_id = ? AND body IS NOT NULL ORDER BY id`
+
+/** Rows stay when they were taken, without their body: a key counts once for as long as its session exists. */
+export const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = ?'
+
 /** An inbox message that is not taken yet, as its table has it. */
 export interface InboxRow {
   readonly key: string

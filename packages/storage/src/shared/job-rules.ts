@@ -7,8 +7,6 @@ import { hasEnded } from './process-identity.js'
 export const MAX_OVER = 1_000
 export const DEFAULT_LEASE_MS = 60_000
 export const ABANDONED = 'Its process ended before it did.'
-/** The condition of jobs that are not over. */
-export const OPEN = "status IN ('waiting', 'running')"
 
 const DEFAULT_ATTEMPTS = 3
 const DEFAULT_LIMIT = 20

@@ -4,6 +4,12 @@ import { hasEnded, isRunning, shortIdentity } from './process-identity.js'
 /** How long a lease lasts where nobody says. */
 export const DEFAULT_TTL_MS = 30_000
 
+/** By token and session; it changes a row only while the lease is the newest. */
+export const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
+
+/** What a process holds. */
+export const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
+
 /** Who holds a session, as the table of leases has it. */
 export interface Holder {
   readonly owner: string

@@ -1,5 +1,8 @@
 import type { MessageEntry } from '@hermes/contracts/conversation'
 
+/** Of a session. */
+export const FORGET_PARTIAL = 'DELETE FROM hermes_partials WHERE session_id = ?'
+
 /** An answer that was being streamed, as its row has it. */
 export interface PartialRow {
   /** The newest message of the session when it was kept; 0 for none. */

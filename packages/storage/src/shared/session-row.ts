@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type UsageColumns, usageOf } from './counts.js'
+import type { Statement } from './database.js'
 
 const PREVIEW_CHARS = 100
 
@@ -12,6 +13,21 @@ export const SESSION_COLUMNS = `
     sessions.parent_session_id, sessions.end_reason, sessions.message_count, sessions.tool_call_count, sessions.api_call_count,
     sessions.input_tokens, sessions.output_tokens, sessions.cache_read_tokens, sessions.cache_write_tokens,
     sessions.reasoning_tokens, sessions.estimated_cost_usd, sessions.cost_status`
+
+/** A row where there is such a session. */
+export const SESSION_EXISTS = 'SELECT 1 FROM sessions WHERE id = ?'
+
+/** The id of another session with a title. */
+export const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
+
+/** The statement that changes columns of a session; `null` when all of them are `undefined`, which stays as it is. */
+export function changeSession(id: string, columns: Readonly<Record<string, unknown>>): Statement | null {
+  const changed = Object.entries(columns).filter(([, value]) => value !== undefined)
+  if (changed.length === 0) return null
+  const assignments = changed.map(([name]) => `${name} = ?`).join(', ')
+  const parameters = [...changed.map(([, value]) => value), id]
+  return { sql: `UPDATE sessions SET ${assignments} WHERE id = ?`, parameters }
+}
 
 /** {@link SESSION_COLUMNS}, and what each dialect finds in its own way. */
 export interface SessionRow extends UsageColumns {

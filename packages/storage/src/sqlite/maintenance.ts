@@ -1,18 +1,23 @@
+import { statSync } from 'node:fs'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import type { Database } from '../shared/database.js'
 import type { Maintenance, PruneOptions, StoreStats } from '../storage.js'
 import type { Connection } from './file/connection.js'
 import { damaged } from './file/store-error.js'
+import { perform } from './schema/perform.js'
 
 /** The state of a file. */
 export class SqliteMaintenance implements Maintenance {
   readonly #connection: Connection
   readonly #clock: Clock
+  readonly #database: () => Promise<Database>
   readonly #damage: Promise<readonly string[]>
 
   /** With `isCheckDue` the file is looked at beside the work, as after an unclean end; what is found stops further writes. */
   constructor(
     connection: Connection,
     options: {
+      readonly database: () => Promise<Database>
       readonly clock: Clock
       readonly logger: Logger
       readonly isCheckDue: boolean
@@ -20,6 +25,7 @@ export class SqliteMaintenance implements Maintenance {
     },
   ) {
     this.#connection = connection
+    this.#database = options.database
     this.#clock = options.clock
     this.#damage = options.isCheckDue ? this.#lookForDamage(options) : Promise.resolve([])
   }
@@ -33,13 +39,21 @@ export class SqliteMaintenance implements Maintenance {
   }
 
   async prune(options: PruneOptions): Promise<number> {
-    const { pruneSessions } = await import('./sessions/prune.js')
-    return pruneSessions(this.#connection, { ...options, nowMs: this.#clock.now() })
+    const { pruneSessions } = await import('../stores/prune.js')
+    const nowMs = this.#clock.now()
+    return pruneSessions(await this.#database(), { ...options, nowMs, leaseNowMs: nowMs })
   }
 
   async stats(): Promise<StoreStats> {
-    const { readStats } = await import('./sessions/stats.js')
-    return this.#connection.read(() => readStats(this.#connection))
+    const { readStats } = await import('../stores/stats.js')
+    const database = await this.#database()
+    const size = (suffix: string) => statSync(this.#connection.path + suffix, { throwIfNoEntry: false })?.size ?? 0
+    const number = (pragma: string) => this.#connection.statement(`PRAGMA ${pragma}`).pluck().get() as number
+    return this.#connection.read(() => ({
+      ...perform(this.#connection, readStats(database)),
+      bytes: size('') + size('-wal'),
+      freeBytes: number('freelist_count') * number('page_size'),
+    }))
   }
 
   async #check(options: { readonly quick: boolean; readonly isBackground?: boolean }): Promise<readonly string[]> {

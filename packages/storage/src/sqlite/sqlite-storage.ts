@@ -3,12 +3,11 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import { onFirstUse } from '../shared/on-first-use.js'
 import { processIdentity } from '../shared/process-identity.js'
 import type { SqliteOptions, Storage } from '../storage.js'
-import { StoredApprovals } from './books/approvals.js'
-import { AuditTrail } from './books/audit.js'
-import { MetaTable } from './books/meta.js'
-import { UsageStore } from './books/usage.js'
+import type { UsageStore } from '../stores/usage.js'
 import { isCheckDue, openDatabase } from './file/open-database.js'
 import { SqliteMaintenance } from './maintenance.js'
+import { perform } from './schema/perform.js'
+import type { SqliteDatabase } from './schema/sqlite-database.js'
 import { SqliteSearch } from './search/stored-search.js'
 import { WordIndex } from './search/word-index.js'
 import { StoredInbox } from './sessions/inbox.js'
@@ -23,7 +22,10 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const onNotice = options.onNotice ?? (() => undefined)
   const isDue = isCheckDue(resolve(options.path))
   const connection = await openDatabase(options)
-  const maintenance = new SqliteMaintenance(connection, { clock, logger, isCheckDue: isDue, onNotice })
+  let loading: Promise<SqliteDatabase> | undefined
+  const database = () =>
+    (loading ??= import('./schema/sqlite-database.js').then((module) => new module.SqliteDatabase(connection)))
+  const maintenance = new SqliteMaintenance(connection, { database, clock, logger, isCheckDue: isDue, onNotice })
   if (connection.isAlone) onNotice((await import('./file/open-alone.js')).aloneNotice(connection.path))
   const mine = { clock, process: owner }
   const taken = (sessionId: string) => {
@@ -36,20 +38,42 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const inbox = new StoredInbox(connection, mine)
   const log = new SqliteLog(connection, { leases, inbox, clock, rescueDirs, appended: () => words.schedule() })
   const search = new SqliteSearch(connection, words)
-  const usage = new UsageStore(connection, mine)
+  let usage: UsageStore | undefined
   return {
-    sessions: new SqliteSessions(connection, { ...mine, rows, leases, log }),
+    sessions: new SqliteSessions(connection, { ...mine, database, rows, leases, log }),
     log,
     leases,
     inbox,
     search,
-    approvals: new StoredApprovals(connection),
-    audit: new AuditTrail(connection),
-    usage,
-    learnings: onFirstUse(async () => new (await import('./books/learning-store.js')).LearningStore(connection, mine)),
-    summaries: onFirstUse(async () => new (await import('./books/summary-store.js')).SummaryStore(connection, mine)),
-    jobs: onFirstUse(async () => new (await import('./books/job-queue.js')).JobQueue(connection, mine)),
-    meta: new MetaTable(connection),
+    approvals: onFirstUse(async () => {
+      const { StoredApprovals } = await import('../stores/approvals.js')
+      return new StoredApprovals(await database())
+    }),
+    audit: onFirstUse(async () => {
+      const { AuditTrail } = await import('../stores/audit.js')
+      return new AuditTrail(await database())
+    }),
+    usage: onFirstUse(async () => {
+      const { UsageStore } = await import('../stores/usage.js')
+      return (usage = new UsageStore(await database(), mine))
+    }),
+    learnings: onFirstUse(async () => {
+      const { LearningStore } = await import('../stores/learnings.js')
+      return new LearningStore(await database(), mine)
+    }),
+    summaries: onFirstUse(async () => {
+      const { SummaryStore } = await import('../stores/summaries.js')
+      const { SqliteSummaryIndex } = await import('./search/summary-index.js')
+      return new SummaryStore(await database(), { clock, index: new SqliteSummaryIndex(connection) })
+    }),
+    jobs: onFirstUse(async () => {
+      const { JobQueue } = await import('../stores/jobs.js')
+      return new JobQueue(await database(), mine)
+    }),
+    meta: onFirstUse(async () => {
+      const { MetaTable } = await import('../stores/meta.js')
+      return new MetaTable(await database())
+    }),
     maintenance,
     close: async () => {
       await words.stop()
@@ -57,7 +81,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       await connection.close(() => {
         rows.endOwn()
         leases.releaseAll()
-        usage.releaseAll()
+        if (usage) perform(connection, usage.releaseAll())
         words.takeSome()
       })
     },

@@ -6,21 +6,21 @@ import {
   type InboxRow,
   inboxMessageTaken,
   isWill,
+  TAKE,
   toInboxMessage,
+  WAITING,
 } from '../../shared/inbox-rules.js'
 import type { Connection } from '../server/connection.js'
 import { ofKnownSession } from '../server/postgres-error.js'
-import type { Statements } from '../server/statements.js'
+import { numbered, type Statements } from '../server/statements.js'
 
-// What is held goes only to its holder's end; what was delivered stays as it is. Rows stay when they were taken, without their body.
+// What is held goes only to its holder's end; what was delivered stays as it is.
 const PUT = `
   INSERT INTO hermes_mailbox (key, session_id, kind, body, holder, held_until_ms) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, body = excluded.body, holder = excluded.holder,
     held_until_ms = excluded.held_until_ms
   WHERE hermes_mailbox.holder IS NOT NULL`
-const WAITING = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE session_id = $1 AND body IS NOT NULL ORDER BY id`
 const GET = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE key = $1 AND session_id = $2 AND body IS NOT NULL FOR UPDATE`
-const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = $1'
 
 /** Inbox messages on PostgreSQL. */
 export class StoredInbox implements Inbox {
@@ -44,7 +44,7 @@ export class StoredInbox implements Inbox {
 
   waiting(sessionId: string): Promise<readonly InboxMessage[]> {
     return this.#connection.read(async (statements) => {
-      const rows = await statements.all<InboxRow>(WAITING, sessionId)
+      const rows = await statements.all<InboxRow>(numbered(WAITING), sessionId)
       return rows.filter((row) => !isWill(row, this.#clock.now())).map(toInboxMessage)
     })
   }
@@ -54,7 +54,7 @@ export class StoredInbox implements Inbox {
     for (const key of keys) {
       const row = await statements.first<InboxRow>(GET, key, sessionId)
       if (!row || isWill(row, this.#clock.now())) throw inboxMessageTaken(sessionId, key)
-      await statements.run(TAKE, key)
+      await statements.run(numbered(TAKE), key)
     }
   }
 

@@ -1,10 +1,21 @@
 import type { Clock } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../../shared/lease-rules.js'
+import type { Work } from '../../shared/database.js'
+import {
+  DEFAULT_TTL_MS,
+  type Holder,
+  isHeld,
+  leaseLost,
+  ownerName,
+  RELEASE_ALL,
+  RENEW,
+  sessionBusy,
+} from '../../shared/lease-rules.js'
 import { unknownSession } from '../../shared/session-errors.js'
+import { SESSION_EXISTS } from '../../shared/session-row.js'
 import type { StoredLeases } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
-import type { Statements } from '../server/statements.js'
+import { numbered, type Statements } from '../server/statements.js'
 
 // Two who want the same session at once wait for each other here; whoever writes it already is waited for at its row.
 const QUEUE = "SELECT pg_advisory_xact_lock(hashtextextended('hermes lease ' || $1, 0))"
@@ -15,14 +26,12 @@ const TAKE = `
   ON CONFLICT (session_id) DO UPDATE SET token = excluded.token, owner = excluded.owner, process = excluded.process,
     ttl_ms = excluded.ttl_ms, renewed_ms = excluded.renewed_ms
   RETURNING token`
-const RENEW = 'UPDATE hermes_leases SET renewed_ms = $1 WHERE token = $2 AND session_id = $3'
 // The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
 const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = $1 AND session_id = $2'
 const GIVE_BACK = `
   UPDATE hermes_leases SET token = -token, owner = $3, process = $4, ttl_ms = $5, renewed_ms = $6
   WHERE token = $1 AND session_id = $2`
 const FORGET = 'DELETE FROM hermes_leases WHERE token = $1 AND session_id = $2'
-const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = $1'
 
 /** What is done in the transaction that takes a lease. */
 type Taken = (statements: Statements, lease: Pick<Lease, 'sessionId' | 'token'>) => Promise<void>
@@ -61,9 +70,9 @@ export class PostgresLeases implements StoredLeases {
   ): Promise<Lease> {
     const { owner, ttlMs = DEFAULT_TTL_MS } = options
     const { token, former } = await this.#connection.write(`session ${sessionId}`, async (statements) => {
-      await this.requireFree(statements, sessionId)
+      await statements.perform(this.requireFree(sessionId))
       const former = await statements.first<Holder>(HOLDER, sessionId)
-      const exists = await statements.first('SELECT 1 FROM sessions WHERE id = $1', sessionId)
+      const exists = await statements.first(numbered(SESSION_EXISTS), sessionId)
       if (!exists) throw unknownSession(sessionId)
       const parameters = [sessionId, owner, this.#process, ttlMs, this.#clock.now()]
       const taken = (await statements.first<{ token: number }>(TAKE, ...parameters))!.token
@@ -82,9 +91,9 @@ export class PostgresLeases implements StoredLeases {
   }
 
   /** Inside a transaction, which nobody else may take the lease in. @throws HermesError `store.session_busy`. */
-  async requireFree(statements: Statements, sessionId: string): Promise<void> {
-    await statements.all(QUEUE, sessionId)
-    const holder = await statements.first<Holder>(HOLDER, sessionId)
+  *requireFree(sessionId: string): Work<void> {
+    yield { sql: QUEUE, parameters: [sessionId] }
+    const [holder] = (yield { sql: HOLDER, parameters: [sessionId] }).rows as readonly Holder[]
     const nowMs = this.#clock.now()
     if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
   }
@@ -97,7 +106,7 @@ export class PostgresLeases implements StoredLeases {
 
   /** Gives up everything this process holds through this store. */
   async releaseAll(statements: Statements): Promise<void> {
-    await statements.run(RELEASE_ALL, this.#process)
+    await statements.run(numbered(RELEASE_ALL), this.#process)
   }
 
   now(): number {
@@ -119,7 +128,7 @@ export class PostgresLeases implements StoredLeases {
       token,
       renew: () =>
         this.#connection.writeOne(key, async (statements) => {
-          if ((await statements.run(RENEW, this.#clock.now(), token, sessionId)) !== 1)
+          if ((await statements.run(numbered(RENEW), this.#clock.now(), token, sessionId)) !== 1)
             throw leaseLost(sessionId, token)
         }),
       release: () => this.#connection.writeOne(key, release),

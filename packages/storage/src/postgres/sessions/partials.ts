@@ -1,6 +1,6 @@
 import type { MessageEntry } from '@hermes/contracts/conversation'
-import { type PartialRow, toLeftAnswer } from '../../shared/partial-row.js'
-import type { Statements } from '../server/statements.js'
+import { FORGET_PARTIAL, type PartialRow, toLeftAnswer } from '../../shared/partial-row.js'
+import { numbered, type Statements } from '../server/statements.js'
 
 const NEWEST = '(SELECT coalesce(max(id), 0) FROM messages WHERE session_id = $1)'
 /** Only while the lease is held, which is checked by writing to its row. */
@@ -10,7 +10,6 @@ const PUT = `
   )
   INSERT INTO hermes_partials (session_id, after_seq, at_ms, payload) SELECT $1, ${NEWEST}, $2, $3 FROM held
   ON CONFLICT (session_id) DO UPDATE SET after_seq = excluded.after_seq, at_ms = excluded.at_ms, payload = excluded.payload`
-const DELETE = 'DELETE FROM hermes_partials WHERE session_id = $1'
 const HAS = 'SELECT 1 FROM hermes_partials WHERE session_id = $1'
 const TAKE = `
   DELETE FROM hermes_partials WHERE session_id = $1 RETURNING after_seq, at_ms, payload, ${NEWEST} AS newest_seq`
@@ -40,7 +39,7 @@ export class Partials {
   }
 
   async forget(statements: Statements, sessionId: string): Promise<void> {
-    await statements.run(DELETE, sessionId)
+    await statements.run(numbered(FORGET_PARTIAL), sessionId)
   }
 
   async has(statements: Statements, sessionId: string): Promise<boolean> {

@@ -1,17 +1,17 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
+import { TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
 import { nativeCode } from '../server/postgres-error.js'
-import type { Statements } from '../server/statements.js'
+import { numbered, type Statements } from '../server/statements.js'
 
 const FIND = `${SESSION_ROWS} WHERE sessions.id = $1`
 const INSERT = `
   INSERT INTO sessions (id, source, user_id, model, billing_provider, billing_base_url, parent_session_id, cwd, title, started_ms,
     last_active_ms)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
-const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = $1 AND id <> $2'
 const REOPEN = 'UPDATE sessions SET ended_ms = NULL, end_reason = NULL WHERE id = $1 AND ended_ms IS NOT NULL'
 const END_OWN = `
   UPDATE sessions SET ended_ms = $1, end_reason = 'closed' WHERE ended_ms IS NULL
@@ -60,7 +60,8 @@ export class SessionRows {
 /** @throws HermesError `store.title_taken`. */
 export async function freeTitle(statements: Statements, title: string, forId: string): Promise<string | null> {
   const clean = cleanTitle(title)
-  const taken = clean === null ? undefined : await statements.first<{ id: string }>(TITLE_HOLDER, clean, forId)
+  const taken =
+    clean === null ? undefined : await statements.first<{ id: string }>(numbered(TITLE_HOLDER), clean, forId)
   if (taken) throw titleTaken(taken.id, clean!)
   return clean
 }

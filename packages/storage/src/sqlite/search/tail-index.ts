@@ -1,6 +1,6 @@
 import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
-import { readMeta } from '../books/meta.js'
 import type { Connection } from '../file/connection.js'
+import { readMeta } from '../schema/read-meta.js'
 import { INDEXED_KEY } from '../schema/schema-sql.js'
 
 const MAX_ROWS = 1_000

@@ -1,9 +1,9 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
 import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
-import { readMeta } from '../books/meta.js'
 import type { Connection } from '../file/connection.js'
 import { WalCheckpointer } from '../file/wal-checkpointer.js'
+import { readMeta } from '../schema/read-meta.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from '../schema/schema-sql.js'
 
 const DELAY_MS = 200

@@ -6,12 +6,15 @@ import {
   type InboxRow,
   inboxMessageTaken,
   isWill,
+  TAKE,
   toInboxMessage,
+  WAITING,
 } from '../../shared/inbox-rules.js'
 import { unknownSession } from '../../shared/session-errors.js'
+import { SESSION_EXISTS } from '../../shared/session-row.js'
 import type { Connection } from '../file/connection.js'
 
-// Made by the first letter. Rows stay when they were taken, without their body: a key counts once for as long as its session exists.
+// Made by the first message.
 const CREATE = `CREATE TABLE IF NOT EXISTS hermes_mailbox (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -30,9 +33,7 @@ const PUT = `
   VALUES (:key, :sessionId, :kind, :body, :holder, :willUntilMs)
   ON CONFLICT (key) DO UPDATE SET kind = :kind, body = :body, holder = :holder, held_until_ms = :willUntilMs
   WHERE hermes_mailbox.holder IS NOT NULL`
-const WAITING = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE session_id = ? AND body IS NOT NULL ORDER BY id`
 const GET = `SELECT ${INBOX_COLUMNS} FROM hermes_mailbox WHERE key = ? AND session_id = ? AND body IS NOT NULL`
-const TAKE = 'UPDATE hermes_mailbox SET body = NULL, holder = NULL, held_until_ms = NULL WHERE key = ?'
 
 /** Inbox messages on SQLite. */
 export class StoredInbox implements Inbox {
@@ -77,8 +78,7 @@ export class StoredInbox implements Inbox {
     will: { readonly holder: string | null; readonly willUntilMs: number | null },
   ): Promise<boolean> {
     return this.#connection.write(() => {
-      if (!this.#connection.statement('SELECT 1 FROM sessions WHERE id = ?').get(sessionId))
-        throw unknownSession(sessionId)
+      if (!this.#connection.statement(SESSION_EXISTS).get(sessionId)) throw unknownSession(sessionId)
       if (!this.#isMade) for (const sql of [CREATE, CREATE_INDEX]) this.#connection.statement(sql).run()
       this.#isMade = true
       const bound = { key, sessionId, kind, body: JSON.stringify(body), ...will }

@@ -1,9 +1,21 @@
 import type { Clock, HermesError } from '@hermes/contracts'
 import type { Lease } from '@hermes/contracts/store'
-import { DEFAULT_TTL_MS, type Holder, isHeld, leaseLost, ownerName, sessionBusy } from '../../shared/lease-rules.js'
+import type { Work } from '../../shared/database.js'
+import {
+  DEFAULT_TTL_MS,
+  type Holder,
+  isHeld,
+  leaseLost,
+  ownerName,
+  RELEASE_ALL,
+  RENEW,
+  sessionBusy,
+} from '../../shared/lease-rules.js'
 import { unknownSession } from '../../shared/session-errors.js'
+import { SESSION_EXISTS } from '../../shared/session-row.js'
 import type { StoredLeases } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
+import { perform } from '../schema/perform.js'
 
 /** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */
 const FRESH_SHARE = 0.1
@@ -11,14 +23,12 @@ const FRESH_SHARE = 0.1
 const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = ?'
 const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES (?, ?, ?, ?, ?)`
 const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
-const RENEW = 'UPDATE hermes_leases SET renewed_ms = ? WHERE token = ? AND session_id = ?'
 // The row stays without a token that anybody has: it tells who wrote the session last, for when that process is killed.
 const RELEASE = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE token = ?'
 const GIVE_BACK =
   'UPDATE hermes_leases SET token = -token, owner = ?, process = ?, ttl_ms = ?, renewed_ms = ? WHERE token = ?'
 const FORGET = 'DELETE FROM hermes_leases WHERE token = ?'
 const END = 'UPDATE hermes_leases SET token = -token, ttl_ms = 0 WHERE session_id = ? AND token > 0'
-const RELEASE_ALL = 'DELETE FROM hermes_leases WHERE process = ?'
 
 /** Who may write which session. Tokens grow over all sessions and are never used twice. */
 export class SqliteLeases implements StoredLeases {
@@ -44,9 +54,9 @@ export class SqliteLeases implements StoredLeases {
   async acquire(sessionId: string, options: Parameters<StoredLeases['acquire']>[1]): Promise<Lease> {
     const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS
     const { token, former } = await this.#connection.write(() => {
-      this.requireFree(sessionId)
+      perform(this.#connection, this.requireFree(sessionId))
       const former = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
-      if (!this.#connection.statement('SELECT 1 FROM sessions WHERE id = ?').get(sessionId)) {
+      if (!this.#connection.statement(SESSION_EXISTS).get(sessionId)) {
         throw unknownSession(sessionId)
       }
       const taken = this.#connection
@@ -68,25 +78,21 @@ export class SqliteLeases implements StoredLeases {
   }
 
   /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
-  requireFree(sessionId: string): void {
-    const holder = this.#holder(sessionId)
-    if (holder) throw sessionBusy(sessionId, holder, this.#clock.now())
+  *requireFree(sessionId: string): Work<void> {
+    const [holder] = (yield { sql: HOLDER, parameters: [sessionId] }).rows as readonly Holder[]
+    const nowMs = this.#clock.now()
+    if (holder && isHeld(holder, nowMs)) throw sessionBusy(sessionId, holder, nowMs)
   }
 
   /** Inside a transaction. */
   isFree(sessionId: string): boolean {
-    return this.#holder(sessionId) === null
+    const holder = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
+    return !holder || !isHeld(holder, this.#clock.now())
   }
 
   /** Inside a transaction, when the session is free: whoever held it and goes on learns with the next append that it is lost. */
   endExpired(sessionId: string): void {
     this.#connection.statement(END).run(sessionId)
-  }
-
-  /** Somebody alive. */
-  #holder(sessionId: string): Holder | null {
-    const holder = this.#connection.statement(HOLDER).get(sessionId) as Holder | undefined
-    return holder && isHeld(holder, this.#clock.now()) ? holder : null
   }
 
   /** Inside a transaction: checks the lease and, once it is no longer fresh, extends it. @throws HermesError `store.lease_lost`. */

@@ -1,5 +1,5 @@
 import type { MessageEntry } from '@hermes/contracts/conversation'
-import { type PartialRow, toLeftAnswer } from '../../shared/partial-row.js'
+import { FORGET_PARTIAL, type PartialRow, toLeftAnswer } from '../../shared/partial-row.js'
 import type { Connection } from '../file/connection.js'
 
 // Made by the first answer that takes a second.
@@ -13,7 +13,6 @@ const EXISTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'her
 const NEWEST = 'SELECT coalesce(max(id), 0) FROM messages WHERE session_id = ?'
 const PUT = 'INSERT OR REPLACE INTO hermes_partials (session_id, after_seq, at_ms, payload) VALUES (?, ?, ?, ?)'
 const GET = 'SELECT after_seq, at_ms, payload FROM hermes_partials WHERE session_id = ?'
-const DELETE = 'DELETE FROM hermes_partials WHERE session_id = ?'
 
 /** Answers that are being streamed: a row per session, outside the log. All of it runs inside transactions. */
 export class Partials {
@@ -33,7 +32,7 @@ export class Partials {
 
   /** Costs nothing in a session of which nothing was kept: what others kept went into the log with the lease. */
   forget(sessionId: string): void {
-    if (this.#kept.has(sessionId)) this.#connection.statement(DELETE).run(sessionId)
+    if (this.#kept.has(sessionId)) this.#connection.statement(FORGET_PARTIAL).run(sessionId)
   }
 
   has(sessionId: string): boolean {
@@ -47,7 +46,7 @@ export class Partials {
   take(sessionId: string): ReturnType<typeof toLeftAnswer> {
     if (!this.has(sessionId)) return null
     const row = this.#connection.statement(GET).get(sessionId) as PartialRow
-    this.#connection.statement(DELETE).run(sessionId)
+    this.#connection.statement(FORGET_PARTIAL).run(sessionId)
     return toLeftAnswer(row, this.#newest(sessionId))
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
+import { TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
 import type { Connection } from '../file/connection.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
@@ -11,7 +12,6 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 // A trigger has made the row already, as it does for sessions of other programs.
 const INSERT_EXTRAS = 'INSERT OR REPLACE INTO hermes_sessions (session_id, cwd, last_active_ms) VALUES (?, ?, ?)'
-const TITLE_HOLDER = 'SELECT id FROM sessions WHERE title = ? AND id <> ?'
 const REOPEN = 'UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND ended_at IS NOT NULL'
 const END_OWN = `
   UPDATE sessions SET ended_at = ?, end_reason = 'closed' WHERE ended_at IS NULL

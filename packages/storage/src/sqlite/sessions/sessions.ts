@@ -1,29 +1,19 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionChange, SessionInfo } from '@hermes/contracts/store'
+import type { Database } from '../../shared/database.js'
+import { FoundSessions } from '../../shared/found-sessions.js'
 import { isAbandoned, type LastWriter, PROCESS_GONE } from '../../shared/lease-rules.js'
 import { hasEnded } from '../../shared/process-identity.js'
-import { nextTitle, resolveSession } from '../../shared/resolve.js'
 import { unknownSession } from '../../shared/session-errors.js'
-import { relatedSessions } from '../../shared/session-row.js'
-import type {
-  EndSession,
-  ForkSession,
-  LatestSessionFilter,
-  ListSessionsOptions,
-  SessionResolution,
-  StoredSessions,
-} from '../../storage.js'
+import { changeSession } from '../../shared/session-row.js'
+import type { EndSession, ForkSession, StoredSessions } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
-import type { Queries } from '../schema/queries.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
 import { forkSession } from './fork.js'
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
 import type { SessionRows } from './session-rows.js'
 
-const RELATED = relatedSessions({ rows: SESSION_ROWS, parameter: '?', started: 'sessions.started_at' })
-const TAGS = 'SELECT tag FROM hermes_tags WHERE session_id = ? ORDER BY tag'
-const INSERT_TAG = 'INSERT OR IGNORE INTO hermes_tags (tag, session_id) VALUES (?, ?)'
 // One that another process wrote since is not over.
 const END = `
   UPDATE sessions SET ended_at = :endedAt, end_reason = :reason WHERE id = :id AND ended_at IS NULL
@@ -33,43 +23,31 @@ const LAST_WRITERS = `
   JOIN sessions s ON s.id = l.session_id WHERE s.ended_at IS NULL AND l.process <> ?`
 const END_ABANDONED = 'UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND ended_at IS NULL'
 const FORGET_WRITER = 'DELETE FROM hermes_leases WHERE session_id = ? AND process = ?'
-const DELETE = [
-  'UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?',
-  'DELETE FROM messages WHERE session_id = ?',
-  'DELETE FROM sessions WHERE id = ?',
-]
-// The counter that numbers come from stays where it is, so none is used twice. What the session cost stays with it.
-const CLEAR = [
-  'DELETE FROM messages WHERE session_id = ?',
-  'DELETE FROM hermes_entries WHERE session_id = ?',
-  'UPDATE sessions SET message_count = 0, tool_call_count = 0, system_prompt = NULL WHERE id = ?',
-]
-const HAS_SUMMARIES = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_summaries'"
-const FORGET_SUMMARY = 'DELETE FROM hermes_summaries WHERE session_id = ?'
 
 /** The sessions themselves: made, found, changed, removed. */
-export class SqliteSessions implements StoredSessions {
+export class SqliteSessions extends FoundSessions<SessionRow> implements StoredSessions {
   readonly #connection: Connection
   readonly #rows: SessionRows
-  readonly #leases: SqliteLeases
   readonly #log: SqliteLog
   readonly #clock: Clock
   readonly #process: string
-  #queries: Promise<Queries> | undefined
 
   constructor(
     connection: Connection,
     options: {
       readonly rows: SessionRows
+      readonly database: () => Promise<Database>
       readonly leases: SqliteLeases
       readonly log: SqliteLog
       readonly clock: Clock
       readonly process: string
     },
   ) {
+    const { database, leases } = options
+    const requireFree = (id: string) => leases.requireFree(id)
+    super({ database, rows: SESSION_ROWS, started: 'started_at', toInfo: toSessionInfo, requireFree })
     this.#connection = connection
     this.#rows = options.rows
-    this.#leases = options.leases
     this.#log = options.log
     this.#clock = options.clock
     this.#process = options.process
@@ -87,83 +65,18 @@ export class SqliteSessions implements StoredSessions {
     return forkSession({ connection: this.#connection, rows: this.#rows, log: this.#log }, fork)
   }
 
-  list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]> {
-    return this.#ask((queries) => queries.list(options))
-  }
-
-  latest(filter?: LatestSessionFilter): Promise<SessionInfo | null> {
-    return this.#ask((queries) => queries.latest(filter))
-  }
-
-  folders(): Promise<readonly string[]> {
-    return this.#ask((queries) => queries.folders())
-  }
-
-  resolve(text: string): Promise<SessionResolution> {
-    return resolveSession(this, text)
-  }
-
-  nextTitle(base: string): Promise<string> {
-    return nextTitle(this, base)
-  }
-
-  /** `base` and `base #2`, `base #3` …, newest activity first. */
-  lineage(base: string): Promise<readonly SessionInfo[]> {
-    return this.#ask((queries) => queries.lineage(base))
-  }
-
-  /** Sessions whose id begins with `prefix`, newest activity first. */
-  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
-    return this.#ask((queries) => queries.withPrefix(prefix, limit))
-  }
-
-  /** Reads with built queries; the query builder is loaded by the first of them. */
-  async #ask<Result>(work: (queries: Queries) => Result): Promise<Result> {
-    this.#queries ??= import('../schema/queries.js').then((module) => new module.Queries(this.#connection))
-    const queries = await this.#queries
-    return this.#connection.read(() => work(queries))
-  }
-
   update(id: string, change: SessionChange): Promise<void> {
     return this.#connection.write(() => {
       if (!this.#rows.find(id)) throw unknownSession(id)
-      const columns = Object.entries({
+      const update = changeSession(id, {
         title: typeof change.title === 'string' ? this.#rows.freeTitle(change.title, id) : change.title,
         ended_at: typeof change.endedAtMs === 'number' ? change.endedAtMs / 1000 : change.endedAtMs,
         end_reason: change.endReason,
         model: change.model,
         billing_provider: change.provider,
         billing_base_url: change.baseUrl,
-      }).filter(([, value]) => value !== undefined)
-      if (columns.length === 0) return
-      const assignments = columns.map(([name]) => `${name} = :${name}`).join(', ')
-      this.#connection
-        .statement(`UPDATE sessions SET ${assignments} WHERE id = :id`)
-        .run({ ...Object.fromEntries(columns), id })
-    })
-  }
-
-  ancestors(id: string): Promise<readonly SessionInfo[]> {
-    return this.#related(RELATED.ancestors, id)
-  }
-
-  descendants(id: string): Promise<readonly SessionInfo[]> {
-    return this.#related(RELATED.descendants, id)
-  }
-
-  #related(sql: string, id: string): Promise<readonly SessionInfo[]> {
-    return this.#connection.read(() => (this.#connection.statement(sql).all(id) as SessionRow[]).map(toSessionInfo))
-  }
-
-  tags(id: string): Promise<readonly string[]> {
-    return this.#connection.read(() => this.#connection.statement(TAGS).pluck().all(id) as string[])
-  }
-
-  setTags(id: string, tags: readonly string[]): Promise<void> {
-    return this.#connection.write(() => {
-      if (!this.#rows.find(id)) throw unknownSession(id)
-      this.#connection.statement('DELETE FROM hermes_tags WHERE session_id = ?').run(id)
-      for (const tag of tags) this.#connection.statement(INSERT_TAG).run(tag, id)
+      })
+      if (update) this.#connection.statement(update.sql).run(...update.parameters)
     })
   }
 
@@ -193,23 +106,5 @@ export class SqliteSessions implements StoredSessions {
     return (writers as (LastWriter & { readonly session_id: string })[]).filter((writer) =>
       isAbandoned(writer, this.#clock.now()),
     )
-  }
-
-  delete(id: string): Promise<boolean> {
-    return this.#connection.write(() => {
-      if (!this.#rows.find(id)) return false
-      this.#leases.requireFree(id)
-      for (const sql of DELETE) this.#connection.statement(sql).run(id)
-      return true
-    })
-  }
-
-  clear(id: string): Promise<void> {
-    return this.#connection.write(() => {
-      if (!this.#rows.find(id)) throw unknownSession(id)
-      this.#leases.requireFree(id)
-      for (const sql of CLEAR) this.#connection.statement(sql).run(id)
-      if (this.#connection.statement(HAS_SUMMARIES).get()) this.#connection.statement(FORGET_SUMMARY).run(id)
-    })
   }
 }

@@ -1,10 +1,10 @@
 import type { SpendingState } from '@hermes/contracts/store'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { startScript } from '../../__fixtures__/run-writer.js'
-import { temporaryPath, temporaryStore } from '../../__fixtures__/temporary-store.js'
-import { testReservations } from '../../testing/index.js'
-import { createStepClock } from '../../testing/store-case.js'
+import { startScript } from '../__fixtures__/run-writer.js'
+import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
+import { testReservations } from '../testing/index.js'
+import { createStepClock } from '../testing/store-case.js'
 
 testReservations({
   create: async () => {

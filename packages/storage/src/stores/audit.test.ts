@@ -1,8 +1,8 @@
 import type { AuditRecord } from '@hermes/contracts/policy'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { temporaryPath } from '../../__fixtures__/temporary-store.js'
-import { openStorage } from '../../index.js'
+import { temporaryPath } from '../__fixtures__/temporary-store.js'
+import { openStorage } from '../index.js'
 
 const decided = (action: string): AuditRecord => ({
   atMs: 1_000,

@@ -1,7 +1,7 @@
 import { noUsage } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { temporaryPath, temporaryStore } from '../../__fixtures__/temporary-store.js'
+import { temporaryPath, temporaryStore } from '../__fixtures__/temporary-store.js'
 
 const call = { atMs: 0, sessionId: null, purpose: 'turn', provider: 'p', model: 'm', durationMs: 1, priceSource: null }
 

@@ -1,0 +1,209 @@
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Compilable, SelectQueryBuilder } from 'kysely'
+import type { LatestSessionFilter, ListSessionsOptions, SessionResolution } from '../storage.js'
+import { all, type Database, first, run, type Work } from './database.js'
+import { nextTitle, resolveSession, type SessionLookup } from './resolve.js'
+import { unknownSession } from './session-errors.js'
+import { relatedSessions } from './session-row.js'
+import type { Tables } from './tables.js'
+import { isOfLineage } from './title.js'
+
+/** Sessions of agents that others started: nobody goes on with them, so they are listed by name of source only. */
+const CHILDREN = 'subagent'
+
+const DEFAULT_LIST_LIMIT = 20
+const LAST_CHARACTER = '\u{10ffff}'
+
+/** What sessions are chosen and sorted by, in the dialect's own statement for the rows. */
+interface SessionColumns {
+  readonly id: string
+  readonly source: string
+  readonly title: string | null
+  readonly cwd: string | null
+  readonly message_count: number | null
+  readonly last_active_ms: number
+}
+
+/** What a dialect has of its own. */
+interface DialectOptions<Row> {
+  /** Loads the builder, once. */
+  readonly database: () => Promise<Database>
+  /** The statement that gives all sessions. */
+  readonly rows: string
+  /** The column with the time of the start. */
+  readonly started: string
+  readonly toInfo: (row: Row) => SessionInfo
+  /** Within a write. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
+  readonly requireFree: (id: string) => Work<void>
+}
+
+/** Sessions as they are found, sorted and removed, the same in every dialect; the newest activity comes first. */
+export abstract class FoundSessions<Row> implements SessionLookup {
+  readonly #options: DialectOptions<Row>
+
+  constructor(options: DialectOptions<Row>) {
+    this.#options = options
+  }
+
+  abstract get(id: string): Promise<SessionInfo | null>
+
+  list(options: ListSessionsOptions = {}): Promise<readonly SessionInfo[]> {
+    const { source, tag, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
+    return this.#infos((sessions, { builder }) => {
+      let query = ofSource(sessions, source).limit(wholeNumber(limit)).offset(wholeNumber(offset))
+      if (!includeEmpty) query = query.where('message_count', '>', 0)
+      if (tag === undefined) return query
+      return query.where('id', 'in', builder.selectFrom('hermes_tags').select('session_id').where('tag', '=', tag))
+    })
+  }
+
+  async latest({ source, cwd }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
+    const newest = await this.#infos((sessions) => {
+      const query = ofSource(sessions, source).where('message_count', '>', 0).limit(1)
+      return cwd === undefined ? query : query.where('cwd', '=', cwd)
+    })
+    return newest[0] ?? null
+  }
+
+  async folders(): Promise<readonly string[]> {
+    const database = await this.#options.database()
+    const query = this.#sessions(database)
+      .select('cwd')
+      .where('source', '<>', CHILDREN)
+      .where('message_count', '>', 0)
+      .where('cwd', 'is not', null)
+      .groupBy('cwd')
+      .orderBy(database.sql`max(last_active_ms)`, 'desc')
+    return (await database.read(() => all(query))).map(({ cwd }) => cwd!)
+  }
+
+  resolve(text: string): Promise<SessionResolution> {
+    return resolveSession(this, text)
+  }
+
+  nextTitle(base: string): Promise<string> {
+    return nextTitle(this, base)
+  }
+
+  async lineage(base: string): Promise<readonly SessionInfo[]> {
+    const named = await this.#infos((sessions) =>
+      sessions.where((where) =>
+        where.or([
+          where('title', '=', base),
+          where.and([where('title', '>=', `${base} #`), where('title', '<', `${base} #:`)]),
+        ]),
+      ),
+    )
+    return named.filter(({ title }) => isOfLineage(title, base))
+  }
+
+  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
+    return this.#infos((sessions) =>
+      sessions
+        .where('id', '>=', prefix)
+        .where('id', '<', prefix + LAST_CHARACTER)
+        .limit(limit),
+    )
+  }
+
+  ancestors(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(id, 'ancestors')
+  }
+
+  descendants(id: string): Promise<readonly SessionInfo[]> {
+    return this.#related(id, 'descendants')
+  }
+
+  async tags(id: string): Promise<readonly string[]> {
+    const database = await this.#options.database()
+    const query = database.builder.selectFrom('hermes_tags').select('tag').where('session_id', '=', id).orderBy('tag')
+    return (await database.read(() => all(query))).map(({ tag }) => tag)
+  }
+
+  async setTags(id: string, tags: readonly string[]): Promise<void> {
+    const database = await this.#options.database()
+    const { builder } = database
+    const rows = [...new Set(tags)].map((tag) => ({ tag, session_id: id }))
+    await database.write(`session ${id}`, function* () {
+      if (!(yield* exists(database, id))) throw unknownSession(id)
+      yield* run(builder.deleteFrom('hermes_tags').where('session_id', '=', id))
+      if (rows.length > 0) yield* run(builder.insertInto('hermes_tags').values(rows))
+    })
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const { database: load, requireFree } = this.#options
+    const database = await load()
+    return database.write(`session ${id}`, function* () {
+      if (!(yield* exists(database, id))) return false
+      yield* requireFree(id)
+      yield* deleteSessions(database, [id])
+      return true
+    })
+  }
+
+  /** The counter that numbers come from stays where it is, so none is used twice. What the session cost stays with it. */
+  async clear(id: string): Promise<void> {
+    const { database: load, requireFree } = this.#options
+    const database = await load()
+    const { builder } = database
+    await database.write(`session ${id}`, function* () {
+      if (!(yield* exists(database, id))) throw unknownSession(id)
+      yield* requireFree(id)
+      yield* run(builder.deleteFrom('messages').where('session_id', '=', id))
+      yield* run(builder.deleteFrom('hermes_entries').where('session_id', '=', id))
+      const empty = { message_count: 0, tool_call_count: 0, system_prompt: null }
+      yield* run(builder.updateTable('sessions').set(empty).where('id', '=', id))
+      if (yield* database.has('hermes_summaries'))
+        yield* run(builder.deleteFrom('hermes_summaries').where('session_id', '=', id))
+    })
+  }
+
+  async #related(id: string, direction: 'ancestors' | 'descendants'): Promise<readonly SessionInfo[]> {
+    const { database: load, rows, started } = this.#options
+    const database = await load()
+    const parameter = database.dialect === 'sqlite' ? '?' : '$1'
+    const sql = relatedSessions({ rows, parameter, started: `sessions.${started}` })[direction]
+    const found = await database.read(function* () {
+      return (yield { sql, parameters: [id] }).rows
+    })
+    return found.map((row) => this.#options.toInfo(row as Row))
+  }
+
+  async #infos(build: (sessions: Sorted, database: Database) => Compilable): Promise<readonly SessionInfo[]> {
+    const database = await this.#options.database()
+    const { sql } = database
+    const newestFirst = this.#sessions(database)
+      .selectAll()
+      .orderBy('last_active_ms', 'desc')
+      .orderBy(sql.ref(this.#options.started), 'desc')
+      .orderBy('id', 'desc')
+    const rows = await database.read(() => all(build(newestFirst, database)))
+    return rows.map((row) => this.#options.toInfo(row as Row))
+  }
+
+  #sessions({ builder, sql }: Database) {
+    return builder.selectFrom(sql<SessionColumns>`(${sql.raw(this.#options.rows)})`.as('session'))
+  }
+}
+
+type Sorted = SelectQueryBuilder<Tables & { session: SessionColumns }, 'session', SessionColumns>
+
+function ofSource(sessions: Sorted, source: string | undefined): Sorted {
+  return source === undefined ? sessions.where('source', '<>', CHILDREN) : sessions.where('source', '=', source)
+}
+
+function* exists({ builder }: Database, id: string): Work<boolean> {
+  return (yield* first(builder.selectFrom('sessions').select('id').where('id', '=', id))) !== undefined
+}
+
+/** Within a write. What descends from them stays. */
+export function* deleteSessions({ builder }: Database, ids: readonly string[]): Work<void> {
+  yield* run(builder.updateTable('sessions').set({ parent_session_id: null }).where('parent_session_id', 'in', ids))
+  yield* run(builder.deleteFrom('messages').where('session_id', 'in', ids))
+  yield* run(builder.deleteFrom('sessions').where('id', 'in', ids))
+}
+
+function wholeNumber(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0
+}

@@ -1,0 +1,58 @@
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import type { Database, Work } from '../../shared/database.js'
+import type { LaterTable, Tables } from '../../shared/tables.js'
+import type { Connection } from '../file/connection.js'
+import { ADD_ESTIMATES, LATER_TABLES } from './later-tables.js'
+import { perform } from './perform.js'
+
+/**
+ * Built statements on a file. Loaded by the first of them: loading the builder takes longer than starting a session without it.
+ */
+export class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite'
+  readonly builder: Kysely<Tables>
+  readonly sql = sql
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.builder = new Kysely<Tables>({
+      dialect: {
+        createAdapter: () => new SqliteAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (database) => new SqliteIntrospector(database),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+      },
+    })
+  }
+
+  read<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connection.read(() => perform(this.#connection, work()))
+  }
+
+  write<Result>(_key: string, work: () => Work<Result>): Promise<Result> {
+    return this.#connection.write(() => perform(this.#connection, work()))
+  }
+
+  *has(table: LaterTable, column?: string): Work<boolean> {
+    const named =
+      column === undefined
+        ? { where: '', parameters: [table] }
+        : { where: ' WHERE name = ?', parameters: [table, column] }
+    const { rows } = yield {
+      sql: `SELECT 1 FROM pragma_table_info(?)${named.where} LIMIT 1`,
+      parameters: named.parameters,
+    }
+    return rows.length > 0
+  }
+
+  *make(table: LaterTable): Work<void> {
+    for (const create of LATER_TABLES[table]) yield { sql: create, parameters: [] }
+    if (table === 'hermes_usage' && !(yield* this.has(table, 'estimated'))) yield { sql: ADD_ESTIMATES, parameters: [] }
+  }
+
+  /** A write keeps out all others. */
+  claim(table: LaterTable): Work<void> {
+    return this.make(table)
+  }
+}

@@ -1,0 +1,62 @@
+import { type Approval, type ApprovalStore, approvalToJson, parseApproval } from '@hermes/contracts/policy'
+import { sql } from 'kysely'
+import { all, type Database, run } from '../shared/database.js'
+
+/**
+ * Questions to a person: another process may answer them, and they outlive the one that asked. Rows go when their answer was used, or with
+ * the first question after they expired.
+ */
+export class StoredApprovals implements ApprovalStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  put(approval: Approval): Promise<void> {
+    const database = this.#database
+    const { id, status, askedAtMs, expiresAtMs, question } = approval
+    const columns = {
+      session_id: question.subject.sessionId,
+      status,
+      asked_at_ms: askedAtMs,
+      expires_at_ms: expiresAtMs,
+      approval: JSON.stringify(approvalToJson(approval)),
+    }
+    return database.write(`approval ${id}`, function* () {
+      yield* database.make('hermes_approvals')
+      const remove = database.builder.deleteFrom('hermes_approvals')
+      if (status === 'used') return void (yield* run(remove.where('id', '=', id)))
+      if (status === 'open') yield* run(remove.where('expires_at_ms', '<=', askedAtMs))
+      const insert = database.builder.insertInto('hermes_approvals').values({ id, ...columns })
+      yield* run(
+        insert.onConflict((conflict) => {
+          const update = conflict.column('id').doUpdateSet(columns)
+          return status === 'answered' ? update : update.where('hermes_approvals.status', '<>', 'answered')
+        }),
+      )
+    })
+  }
+
+  async get(id: string): Promise<Approval | null> {
+    return (await this.#found(questions(this.#database).where('id', '=', id)))[0] ?? null
+  }
+
+  pending(sessionId?: string): Promise<readonly Approval[]> {
+    const arrival = this.#database.dialect === 'sqlite' ? sql.ref('rowid') : sql.ref('number')
+    const rows = questions(this.#database).orderBy('asked_at_ms').orderBy(arrival)
+    return this.#found(sessionId === undefined ? rows : rows.where('session_id', '=', sessionId))
+  }
+
+  #found(query: ReturnType<typeof questions>): Promise<readonly Approval[]> {
+    const database = this.#database
+    return database.read(function* () {
+      if (!(yield* database.has('hermes_approvals'))) return []
+      return (yield* all(query)).map((row) => parseApproval(row.approval))
+    })
+  }
+}
+
+function questions({ builder }: Database) {
+  return builder.selectFrom('hermes_approvals').select('approval')
+}

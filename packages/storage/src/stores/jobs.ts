@@ -1,0 +1,150 @@
+import type { Clock } from '@hermes/contracts'
+import { sql } from 'kysely'
+import type { Job, JobFilter, JobStatus, Jobs, NewJob } from '../jobs.js'
+import { all, type Database, first, run, type Work } from '../shared/database.js'
+import {
+  ABANDONED,
+  afterFailure,
+  cleanJob,
+  DEFAULT_LEASE_MS,
+  isFree,
+  isUsedUp,
+  type JobRow,
+  jobLimit,
+  jobLost,
+  MAX_OVER,
+  toJob,
+} from '../shared/job-rules.js'
+
+const OPEN: readonly JobStatus[] = ['waiting', 'running']
+const NO_HOLDER = { holder: null, held_until_ms: null }
+const KEY = 'jobs'
+
+/** The queue. */
+export class JobQueue implements Jobs {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #leaseClock: Pick<Clock, 'now'>
+  readonly #process: string
+
+  /** `leaseClock` tells how long a job is held: that of the server, as machines tell the time differently. Default: `clock`. */
+  constructor(
+    database: Database,
+    options: { readonly clock: Clock; readonly leaseClock?: Pick<Clock, 'now'>; readonly process: string },
+  ) {
+    this.#database = database
+    this.#clock = options.clock
+    this.#leaseClock = options.leaseClock ?? options.clock
+    this.#process = options.process
+  }
+
+  async add(input: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }> {
+    const database = this.#database
+    const { kind, key, payload, maxAttempts, dueMs, nowMs } = cleanJob(input, this.#clock.now())
+    return database.write(KEY, function* () {
+      yield* database.claim('hermes_jobs')
+      const same = key === null ? undefined : yield* first(openJobs(database).where('key', '=', key))
+      const row = { kind, key, payload, status: 'waiting', attempt: 0, max_attempts: maxAttempts } as const
+      const insert = database.builder
+        .insertInto('hermes_jobs')
+        .values({ ...row, due_ms: dueMs, created_ms: nowMs })
+        .returningAll()
+      return { job: toJob(same ?? (yield* first(insert))!), isNew: same === undefined }
+    })
+  }
+
+  async take({ kinds, leaseMs = DEFAULT_LEASE_MS }: { readonly kinds: readonly string[]; readonly leaseMs?: number }) {
+    const database = this.#database
+    if ((await database.read(() => this.#free(kinds))).length === 0) return null
+    const begin = (id: number) =>
+      database.builder
+        .updateTable('hermes_jobs')
+        .set({
+          status: 'running',
+          attempt: sql`attempt + 1`,
+          holder: this.#process,
+          held_until_ms: this.#until(leaseMs),
+        })
+        .where('id', '=', id)
+        .returningAll()
+    const [free, end] = [() => this.#free(kinds), (row: JobRow) => this.#end(toJob(row), { error: ABANDONED })]
+    return database.write(KEY, function* () {
+      yield* database.claim('hermes_jobs')
+      for (const row of yield* free()) {
+        if (!isUsedUp(row)) return toJob((yield* first(begin(row.id)))!)
+        yield* end(row)
+      }
+      return null
+    })
+  }
+
+  renew(job: Job, { leaseMs = DEFAULT_LEASE_MS }: { readonly leaseMs?: number } = {}): Promise<void> {
+    return this.#database.write(KEY, () => this.#change(job, { held_until_ms: this.#until(leaseMs) }))
+  }
+
+  complete(job: Job): Promise<void> {
+    const over = { status: 'done', due_ms: job.dueAtMs, error: null } as const
+    return this.#database.write(KEY, () => this.#finish(job, over))
+  }
+
+  fail(job: Job, failure: { readonly error: string; readonly retryAtMs?: number }): Promise<void> {
+    return this.#database.write(KEY, () => this.#end(job, failure))
+  }
+
+  cancel(id: number): Promise<boolean> {
+    const database = this.#database
+    return database.write(KEY, function* () {
+      if (!(yield* database.has('hermes_jobs'))) return false
+      const cancelled = { status: 'cancelled', ...NO_HOLDER } as const
+      const update = database.builder.updateTable('hermes_jobs').set(cancelled)
+      return (yield* run(update.where('id', '=', id).where('status', 'in', OPEN))) === 1
+    })
+  }
+
+  list({ kind, status, limit }: JobFilter = {}): Promise<readonly Job[]> {
+    const database = this.#database
+    let query = database.builder.selectFrom('hermes_jobs').selectAll().orderBy('id', 'desc').limit(jobLimit(limit))
+    if (kind !== undefined) query = query.where('kind', '=', kind)
+    if (status !== undefined) query = query.where('status', '=', status)
+    return database.read(function* () {
+      return (yield* database.has('hermes_jobs')) ? (yield* all(query)).map(toJob) : []
+    })
+  }
+
+  /** What is due and in nobody's hands, the one that is due longest first. */
+  *#free(kinds: readonly string[]): Work<readonly JobRow[]> {
+    if (kinds.length === 0 || !(yield* this.#database.has('hermes_jobs'))) return []
+    const due = openJobs(this.#database).where('kind', 'in', kinds).where('due_ms', '<=', this.#clock.now())
+    const rows = yield* all(due.orderBy('due_ms').orderBy('id'))
+    const nowMs = this.#leaseClock.now()
+    return rows.filter((row) => isFree(row, nowMs))
+  }
+
+  *#end(job: Job, { error, retryAtMs }: { readonly error: string; readonly retryAtMs?: number }): Work<void> {
+    const { dueMs, ...after } = afterFailure(job, { error, retryAtMs, nowMs: this.#clock.now() })
+    yield* this.#finish(job, { ...after, due_ms: dueMs })
+  }
+
+  *#finish(job: Job, after: Pick<JobRow, 'status' | 'due_ms' | 'error'>): Work<void> {
+    yield* this.#change(job, { ...after, ...NO_HOLDER })
+    const { builder } = this.#database
+    const over = builder.selectFrom('hermes_jobs').select('id').where('status', 'not in', OPEN)
+    const newest = over.orderBy('id', 'desc').limit(1).offset(MAX_OVER)
+    yield* run(builder.deleteFrom('hermes_jobs').where('status', 'not in', OPEN).where('id', '<=', newest))
+  }
+
+  /** @throws HermesError `store.job_lost` */
+  *#change(job: Job, columns: Partial<JobRow>): Work<void> {
+    const update = this.#database.builder.updateTable('hermes_jobs').set(columns).where('id', '=', job.id)
+    const mine = update.where('attempt', '=', job.attempt).where('status', '=', 'running')
+    if (!(yield* this.#database.has('hermes_jobs')) || (yield* run(mine)) === 0) throw jobLost(job)
+  }
+
+  #until(leaseMs: number): number {
+    return this.#leaseClock.now() + leaseMs
+  }
+}
+
+function openJobs({ builder }: Database) {
+  return builder.selectFrom('hermes_jobs').selectAll().where('status', 'in', OPEN)
+}

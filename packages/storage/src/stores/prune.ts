@@ -1,0 +1,100 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { all, type Database, type Work } from '../shared/database.js'
+import { deleteSessions } from '../shared/found-sessions.js'
+import type { PruneOptions } from '../storage.js'
+import { activity } from './activity.js'
+
+/** One transaction deletes about this many messages, which takes some 20 ms; a longer session goes in one all the same. */
+const BATCH_MESSAGES = 1_000
+const BATCH_SESSIONS = 1_000
+
+interface Due {
+  readonly id: string
+  readonly messages: number
+}
+
+/**
+ * Deletes old sessions in steps that let others have a turn. A kill leaves each session whole or gone. `nowMs` is of the clock that
+ * sessions are dated by, `leaseNowMs` of that of leases.
+ */
+export async function pruneSessions(
+  database: Database,
+  options: PruneOptions & { readonly nowMs: number; readonly leaseNowMs: number },
+): Promise<number> {
+  const due = await database.read(() => all(dueSessions(database, options)))
+  if (options.dryRun) return due.length
+  let deleted = 0
+  for (const ids of inSteps(due)) {
+    deleted += await database.write('prune', () => deleteDue(database, ids, options))
+    await nextTick()
+  }
+  return deleted
+}
+
+/** Whoever takes a lease meanwhile has the row of its session locked, so such a session stays for the next time. */
+function* deleteDue(
+  database: Database,
+  ids: readonly string[],
+  options: Parameters<typeof dueSessions>[1],
+): Work<number> {
+  const { builder, dialect } = database
+  const rows = builder.selectFrom('sessions').select('id').where('id', 'in', ids)
+  const free = (yield* all(dialect === 'sqlite' ? rows : rows.forUpdate().skipLocked())).map(({ id }) => id)
+  const still = new Set((yield* all(dueSessions(database, options))).map(({ id }) => id))
+  const going = free.filter((id) => still.has(id))
+  if (going.length > 0) yield* deleteSessions(database, going)
+  return going.length
+}
+
+/**
+ * A session stays while anything in its lineage, however far down, is recent or held by somebody. Whether it was ended says nothing: a
+ * process that is killed ends none, and an import ends all.
+ */
+function dueSessions(
+  database: Database,
+  options: PruneOptions & { readonly nowMs: number; readonly leaseNowMs: number },
+) {
+  const { builder, sql } = database
+  const { olderThanMs, source, nowMs, leaseNowMs } = options
+  const leases = builder.selectFrom('hermes_leases').select('session_id')
+  const held = leases.where(sql<boolean>`renewed_ms + ttl_ms > ${leaseNowMs}`)
+  return builder
+    .withRecursive('keep(id)', (kept) =>
+      kept
+        .selectFrom(activity(database))
+        .select('active.id')
+        .where((where) =>
+          where.or([
+            where('last_active_ms', '>', nowMs - olderThanMs),
+            where('active.id', 'in', held),
+            ...(source === undefined ? [] : [where('source', '<>', source)]),
+          ]),
+        )
+        .union(
+          kept
+            .selectFrom('sessions')
+            .innerJoin('keep', 'keep.id', 'sessions.id')
+            .select('parent_session_id as id')
+            .where('parent_session_id', 'is not', null)
+            .$castTo<{ id: string }>(),
+        ),
+    )
+    .selectFrom(activity(database))
+    .select(['active.id', 'messages'])
+    .where('active.id', 'not in', (kept) => kept.selectFrom('keep').select('keep.id'))
+    .orderBy('started_ms', 'desc')
+    .orderBy('active.id')
+}
+
+function* inSteps(due: readonly Due[]): Generator<readonly string[]> {
+  let [ids, rows]: [string[], number] = [[], 0]
+  for (const { id, messages } of due) {
+    if (ids.length === BATCH_SESSIONS || (ids.length > 0 && rows + messages > BATCH_MESSAGES)) {
+      yield ids
+      ;[ids, rows] = [[], 0]
+    }
+    ids.push(id)
+    rows += messages
+  }
+  if (ids.length > 0) yield ids
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '@hermes/contracts'
+import { type Database, first, run, type Work } from '../shared/database.js'
+import { parseSearchQuery } from '../shared/search-query.js'
+import { unknownSession } from '../shared/session-errors.js'
+import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
+import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
+
+/** The word index of summaries, which each dialect has in its own way. */
+export interface SummaryIndex {
+  /** Columns of the table that belong to the index. */
+  columns(summary: Pick<SummaryRow, 'summary' | 'keywords'>): { readonly words?: string }
+  /** After a summary was saved. */
+  saved(sessionId: string): Work<void>
+  /** The best match first. `expression` is one of the words index. */
+  find(expression: string, excludeSessions: readonly string[], limit: number): Promise<readonly SummaryRow[]>
+}
+
+/** The table of summaries. */
+export class SummaryStore implements SessionSummaries {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #index: SummaryIndex
+
+  constructor(database: Database, options: { readonly clock: Clock; readonly index: SummaryIndex }) {
+    this.#database = database
+    this.#clock = options.clock
+    this.#index = options.index
+  }
+
+  async save(input: NewSessionSummary): Promise<void> {
+    const [database, index] = [this.#database, this.#index]
+    const { sessionId, text, keywords, upToSeq } = cleanSummary(input)
+    const words = { summary: text, keywords: JSON.stringify(keywords) }
+    const columns = { ...words, up_to_seq: upToSeq, created_ms: this.#clock.now(), ...index.columns(words) }
+    await database.write(`session ${sessionId}`, function* () {
+      const session = database.builder.selectFrom('sessions').select('id').where('id', '=', sessionId)
+      if (!(yield* first(session))) throw unknownSession(sessionId)
+      yield* database.make('hermes_summaries')
+      const insert = database.builder.insertInto('hermes_summaries').values({ session_id: sessionId, ...columns })
+      yield* run(insert.onConflict((conflict) => conflict.column('session_id').doUpdateSet(columns)))
+      yield* index.saved(sessionId)
+    })
+  }
+
+  get(sessionId: string): Promise<SessionSummary | null> {
+    const database = this.#database
+    const query = database.builder.selectFrom('hermes_summaries').selectAll().where('session_id', '=', sessionId)
+    return database.read(function* () {
+      const row = (yield* database.has('hermes_summaries')) ? yield* first(query) : undefined
+      return row ? toSummary(row) : null
+    })
+  }
+
+  async search(
+    query: string,
+    { limit, excludeSessions = [] }: { limit?: number; excludeSessions?: readonly string[] } = {},
+  ): Promise<readonly SessionSummary[]> {
+    const parsed = parseSearchQuery(query)
+    const wanted = summaryLimit(limit)
+    if (parsed === null || wanted === 0) return []
+    return (await this.#index.find(parsed.expression, excludeSessions, wanted)).map(toSummary)
+  }
+}

@@ -1,0 +1,239 @@
+import type { Clock } from '@hermes/contracts'
+import type {
+  SpendingFilter,
+  SpendingState,
+  UsageFilter,
+  UsageGroup,
+  UsageLedger,
+  UsageRecord,
+  UsageReservation,
+  UsageTotal,
+} from '@hermes/contracts/store'
+import { type RawBuilder, sql } from 'kysely'
+import { all, type Database, first, run, type Work } from '../shared/database.js'
+import { hasEnded } from '../shared/process-identity.js'
+import { TTL_MS, toReserved } from '../shared/reservation-rules.js'
+import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
+
+/** A home has limits for few sessions at a time, and a day and a month. */
+const MAX_KNOWN_SUMS = 32
+const HOLDS = 'holds'
+
+type Sum = SpendingState['spent'] & { readonly upToId: number }
+
+const NOTHING: Sum = { upToId: 0, tokens: 0, costUsd: 0, unpricedCalls: 0 }
+
+/**
+ * The ledger of finished calls, and what is reserved for calls that are being made, so that several processes keep one budget. Rows belong
+ * to no session by a foreign key: what was spent stays spent when a session is deleted.
+ */
+export class UsageStore implements UsageLedger {
+  readonly #database: Database
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #process: string
+  readonly #sums = new Map<string, Sum>()
+  /** Before, there may be no table. */
+  #hasReserved = false
+
+  /** `clock` is that of whoever keeps the time for all machines. */
+  constructor(database: Database, options: { readonly clock: Pick<Clock, 'now'>; readonly process: string }) {
+    this.#database = database
+    this.#clock = options.clock
+    this.#process = options.process
+  }
+
+  record(
+    records: readonly UsageRecord[],
+    { releases = [] }: { readonly releases?: readonly string[] } = {},
+  ): Promise<void> {
+    const database = this.#database
+    const rows = records.map(({ usage, ...record }) => ({
+      at_ms: record.atMs,
+      session_id: record.sessionId,
+      purpose: record.purpose,
+      provider: record.provider,
+      model: record.model,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      reasoning_tokens: usage.reasoningTokens,
+      cost_usd: usage.costUsd === 'unknown' ? null : usage.costUsd,
+      price_source: record.priceSource,
+      duration_ms: record.durationMs,
+      estimated: record.isEstimate === true,
+    }))
+    const release = this.#hasReserved && releases.length > 0
+    return database.write('usage', function* () {
+      yield* database.make('hermes_usage')
+      if (release) yield* run(database.builder.deleteFrom('hermes_holds').where('id', 'in', releases))
+      if (rows.length > 0) yield* run(database.builder.insertInto('hermes_usage').values(rows))
+    })
+  }
+
+  totals(
+    options: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string } = {},
+  ): Promise<readonly UsageTotal[]> {
+    const { by, timeZone = 'UTC', sinceMs, untilMs, sessionId } = options
+    const database = this.#database
+    return database.read(function* () {
+      if (!(yield* database.has('hermes_usage'))) return addUp([], { by, timeZone })
+      // Tables of older versions have no mark for estimates.
+      const isMarked = yield* database.has('hermes_usage', 'estimated')
+      let query = totalsOf(database, { by, isMarked })
+      if (sinceMs !== undefined) query = query.where('at_ms', '>=', sinceMs)
+      if (untilMs !== undefined) query = query.where('at_ms', '<', untilMs)
+      if (sessionId !== undefined) query = query.where('session_id', '=', sessionId)
+      return addUp(yield* all(query), { by, timeZone })
+    })
+  }
+
+  async reserve(
+    call: UsageReservation,
+    { filters, admits }: Parameters<NonNullable<UsageLedger['reserve']>>[1],
+  ): Promise<boolean> {
+    const database = this.#database
+    const spent = (filter: SpendingFilter) => this.#spent(filter)
+    // The long way through what is there already is gone before others are locked out.
+    if (database.dialect === 'sqlite' && (await database.read(() => database.has('hermes_usage'))))
+      await database.read(function* () {
+        for (const filter of filters) yield* spent(filter)
+      })
+    const row = {
+      id: call.id,
+      process: this.#process,
+      session_id: call.sessionId,
+      tokens: call.tokens,
+      cost_usd: call.costUsd === 'unknown' ? null : call.costUsd,
+      since_ms: this.#clock.now(),
+    }
+    const forgetEnded = () => this.#forgetEnded()
+    const isReserved = await database.write(HOLDS, function* () {
+      yield* database.make('hermes_usage')
+      yield* database.claim('hermes_holds')
+      yield* forgetEnded()
+      const states: SpendingState[] = []
+      for (const filter of filters)
+        states.push({ spent: yield* spent(filter), reserved: yield* reserved(database, filter) })
+      if (!admits(states)) return false
+      yield* run(database.builder.insertInto('hermes_holds').values(row))
+      return true
+    })
+    this.#hasReserved ||= isReserved
+    return isReserved
+  }
+
+  /** Forgets what this process reserved. */
+  *releaseAll(): Work<void> {
+    if (this.#hasReserved) yield* this.#forget([this.#process])
+  }
+
+  *#forgetEnded(): Work<void> {
+    const { builder } = this.#database
+    const age = sql<number>`abs(${this.#clock.now()} - since_ms)`
+    yield* run(builder.deleteFrom('hermes_holds').where(age, '>', TTL_MS))
+    const holders = builder.selectFrom('hermes_holds').select('process').distinct()
+    const others = yield* all(holders.where('process', '<>', this.#process))
+    const ended = others.map(({ process }) => process).filter(hasEnded)
+    if (ended.length > 0) yield* this.#forget(ended)
+  }
+
+  *#forget(processes: readonly string[]): Work<void> {
+    yield* run(this.#database.builder.deleteFrom('hermes_holds').where('process', 'in', processes))
+  }
+
+  /**
+   * What finished calls come to. In a file it is added up from where the last sum ended: rows are only ever added, in order of their ids.
+   * On a server those of several writers are not committed in that order.
+   */
+  *#spent({ sinceMs, sessionId }: SpendingFilter): Work<SpendingState['spent']> {
+    const key = JSON.stringify([sinceMs ?? null, sessionId ?? null])
+    const known = this.#sums.get(key) ?? NOTHING
+    let query = this.#database.builder
+      .selectFrom('hermes_usage')
+      .select([
+        sql<number>`coalesce((SELECT max(id) FROM hermes_usage), 0)`.as('upToId'),
+        sql<number>`coalesce(sum(input_tokens + output_tokens), 0)`.as('tokens'),
+        ...costs(),
+      ])
+      .where('id', '>', known.upToId)
+    if (sinceMs !== undefined) query = query.where('at_ms', '>=', sinceMs)
+    if (sessionId !== undefined) query = query.where('session_id', '=', sessionId)
+    const { upToId, tokens, costUsd, unpriced } = (yield* first(query))!
+    const spent = {
+      tokens: known.tokens + tokens,
+      costUsd: known.costUsd + costUsd,
+      unpricedCalls: known.unpricedCalls + unpriced,
+    }
+    if (this.#database.dialect === 'sqlite') this.#remember(key, { ...spent, upToId })
+    return spent
+  }
+
+  #remember(key: string, sum: Sum): void {
+    this.#sums.delete(key)
+    this.#sums.set(key, sum)
+    const [oldest] = this.#sums.keys()
+    if (this.#sums.size > MAX_KNOWN_SUMS && oldest !== undefined) this.#sums.delete(oldest)
+  }
+}
+
+function* reserved({ builder }: Database, { sessionId }: SpendingFilter): Work<SpendingState['reserved']> {
+  const query = builder
+    .selectFrom('hermes_holds')
+    .select([calls(), sql<number>`coalesce(sum(tokens), 0)`.as('tokens'), ...costs()])
+  const row = yield* first(sessionId === undefined ? query : query.where('session_id', '=', sessionId))
+  return toReserved(row!)
+}
+
+const calls = () => sql<number>`count(*)`.as('calls')
+const costs = () =>
+  [
+    sql<number>`coalesce(sum(cost_usd), 0)`.as('costUsd'),
+    sql<number>`count(*) - count(cost_usd)`.as('unpriced'),
+  ] as const
+
+function totalsOf(
+  { builder, dialect }: Database,
+  { by, isMarked }: { readonly by: UsageGroup | undefined; readonly isMarked: boolean },
+) {
+  const sum = (column: string) => sql<number>`sum(${sql.ref(column)})`
+  const list =
+    dialect === 'sqlite' ? sql`json_group_array(DISTINCT price_source)` : sql`json_agg(DISTINCT price_source)::text`
+  return builder
+    .selectFrom('hermes_usage')
+    .select([
+      keyOf(by, dialect).as('key'),
+      calls(),
+      sum('input_tokens').as('inputTokens'),
+      sum('output_tokens').as('outputTokens'),
+      sum('cache_read_tokens').as('cacheReadTokens'),
+      sum('cache_write_tokens').as('cacheWriteTokens'),
+      sum('reasoning_tokens').as('reasoningTokens'),
+      ...costs(),
+      sql<string>`${list}`.as('sources'),
+      sql<number>`count(*) FILTER (WHERE ${isMarked ? sql.ref('estimated') : sql`false`})`.as('estimated'),
+    ])
+    .groupBy(sql`1`)
+    .orderBy(sql`1`)
+    .$castTo<TotalRow>()
+}
+
+function keyOf(by: UsageGroup | undefined, dialect: Database['dialect']): RawBuilder<string | number> {
+  switch (by) {
+    case undefined:
+      return sql`cast('' AS text)`
+    case 'day':
+      // Only PostgreSQL divides into fractions: a file holds whole numbers.
+      return dialect === 'sqlite'
+        ? sql`at_ms / ${sql.lit(QUARTER_HOUR_MS)}`
+        : sql`floor(at_ms / ${sql.lit(QUARTER_HOUR_MS)})`
+    case 'session':
+      return sql`coalesce(session_id, '')`
+    case 'provider':
+    case 'model':
+    case 'purpose':
+      return sql.ref(by)
+    default:
+      return by satisfies never
+  }
+}
