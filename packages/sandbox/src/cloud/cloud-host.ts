@@ -4,6 +4,7 @@ import type { ProcessHandle } from '../processes/process-handle.js'
 import { backgroundScript, type RemoteCommand } from '../remote/exec-script.js'
 import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from '../remote/remote-host.js'
 import type { RemoteStart } from '../shell/remote-start.js'
+import { missingDirectory } from '../shell/session.js'
 import type { FollowedRemoteProcess } from './followed-remote-process.js'
 import { remoteProcessStream } from './remote-process-stream.js'
 import { followAgain, startBackgroundRemoteProcess } from './start-remote-process.js'
@@ -108,7 +109,7 @@ export class CloudHost implements RemoteHost {
   background(remote: RemoteCommand, mark: string): RemoteStart {
     const start = async (log: string) => {
       const failure = (report: string) =>
-        report.includes(`${mark} gone`) ? noDirectory(remote.cwd) : this.failure(null, report)
+        report.includes(`${mark} gone`) ? missingDirectory(remote.cwd) : this.failure(null, report)
       const remoteProcess = await startBackgroundRemoteProcess(this.#target(log), {
         script: backgroundScript(remote, mark),
         mark,
@@ -254,12 +255,5 @@ function silent(name: string): HermesError {
   return new HermesError(`${name} does not answer. Check the network and the state of the service.`, {
     code: 'environment.unreachable',
     retryable: true,
-  })
-}
-
-function noDirectory(path: string): HermesError {
-  return new HermesError(`Cannot run in ${path}: there is no such directory.`, {
-    code: 'environment.not_found',
-    details: { path },
   })
 }

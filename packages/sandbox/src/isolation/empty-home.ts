@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readlinkSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { CREDENTIAL_PLACES } from '@hermes/safety/credentials'
 import { isWithin } from './paths.js'
@@ -39,11 +39,21 @@ export function emptyHome(
     if (entry.isSymbolicLink()) args.push('--symlink', readlinkSync(path), path)
     // What is mounted later has its place made then.
     if (entry.isSymbolicLink() || entry.isSocket() || isWritten(path) || isHidden(places, path)) return
+    if (!isThere(path)) return
     const holdsSecrets = entry.isDirectory() && secret.some((one) => one !== path && isWithin(one, path))
     if (!holdsSecrets || !empty(path)) args.push('--ro-bind-try', path, path)
   }
   if (relative('/', home) !== '' && !isWritten(home) && !isHidden(places, home)) empty(home)
   return { args, folders }
+}
+
+/** A file system that has lost its server is none: bubblewrap would give up over it. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function entriesOf(folder: string): readonly Dirent[] | null {

@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { PassThrough, Writable } from 'node:stream'
-import { HermesError } from '@hermes/contracts'
 import type { ProgramEnd, RunningProgram } from '@hermes/contracts/environment'
 import type { RemoteProcessId } from '../processes/process-record.js'
 import type { RemoteCommand } from '../remote/exec-script.js'
@@ -11,6 +10,7 @@ import type { RemoteHost } from '../remote/remote-host.js'
 import { runScript } from '../remote/run-script.js'
 import { exportLines, START_LINE, scriptLine } from '../remote/shell-text.js'
 import { quote } from '../shell/quote.js'
+import { missingDirectory } from '../shell/session.js'
 
 /** What a program over there is started with. */
 interface RemoteProgram {
@@ -86,7 +86,7 @@ function started(
       const line = new RegExp(`${mark} (?:(gone)|(\\d+) (\\S+))\\n`).exec(text.toString('latin1'))
       if (line === null) return
       stderr.off('data', onData)
-      if (line[1] !== undefined) return reject(missing(remote.cwd))
+      if (line[1] !== undefined) return reject(missingDirectory(remote.cwd))
       stderr.pause()
       stderr.unshift(text.subarray(line.index + line[0].length))
       resolve({ pid: Number(line[2]), startTime: line[3]! })
@@ -133,11 +133,4 @@ function runningProgram(
       await ended
     },
   }
-}
-
-function missing(cwd: string): HermesError {
-  return new HermesError(`Cannot run in ${cwd}: there is no such directory.`, {
-    code: 'environment.not_found',
-    details: { path: cwd },
-  })
 }

@@ -1,6 +1,7 @@
-import { HermesError } from '@hermes/contracts'
+import type { HermesError } from '@hermes/contracts'
 import { quote } from '../shell/quote.js'
 import type { Launch } from '../shell/remote-start.js'
+import { missingDirectory } from '../shell/session.js'
 import { backgroundScript, type RemoteCommand } from './exec-script.js'
 import type { HostClient } from './host-client.js'
 import { START_LINE, scriptLine } from './shell-text.js'
@@ -24,10 +25,7 @@ export function remoteLaunch(host: ClientHost, remote: RemoteCommand, mark: stri
     },
     failure(exitCode, report) {
       if (!report.includes(`${mark} gone`)) return host.failure(exitCode, report)
-      return new HermesError(`Cannot run in ${remote.cwd}: there is no such directory.`, {
-        code: 'environment.not_found',
-        details: { path: remote.cwd },
-      })
+      return missingDirectory(remote.cwd)
     },
   }
 }

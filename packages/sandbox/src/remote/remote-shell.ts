@@ -9,7 +9,8 @@ import { checkCommand } from '../shell/command-text.js'
 import type { OutputCollector } from '../shell/output-collector.js'
 import { quote } from '../shell/quote.js'
 import { RunningCommands } from '../shell/running-commands.js'
-import { nextState, parseShellState, type ShellState } from '../shell/shell-state.js'
+import { commandLimitMs, commandResult, missingDirectory, ShellSession, whenAborted } from '../shell/session.js'
+import type { ShellState } from '../shell/shell-state.js'
 import { execScript, type RemoteCommand } from './exec-script.js'
 import { killScript } from './kill-script.js'
 import { type RemoteEnd, runRemoteCommand } from './remote-command.js'
@@ -17,12 +18,6 @@ import { remoteFileError } from './remote-error.js'
 import type { RemoteHost, RemoteStream } from './remote-host.js'
 import type { RemoteSudo } from './remote-sudo.js'
 import { runScript } from './run-script.js'
-
-const DEFAULT_TIMEOUT_MS = 180_000
-/** The longest a Node timer can run. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-const EXIT_TIMED_OUT = 124
-const EXIT_CANCELED = 130
 
 interface RemoteShellOptions {
   readonly host: RemoteHost
@@ -45,13 +40,13 @@ export class RemoteShell {
   readonly #streams = new Set<RemoteStream>()
   /** Sessions of commands that left processes behind. */
   readonly #orphans: RemoteProcessId[] = []
-  #state: ShellState
+  readonly #session: ShellSession
   /** The directory, or the nearest above it when it was missing last. */
   #nearest: string
 
   constructor(options: RemoteShellOptions) {
     this.#options = options
-    this.#state = options.state
+    this.#session = new ShellSession(options.state, options.state.env)
     this.#nearest = options.state.cwd
   }
 
@@ -64,8 +59,8 @@ export class RemoteShell {
     const { shell, inherited } = this.#options
     checkCommand(command)
     const at = cwd ?? this.#nearest
-    const names = new Set([...inherited, ...Object.keys(this.#state.env)])
-    return { command, cwd: at, env: { ...this.#state.env, ...env, PWD: at }, inherited: names, shell }
+    const names = new Set([...inherited, ...Object.keys(this.#session.env)])
+    return { command, cwd: at, env: { ...this.#session.env, ...env, PWD: at }, inherited: names, shell }
   }
 
   /** `remote`, whose `sudo` is told a password where one is given. @throws HermesError what the host makes of its client's failure. */
@@ -115,8 +110,8 @@ export class RemoteShell {
     const output = commandOutput(options, this.#outputs())
     try {
       const emit = outputListener(output, options.onOutput, logger)
-      if (options.cwd === undefined && remote.cwd !== this.#state.cwd)
-        emit(Buffer.from(`[${this.#state.cwd} does not exist any more; running in ${remote.cwd}.]\n`))
+      if (options.cwd === undefined && remote.cwd !== this.#session.cwd)
+        emit(Buffer.from(`[${this.#session.cwd} does not exist any more; running in ${remote.cwd}.]\n`))
       if (!signal.aborted) await Promise.race([host.connect(), whenAborted(signal)])
       if (signal.aborted) return this.#result({ type: 'stopped', why: 'abort' }, output, startedMs)
       const mark = randomBytes(8).toString('hex')
@@ -127,7 +122,7 @@ export class RemoteShell {
         mark,
         input: options.stdin ?? '',
         onOutput: emit,
-        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
+        timeoutMs: commandLimitMs(options),
         signal,
         clock,
         onStream: (stream) => this.#keepTrack(stream),
@@ -169,12 +164,9 @@ export class RemoteShell {
   #keepState(end: RemoteEnd, options: ExecOptions): string {
     if (end.type !== 'ended') return ''
     if (end.left) this.#orphans.push(end.left)
-    const saved = end.signal === null ? parseShellState(end.state, this.#options.state.env) : null
-    if (saved === null || options.aside || options.throwAway) return ''
-    const { state, notice } = nextState(this.#state, saved, options)
-    this.#state = state
-    if (options.cwd === undefined) this.#nearest = end.nearest
-    return notice
+    const notice = end.signal === null ? this.#session.keep(end.state, options) : null
+    if (notice !== null && options.cwd === undefined) this.#nearest = end.nearest
+    return notice ?? ''
   }
 
   /** Saved output goes where the agent's tools can read it. */
@@ -201,44 +193,18 @@ export class RemoteShell {
   }
 
   #missing(cwd: string, nearest: string, options: ExecOptions): HermesError {
-    const details = { path: cwd }
-    if (options.cwd !== undefined)
-      return new HermesError(`Cannot run in ${cwd}: there is no such directory.`, {
-        code: 'environment.not_found',
-        details,
-      })
+    if (options.cwd !== undefined) return missingDirectory(cwd)
     this.#nearest = nearest
     return new HermesError(`The shell's directory ${cwd} was removed; it is in ${nearest} now. Nothing ran.`, {
       code: 'environment.not_found',
-      details,
+      details: { path: cwd },
     })
   }
 
   #result(end: RemoteEnd, output: OutputCollector, startedMs: number): ExecResult {
-    const why = end.type === 'stopped' ? end.why : null
-    return {
-      exitCode:
-        why === 'timeout'
-          ? EXIT_TIMED_OUT
-          : why === 'abort'
-            ? EXIT_CANCELED
-            : end.type === 'ended'
-              ? end.exitCode
-              : null,
-      signal: end.type === 'ended' ? end.signal : null,
-      timedOut: why === 'timeout',
-      canceled: why === 'abort',
-      durationMs: this.#options.clock.now() - startedMs,
-      output: output.text(),
-      outputBytes: output.totalBytes,
-      ...(output.savedBytes > 0 && output.savedBytes < output.totalBytes ? { savedBytes: output.savedBytes } : {}),
-      fullOutputPath: null,
-      cwd: this.cwd(),
-    }
+    const ran = end.type === 'ended' ? end : { exitCode: null, signal: null }
+    const ending = { ...ran, stopped: end.type === 'stopped' ? end.why : null }
+    const durationMs = this.#options.clock.now() - startedMs
+    return commandResult(ending, output, { durationMs, cwd: this.cwd(), fullOutputPath: null })
   }
-}
-
-/** The way may take long to open; who stops a command does not wait for that. */
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { fileError } from '../file-error.js'
 import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } from '../isolation/isolated-program.js'
@@ -15,6 +15,7 @@ import type { OutputCollector } from './output-collector.js'
 import { OutputPipes } from './output-pipe.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { RunningCommands } from './running-commands.js'
+import { commandLimitMs, commandResult, missingDirectory, ShellSession, whenAborted } from './session.js'
 import {
   isDirectory,
   nearestDirectory,
@@ -26,14 +27,8 @@ import {
   shellsFolder,
 } from './shell-files.js'
 import { foregroundArgs, REGISTER, type ShellProgram } from './shell-script.js'
-import { nextState, parseShellState, type ShellState } from './shell-state.js'
+import { parseShellState, type ShellState } from './shell-state.js'
 import { type Askpass, createAskpass } from './sudo.js'
-
-const DEFAULT_TIMEOUT_MS = 180_000
-/** The longest a Node timer can run. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-const EXIT_TIMED_OUT = 124
-const EXIT_CANCELED = 130
 
 const NOT_STARTED: CommandEnd = { exitCode: null, signal: null, stopped: 'abort', remainingGroup: null }
 
@@ -74,9 +69,7 @@ export class Shell {
   readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
   readonly #orphans = new Set<number>()
-  /** The variables nothing of ours has touched. */
-  #base: Readonly<Record<string, string>>
-  #state: ShellState
+  readonly #session: ShellSession
   #login: Promise<void> | null = null
   #lastSaved: Buffer | null = null
   #scratch: Scratch | null = null
@@ -84,18 +77,17 @@ export class Shell {
 
   constructor(options: ShellOptions) {
     this.#options = options
-    this.#base = options.env
-    this.#state = { cwd: options.cwd, env: options.env }
+    this.#session = new ShellSession({ cwd: options.cwd, env: options.env }, options.env)
   }
 
   /** The persistent directory, or its nearest ancestor when it was deleted. */
   cwd(): string {
-    return nearestDirectory(this.#state.cwd)
+    return nearestDirectory(this.#session.cwd)
   }
 
   /** The variables of the next command. Outside the isolation it gets none that one inside may have set. */
   environment({ outside = false }: Pick<ExecOptions, 'outside'> = {}): Readonly<Record<string, string>> {
-    return outside && this.#options.isIsolated() ? this.#base : this.#state.env
+    return outside && this.#options.isIsolated() ? this.#session.base : this.#session.env
   }
 
   /** Resolves once the variables of the first command are known; abort only stops waiting for them. */
@@ -158,7 +150,7 @@ export class Shell {
       const common = {
         ...{ cwd: start.cwd, stdin, yieldSignal: options.yieldSignal, signal },
         ...{ clock: this.#options.clock, guard: this.guard },
-        timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS),
+        timeoutMs: commandLimitMs(options),
       }
       const { program: child, result: end } = await startHeld(
         () => this.#child(line, statePath, requested, start),
@@ -219,8 +211,7 @@ export class Shell {
     const { program, env, logger } = this.#options
     const capture: Capture = (requested) => this.#capture(requested, signal)
     try {
-      this.#base = await withLogin(login, { commandShell: program.path, home: login.home, env, capture })
-      this.#state = { ...this.#state, env: this.#base }
+      this.#session.restart(await withLogin(login, { commandShell: program.path, home: login.home, env, capture }))
     } catch (error) {
       logger.warn('The start-up files of the shell were not read.', { error: errorLine(error) })
     }
@@ -262,16 +253,14 @@ export class Shell {
   start(requested: string | undefined): Start {
     if (requested !== undefined) {
       if (isDirectory(requested)) return { cwd: requested, notice: '' }
-      throw new HermesError(`Cannot run in ${requested}: there is no such directory.`, {
-        code: 'environment.not_found',
-        details: { path: requested },
-      })
+      throw missingDirectory(requested)
     }
     const cwd = this.cwd()
+    const last = this.#session.cwd
     const notice =
-      cwd === this.#state.cwd
+      cwd === last
         ? ''
-        : `[${this.#state.cwd} ${isDirectory(this.#state.cwd) ? 'cannot be entered' : 'does not exist'} any more; running in ${cwd}.]\n`
+        : `[${last} ${isDirectory(last) ? 'cannot be entered' : 'does not exist'} any more; running in ${cwd}.]\n`
     return { cwd, notice }
   }
 
@@ -305,38 +294,20 @@ export class Shell {
 
   /** A command that was killed leaves directory and variables as they were. The line that tells of variables that could not be kept. */
   #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): string {
-    if (options.aside || options.throwAway || end.stopped !== null || end.signal !== null) return ''
+    if (end.stopped !== null || end.signal !== null) return ''
     const saved = readIfThere(path)
     if (saved === null || this.#lastSaved?.equals(saved)) return ''
-    const state = parseShellState(saved, this.#base)
-    if (state === null) return ''
-    const { state: next, notice } = nextState(this.#state, state, options)
-    this.#state = options.outside && this.#options.isIsolated() ? { ...this.#state, cwd: next.cwd } : next
+    const notice = this.#session.keep(saved, options, options.outside && this.#options.isIsolated())
     // Only a plain command's dump says that nothing changed when it comes again.
     const plain = !options.outside && !options.cwd && !options.env && start.notice === ''
-    this.#lastSaved = plain ? saved : null
-    return notice
+    if (notice !== null) this.#lastSaved = plain ? saved : null
+    return notice ?? ''
   }
 
   #result(end: CommandEnd, output: OutputCollector, startedMs: number): ExecResult {
-    const { stopped } = end
-    return {
-      exitCode: stopped === 'timeout' ? EXIT_TIMED_OUT : stopped === 'abort' ? EXIT_CANCELED : end.exitCode,
-      signal: end.signal,
-      timedOut: stopped === 'timeout',
-      canceled: stopped === 'abort',
-      durationMs: this.#options.clock.now() - startedMs,
-      output: output.text(),
-      outputBytes: output.totalBytes,
-      ...(output.savedBytes > 0 && output.savedBytes < output.totalBytes ? { savedBytes: output.savedBytes } : {}),
-      fullOutputPath: output.filePath,
-      cwd: this.cwd(),
-    }
+    const durationMs = this.#options.clock.now() - startedMs
+    return commandResult(end, output, { durationMs, cwd: this.cwd(), fullOutputPath: output.filePath })
   }
 }
 
 const KEEP_OUTPUT_MS = 7 * 24 * 60 * 60 * 1000
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-}
